@@ -1,0 +1,35 @@
+/** Generates the code of the proto files anew, beside gen/, and fails where the two differ. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const temporary = mkdtempSync(join(tmpdir(), "offledger-gen-"));
+try {
+  buf("generate", "--output", temporary);
+  const image = join(temporary, "gen/offledger.binpb");
+  buf("build", "--path", "proto/offledger", "--as-file-descriptor-set", "--exclude-source-info", "-o", image);
+  const made = contentsOf(join(temporary, "gen"));
+  const kept = contentsOf("gen");
+  const differing = [...new Set([...made.keys(), ...kept.keys()])].filter(
+    (path) => made.get(path)?.equals(kept.get(path) ?? Buffer.from("missing")) !== true,
+  );
+  if (differing.length > 0) {
+    process.stderr.write(
+      `gen/ is not what the proto files give; run npm run proto. Differing:\n${differing.join("\n")}\n`,
+    );
+    process.exitCode = 1;
+  }
+} finally {
+  rmSync(temporary, { recursive: true, force: true });
+}
+
+function buf(...args: string[]): void {
+  execFileSync("buf", args, { stdio: "inherit" });
+}
+
+function contentsOf(folder: string): Map<string, Buffer> {
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const files = paths.filter((path) => statSync(join(folder, path)).isFile());
+  return new Map(files.map((path) => [path, readFileSync(join(folder, path))]));
+}
