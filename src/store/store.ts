@@ -1,0 +1,127 @@
+/**
+ * The contracts of a ledger as the rules ask for them. What reads them
+ * (registry) and what writes them (ledger) meet only here, and every store owes
+ * what this file says: see test/store for the promises as cases.
+ */
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/**
+ * A kind of contract that a registry knows. Package ids change with every
+ * upgrade, so a kind is known by its package name and entity alone.
+ */
+export interface Kind<F = unknown> {
+  /** `Module:Entity`, for example `Utility.Registry.V0.Rule.Transfer:TransferRule`. */
+  readonly entity: string;
+  /** Name of the package, for example `utility-registry-v0`. */
+  readonly packageName: string;
+  /**
+   * Reads what the rules need from the arguments that created a contract.
+   * Returns undefined where no rule will ever ask for it: such a contract is
+   * not kept. Throws an Error that names the field where the arguments are not
+   * of this kind.
+   */
+  read(payload: JsonObject): Reading<F> | undefined;
+}
+
+/** What a kind reads from the payload of a contract. */
+export interface Reading<F> {
+  /** The fields that the rules use. */
+  readonly facts: F;
+  /** Every key under which the contract can be found; see `key`. */
+  readonly keys: readonly string[];
+}
+
+/** A contract that has been created and not archived. */
+export interface Contract<F = unknown> {
+  /** 138 hexadecimal characters or more, on a real ledger. */
+  readonly contractId: string;
+  readonly kind: Kind<F>;
+  /** Fully qualified: `packageId:Module:Entity`. */
+  readonly templateId: string;
+  /** The arguments that created it, as the ledger encodes them. */
+  readonly payload: JsonObject;
+  /** What `kind.read` made of the payload. */
+  readonly facts: F;
+  readonly keys: readonly string[];
+  /** Base64, unchanged as the ledger gave it. */
+  readonly createdEventBlob: string;
+  /** Ledger effective time of creation: RFC 3339 in UTC, as the ledger gave it. */
+  readonly createdAt: string;
+  /** `createdAt` in microseconds since 1970. */
+  readonly createdMicros: number;
+  /** Where it is assigned; undefined while it is between synchronizers. */
+  readonly synchronizerId: string | undefined;
+  /** Grows by one with each reassignment; 0 from creation to the first. */
+  readonly reassignmentCounter: number;
+}
+
+/** Asks for one contract by id, or for all that carry a key; of one kind. */
+export type Question<F = unknown> =
+  | { readonly kind: Kind<F>; readonly contractId: string }
+  | { readonly kind: Kind<F>; readonly key: string };
+
+/** The contracts found for each question of a tuple, in its order. */
+export type Found<Q extends readonly Question[]> = {
+  -readonly [I in keyof Q]: Q[I] extends Question<infer F> ? readonly Contract<F>[] : never;
+};
+
+/** One state of the store: everything read through it is of the same offset. */
+export interface View {
+  /** The ledger offset of this state. */
+  readonly offset: number;
+  /**
+   * Answers all questions in one round trip. Contracts come newest first by
+   * creation, those created at the same time by ascending contract id, so that
+   * every replica lists them alike. A contract of another kind than asked for
+   * is not found. What does not exist gives an empty list.
+   */
+  read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>>;
+  /** All contracts of a kind, in the same order. For start-up and checks, not for requests. */
+  all<F>(kind: Kind<F>): Promise<readonly Contract<F>[]>;
+}
+
+/** The side of the store that rules see. */
+export interface StoreReader {
+  /**
+   * Runs `use` on one state. The state is let go when `use` ends: a view must
+   * not be kept. Throws NotReady before the first state is there.
+   */
+  read<T>(use: (view: View) => Promise<T>): Promise<T>;
+}
+
+/** The side of the store that the ledger feeds; nothing else may have it. */
+export interface StoreWriter {
+  /**
+   * Puts a whole new state in place of the old, in one step: a reader sees the
+   * one or the other. Throws, and keeps the old, where a contract id appears
+   * twice.
+   */
+  replace(contracts: Iterable<Contract>, offset: number): Promise<void>;
+}
+
+/** There is no state to read yet. */
+export class NotReady extends Error {
+  constructor() {
+    super("no snapshot of the ledger has been taken yet");
+    this.name = "NotReady";
+  }
+}
+
+/**
+ * Makes a key from the name of an index and the values looked for. Each value
+ * stands behind its length, so that no two lists of values give the same key
+ * whatever characters they hold.
+ */
+export function key(index: string, ...values: readonly string[]): string {
+  return values.reduce((made, value) => `${made}/${value.length}:${value}`, index);
+}
+
+/** Newest first by creation, then by contract id: the order a View answers in. */
+export function newestFirst(a: Contract, b: Contract): number {
+  if (a.createdMicros !== b.createdMicros) return b.createdMicros - a.createdMicros;
+  return a.contractId < b.contractId ? -1 : a.contractId > b.contractId ? 1 : 0;
+}
