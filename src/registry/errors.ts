@@ -1,0 +1,29 @@
+/**
+ * Why a question has no answer. The page "The surface" of the specification
+ * lists when each applies; src/wire/errors.ts says how each looks on the wire.
+ */
+export type Reason =
+  /** The question itself is wrong: it lacks something, or names another registrar. */
+  | "invalid"
+  /** Something that is asked for, or needed for the answer, does not exist. */
+  | "not-found"
+  /** A contract is between synchronizers, or the needed ones share none. */
+  | "conflict"
+  /** Nothing can be answered now; later it can. */
+  | "unavailable";
+
+/** A question that has no answer. The message is for the caller: it names what is wrong. */
+export class RegistryError extends Error {
+  readonly reason: Reason;
+
+  constructor(reason: Reason, message: string) {
+    super(message);
+    this.name = "RegistryError";
+    this.reason = reason;
+  }
+}
+
+export const invalid = (message: string): RegistryError => new RegistryError("invalid", message);
+export const notFound = (message: string): RegistryError => new RegistryError("not-found", message);
+export const conflict = (message: string): RegistryError => new RegistryError("conflict", message);
+export const unavailable = (message: string): RegistryError => new RegistryError("unavailable", message);

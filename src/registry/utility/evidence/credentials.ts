@@ -1,0 +1,129 @@
+import type { Contract } from "../../../store/store.js";
+import type { Claim, Requirement } from "../../registry.js";
+import type { Credential } from "../kinds/parties.js";
+
+/** The credentials that meet a party's requirements, or the claims that none of them makes. */
+export type Choice =
+  | { readonly met: true; readonly chosen: readonly Contract<Credential>[] }
+  | { readonly met: false; readonly issuer: string; readonly lacking: readonly Claim[] };
+
+/** How many sets of credentials are looked at before a good set is taken for the best. */
+const SEARCH_LIMIT = 10_000;
+
+/**
+ * Chooses as few credentials as possible by which `party` meets all
+ * requirements at the time `now`; of equally few those valid longest.
+ * `candidates` are in a fixed order, which decides what is left open, so that
+ * every replica chooses alike.
+ *
+ * Requirements on one issuer are met together: their claims may come from the
+ * same credential.
+ */
+export function chooseCredentials(
+  party: string,
+  requirements: readonly Requirement[],
+  candidates: readonly Contract<Credential>[],
+  now: number,
+): Choice {
+  const usable = candidates
+    .filter(({ facts }) => facts.holder === party && isValid(facts, now))
+    .toSorted((a, b) => (b.facts.validUntil ?? Infinity) - (a.facts.validUntil ?? Infinity) || 0);
+  const chosen: Contract<Credential>[] = [];
+  for (const [issuer, claims] of claimsByIssuer(requirements)) {
+    const offers = offersOf(
+      usable.filter(({ facts }) => facts.issuer === issuer),
+      party,
+      claims,
+    );
+    const offered = offers.reduce((all, { covers }) => all | covers, 0n);
+    const lacking = claims.filter((_, index) => !(offered & bit(index)));
+    if (lacking.length > 0) return { met: false, issuer, lacking };
+    chosen.push(...fewest(offers, claims.length).map(({ credential }) => credential));
+  }
+  return { met: true, chosen };
+}
+
+/** A credential and the needed claims that it makes, a bit for each. */
+interface Offer {
+  readonly credential: Contract<Credential>;
+  readonly covers: bigint;
+}
+
+const bit = (index: number): bigint => 1n << BigInt(index);
+
+function isValid({ validFrom, validUntil }: Credential, now: number): boolean {
+  return (validFrom === undefined || validFrom <= now) && (validUntil === undefined || now < validUntil);
+}
+
+function claimsByIssuer(requirements: readonly Requirement[]): Map<string, Claim[]> {
+  const byIssuer = new Map<string, Claim[]>();
+  for (const { issuer, requiredClaims } of requirements) {
+    const claims = byIssuer.get(issuer) ?? [];
+    byIssuer.set(issuer, claims);
+    for (const claim of requiredClaims) {
+      if (!claims.some((known) => isSame(known, claim))) claims.push(claim);
+    }
+  }
+  return byIssuer;
+}
+
+const isSame = (a: Claim, b: Claim): boolean => a.property === b.property && a.value === b.value;
+
+/** What each credential can give, without those that give nothing beyond an earlier one. */
+function offersOf(credentials: readonly Contract<Credential>[], party: string, claims: readonly Claim[]): Offer[] {
+  const offers: Offer[] = [];
+  for (const credential of credentials) {
+    const made = credential.facts.claims.filter(({ subject }) => subject === party);
+    const covers = claims.reduce(
+      (all, claim, index) => (made.some((one) => isSame(one, claim)) ? all | bit(index) : all),
+      0n,
+    );
+    const adds = !offers.some((earlier) => (earlier.covers & covers) === covers);
+    if (covers !== 0n && adds) offers.push({ credential, covers });
+  }
+  return offers;
+}
+
+/**
+ * The smallest set of offers that covers all claims: sizes are tried upward,
+ * and at each size the sets in the order of the offers. Past SEARCH_LIMIT sets,
+ * which no sane instrument reaches, the widest offer is taken again and again.
+ */
+function fewest(offers: readonly Offer[], claims: number): readonly Offer[] {
+  let looked = 0;
+  const search = (missing: bigint, size: number): Offer[] | undefined => {
+    if (missing === 0n) return [];
+    if (size === 0 || ++looked > SEARCH_LIMIT) return undefined;
+    const next = missing & -missing;
+    for (const offer of offers) {
+      if ((offer.covers & next) === 0n) continue;
+      const rest = search(missing & ~offer.covers, size - 1);
+      if (rest !== undefined) return [offer, ...rest];
+    }
+    return undefined;
+  };
+  const all = bit(claims) - 1n;
+  for (let size = 0; size <= claims && looked <= SEARCH_LIMIT; size++) {
+    const found = search(all, size);
+    if (found !== undefined) return found;
+  }
+  return widest(offers, all);
+}
+
+function widest(offers: readonly Offer[], all: bigint): Offer[] {
+  const chosen: Offer[] = [];
+  let missing = all;
+  while (missing !== 0n) {
+    const best = offers.reduce((a, b) => (count(b.covers & missing) > count(a.covers & missing) ? b : a));
+    chosen.push(best);
+    missing &= ~best.covers;
+  }
+  return chosen;
+}
+
+function count(bits: bigint): number {
+  let rest = bits;
+  let ones = 0;
+  for (; rest !== 0n; rest &= rest - 1n) ones++;
+  return ones;
+}

@@ -1,0 +1,60 @@
+import type { Contract, View } from "../../store/store.js";
+import type { Inventory } from "../registry.js";
+import { kinds } from "./kinds/index.js";
+import { burnRequest, dvpLegAllocation, holding, transferOffer } from "./kinds/instructions.js";
+import { instrumentConfiguration } from "./kinds/instruments.js";
+import { allocationFactory, transferRule } from "./kinds/services.js";
+
+/** Counts what is held, names whom it serves, and warns of what will make requests fail. */
+export async function inventory(view: View): Promise<Inventory> {
+  const factories = await view.all(allocationFactory);
+  const configurations = await view.all(instrumentConfiguration);
+  const served = [...new Set(factories.map(({ facts }) => facts.registrar))].toSorted();
+  const counts = await Promise.all(
+    kinds.map(async (kind) => ({ entity: kind.entity, count: (await view.all(kind)).length })),
+  );
+  return {
+    registrars: served.map((party) => ({
+      party,
+      instruments: configurations
+        .filter(({ facts }) => facts.registrar === party)
+        .map(({ facts }) => facts.defaultIdentifier)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    })),
+    counts: counts.filter(({ count }) => count > 0),
+    warnings: [
+      ...unserved(served, configurations),
+      ...(await withoutRule(view, served)),
+      ...(await withoutHolding(view)),
+    ],
+  };
+}
+
+function unserved(served: readonly string[], configurations: readonly Contract<{ registrar: string }>[]): string[] {
+  const parties = new Set(configurations.map(({ facts }) => facts.registrar));
+  return [...parties]
+    .filter((party) => !served.includes(party))
+    .map(
+      (party) =>
+        `registrar ${party} has instruments but no AllocationFactory: requests to that registrar are answered 404`,
+    );
+}
+
+async function withoutRule(view: View, served: readonly string[]): Promise<string[]> {
+  const ruled = new Set((await view.all(transferRule)).map(({ facts }) => facts.registrar));
+  return served
+    .filter((party) => !ruled.has(party))
+    .map((party) => `registrar ${party} has no TransferRule: direct transfers and settlements are answered 404`);
+}
+
+async function withoutHolding(view: View): Promise<string[]> {
+  const held = new Set((await view.all(holding)).map(({ contractId }) => contractId));
+  const instructions = await Promise.all([transferOffer, dvpLegAllocation, burnRequest].map((kind) => view.all(kind)));
+  return instructions
+    .flat()
+    .filter(({ facts }) => facts.lockedHolding !== undefined && !held.has(facts.lockedHolding))
+    .map(
+      ({ kind, contractId, facts }) =>
+        `${kind.entity} ${contractId} refers to the locked holding ${facts.lockedHolding}, which is not there`,
+    );
+}

@@ -1,0 +1,28 @@
+import type { Kind } from "../../../store/store.js";
+import { burnOffer, burnRequest, dvpLegAllocation, holding, transferOffer } from "./instructions.js";
+import { instrumentConfiguration } from "./instruments.js";
+import { credential, transferPreapproval } from "./parties.js";
+import {
+  allocationFactory,
+  appRewardConfiguration,
+  featuredAppRight,
+  registrarService,
+  transferRule,
+} from "./services.js";
+
+/** Every kind of contract that the Registry Utility's rules ask for. */
+export const kinds: readonly Kind[] = [
+  allocationFactory,
+  registrarService,
+  instrumentConfiguration,
+  transferRule,
+  appRewardConfiguration,
+  featuredAppRight,
+  credential,
+  transferPreapproval,
+  transferOffer,
+  dvpLegAllocation,
+  burnRequest,
+  burnOffer,
+  holding,
+];

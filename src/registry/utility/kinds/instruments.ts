@@ -1,0 +1,36 @@
+import type { Fields } from "../../fields.js";
+import type { InstrumentConfiguration, InstrumentIdentifier, Requirement } from "../../registry.js";
+import { keys } from "./keys.js";
+import { kind } from "./kind.js";
+
+export const instrumentConfiguration = kind(
+  "utility-registry-v0",
+  "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
+  (payload): InstrumentConfiguration => ({
+    operator: payload.id("operator"),
+    provider: payload.id("provider"),
+    registrar: payload.id("registrar"),
+    defaultIdentifier: identifier(payload.object("defaultIdentifier")),
+    additionalIdentifiers: payload.objects("additionalIdentifiers").map(identifier),
+    issuerRequirements: payload.objects("issuerRequirements").map(requirement),
+    holderRequirements: payload.objects("holderRequirements").map(requirement),
+  }),
+  ({ registrar, defaultIdentifier, additionalIdentifiers }) => {
+    const ids = new Set([defaultIdentifier, ...additionalIdentifiers].map(({ id }) => id));
+    return [...ids].map((id) => keys.instrument(registrar, id));
+  },
+);
+
+function identifier(fields: Fields): InstrumentIdentifier {
+  return { source: fields.text("source"), id: fields.text("id"), scheme: fields.text("scheme") };
+}
+
+/** A claim asked for is a Daml pair: `{_1: property, _2: value}`. */
+function requirement(fields: Fields): Requirement {
+  return {
+    issuer: fields.id("issuer"),
+    requiredClaims: fields
+      .objects("requiredClaims")
+      .map((pair) => ({ property: pair.text("_1"), value: pair.text("_2") })),
+  };
+}

@@ -1,0 +1,70 @@
+/** What a registrar and its provider set up once: factories, rules, rewards. */
+import { keys } from "./keys.js";
+import { kind } from "./kind.js";
+
+export interface AllocationFactory {
+  readonly provider: string;
+  readonly registrar: string;
+}
+
+export const allocationFactory = kind(
+  "utility-registry-app-v0",
+  "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
+  (payload): AllocationFactory => ({ provider: payload.id("provider"), registrar: payload.id("registrar") }),
+  ({ registrar }) => [keys.factory(registrar)],
+);
+
+export interface RegistrarService {
+  readonly registrar: string;
+  /** Undefined where the service does not set it. */
+  readonly enableResultContracts: boolean | undefined;
+}
+
+export const registrarService = kind(
+  "utility-registry-app-v0",
+  "Utility.Registry.App.V0.Service.Registrar:RegistrarService",
+  (payload): RegistrarService => ({
+    registrar: payload.id("registrar"),
+    enableResultContracts: payload.optionalBool("enableResultContracts"),
+  }),
+  ({ registrar }) => [keys.service(registrar)],
+);
+
+export interface TransferRule {
+  readonly registrar: string;
+}
+
+export const transferRule = kind(
+  "utility-registry-v0",
+  "Utility.Registry.V0.Rule.Transfer:TransferRule",
+  (payload): TransferRule => ({ registrar: payload.id("registrar") }),
+  ({ registrar }) => [keys.transferRule(registrar)],
+);
+
+export interface AppRewardConfiguration {
+  readonly provider: string;
+  /** The party whose FeaturedAppRight counts; undefined where it names none. */
+  readonly dso: string | undefined;
+}
+
+export const appRewardConfiguration = kind(
+  "utility-registry-v0",
+  "Utility.Registry.V0.Configuration.AppReward:AppRewardConfiguration",
+  (payload): AppRewardConfiguration => ({
+    provider: payload.id("provider"),
+    dso: payload.optionalObject("details")?.optionalId("dso"),
+  }),
+  ({ provider }) => [keys.appReward(provider)],
+);
+
+export interface FeaturedAppRight {
+  readonly dso: string;
+  readonly provider: string;
+}
+
+export const featuredAppRight = kind(
+  "splice-amulet",
+  "Splice.Amulet:FeaturedAppRight",
+  (payload): FeaturedAppRight => ({ dso: payload.id("dso"), provider: payload.id("provider") }),
+  ({ provider }) => [keys.featuredAppRight(provider)],
+);

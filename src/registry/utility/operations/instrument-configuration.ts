@@ -1,0 +1,25 @@
+import type { Contract } from "../../../store/store.js";
+import { notFound } from "../../errors.js";
+import type { InstrumentConfiguration, InstrumentIdentifier, InstrumentQuestion, Scene } from "../../registry.js";
+import { onOneSynchronizer } from "../evidence/candidates.js";
+import { instrumentConfiguration as configurationKind } from "../kinds/instruments.js";
+import { keys } from "../kinds/keys.js";
+
+/** The newest configuration of an instrument by its default identifier or an additional one. */
+export async function instrumentConfiguration(
+  { view }: Scene,
+  { registrar, identifier }: InstrumentQuestion,
+): Promise<Contract<InstrumentConfiguration>> {
+  const [found] = await view.read([{ kind: configurationKind, key: keys.instrument(registrar, identifier.id) }]);
+  const matching = found.filter(({ facts }) =>
+    [facts.defaultIdentifier, ...facts.additionalIdentifiers].some((known) => isSame(known, identifier)),
+  );
+  const { source, id, scheme } = identifier;
+  const name = `the InstrumentConfiguration of registrar ${registrar} for source "${source}", id "${id}", scheme "${scheme}"`;
+  if (matching.length === 0) throw notFound(`${name} does not exist`);
+  return onOneSynchronizer(matching, name, (configuration) => configuration);
+}
+
+function isSame(a: InstrumentIdentifier, b: InstrumentIdentifier): boolean {
+  return a.source === b.source && a.id === b.id && a.scheme === b.scheme;
+}

@@ -1,0 +1,46 @@
+import { invalid } from "../../errors.js";
+import type { Account, SettlementArguments } from "./arguments.js";
+
+/** How large a settlement may be. Every registry has to support `worstCase`. */
+export interface SettlementLimits {
+  readonly legs: number;
+  readonly allocations: number;
+  readonly instruments: number;
+  readonly accounts: number;
+  readonly parties: number;
+}
+
+/** The page "The surface", section Limits: the least that a limit may be. */
+export const worstCase: SettlementLimits = { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 };
+
+/** What is supported unless the operator asks for more. */
+export const defaultLimits: SettlementLimits = {
+  legs: 100,
+  allocations: 100,
+  instruments: 25,
+  accounts: 200,
+  parties: 200,
+};
+
+/**
+ * Throws invalid where a settlement is over a limit, and says over which.
+ * Parties are those of the accounts, owners and providers both; executors and
+ * actors cost nothing here and are not counted.
+ */
+export function checkSize({ legs, allocations }: SettlementArguments, limits: SettlementLimits): void {
+  const accounts = legs.flatMap(({ sender, receiver }) => [sender, receiver]);
+  const counted: SettlementLimits = {
+    legs: legs.length,
+    allocations: allocations.length,
+    instruments: new Set(legs.map(({ instrumentId }) => instrumentId)).size,
+    accounts: new Set(accounts.map(nameOf)).size,
+    parties: new Set(accounts.flatMap(({ owner, provider }) => [owner ?? [], provider ?? []].flat())).size,
+  };
+  for (const what of ["legs", "allocations", "instruments", "accounts", "parties"] as const) {
+    if (counted[what] > limits[what]) {
+      throw invalid(`the settlement has ${counted[what]} ${what}, and this registry supports up to ${limits[what]}`);
+    }
+  }
+}
+
+const nameOf = ({ owner, provider, id }: Account): string => JSON.stringify([owner ?? null, provider ?? null, id]);

@@ -1,0 +1,64 @@
+import type { Contract } from "../../../store/store.js";
+import { ask } from "../../ask.js";
+import type { FactoryQuestion, Scene, TransferFactoryAnswer, TransferKind } from "../../registry.js";
+import { Draft } from "../context/draft.js";
+import { acceptTransfer, type Entry, wantedFor, writeEntries } from "../context/entries.js";
+import { onOneSynchronizer } from "../evidence/candidates.js";
+import { gather } from "../evidence/evidence.js";
+import { Site } from "../evidence/site.js";
+import { keys } from "../kinds/keys.js";
+import { transferPreapproval } from "../kinds/parties.js";
+import { allocationFactory } from "../kinds/services.js";
+import { transferArguments } from "./arguments.js";
+import { notServed } from "./found.js";
+
+/** The entries of each kind of transfer: one that happens at once needs what an acceptance needs. */
+const entriesOf: Record<TransferKind, readonly Entry[]> = {
+  offer: ["instrument-configuration", "sender-credentials"],
+  direct: acceptTransfer,
+  self: acceptTransfer,
+};
+
+/**
+ * The factory of a transfer: the receiver's preapproval where one covers the
+ * instrument, else the registrar's AllocationFactory. The holdings that the
+ * arguments name are not looked at, so a client can ask before it has chosen
+ * them.
+ */
+export async function transferFactory({ view, now }: Scene, question: FactoryQuestion): Promise<TransferFactoryAnswer> {
+  const { registrar } = question;
+  const { sender, receiver, instrumentId } = transferArguments(question);
+  const found = await ask(view, {
+    factories: [{ kind: allocationFactory, key: keys.factory(registrar) }],
+    preapprovals: [{ kind: transferPreapproval, key: keys.preapproval(receiver, registrar) }],
+  });
+  const factories = found.factories.flat();
+  if (factories.length === 0) throw notServed(registrar);
+  const preapprovals = found.preapprovals
+    .flat()
+    .filter(
+      ({ facts }) => facts.instrumentAllowances.length === 0 || facts.instrumentAllowances.includes(instrumentId),
+    );
+
+  const transferKind = sender === receiver ? "self" : preapprovals.length > 0 ? "direct" : "offer";
+  const entries = entriesOf[transferKind];
+  const transfer = { instrumentId, sender, receiver };
+  const evidence = await gather(view, {
+    ...wantedFor(entries, registrar, transfer),
+    providers: transferKind === "direct" ? [] : factories.map(({ facts }) => facts.provider),
+  });
+  const answerWith = (home: Contract, synchronizer: string, provider: string | undefined): TransferFactoryAnswer => {
+    const draft = new Draft(true);
+    const site = new Site({ evidence, registrar, synchronizer, now, lenient: false });
+    writeEntries(entries, draft, site, { ...transfer, provider });
+    draft.disclose(home);
+    return { ...draft.finish(), factoryId: home.contractId, transferKind };
+  };
+  return transferKind === "direct"
+    ? onOneSynchronizer(preapprovals, `the TransferPreapproval of receiver ${receiver}`, (home, synchronizer) =>
+        answerWith(home, synchronizer, undefined),
+      )
+    : onOneSynchronizer(factories, `the AllocationFactory of registrar ${registrar}`, (home, synchronizer) =>
+        answerWith(home, synchronizer, home.facts.provider),
+      );
+}
