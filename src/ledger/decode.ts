@@ -1,0 +1,115 @@
+/**
+ * Elements of a participant's active contracts -> contracts of the store. Pure.
+ * The page "Where the contracts come from" lists the forms of an element.
+ */
+import type { Contract, JsonObject, JsonValue, Kind } from "../store/store.js";
+import { micros } from "./time.js";
+
+/** What one element says of a contract. Several may speak of the same contract. */
+export interface Entry {
+  readonly contract: Contract;
+  /** Offset of the event that the element tells of. */
+  readonly offset: number;
+}
+
+/** Decodes elements into contracts of the kinds it is made with. */
+export class Decoder {
+  readonly #kinds: ReadonlyMap<string, Kind>;
+
+  constructor(kinds: readonly Kind[]) {
+    this.#kinds = new Map(kinds.map((kind) => [nameOf(kind.packageName, kind.entity), kind]));
+  }
+
+  /**
+   * Returns undefined for what no rule needs: another kind of contract, or one
+   * that its kind does not keep. Throws an Error that names the field where the
+   * element is not of the documented form.
+   */
+  decode(element: JsonValue): Entry | undefined {
+    const entry = object(object(element, "the element").contractEntry, "contractEntry");
+    const [form, value] = Object.entries(entry)[0] ?? [];
+    switch (form) {
+      case "JsEmpty":
+        return undefined;
+      case "JsActiveContract": {
+        const active = object(value, form);
+        return this.#contract(active.createdEvent, text(active, "synchronizerId"), counter(active));
+      }
+      case "JsIncompleteUnassigned": {
+        const incomplete = object(value, form);
+        const event = object(incomplete.unassignedEvent, "unassignedEvent");
+        return this.#contract(incomplete.createdEvent, undefined, counter(event));
+      }
+      case "JsIncompleteAssigned": {
+        // Arriving, which is no proof that it is active on the target yet.
+        const event = object(object(value, form).assignedEvent, "assignedEvent");
+        return this.#contract(event.createdEvent, undefined, counter(event));
+      }
+      default:
+        throw new Error(
+          `contractEntry has to be one of JsActiveContract, JsIncompleteUnassigned, JsIncompleteAssigned, JsEmpty, ` +
+            `and is ${form ?? "empty"}`,
+        );
+    }
+  }
+
+  #contract(created: JsonValue | undefined, synchronizerId: string | undefined, reassignments: number) {
+    const event = object(created, "createdEvent");
+    const templateId = text(event, "templateId");
+    const [packageId, module, entity, ...rest] = templateId.split(":");
+    if (!packageId || !module || !entity || rest.length > 0) {
+      throw new Error(`templateId has to be packageId:Module:Entity, and is ${templateId}`);
+    }
+    const kind = this.#kinds.get(nameOf(text(event, "packageName"), `${module}:${entity}`));
+    if (kind === undefined) return undefined;
+    const payload = object(event.createArgument, "createArgument");
+    const reading = kind.read(payload);
+    if (reading === undefined) return undefined;
+    const createdAt = text(event, "createdAt");
+    const contract: Contract = {
+      ...reading,
+      contractId: text(event, "contractId"),
+      kind,
+      templateId,
+      payload,
+      createdEventBlob: text(event, "createdEventBlob", "ask the participant with includeCreatedEventBlob"),
+      createdAt,
+      createdMicros: micros(createdAt),
+      synchronizerId,
+      reassignmentCounter: reassignments,
+    };
+    return { contract, offset: typeof event.offset === "number" ? event.offset : 0 };
+  }
+}
+
+/**
+ * Which of two elements on the same contract tells its state: the later one by
+ * reassignment counter, and at the same counter the one that says it arrived.
+ * Undefined where both say the same, which no snapshot should.
+ */
+export function later(a: Entry, b: Entry): Entry | undefined {
+  const rank = ({ contract }: Entry) =>
+    contract.reassignmentCounter * 2 + (contract.synchronizerId === undefined ? 0 : 1);
+  if (rank(a) === rank(b)) return a.contract.synchronizerId === undefined ? a : undefined;
+  return rank(a) > rank(b) ? a : b;
+}
+
+const nameOf = (packageName: string, entity: string): string => `${packageName}#${entity}`;
+
+function object(value: JsonValue | undefined, name: string): JsonObject {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new Error(`${name} has to be an object, and ${value === undefined ? "is missing" : "is not one"}`);
+}
+
+function text(from: JsonObject, name: string, advice?: string): string {
+  const value = from[name];
+  if (typeof value === "string" && value !== "") return value;
+  const found = value === undefined ? "is missing" : value === "" ? "is empty" : "is not one";
+  throw new Error(`${name} has to be a string, and ${found}${advice === undefined ? "" : `: ${advice}`}`);
+}
+
+function counter(from: JsonObject): number {
+  const value = from.reassignmentCounter ?? 0;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`reassignmentCounter has to be a whole number, and is ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,98 @@
+import { unwatchFile, watchFile } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { StoreWriter } from "../store/store.js";
+import type { Decoder } from "./decode.js";
+import { describe, readSnapshot, type Snapshot } from "./snapshot.js";
+
+/** What the owner of a SnapshotFile wants to know of it. */
+export interface SnapshotFileEvents {
+  /** A changed file has been swapped in. */
+  swapped(snapshot: Snapshot): void;
+  /** A changed file cannot be served; what was served before goes on. */
+  rejected(reason: string): void;
+}
+
+/** A file cannot be served. The message says what is wrong, with lines. */
+export class SnapshotError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "SnapshotError";
+  }
+}
+
+/**
+ * Feeds the store from a file of active contracts, and again whenever the file
+ * changes. The file is polled, which also sees one that is replaced by renaming
+ * or by a moved symbolic link.
+ */
+export class SnapshotFile {
+  readonly #path: string;
+  readonly #decoder: Decoder;
+  readonly #writer: StoreWriter;
+  /** The reading under way; a change that arrives meanwhile is read behind it. */
+  #work: Promise<void> = Promise.resolve();
+  #listener: (() => void) | undefined;
+
+  constructor(path: string, decoder: Decoder, writer: StoreWriter) {
+    this.#path = path;
+    this.#decoder = decoder;
+    this.#writer = writer;
+  }
+
+  /** Puts the file's contracts in the store. Throws SnapshotError, and leaves the store as it is, where it cannot. */
+  async load(): Promise<Snapshot> {
+    const snapshot = readSnapshot(await this.#content(), this.#decoder);
+    if (snapshot.problems.length > 0) throw new SnapshotError(describe(this.#path, snapshot.problems));
+    await this.#writer.replace(snapshot.contracts, snapshot.offset);
+    return snapshot;
+  }
+
+  /**
+   * Loads the file, and again when it has changed, looking every `intervalMs`,
+   * until `close`. Throws SnapshotError where it cannot be served from the
+   * start; then it is not watched either.
+   */
+  async start(intervalMs: number, events: SnapshotFileEvents): Promise<Snapshot> {
+    // First the watch, or a change between the two would go unseen.
+    this.#watch(intervalMs, events);
+    try {
+      return await this.load();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** Stops watching, and waits for a reading under way. */
+  async close(): Promise<void> {
+    if (this.#listener !== undefined) unwatchFile(this.#path, this.#listener);
+    await this.#work;
+  }
+
+  #watch(intervalMs: number, events: SnapshotFileEvents): void {
+    let pending = false;
+    this.#listener = () => {
+      // However many changes come while one is read, one more reading sees them all.
+      if (pending) return;
+      pending = true;
+      this.#work = this.#work.then(async () => {
+        pending = false;
+        try {
+          events.swapped(await this.load());
+        } catch (error) {
+          events.rejected(error instanceof Error ? error.message : String(error));
+        }
+      });
+    };
+    watchFile(this.#path, { interval: intervalMs }, this.#listener);
+  }
+
+  async #content(): Promise<string> {
+    try {
+      return await readFile(this.#path, "utf8");
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+      throw new SnapshotError(`${this.#path} cannot be read (${code})`);
+    }
+  }
+}
