@@ -1,0 +1,70 @@
+/** Answers of the registry -> the messages of the two families of operations. */
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import type { ChoiceContextSchema } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import type { ChoiceContextSchema as UtilityChoiceContextSchema } from "../../gen/offledger/utility/v0/choice_context_pb.js";
+import type { AnyValue, Contract, ContextAnswer } from "../registry/registry.js";
+
+/** A contract that is told to a caller has a synchronizer; the rules see to it. */
+export function synchronizerOf(contract: Contract): string {
+  if (contract.synchronizerId !== undefined) return contract.synchronizerId;
+  throw new Error(`contract ${contract.contractId} is in reassignment and was put in an answer all the same`);
+}
+
+/** The context in the form of the token standard (variant A of a disclosed contract). */
+export function choiceContext(
+  answer: ContextAnswer,
+  excludeDebugFields: boolean,
+): MessageInitShape<typeof ChoiceContextSchema> {
+  return {
+    choiceContextData: contextData(answer),
+    disclosedContracts: answer.disclosed.map((contract) => ({
+      templateId: contract.templateId,
+      contractId: contract.contractId,
+      createdEventBlob: contract.createdEventBlob,
+      synchronizerId: synchronizerOf(contract),
+      ...(excludeDebugFields ? {} : debugFields(contract)),
+    })),
+  };
+}
+
+/** The context in the form of the utility operations (variant B of a disclosed contract). */
+export function utilityChoiceContext(answer: ContextAnswer): MessageInitShape<typeof UtilityChoiceContextSchema> {
+  return { choiceContextData: contextData(answer), disclosedContracts: answer.disclosed.map(disclosedByUtility) };
+}
+
+function disclosedByUtility(contract: Contract) {
+  return { ...contractMeta(contract), createdEventBlob: contract.createdEventBlob };
+}
+
+/** Where a contract stands on the ledger, as the utility operations tell it. */
+export function contractMeta(contract: Contract) {
+  const synchronizerId = synchronizerOf(contract);
+  return {
+    contractId: contract.contractId,
+    templateId: contract.templateId,
+    createdAt: contract.createdAt,
+    synchronizerId,
+    domainId: synchronizerId,
+  };
+}
+
+function debugFields({ kind, payload, createdAt }: Contract) {
+  return { debugPackageName: kind.packageName, debugPayload: payload, debugCreatedAt: createdAt };
+}
+
+function contextData({ values }: ContextAnswer): JsonObject {
+  const entries = Object.entries(values).map(([name, value]) => [name, asJson(value)]);
+  return { values: Object.fromEntries(entries) };
+}
+
+/** The same value, as an object that is free to be sent. */
+function asJson({ tag, value }: AnyValue): JsonObject {
+  switch (tag) {
+    case "AV_List":
+      return { tag, value: value.map(asJson) };
+    case "AV_Map":
+      return { tag, value: Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, asJson(inner)])) };
+    default:
+      return { tag, value };
+  }
+}

@@ -1,0 +1,24 @@
+import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+
+/** A handler of one rpc: takes the request message, and knows nothing of how it came. */
+type Handler<M> = M extends { input: infer I extends DescMessage; output: infer O extends DescMessage }
+  ? (request: MessageShape<I>) => Promise<MessageInitShape<O>>
+  : never;
+
+/** A handler for every rpc of a service, by its name in TypeScript. */
+export type Handlers<S extends DescService> = { readonly [N in keyof S["method"]]: Handler<S["method"][N]> };
+
+/** A service with its handlers, as the wire takes it, whatever the messages. */
+export interface Offered {
+  readonly service: DescService;
+  readonly handlerOf: (method: DescMethod) => (request: never) => Promise<object>;
+}
+
+/** Puts a service and its handlers together; the compiler holds the one against the other. */
+export function offer<S extends DescService>(service: S, handlers: Handlers<S>): Offered {
+  return {
+    service,
+    // Handlers has a key for each method of the service.
+    handlerOf: (method) => handlers[method.localName as keyof S["method"]],
+  };
+}

@@ -1,0 +1,31 @@
+/** What every resource group of the token standard does alike. */
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  ChoiceContextSchema,
+  GetFactoryRequest,
+} from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import type { Engine } from "../registry/engine.js";
+import type { Choice, FactoryQuestion } from "../registry/registry.js";
+import { choiceContext } from "./answers.js";
+
+/** The fields that every request for a choice context has. */
+interface ContextRequest {
+  readonly registrarParty: string;
+  readonly excludeDebugFields: boolean;
+}
+
+export async function contextOf(
+  engine: Engine,
+  choice: Choice,
+  { registrarParty, excludeDebugFields }: ContextRequest,
+  contractId: string,
+): Promise<MessageInitShape<typeof ChoiceContextSchema>> {
+  const question = { registrar: registrarParty, contractId };
+  const answer = await engine.ask((registry, scene) => registry.choiceContext(scene, choice, question));
+  return choiceContext(answer, excludeDebugFields);
+}
+
+/** Validation has seen to it that the choice arguments are there. */
+export function factoryQuestion({ registrarParty, choiceArguments = {} }: GetFactoryRequest): FactoryQuestion {
+  return { registrar: registrarParty, choiceArguments };
+}

@@ -1,0 +1,30 @@
+import type { GetFactoryRequest } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import {
+  type GetTransferInstructionContextRequest,
+  TransferFactoryWithChoiceContext_TransferKind as TransferKind,
+} from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
+import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
+import type { Engine } from "../registry/engine.js";
+import type { Choice } from "../registry/registry.js";
+import { choiceContext } from "./answers.js";
+import { offer, type Offered } from "./handlers.js";
+import { contextOf, factoryQuestion } from "./token-standard.js";
+
+/** Transfer instructions, in both versions of the token standard. */
+export function transferInstructions(engine: Engine): Offered[] {
+  const factory = async (request: GetFactoryRequest) => {
+    const answer = await engine.ask((registry, scene) => registry.transferFactory(scene, factoryQuestion(request)));
+    return {
+      factoryId: answer.factoryId,
+      transferKind: TransferKind[answer.transferKind],
+      choiceContext: choiceContext(answer, request.excludeDebugFields),
+    };
+  };
+  const context = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
+    contextOf(engine, choice, request, request.transferInstructionId);
+  return [
+    offer(V1, { getTransferFactory: factory }),
+    offer(V2, { getTransferInstructionRejectContext: context("transfer-instruction/reject") }),
+  ];
+}
