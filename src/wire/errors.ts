@@ -1,0 +1,94 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type Reason, RegistryError } from "../registry/errors.js";
+
+/** One outcome that is not an answer, as every protocol shows it. */
+interface Row {
+  /** Undefined where no registry gives it. */
+  readonly reason: Reason | undefined;
+  readonly code: Code;
+  readonly status: number;
+  /** `error` in the body of a utility operation. */
+  readonly name: string;
+  /** Seconds for `Retry-After`; undefined where asking again changes nothing by itself. */
+  readonly retryAfter?: number;
+}
+
+const failure: Row = { reason: undefined, code: Code.Internal, status: 500, name: "unknown_error" };
+
+/** The one table: registry error <-> code <-> status <-> body. */
+const table: readonly Row[] = [
+  { reason: "invalid", code: Code.InvalidArgument, status: 400, name: "invalid_argument" },
+  { reason: undefined, code: Code.Unauthenticated, status: 401, name: "unauthenticated" },
+  { reason: undefined, code: Code.PermissionDenied, status: 403, name: "permission_denied" },
+  { reason: "not-found", code: Code.NotFound, status: 404, name: "not_found" },
+  { reason: "conflict", code: Code.Aborted, status: 409, name: "aborted" },
+  { reason: undefined, code: Code.ResourceExhausted, status: 429, name: "resource_exhausted", retryAfter: 1 },
+  failure,
+  { reason: "unavailable", code: Code.Unavailable, status: 503, name: "unavailable", retryAfter: 1 },
+  { reason: undefined, code: Code.DeadlineExceeded, status: 504, name: "deadline_exceeded" },
+];
+
+/** What a defect of ours looks like from outside, whatever it was. */
+const GENERIC = "something went wrong here; the operator's log has the details";
+
+/**
+ * An error as the protocols of Connect tell it. What is not an outcome of the
+ * table is a defect: it is handed to `report` and shows nothing of itself.
+ */
+export function toConnectError(error: unknown, report: (defect: unknown) => void): ConnectError {
+  if (error instanceof RegistryError) return connectError(rowBy("reason", error.reason), error.message);
+  if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
+  report(error);
+  return new ConnectError(GENERIC, Code.Internal);
+}
+
+/** A request that is not of its form. */
+export function malformed(message: string): ConnectError {
+  return new ConnectError(message, Code.InvalidArgument);
+}
+
+/** An error as a REST path tells it. */
+export interface RestError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: TokenStandardError | UtilityError;
+}
+
+interface TokenStandardError {
+  readonly error: string;
+}
+
+interface UtilityError {
+  readonly error: string;
+  readonly error_description: string;
+}
+
+/** The REST form of an outcome, in the family of operations that `url` belongs to. */
+export function toRestError({ code, rawMessage }: ConnectError, url: string): RestError {
+  return restError(rowBy("code", code), rawMessage, url);
+}
+
+/** A failure of HTTP itself, before there is an operation: no such path, body too large. */
+export function httpError(status: number, message: string, url: string): RestError {
+  const row = table.find((known) => known.status === status) ?? { ...rowBy("code", Code.InvalidArgument), status };
+  return restError(row, message, url);
+}
+
+function restError({ status, name, retryAfter }: Row, message: string, url: string): RestError {
+  return {
+    status,
+    headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
+    body: isUtility(url) ? { error: name, error_description: message } : { error: message },
+  };
+}
+
+function connectError({ code, retryAfter }: Row, message: string): ConnectError {
+  return new ConnectError(message, code, retryAfter === undefined ? undefined : { "retry-after": String(retryAfter) });
+}
+
+function rowBy<K extends "reason" | "code">(column: K, value: Row[K]): Row {
+  return table.find((row) => row[column] === value) ?? failure;
+}
+
+/** The utility operations have an error body of their own. */
+const isUtility = (url: string): boolean => url.startsWith("/api/utilities/");

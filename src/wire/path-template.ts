@@ -1,0 +1,114 @@
+/**
+ * Path templates of google.api.http. Pure.
+ *
+ *     Template  = "/" Segments [ ":" LITERAL ]
+ *     Segments  = Segment { "/" Segment }
+ *     Segment   = "*" | "**" | LITERAL | Variable
+ *     Variable  = "{" FieldPath [ "=" Segments ] "}"
+ *     FieldPath = IDENT { "." IDENT }
+ *
+ * A variable without segments stands for one segment. What the router cannot
+ * match (`**` before the end, a verb behind a variable) is refused when the
+ * template is parsed, which is when the program starts.
+ */
+
+/** A template that can be routed, and bound to the fields of a request. */
+export interface PathTemplate {
+  /** The same path in the router's syntax: literals, `:p0`, `:p1`, … and `*`. */
+  readonly route: string;
+  readonly variables: readonly Variable[];
+}
+
+/** A field of the request that is filled from the path. */
+export interface Variable {
+  /** Names of the fields that lead to it, as they stand in the proto file. */
+  readonly fieldPath: readonly string[];
+  /** The literals and the router's parameters that make up the value. */
+  readonly parts: readonly Part[];
+}
+
+export type Part = { readonly literal: string } | { readonly parameter: string };
+
+/** Throws an Error that shows the place where the text is not a template. */
+export function parsePathTemplate(text: string): PathTemplate {
+  return new Parser(text).template();
+}
+
+/** The value of a variable, from the parameters that the router has matched and decoded. */
+export function valueOf({ parts }: Variable, parameters: Readonly<Record<string, string | undefined>>): string {
+  return parts.map((part) => ("literal" in part ? part.literal : (parameters[part.parameter] ?? ""))).join("/");
+}
+
+class Parser {
+  readonly #text: string;
+  #at = 0;
+  #parameters = 0;
+  readonly #variables: Variable[] = [];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  template(): PathTemplate {
+    this.#expect("/");
+    const parts = this.#segments(true);
+    let route = parts
+      .map((part) => `/${"literal" in part ? part.literal.replaceAll(":", "::") : nameOf(part)}`)
+      .join("");
+    if (this.#take(":")) {
+      const last = parts.at(-1);
+      if (last === undefined || !("literal" in last)) throw this.#error("a verb behind a variable is not supported");
+      route += `::${this.#run(/[^/{}*:]+/y, "a verb")}`;
+    }
+    if (this.#at < this.#text.length) throw this.#error("expected the end");
+    const wildcard = parts.findIndex((part) => "parameter" in part && part.parameter === "*");
+    if (wildcard !== -1 && wildcard < parts.length - 1) throw this.#error("** is supported at the end only");
+    return { route, variables: this.#variables };
+  }
+
+  #segments(variables: boolean): Part[] {
+    const parts: Part[] = [];
+    do {
+      if (this.#take("**")) parts.push({ parameter: "*" });
+      else if (this.#take("*")) parts.push({ parameter: `p${this.#parameters++}` });
+      else if (variables && this.#take("{")) parts.push(...this.#variable());
+      else parts.push({ literal: this.#run(/[^/{}*:=]+/y, "a segment") });
+    } while (this.#take("/"));
+    return parts;
+  }
+
+  #variable(): readonly Part[] {
+    const fieldPath = [this.#run(/[A-Za-z_]\w*/y, "a field name")];
+    while (this.#take(".")) fieldPath.push(this.#run(/[A-Za-z_]\w*/y, "a field name"));
+    const parts = this.#take("=") ? this.#segments(false) : [{ parameter: `p${this.#parameters++}` }];
+    this.#expect("}");
+    this.#variables.push({ fieldPath, parts });
+    return parts;
+  }
+
+  #take(token: string): boolean {
+    const found = this.#text.startsWith(token, this.#at);
+    if (found) this.#at += token.length;
+    return found;
+  }
+
+  #expect(token: string): void {
+    if (!this.#take(token)) throw this.#error(`expected "${token}"`);
+  }
+
+  #run(pattern: RegExp, what: string): string {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    if (found === undefined) throw this.#error(`expected ${what}`);
+    this.#at += found.length;
+    return found;
+  }
+
+  #error(message: string): Error {
+    return new Error(
+      `path template ${this.#text}: ${message} at "${this.#text.slice(this.#at)}" (character ${this.#at + 1})`,
+    );
+  }
+}
+
+const nameOf = ({ parameter }: { readonly parameter: string }): string => (parameter === "*" ? "*" : `:${parameter}`);

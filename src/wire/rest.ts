@@ -1,0 +1,76 @@
+import { type JsonValue, toJsonString } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { httpError, type RestError, toRestError } from "./errors.js";
+import { type Binding, bindingsOf } from "./http-rules.js";
+import type { Operation } from "./operations.js";
+import { requestMessage } from "./request.js";
+
+/** How messages are written as JSON, on REST and on RPC: required fields stand there also when they are empty. */
+export const jsonWriting = { alwaysEmitImplicit: true } as const;
+
+/**
+ * Serves the operations at the paths of their google.api.http options. To be
+ * registered as a plugin of its own: it reads bodies and tells errors in a way
+ * that other routes should not get.
+ */
+export function rest(operations: readonly Operation[], report: (defect: unknown) => void) {
+  return async (server: FastifyInstance): Promise<void> => {
+    acceptJson(server);
+    server.setErrorHandler(async (error: FastifyError, request, reply) => {
+      await send(reply, toError(error, request.url, report));
+    });
+    for (const operation of operations) {
+      for (const binding of bindingsOf(operation.method)) {
+        server.route({
+          method: binding.httpMethod,
+          url: binding.path.route,
+          handler: (request, reply) => answer(operation, binding, request, reply),
+        });
+      }
+    }
+  };
+}
+
+/** Sends a REST error. */
+export async function send(reply: FastifyReply, { status, headers, body }: RestError): Promise<void> {
+  await reply.code(status).headers(headers).type("application/json").send(JSON.stringify(body));
+}
+
+async function answer(
+  { method, call }: Operation,
+  binding: Binding,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<string> {
+  // The router gives texts, and acceptJson a JSON value, or undefined where there was no body.
+  const parameters = request.params as Record<string, string | undefined>;
+  const body = (request.body ?? {}) as JsonValue;
+  const message = requestMessage(method.input, binding, parameters, body);
+  const found = await call(message);
+  reply.type("application/json");
+  return toJsonString(method.output, found, jsonWriting);
+}
+
+/** Reads JSON and nothing else; no body at all counts as an empty object, whatever its type is said to be. */
+function acceptJson(server: FastifyInstance): void {
+  const parseJson = server.getDefaultJsonParser("error", "ignore");
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
+    if (body.trim() === "") done(null, {});
+    else void parseJson(request, body, done);
+  });
+  server.addContentTypeParser("*", { parseAs: "string" }, (_request, body: string, done) => {
+    if (body === "") done(null, {});
+    else done(Object.assign(new Error("the body has to be application/json"), { statusCode: 415 }));
+  });
+}
+
+function toError(error: FastifyError, url: string, report: (defect: unknown) => void): RestError {
+  if (error instanceof ConnectError) return toRestError(error, url);
+  // What Fastify itself refuses carries its status: a body that is too large, or not JSON.
+  const status = error.statusCode ?? 500;
+  if (status >= 400 && status < 500) return httpError(status, error.message, url);
+  report(error);
+  return toRestError(new ConnectError("something went wrong here", Code.Internal), url);
+}

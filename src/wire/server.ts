@@ -1,0 +1,71 @@
+import { fastify, type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import type { Offered } from "../service/handlers.js";
+import { httpError } from "./errors.js";
+import { Listener } from "./listener.js";
+import { operations } from "./operations.js";
+import { rest, send } from "./rest.js";
+import { rpc } from "./rpc.js";
+
+/** Largest body of a request, in bytes: twenty times a settlement of the worst case. */
+const BODY_LIMIT = 1024 * 1024;
+
+/** Longest value of a path parameter. Longer than the URL that Node.js accepts, so that the rules on fields decide. */
+const MAX_PARAM_LENGTH = 64 * 1024;
+
+/** A server that answers by REST, Connect, gRPC and gRPC-Web on one port. */
+export interface Server {
+  /** Where the service logs: JSON lines on standard error. */
+  readonly log: FastifyBaseLogger;
+  /** Begins to listen, and returns the base URL. */
+  listen(host: string, port: number): Promise<string>;
+  /** Takes no more requests, ends those under way, and after `graceMs` cuts what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+export async function createServer(offered: readonly Offered[], logLevel: string): Promise<Server> {
+  const listener = new Listener();
+  const server: FastifyInstance = fastify({
+    serverFactory: listener.factory,
+    logger: { level: logLevel, stream: process.stderr },
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    frameworkErrors: (error, request, reply) => {
+      void send(reply, httpError(error.statusCode ?? 400, error.message, request.url));
+    },
+    clientErrorHandler: (error, socket) => {
+      const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+      const body = JSON.stringify({ error: "this is not an HTTP request that can be read" });
+      if (socket.writable) {
+        socket.write(
+          `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+            `Content-Length: ${body.length}\r\n\r\n${body}`,
+        );
+      }
+      socket.destroy(error);
+    },
+  });
+  const { log } = server;
+  const served = operations(offered, (defect, name) => log.error({ err: defect, rpc: name }, "a request failed"));
+  server.setNotFoundHandler(async (request, reply) => {
+    await send(reply, httpError(404, `nothing is served at ${request.method} ${request.url}`, request.url));
+  });
+  await server.register(rest(served, (defect) => log.error({ err: defect }, "a request failed")));
+  await server.register(rpc(served, BODY_LIMIT));
+  server.addHook("preClose", (done) => {
+    listener.drain();
+    done();
+  });
+  return {
+    log,
+    listen: (host, port) => server.listen({ host, port }),
+    async close(graceMs) {
+      const timer = setTimeout(() => listener.destroy(), graceMs);
+      try {
+        await server.close();
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
