@@ -1,0 +1,91 @@
+#!/usr/bin/env node
+/** Arguments and environment -> config -> app -> signals. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { type App, checkSnapshot, snapshotPath, startApp } from "./app.js";
+import { type Config, helpText, readConfig } from "./config.js";
+import { describeCheck, describeStart } from "./describe.js";
+
+/** The arguments, the environment or a file that they name is wrong. */
+const EXIT_WRONG = 2;
+/** `offledger check` found something wrong, or the service could not go on. */
+const EXIT_FAILED = 1;
+
+async function main(): Promise<void> {
+  const read = readConfig(process.argv.slice(2));
+  if (!read.ok) return fail(`${read.wrong.join("\n")}\n\nTry: offledger help`, EXIT_WRONG);
+  switch (read.command) {
+    case "serve":
+      return serve(read.config);
+    case "check":
+      return check(read.config);
+    case "help":
+      return print(helpText());
+    case "version":
+      return print(`${version()}\n`);
+  }
+}
+
+async function serve(config: Config): Promise<void> {
+  let app: App;
+  try {
+    app = await startApp(config);
+  } catch (error) {
+    return fail(startFailure(config, error), EXIT_WRONG);
+  }
+  print(describeStart(app.url, snapshotPath(config), app.inventory));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      app.close().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          fail(messageOf(error), EXIT_FAILED);
+          process.exit();
+        },
+      );
+    });
+  }
+}
+
+async function check(config: Config): Promise<void> {
+  const path = snapshotPath(config);
+  let content: string;
+  try {
+    content = await readFile(path, "utf8");
+  } catch (error) {
+    return fail(`OFFLEDGER_SNAPSHOT takes the path of a file of active contracts: ${messageOf(error)}`, EXIT_WRONG);
+  }
+  const { snapshot, inventory } = await checkSnapshot(config, content);
+  print(describeCheck(path, snapshot, inventory));
+  if (inventory === undefined || inventory.warnings.length > 0) process.exitCode = EXIT_FAILED;
+}
+
+/** Names the setting behind a start that failed. */
+function startFailure(config: Config, error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE" || code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return (
+      `OFFLEDGER_HOST and OFFLEDGER_PORT take an address that can be listened on, ` +
+      `and ${config.host}:${config.port} cannot be: ${messageOf(error)}`
+    );
+  }
+  return `OFFLEDGER_SNAPSHOT takes the path of a file of active contracts that can be served:\n${messageOf(error)}`;
+}
+
+function version(): string {
+  const { version: text } = createRequire(import.meta.url)("#package.json") as { version: string };
+  return text;
+}
+
+function print(text: string): void {
+  process.stdout.write(text);
+}
+
+function fail(message: string, exitCode: number): void {
+  process.stderr.write(`offledger: ${message}\n`);
+  process.exitCode = exitCode;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+await main();
