@@ -1,0 +1,221 @@
+/** The demo registry: two registrars, three instruments, and what goes on between a few parties. */
+import * as instructions from "../src/registry/utility/kinds/instructions.js";
+import { instrumentConfiguration } from "../src/registry/utility/kinds/instruments.js";
+import * as parties from "../src/registry/utility/kinds/parties.js";
+import * as services from "../src/registry/utility/kinds/services.js";
+import type { JsonObject, JsonValue } from "../src/store/store.js";
+import { active, contractId, inReassignment, party } from "./element.js";
+
+const operator = party("utility-operator");
+const dso = party("DSO");
+const verifier = party("identity-verifier");
+const alice = party("alice");
+const bob = party("bob");
+const carol = party("carol");
+const dave = party("dave");
+
+interface Registrar {
+  readonly party: string;
+  readonly provider: string;
+}
+const acme: Registrar = { party: party("acme-registrar"), provider: party("acme-provider") };
+const nordic: Registrar = { party: party("nordic-registrar"), provider: party("nordic-provider") };
+
+const served = ({ party: registrar, provider }: Registrar) => ({ operator, provider, registrar });
+const identifier = (source: string, id: string, scheme: string) => ({ source, id, scheme });
+const own = (registrar: Registrar, id: string) => identifier(registrar.party, id, "RegistrarInternalScheme");
+const set = (...elements: string[]): JsonObject => ({ map: elements.map((element): JsonValue => [element, {}]) });
+const meta: JsonObject = { values: {} };
+
+function configuration(registrar: Registrar, id: string, more: JsonObject): JsonObject {
+  return active(instrumentConfiguration, `configuration of ${id}`, {
+    ...served(registrar),
+    defaultIdentifier: own(registrar, id),
+    additionalIdentifiers: [],
+    issuerRequirements: [],
+    holderRequirements: [],
+    providerAppRewardBeneficiaries: null,
+    ...more,
+  });
+}
+
+function credential(label: string, holder: string, claims: JsonObject[], validity: JsonObject = {}): JsonObject {
+  return active(parties.credential, `credential ${label}`, {
+    issuer: verifier,
+    holder,
+    id: label,
+    description: "Identity verified",
+    validFrom: "2026-01-01T00:00:00Z",
+    validUntil: null,
+    claims: claims.map((claim) => ({ subject: holder, ...claim })),
+    observers: set(acme.provider),
+    ...validity,
+  });
+}
+
+function locked(label: string, registrar: Registrar, owner: string, id: string, amount: string): JsonObject {
+  return active(instructions.holding, `holding ${label}`, {
+    ...served(registrar),
+    owner,
+    instrument: own(registrar, id),
+    label: "",
+    amount,
+    lock: { lockers: set(registrar.party), context: `transfer ${label}`, observers: set() },
+  });
+}
+
+function offer(label: string, registrar: Registrar, [sender, receiver]: [string, string], id: string, amount: string) {
+  return {
+    operator,
+    provider: registrar.provider,
+    transfer: {
+      sender,
+      receiver,
+      amount,
+      instrumentId: { admin: registrar.party, id },
+      requestedAt: "2026-01-05T09:00:00Z",
+      executeBefore: "2036-01-05T09:00:00Z",
+      inputHoldingCids: [contractId(`holding ${label}`)],
+      meta,
+    },
+  };
+}
+
+function allocation(
+  label: string,
+  registrar: Registrar,
+  [sender, receiver]: [string, string],
+  id: string,
+  amount: string,
+) {
+  return active(instructions.dvpLegAllocation, `allocation ${label}`, {
+    operator,
+    provider: registrar.provider,
+    allocation: {
+      settlement: {
+        executor: carol,
+        settlementRef: { id: "trade 17", cid: null },
+        requestedAt: "2026-01-05T09:00:00Z",
+        allocateBefore: "2036-01-05T09:00:00Z",
+        settleBefore: "2036-01-06T09:00:00Z",
+        meta,
+      },
+      transferLegId: label,
+      transferLeg: { sender, receiver, amount, instrumentId: { admin: registrar.party, id }, meta },
+    },
+    lockedHoldingCid: contractId(`holding ${label}`),
+  });
+}
+
+function burn(registrar: Registrar, holder: string, id: string, amount: string): JsonObject {
+  return {
+    operator,
+    provider: registrar.provider,
+    burn: {
+      instrumentId: { admin: registrar.party, id },
+      amount,
+      holder,
+      reference: "redemption 3",
+      requestedAt: "2026-01-05T09:00:00Z",
+      executeBefore: "2036-01-05T09:00:00Z",
+      meta,
+    },
+  };
+}
+
+const holderClaim = { property: "isHolderOf", value: "ACME-BOND" };
+const issuerClaim = { property: "isIssuerOf", value: "ACME-BOND" };
+const asked = ({ property, value }: typeof holderClaim) => [
+  { issuer: verifier, requiredClaims: [{ _1: property, _2: value }] },
+];
+
+/** Every element of the demo file, in its order. */
+export const elements: readonly JsonObject[] = [
+  ...[acme, nordic].flatMap((registrar) => [
+    active(services.allocationFactory, `factory of ${registrar.party}`, served(registrar)),
+    active(services.registrarService, `service of ${registrar.party}`, {
+      ...served(registrar),
+      enableResultContracts: registrar === acme ? true : null,
+    }),
+    active(services.transferRule, `rule of ${registrar.party}`, served(registrar)),
+  ]),
+  active(services.appRewardConfiguration, "rewards of acme", {
+    operator,
+    provider: acme.provider,
+    details: { dso, operatorAppRewardBeneficiary: { beneficiary: operator, weight: "0.2000000000" } },
+  }),
+  active(services.featuredAppRight, "featured right of acme", { dso, provider: acme.provider }),
+
+  // One instrument asks for credentials, one has more names than one, one asks for nothing.
+  configuration(acme, "ACME-BOND", {
+    holderRequirements: asked(holderClaim),
+    issuerRequirements: asked(issuerClaim),
+  }),
+  configuration(acme, "ACME-EUR", {
+    additionalIdentifiers: [identifier("ISO", "EU000A1ACME7", "ISIN"), identifier("DTIF", "8ZK4XQ2LM", "DTI")],
+  }),
+  configuration(nordic, "NOK-CASH", {}),
+
+  credential("alice", alice, [holderClaim, issuerClaim]),
+  credential("bob", bob, [holderClaim], { validUntil: "2036-01-01T00:00:00Z" }),
+  // Carol has none; dave's has lapsed.
+  credential("dave", dave, [holderClaim], { validUntil: "2026-02-01T00:00:00Z" }),
+  active(parties.transferPreapproval, "preapproval of bob", {
+    operator,
+    receiver: bob,
+    instrumentAdmin: acme.party,
+    instrumentAllowances: [{ id: "ACME-EUR" }],
+  }),
+
+  locked("bond to bob", acme, alice, "ACME-BOND", "100.0000000000"),
+  active(
+    instructions.transferOffer,
+    "offer bond to bob",
+    offer("bond to bob", acme, [alice, bob], "ACME-BOND", "100.0000000000"),
+  ),
+  locked("bond to dave", acme, alice, "ACME-BOND", "5.0000000000"),
+  active(
+    instructions.transferOffer,
+    "offer bond to dave",
+    offer("bond to dave", acme, [alice, dave], "ACME-BOND", "5.0000000000"),
+  ),
+  locked("cash to carol", nordic, bob, "NOK-CASH", "250.0000000000"),
+  active(
+    instructions.transferOffer,
+    "offer cash to carol",
+    offer("cash to carol", nordic, [bob, carol], "NOK-CASH", "250.0000000000"),
+  ),
+  locked("moving", nordic, bob, "NOK-CASH", "75.0000000000"),
+  inReassignment(
+    instructions.transferOffer,
+    "offer moving",
+    offer("moving", nordic, [bob, alice], "NOK-CASH", "75.0000000000"),
+  ),
+
+  locked("bond leg", acme, alice, "ACME-BOND", "40.0000000000"),
+  allocation("bond leg", acme, [alice, bob], "ACME-BOND", "40.0000000000"),
+  locked("euro leg", acme, bob, "ACME-EUR", "39500.0000000000"),
+  allocation("euro leg", acme, [bob, alice], "ACME-EUR", "39500.0000000000"),
+
+  locked("redemption", acme, alice, "ACME-BOND", "10.0000000000"),
+  active(instructions.burnRequest, "burn request", {
+    ...burn(acme, alice, "ACME-BOND", "10.0000000000"),
+    lockedHoldingCid: contractId("holding redemption"),
+  }),
+  active(instructions.burnOffer, "burn offer", burn(nordic, bob, "NOK-CASH", "20.0000000000")),
+
+  // What an export holds besides: a holding that is not locked, and a contract that no rule asks for.
+  active(instructions.holding, "holding free", {
+    ...served(nordic),
+    owner: carol,
+    instrument: own(nordic, "NOK-CASH"),
+    label: "",
+    amount: "12.5000000000",
+    lock: null,
+  }),
+  active(
+    { packageName: "utility-registry-v0", entity: "Utility.Registry.V0.Rule.Mint:MintRule" },
+    "mint rule",
+    served(acme),
+  ),
+];
