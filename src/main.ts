@@ -5,11 +5,14 @@ import { createRequire } from "node:module";
 import { type App, checkSnapshot, snapshotPath, startApp } from "./app.js";
 import { type Config, helpText, readConfig } from "./config.js";
 import { describeCheck, describeStart } from "./describe.js";
+import { SnapshotError } from "./ledger/snapshot-file.js";
 
 /** The arguments, the environment or a file that they name is wrong. */
 const EXIT_WRONG = 2;
 /** `offledger check` found something wrong, or the service could not go on. */
 const EXIT_FAILED = 1;
+
+const TAKES_FILE = "takes the path of a file of active contracts that can be served";
 
 async function main(): Promise<void> {
   const read = readConfig(process.argv.slice(2));
@@ -31,7 +34,7 @@ async function serve(config: Config): Promise<void> {
   try {
     app = await startApp(config);
   } catch (error) {
-    return fail(startFailure(config, error), EXIT_WRONG);
+    return fail(...startFailure(config, error));
   }
   print(describeStart(app.url, snapshotPath(config), app.inventory));
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -53,23 +56,22 @@ async function check(config: Config): Promise<void> {
   try {
     content = await readFile(path, "utf8");
   } catch (error) {
-    return fail(`OFFLEDGER_SNAPSHOT takes the path of a file of active contracts: ${messageOf(error)}`, EXIT_WRONG);
+    return fail(`OFFLEDGER_SNAPSHOT ${TAKES_FILE}: ${messageOf(error)}`, EXIT_WRONG);
   }
   const { snapshot, inventory } = await checkSnapshot(config, content);
   print(describeCheck(path, snapshot, inventory));
   if (inventory === undefined || inventory.warnings.length > 0) process.exitCode = EXIT_FAILED;
 }
 
-/** Names the setting behind a start that failed. */
-function startFailure(config: Config, error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "EADDRINUSE" || code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-    return (
-      `OFFLEDGER_HOST and OFFLEDGER_PORT take an address that can be listened on, ` +
-      `and ${config.host}:${config.port} cannot be: ${messageOf(error)}`
-    );
+/** A start that failed: names the setting behind it, where it was one. */
+function startFailure(config: Config, error: unknown): readonly [message: string, exitCode: number] {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUND"].includes(code)) {
+    const takes = "OFFLEDGER_HOST and OFFLEDGER_PORT take an address that can be listened on";
+    return [`${takes}, and ${config.host}:${config.port} cannot be: ${messageOf(error)}`, EXIT_WRONG];
   }
-  return `OFFLEDGER_SNAPSHOT takes the path of a file of active contracts that can be served:\n${messageOf(error)}`;
+  if (error instanceof SnapshotError) return [`OFFLEDGER_SNAPSHOT ${TAKES_FILE}:\n${error.message}`, EXIT_WRONG];
+  return [`the service cannot start: ${messageOf(error)}`, EXIT_FAILED];
 }
 
 function version(): string {

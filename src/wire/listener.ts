@@ -31,8 +31,13 @@ export class Listener {
     server.removeAllListeners("connection");
     server.on("connection", (socket: Socket) => {
       this.#onFirstBytes(socket, (isHttp2) => {
-        if (isHttp2) second.emit("connection", socket);
-        else Reflect.apply(serveHttp1, server, [socket]);
+        if (isHttp2) {
+          // Stays paused: HTTP/2 takes what has been read already out of the socket's buffer itself.
+          second.emit("connection", socket);
+        } else {
+          Reflect.apply(serveHttp1, server, [socket]);
+          socket.resume();
+        }
       });
     });
     this.#servers.push(server);
@@ -85,7 +90,6 @@ export class Listener {
       socket.unshift(seen);
       socket.off("error", ignore);
       decide(fits);
-      socket.resume();
     };
     const timer = setTimeout(() => socket.destroy(), FIRST_BYTES_MS);
     this.#silent.add(socket);
