@@ -169,7 +169,7 @@ describe.each(Object.entries(eight))("%s", (_name, call) => {
   let byRest: JsonValue;
   beforeAll(async () => {
     const answer = await running.post(call.path, call.body);
-    expect(answer.status).toBe(200);
+    if (answer.status !== 200) throw new Error(`REST answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     byRest = answer.body;
   });
 

@@ -1,0 +1,87 @@
+/** What the README says is what happens. */
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { getOption, type JsonValue } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { http } from "../gen/google/api/annotations_pb.js";
+import { AllocationService as AllocationV1 } from "../gen/offledger/allocation/v1/allocation_service_pb.js";
+import { AllocationService as AllocationV2 } from "../gen/offledger/allocation/v2/allocation_service_pb.js";
+import { BurnService } from "../gen/offledger/burn/v0/burn_service_pb.js";
+import { InstrumentConfigurationService } from "../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
+import { TransferInstructionService as V1 } from "../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
+import { TransferInstructionService as V2 } from "../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
+import { settings } from "../src/config.js";
+import { type Running, serveFile } from "./fixtures/running.js";
+
+const readme = readFileSync("README.md", "utf8");
+const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text = ""]) => ({
+  language,
+  text,
+}));
+
+/** The JSON block behind the first block that begins with a command, and that command. */
+function shown(command: string): { command: string; answer: JsonValue } {
+  const at = blocks.findIndex(({ text }) => text.startsWith(command));
+  const answer = blocks.slice(at).find(({ language }) => language === "json");
+  if (at === -1 || answer === undefined) throw new Error(`README.md shows no ${command} with an answer`);
+  return { command: blocks[at]?.text ?? "", answer: JSON.parse(answer.text) as JsonValue };
+}
+
+/** A text that ends in … stands for every text that begins so. */
+function uncut(value: JsonValue): unknown {
+  if (typeof value === "string" && value.endsWith("…")) {
+    return expect.stringMatching(new RegExp(`^${value.slice(0, -1).replaceAll(/[+/]/g, "\\$&")}`));
+  }
+  if (Array.isArray(value)) return value.map(uncut);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, uncut(inner)]));
+}
+
+let running: Running;
+beforeAll(async () => {
+  running = await serveFile(undefined);
+});
+afterAll(() => running.close());
+
+test("the request by curl gets the answer shown", async () => {
+  const { command, answer } = shown("curl ");
+  const [, path] = /http:\/\/localhost:8080(\S+)/.exec(command) ?? [];
+  const [, body] = /-d '([^']+)'/.exec(command) ?? [];
+  const { status, body: got } = await running.post(path ?? "", JSON.parse(body ?? "") as JsonValue);
+  expect(status).toBe(200);
+  expect(got).toEqual(uncut(answer));
+});
+
+test.each(["connect", "grpc", "grpcweb"])("the request by buf curl with %s gets the answer shown", async (protocol) => {
+  const { command, answer } = shown("npx buf curl ");
+  const line = command
+    .replace("npx buf", "node_modules/.bin/buf")
+    .replace("--protocol grpc", `--protocol ${protocol}`)
+    .replace("http://localhost:8080", running.url);
+  const { stdout } = await promisify(execFile)("sh", ["-c", line]);
+  expect(JSON.parse(stdout)).toEqual(uncut(answer));
+});
+
+test("the table of settings has every setting with its default", () => {
+  for (const { variable, flag, takes, fallback } of Object.values(settings)) {
+    const row = readme.split("\n").find((line) => line.startsWith(`| \`${variable}\` |`));
+    expect(row).toContain(`| \`--${flag}\` |`);
+    expect(row).toContain(`| ${takes} | ${fallback ?? "the demo registry"} |`);
+  }
+});
+
+test("the table of operations has every rpc that is served, with its path", () => {
+  const rows = readme.matchAll(/^\| `([RU]\/.*)` \| `(.*)` \|$/gm);
+  const told = [...rows].map(([, path = "", rpc]) => [
+    rpc,
+    path
+      .replace(/^R/, "/api/token-standard/v0/registrars/{registrarParty}/registry")
+      .replace(/^U/, "/api/utilities/v0")
+      .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  ]);
+  const served = [V1, V2, AllocationV1, AllocationV2, BurnService, InstrumentConfigurationService].flatMap((service) =>
+    service.methods.map((method) => [`${service.typeName}/${method.name}`, getOption(method, http).pattern.value]),
+  );
+  expect(told.toSorted()).toEqual(served.toSorted());
+});
