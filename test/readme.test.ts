@@ -31,12 +31,15 @@ function shown(command: string): { command: string; answer: JsonValue } {
 /** A text that ends in … stands for every text that begins so. */
 function uncut(value: JsonValue): unknown {
   if (typeof value === "string" && value.endsWith("…")) {
-    return expect.stringMatching(new RegExp(`^${value.slice(0, -1).replaceAll(/[+/]/g, "\\$&")}`));
+    return beginningWith(value.slice(0, -1));
   }
   if (Array.isArray(value)) return value.map(uncut);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, uncut(inner)]));
 }
+
+const beginningWith = (text: string): unknown =>
+  expect.stringMatching(new RegExp(`^${text.replaceAll(/[+/]/g, "\\$&")}`));
 
 let running: Running;
 beforeAll(async () => {
@@ -73,15 +76,14 @@ test("the table of settings has every setting with its default", () => {
 
 test("the table of operations has every rpc that is served, with its path", () => {
   const rows = readme.matchAll(/^\| `([RU]\/.*)` \| `(.*)` \|$/gm);
-  const told = [...rows].map(([, path = "", rpc]) => [
-    rpc,
-    path
+  const told = [...rows].map(([, path = "", rpc]) => {
+    const whole = path
       .replace(/^R/, "/api/token-standard/v0/registrars/{registrarParty}/registry")
-      .replace(/^U/, "/api/utilities/v0")
-      .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-  ]);
+      .replace(/^U/, "/api/utilities/v0");
+    return `${rpc} ${whole.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+  });
   const served = [V1, V2, AllocationV1, AllocationV2, BurnService, InstrumentConfigurationService].flatMap((service) =>
-    service.methods.map((method) => [`${service.typeName}/${method.name}`, getOption(method, http).pattern.value]),
+    service.methods.map((method) => `${service.typeName}/${method.name} ${getOption(method, http).pattern.value}`),
   );
   expect(told.toSorted()).toEqual(served.toSorted());
 });
