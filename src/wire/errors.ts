@@ -63,22 +63,22 @@ interface UtilityError {
   readonly error_description: string;
 }
 
-/** The REST form of an outcome, in the family of operations that `url` belongs to. */
-export function toRestError({ code, rawMessage }: ConnectError, url: string): RestError {
-  return restError(rowBy("code", code), rawMessage, url);
+/** The REST form of an outcome, in the family of operations that `path` belongs to. */
+export function toRestError({ code, rawMessage }: ConnectError, path: string): RestError {
+  return restError(rowBy("code", code), rawMessage, path);
 }
 
 /** A failure of HTTP itself, before there is an operation: no such path, body too large. */
-export function httpError(status: number, message: string, url: string): RestError {
+export function httpError(status: number, message: string, path: string): RestError {
   const row = table.find((known) => known.status === status) ?? { ...rowBy("code", Code.InvalidArgument), status };
-  return restError(row, message, url);
+  return restError(row, message, path);
 }
 
-function restError({ status, name, retryAfter }: Row, message: string, url: string): RestError {
+function restError({ status, name, retryAfter }: Row, message: string, path: string): RestError {
   return {
     status,
     headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
-    body: isUtility(url) ? { error: name, error_description: message } : { error: message },
+    body: isUtility(path) ? { error: name, error_description: message } : { error: message },
   };
 }
 
@@ -91,4 +91,4 @@ function rowBy<K extends "reason" | "code">(column: K, value: Row[K]): Row {
 }
 
 /** The utility operations have an error body of their own. */
-const isUtility = (url: string): boolean => url.startsWith("/api/utilities/");
+const isUtility = (path: string): boolean => path.startsWith("/api/utilities/");

@@ -3,9 +3,10 @@ import http2 from "node:http2";
 import type { Socket } from "node:net";
 import type { FastifyServerFactory } from "fastify";
 
-/** How long a new connection may keep silent, and an HTTP/2 session idle, in milliseconds. */
+/** How long a new connection may keep silent, in milliseconds. */
 const FIRST_BYTES_MS = 10_000;
-const SESSION_IDLE_MS = 72_000;
+/** How long a connection may be idle between requests: longer than proxies keep theirs, so that they close first. */
+const IDLE_MS = 72_000;
 /** Requests that one HTTP/2 connection may have under way. */
 const MAX_STREAMS = 256;
 
@@ -27,6 +28,7 @@ export class Listener {
     const server = http.createServer((request, response) => handler(request, response));
     const [serveHttp1] = server.listeners("connection");
     if (serveHttp1 === undefined) throw new Error("this Node.js has no listener for HTTP/1.1 connections");
+    server.keepAliveTimeout = IDLE_MS;
     const second = this.#http2Server(handler);
     server.removeAllListeners("connection");
     server.on("connection", (socket: Socket) => {
@@ -66,7 +68,7 @@ export class Listener {
     server.on("session", (session) => {
       this.#sessions.add(session);
       session.once("close", () => this.#sessions.delete(session));
-      session.setTimeout(SESSION_IDLE_MS, () => session.close());
+      session.setTimeout(IDLE_MS, () => session.close());
     });
     // A peer that breaks the protocol loses its session; there is nobody else to tell.
     server.on("sessionError", (_error, session) => session.destroy());

@@ -18,7 +18,7 @@ export function rest(operations: readonly Operation[], report: (defect: unknown)
   return async (server: FastifyInstance): Promise<void> => {
     acceptJson(server);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
-      await send(reply, toError(error, request.url, report));
+      await send(reply, toError(error, pathOf(request), report));
     });
     for (const operation of operations) {
       for (const binding of bindingsOf(operation.method)) {
@@ -30,6 +30,11 @@ export function rest(operations: readonly Operation[], report: (defect: unknown)
       }
     }
   };
+}
+
+/** The path of the route that was found, or what was asked for, as the router reads it. */
+export function pathOf({ routeOptions, url }: FastifyRequest): string {
+  return routeOptions.url ?? url.replaceAll(/\/{2,}/g, "/");
 }
 
 /** Sends a REST error. */
@@ -66,11 +71,11 @@ function acceptJson(server: FastifyInstance): void {
   });
 }
 
-function toError(error: FastifyError, url: string, report: (defect: unknown) => void): RestError {
-  if (error instanceof ConnectError) return toRestError(error, url);
+function toError(error: FastifyError, path: string, report: (defect: unknown) => void): RestError {
+  if (error instanceof ConnectError) return toRestError(error, path);
   // What Fastify itself refuses carries its status: a body that is too large, or not JSON.
   const status = error.statusCode ?? 500;
-  if (status >= 400 && status < 500) return httpError(status, error.message, url);
+  if (status >= 400 && status < 500) return httpError(status, error.message, path);
   report(error);
-  return toRestError(new ConnectError("something went wrong here", Code.Internal), url);
+  return toRestError(new ConnectError("something went wrong here", Code.Internal), path);
 }

@@ -3,7 +3,7 @@ import type { Offered } from "../service/handlers.js";
 import { httpError } from "./errors.js";
 import { Listener } from "./listener.js";
 import { operations } from "./operations.js";
-import { rest, send } from "./rest.js";
+import { pathOf, rest, send } from "./rest.js";
 import { rpc } from "./rpc.js";
 
 /** Largest body of a request, in bytes: twenty times a settlement of the worst case. */
@@ -29,9 +29,10 @@ export async function createServer(offered: readonly Offered[], logLevel: string
     logger: { level: logLevel, stream: process.stderr },
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    // Callers put a base URL that ends in a slash before a path that begins with one.
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreDuplicateSlashes: true, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
-      void send(reply, httpError(error.statusCode ?? 400, error.message, request.url));
+      void send(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
     clientErrorHandler: (error, socket) => {
       const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
@@ -48,7 +49,8 @@ export async function createServer(offered: readonly Offered[], logLevel: string
   const { log } = server;
   const served = operations(offered, (defect, name) => log.error({ err: defect, rpc: name }, "a request failed"));
   server.setNotFoundHandler(async (request, reply) => {
-    await send(reply, httpError(404, `nothing is served at ${request.method} ${request.url}`, request.url));
+    const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
+    await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
   });
   await server.register(rest(served, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(rpc(served, BODY_LIMIT));
