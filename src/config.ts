@@ -42,6 +42,9 @@ interface Setting<T> {
   readonly parse: (text: string) => T | undefined;
 }
 
+/** The most that a limit may be; no settlement that fits in a request comes near. */
+const MOST = 1_000_000;
+
 /** Every setting, in the order in which help and README list them. */
 export const settings: { readonly [N in keyof Config]: Setting<Config[N]> } = {
   host: {
@@ -155,10 +158,10 @@ function limit(what: string, least: number, fallback: number, about: string): Se
   return {
     variable: `OFFLEDGER_MAX_${what.toUpperCase()}`,
     flag: `max-${what}`,
-    takes: `a whole number of at least ${least}`,
+    takes: `a whole number from ${least} to ${MOST}`,
     about: `most ${about} of one settlement`,
     fallback,
-    parse: wholeNumber(least, 1_000_000),
+    parse: wholeNumber(least, MOST),
   };
 }
 

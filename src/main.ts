@@ -36,7 +36,6 @@ async function serve(config: Config): Promise<void> {
   } catch (error) {
     return fail(...startFailure(config, error));
   }
-  print(describeStart(app.url, snapshotPath(config), app.inventory));
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       app.close().then(
@@ -48,6 +47,8 @@ async function serve(config: Config): Promise<void> {
       );
     });
   }
+  // Last, since whoever waits for these words may send a signal right behind them.
+  print(describeStart(app.url, snapshotPath(config), app.inventory));
 }
 
 async function check(config: Config): Promise<void> {

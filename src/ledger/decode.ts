@@ -2,8 +2,7 @@
  * Elements of a participant's active contracts -> contracts of the store. Pure.
  * The page "Where the contracts come from" lists the forms of an element.
  */
-import type { Contract, JsonObject, JsonValue, Kind } from "../store/store.js";
-import { micros } from "./time.js";
+import { type Contract, type JsonObject, type JsonValue, type Kind, micros } from "../store/store.js";
 
 /** What one element says of a contract. Several may speak of the same contract. */
 export interface Entry {
@@ -28,6 +27,11 @@ export class Decoder {
   decode(element: JsonValue): Entry | undefined {
     const entry = object(object(element, "the element").contractEntry, "contractEntry");
     const [form, value] = Object.entries(entry)[0] ?? [];
+    const contract = this.#decodeEntry(form, value);
+    return contract === undefined ? undefined : { contract, offset: offsetOf(element) };
+  }
+
+  #decodeEntry(form: string | undefined, value: JsonValue | undefined): Contract | undefined {
     switch (form) {
       case "JsEmpty":
         return undefined;
@@ -53,7 +57,11 @@ export class Decoder {
     }
   }
 
-  #contract(created: JsonValue | undefined, synchronizerId: string | undefined, reassignments: number) {
+  #contract(
+    created: JsonValue | undefined,
+    synchronizerId: string | undefined,
+    reassignmentCounter: number,
+  ): Contract | undefined {
     const event = object(created, "createdEvent");
     const templateId = text(event, "templateId");
     const [packageId, module, entity, ...rest] = templateId.split(":");
@@ -66,7 +74,7 @@ export class Decoder {
     const reading = kind.read(payload);
     if (reading === undefined) return undefined;
     const createdAt = text(event, "createdAt");
-    const contract: Contract = {
+    return {
       ...reading,
       contractId: text(event, "contractId"),
       kind,
@@ -76,11 +84,32 @@ export class Decoder {
       createdAt,
       createdMicros: micros(createdAt),
       synchronizerId,
-      reassignmentCounter: reassignments,
+      reassignmentCounter,
     };
-    return { contract, offset: typeof event.offset === "number" ? event.offset : 0 };
   }
 }
+
+/** The highest offset of the events that an element tells of; 0 where it tells none. */
+export function offsetOf(element: JsonValue): number {
+  if (typeof element !== "object" || element === null) return 0;
+  const own = Array.isArray(element) ? 0 : element.offset;
+  // Events lie at most three objects deep; what they hold besides is not looked at.
+  const inner = Object.entries(element)
+    .filter(([name]) => EVENTS.has(name))
+    .map(([, value]) => offsetOf(value));
+  return Math.max(typeof own === "number" ? own : 0, ...inner);
+}
+
+/** The names under which an element leads to its events. */
+const EVENTS = new Set([
+  "contractEntry",
+  "JsActiveContract",
+  "JsIncompleteUnassigned",
+  "JsIncompleteAssigned",
+  "createdEvent",
+  "unassignedEvent",
+  "assignedEvent",
+]);
 
 /**
  * Which of two elements on the same contract tells its state: the later one by

@@ -40,60 +40,67 @@ function* splitLines(text: string): Generator<ElementText> {
   }
 }
 
-/** What matters when scanning: quotes, escapes, brackets, commas, line ends. */
-const marks = /["\\[\]{},\n]/g;
-
 function* splitArray(text: string): Generator<ElementText> {
-  let line = 1;
+  const lines = new LineCounter(text);
   let depth = 0;
   let quoted = false;
   let start = 0;
-  let startLine = 1;
-  let expectsElement = false;
-  marks.lastIndex = 0;
+  let elements = 0;
+  // What matters: quotes, escapes, brackets, commas. A pattern of this scan's own, since it keeps the place.
+  const marks = /["\\[\]{},]/g;
   for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
     const at = match.index;
-    switch (match[0]) {
-      case "\n":
-        line++;
-        break;
-      case "\\":
-        marks.lastIndex = at + 2;
-        break;
-      case '"':
-        quoted = !quoted;
-        break;
-      case "[":
-      case "{":
-        if (!quoted && ++depth === 1) {
-          start = at + 1;
-          startLine = line;
-        }
-        break;
-      case "]":
-      case "}":
-        if (quoted) break;
-        if (--depth > 0) break;
-        yield* element(text.slice(start, at), startLine, expectsElement);
-        if (text.slice(at + 1).trim() !== "") throw new FormError(line, "there is text behind the end of the array");
-        return;
-      case ",":
-        if (quoted || depth !== 1) break;
-        yield* element(text.slice(start, at), startLine, true);
-        expectsElement = true;
-        start = at + 1;
-        startLine = line;
-        break;
+    const [mark] = match;
+    if (mark === "\\") marks.lastIndex = at + 2;
+    else if (mark === '"') quoted = !quoted;
+    else if (!quoted && (mark === "[" || mark === "{")) {
+      if (++depth === 1) start = at + 1;
+    } else if (!quoted && (mark === "]" || mark === "}") && --depth === 0) {
+      const last = text.slice(start, at);
+      if (last.trim() !== "" || elements > 0) yield element(lines, last, start);
+      if (text.slice(at + 1).trim() !== "") {
+        throw new FormError(lines.at(at), "there is text behind the end of the array");
+      }
+      if (mark === "}") throw new FormError(lines.at(at), "the array is closed by a brace");
+      return;
+    } else if (!quoted && mark === "," && depth === 1) {
+      yield element(lines, text.slice(start, at), start);
+      elements++;
+      start = at + 1;
     }
   }
-  throw new FormError(startLine, "the array is not closed: an element that begins on this line does not end");
+  const rest = text.slice(start);
+  const line = lines.at(start + rest.length - rest.trimStart().length);
+  throw new FormError(line, "the array is not closed: an element that begins on this line does not end");
 }
 
-function* element(slice: string, startLine: number, expected: boolean): Generator<ElementText> {
+function element(lines: LineCounter, slice: string, start: number): ElementText {
   const text = slice.trim();
-  const line = startLine + newlines(slice.slice(0, slice.length - slice.trimStart().length));
-  if (text !== "") yield { line, text };
-  else if (expected) throw new FormError(line, "an element is missing between two commas, or behind the last");
+  const line = lines.at(start + slice.length - slice.trimStart().length);
+  if (text === "") throw new FormError(line, "an element is missing between two commas, or behind the last");
+  return { line, text };
 }
 
-const newlines = (text: string): number => text.split("\n").length - 1;
+/** Lines of places in a text that are asked for in ascending order. */
+class LineCounter {
+  readonly #text: string;
+  #at = 0;
+  #line = 1;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The line of a character, counted from 1. */
+  at(index: number): number {
+    for (
+      let end = this.#text.indexOf("\n", this.#at);
+      end !== -1 && end < index;
+      end = this.#text.indexOf("\n", this.#at)
+    ) {
+      this.#line++;
+      this.#at = end + 1;
+    }
+    return this.#line;
+  }
+}

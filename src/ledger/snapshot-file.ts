@@ -53,10 +53,16 @@ export class SnapshotFile {
    * start; then it is not watched either.
    */
   async start(intervalMs: number, events: SnapshotFileEvents): Promise<Snapshot> {
-    // First the watch, or a change between the two would go unseen.
+    // The watch begins with the reading, or a change between the two would go
+    // unseen; what it sees is read behind it, or an older state could win.
+    const first = this.load();
+    this.#work = first.then(
+      () => undefined,
+      () => undefined,
+    );
     this.#watch(intervalMs, events);
     try {
-      return await this.load();
+      return await first;
     } catch (error) {
       await this.close();
       throw error;

@@ -1,6 +1,6 @@
 /** The content of a snapshot file -> contracts, or everything that is wrong with it. Pure. */
 import type { Contract, JsonValue } from "../store/store.js";
-import { type Decoder, type Entry, later } from "./decode.js";
+import { type Decoder, type Entry, later, offsetOf } from "./decode.js";
 import { type ElementText, FormError, splitElements } from "./elements.js";
 
 /** Something in the file that is not as it should be. */
@@ -32,24 +32,25 @@ export function readSnapshot(file: string, decoder: Decoder): Snapshot {
     for (const element of splitElements(file)) {
       if (problems.length >= PROBLEM_LIMIT) break;
       try {
-        const entry = decoder.decode(parse(element));
+        const value = parse(element);
+        const entry = decoder.decode(value);
+        offset = Math.max(offset, offsetOf(value));
         if (entry === undefined) {
           ignored++;
           continue;
         }
-        offset = Math.max(offset, entry.offset);
         const id = entry.contract.contractId;
         const known = entries.get(id);
         const kept = known === undefined ? entry : later(known.entry, entry);
         if (kept === undefined) throw new Error(`contract ${id} stands on line ${known?.line} already`);
-        entries.set(id, { entry: kept, line: element.line });
+        if (kept === entry) entries.set(id, { entry, line: element.line });
       } catch (error) {
         problems.push({ line: element.line, reason: messageOf(error) });
       }
     }
   } catch (error) {
     if (!(error instanceof FormError)) throw error;
-    problems.push({ line: error.line, reason: error.message });
+    if (problems.length < PROBLEM_LIMIT) problems.push({ line: error.line, reason: error.message });
   }
   return { contracts: [...entries.values()].map(({ entry }) => entry.contract), offset, ignored, problems };
 }

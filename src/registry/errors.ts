@@ -23,6 +23,14 @@ export class RegistryError extends Error {
   }
 }
 
+/** How a value that came from outside stands in a message: a scalar as it is, shortened; anything larger by its type. */
+export function shown(value: object | string | number | boolean | null): string {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "an object";
+  const text = JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
 export const invalid = (message: string): RegistryError => new RegistryError("invalid", message);
 export const notFound = (message: string): RegistryError => new RegistryError("not-found", message);
 export const conflict = (message: string): RegistryError => new RegistryError("conflict", message);

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from "../store/store.js";
-import { invalid } from "./errors.js";
+import { type JsonObject, type JsonValue, micros } from "../store/store.js";
+import { invalid, shown } from "./errors.js";
 
 /**
  * Reads the fields of a JSON object that came from outside. Every method names
@@ -46,11 +46,14 @@ export class Fields {
     return value === undefined || typeof value === "boolean" ? value : this.#wrong(name, "a boolean");
   }
 
-  /** A point in time, RFC 3339, in milliseconds since 1970. */
+  /** A point in time, RFC 3339 in UTC, in microseconds since 1970. */
   optionalTime(name: string): number | undefined {
     if (this.raw(name) === undefined) return undefined;
-    const time = Date.parse(this.text(name));
-    return Number.isNaN(time) ? this.#wrong(name, "a time such as 2026-01-31T12:00:00Z") : time;
+    try {
+      return micros(this.text(name));
+    } catch {
+      return this.#wrong(name, "a time such as 2026-01-31T12:00:00.123456Z");
+    }
   }
 
   object(name: string): Fields {
@@ -93,12 +96,4 @@ export class Fields {
 
 function asObject(value: JsonValue | undefined): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-}
-
-/** A value in a message: a scalar as it is, shortened; anything larger by its type. */
-function shown(value: JsonValue): string {
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object") return value === null ? "null" : "an object";
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

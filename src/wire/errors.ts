@@ -37,7 +37,7 @@ const GENERIC = "something went wrong here; the operator's log has the details";
  */
 export function toConnectError(error: unknown, report: (defect: unknown) => void): ConnectError {
   if (error instanceof RegistryError) return connectError(rowBy("reason", error.reason), error.message);
-  if (error instanceof ConnectError && error.code !== Code.Internal && error.code !== Code.Unknown) return error;
+  if (error instanceof ConnectError && rowBy("code", error.code) !== failure) return error;
   report(error);
   return new ConnectError(GENERIC, Code.Internal);
 }

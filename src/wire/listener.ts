@@ -7,6 +7,8 @@ import type { FastifyServerFactory } from "fastify";
 const FIRST_BYTES_MS = 10_000;
 /** How long a connection may be idle between requests: longer than proxies keep theirs, so that they close first. */
 const IDLE_MS = 72_000;
+/** How often, while closing, connections are looked for that have become idle. */
+const IDLE_CHECK_MS = 20;
 /** Requests that one HTTP/2 connection may have under way. */
 const MAX_STREAMS = 256;
 
@@ -46,8 +48,15 @@ export class Listener {
     return server;
   };
 
-  /** Lets nothing new begin on the connections there are: those that are silent end now, sessions when their streams have. */
+  /**
+   * Lets nothing new begin on the connections there are: those that are silent
+   * end now, the others when what is under way on them has been answered.
+   */
   drain(): void {
+    for (const server of this.#servers.filter(({ listening }) => listening)) {
+      const timer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+      server.once("close", () => clearInterval(timer));
+    }
     for (const socket of this.#silent) socket.destroy();
     for (const session of this.#sessions) session.close();
   }

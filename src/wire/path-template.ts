@@ -61,20 +61,27 @@ class Parser {
       route += `::${this.#run(/[^/{}*:]+/y, "a verb")}`;
     }
     if (this.#at < this.#text.length) throw this.#error("expected the end");
-    const wildcard = parts.findIndex((part) => "parameter" in part && part.parameter === "*");
-    if (wildcard !== -1 && wildcard < parts.length - 1) throw this.#error("** is supported at the end only");
     return { route, variables: this.#variables };
   }
 
   #segments(variables: boolean): Part[] {
     const parts: Part[] = [];
     do {
-      if (this.#take("**")) parts.push({ parameter: "*" });
+      if (this.#take("**")) parts.push(this.#wildcard());
       else if (this.#take("*")) parts.push({ parameter: `p${this.#parameters++}` });
       else if (variables && this.#take("{")) parts.push(...this.#variable());
       else parts.push({ literal: this.#run(/[^/{}*:=]+/y, "a segment") });
     } while (this.#take("/"));
     return parts;
+  }
+
+  /** The router has `*` for the rest of a path, so nothing can stand behind it. */
+  #wildcard(): Part {
+    if (/^\}?\//.test(this.#text.slice(this.#at))) {
+      this.#at -= 2;
+      throw this.#error("** is supported at the end only");
+    }
+    return { parameter: "*" };
   }
 
   #variable(): readonly Part[] {

@@ -8,7 +8,7 @@ import {
   type Message,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { isFieldError } from "@bufbuild/protobuf/reflect";
+import { shown } from "../registry/errors.js";
 import { malformed } from "./errors.js";
 import type { Binding } from "./http-rules.js";
 import { valueOf } from "./path-template.js";
@@ -26,9 +26,7 @@ export function requestMessage(
   parameters: Parameters,
   body: JsonValue,
 ): Message {
-  if (!isObject(body))
-    throw malformed(`the body has to be a JSON object, and is ${body === null ? "null" : typeName(body)}`);
-  const fields: JsonObject = binding.hasBody ? { ...body } : {};
+  const fields: JsonObject = binding.hasBody ? { ...bodyObject(body) } : {};
   for (const variable of binding.path.variables) {
     bind(fields, schema, variable.fieldPath, valueOf(variable, parameters));
   }
@@ -56,33 +54,54 @@ function bind(into: JsonObject, schema: DescMessage, fieldPath: readonly string[
   bind(inner, field.message, rest, value);
 }
 
-/** Names the field that is wrong; the library does so for scalars only, and in the spelling of the proto file. */
+function bodyObject(body: JsonValue): JsonObject {
+  if (isObject(body)) return body;
+  throw malformed(`the body has to be a JSON object, and is ${shown(body)}`);
+}
+
+/** Names the field that is wrong, and the way to it; the library does so for some, and in the spelling of the proto file. */
 function reasonOf(error: unknown, schema: DescMessage, json: JsonObject): string {
   const message = error instanceof Error ? error.message : String(error);
-  if (message.includes("recursion depth")) return "the body is nested too deep";
-  const cause = error instanceof Error ? error.cause : undefined;
-  const field = isFieldError(cause) ? cause.field() : notAnObject(schema, json);
-  if (field === undefined || field.kind === "oneof") return message;
-  const value = json[field.jsonName] ?? json[field.name];
-  return `${field.jsonName} has to be ${expected(field)}${value === undefined ? "" : `, and is ${shown(value)}`}`;
+  if (message.includes("recursion depth") || error instanceof RangeError) return "the body is nested too deep";
+  return wrongField(schema, json, "") ?? message;
 }
 
-function shown(value: JsonValue): string {
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
-}
-
-/** The field that holds a message and was given something else. */
-function notAnObject(schema: DescMessage, json: JsonObject): DescField | undefined {
+/** The first field that was given a value of another JSON type than it takes. A Struct is any object. */
+function wrongField(schema: DescMessage, json: JsonObject, path: string): string | undefined {
   for (const field of schema.fields) {
     const value = json[field.jsonName] ?? json[field.name];
-    if (field.fieldKind !== "message" || value === undefined || value === null) continue;
-    if (!isObject(value)) return field;
-    const inner = notAnObject(field.message, value);
+    if (value === undefined || value === null) continue;
+    const name = `${path}${field.jsonName}`;
+    if (!fits(field, value)) return `${name} has to be ${expected(field)}, and is ${shown(value)}`;
+    const inner =
+      field.fieldKind === "message" && isObject(value) && !field.message.typeName.startsWith("google.protobuf.")
+        ? wrongField(field.message, value, `${name}.`)
+        : undefined;
     if (inner !== undefined) return inner;
   }
   return undefined;
 }
+
+function fits(field: DescField, value: JsonValue): boolean {
+  switch (field.fieldKind) {
+    case "list":
+      return Array.isArray(value);
+    case "map":
+    case "message":
+      return isObject(value);
+    case "enum":
+      return field.enum.values.some(({ name, number }) => name === value || number === value);
+    case "scalar":
+      // Of numbers the library knows more forms than one.
+      return typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
+  }
+}
+
+/** The scalar types that requests use, as JSON has them. */
+const jsonTypes: Readonly<Record<number, "string" | "boolean">> = {
+  [ScalarType.STRING]: "string",
+  [ScalarType.BOOL]: "boolean",
+};
 
 function expected(field: DescField): string {
   switch (field.fieldKind) {
@@ -94,12 +113,10 @@ function expected(field: DescField): string {
     case "enum":
       return `one of ${field.enum.values.map(({ name }) => name).join(", ")}`;
     case "scalar":
-      return { [ScalarType.STRING]: "a string", [ScalarType.BOOL]: "a boolean" }[field.scalar as number] ?? "a number";
+      return `a ${jsonTypes[field.scalar as number] ?? "number"}`;
   }
 }
 
 function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-
-const typeName = (value: JsonValue): string => (Array.isArray(value) ? "a list" : `a ${typeof value}`);

@@ -57,9 +57,9 @@ async function answer(
   return toJsonString(method.output, found, jsonWriting);
 }
 
-/** Reads JSON and nothing else; no body at all counts as an empty object, whatever its type is said to be. */
+/** Reads JSON, without keys that would set a prototype, and nothing else; no body at all counts as an empty object, whatever its type is said to be. */
 function acceptJson(server: FastifyInstance): void {
-  const parseJson = server.getDefaultJsonParser("error", "ignore");
+  const parseJson = server.getDefaultJsonParser("remove", "ignore");
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
     if (body.trim() === "") done(null, {});

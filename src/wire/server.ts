@@ -12,6 +12,9 @@ const BODY_LIMIT = 1024 * 1024;
 /** Longest value of a path parameter. Longer than the URL that Node.js accepts, so that the rules on fields decide. */
 const MAX_PARAM_LENGTH = 64 * 1024;
 
+/** What a request is told that comes when no more are taken. */
+const STOPPING = "the service is stopping and takes no more requests; ask again";
+
 /** A server that answers by REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
   /** Where the service logs: JSON lines on standard error. */
@@ -34,6 +37,8 @@ export async function createServer(offered: readonly Offered[], logLevel: string
     frameworkErrors: (error, request, reply) => {
       void send(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
+    // What comes too late is refused by the hook below, in the words of its family.
+    return503OnClosing: false,
     clientErrorHandler: (error, socket) => {
       const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
       const body = JSON.stringify({ error: "this is not an HTTP request that can be read" });
@@ -54,7 +59,12 @@ export async function createServer(offered: readonly Offered[], logLevel: string
   });
   await server.register(rest(served, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(rpc(served, BODY_LIMIT));
+  let closing = false;
+  server.addHook("onRequest", async (request, reply) => {
+    if (closing) await send(reply.header("connection", "close"), httpError(503, STOPPING, pathOf(request)));
+  });
   server.addHook("preClose", (done) => {
+    closing = true;
     listener.drain();
     done();
   });

@@ -12,9 +12,10 @@ const SEARCH_LIMIT = 10_000;
 
 /**
  * Chooses as few credentials as possible by which `party` meets all
- * requirements at the time `now`; of equally few those valid longest.
- * `candidates` are in a fixed order, which decides what is left open, so that
- * every replica chooses alike.
+ * requirements at the time `now`, in milliseconds since 1970; of equally few
+ * those valid longest. `candidates` are in a fixed order, which decides what is
+ * left open, so that every replica chooses alike, in whatever order the
+ * requirements and their claims stand.
  *
  * Requirements on one issuer are met together: their claims may come from the
  * same credential.
@@ -29,7 +30,7 @@ export function chooseCredentials(
     .filter(({ facts }) => facts.holder === party && isValid(facts, now))
     .toSorted((a, b) => (b.facts.validUntil ?? Infinity) - (a.facts.validUntil ?? Infinity) || 0);
   const chosen: Contract<Credential>[] = [];
-  for (const [issuer, claims] of claimsByIssuer(requirements)) {
+  for (const [issuer, claims] of [...claimsByIssuer(requirements)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const offers = offersOf(
       usable.filter(({ facts }) => facts.issuer === issuer),
       party,
@@ -52,7 +53,8 @@ interface Offer {
 const bit = (index: number): bigint => 1n << BigInt(index);
 
 function isValid({ validFrom, validUntil }: Credential, now: number): boolean {
-  return (validFrom === undefined || validFrom <= now) && (validUntil === undefined || now < validUntil);
+  const present = now * 1000;
+  return (validFrom === undefined || validFrom <= present) && (validUntil === undefined || present < validUntil);
 }
 
 function claimsByIssuer(requirements: readonly Requirement[]): Map<string, Claim[]> {
@@ -85,26 +87,28 @@ function offersOf(credentials: readonly Contract<Credential>[], party: string, c
 }
 
 /**
- * The smallest set of offers that covers all claims: sizes are tried upward,
- * and at each size the sets in the order of the offers. Past SEARCH_LIMIT sets,
- * which no sane instrument reaches, the widest offer is taken again and again.
+ * The smallest set of offers that covers all claims; of equally small ones the
+ * first in the order of the offers. Past SEARCH_LIMIT sets, which no sane
+ * instrument reaches, the widest offer is taken again and again.
  */
 function fewest(offers: readonly Offer[], claims: number): readonly Offer[] {
+  // What can still be covered from each offer on.
+  const within = offers.map((_, index) => offers.slice(index).reduce((all, { covers }) => all | covers, 0n));
   let looked = 0;
-  const search = (missing: bigint, size: number): Offer[] | undefined => {
+  const search = (missing: bigint, size: number, from: number): Offer[] | undefined => {
     if (missing === 0n) return [];
-    if (size === 0 || ++looked > SEARCH_LIMIT) return undefined;
-    const next = missing & -missing;
-    for (const offer of offers) {
-      if ((offer.covers & next) === 0n) continue;
-      const rest = search(missing & ~offer.covers, size - 1);
+    if (size === 0) return undefined;
+    for (const [index, offer] of offers.entries()) {
+      if (index < from || (offer.covers & missing) === 0n) continue;
+      if ((missing & ~(within[index] ?? 0n)) !== 0n || ++looked > SEARCH_LIMIT) return undefined;
+      const rest = search(missing & ~offer.covers, size - 1, index + 1);
       if (rest !== undefined) return [offer, ...rest];
     }
     return undefined;
   };
   const all = bit(claims) - 1n;
   for (let size = 0; size <= claims && looked <= SEARCH_LIMIT; size++) {
-    const found = search(all, size);
+    const found = search(all, size, 0);
     if (found !== undefined) return found;
   }
   return widest(offers, all);

@@ -65,10 +65,12 @@ export class Site {
 
   /**
    * The right of the party that the reward configuration names, where there is
-   * one: anybody can create a right that names the provider.
+   * one, be it on another synchronizer: anybody can create a right that names
+   * the provider.
    */
   right(provider: string): Contract<FeaturedAppRight> | undefined {
-    const dso = this.reward(provider)?.facts.dso;
+    const rewards = this.#setting.evidence.rewards.get(provider) ?? [];
+    const dso = (activeOn(rewards, this.#setting.synchronizer) ?? rewards[0])?.facts.dso;
     const candidates = this.#setting.evidence.rights.get(provider) ?? [];
     return this.#optional(
       candidates.filter(({ facts }) => dso === undefined || facts.dso === dso),

@@ -5,9 +5,9 @@ import { kind } from "./kind.js";
 export interface Credential {
   readonly issuer: string;
   readonly holder: string;
-  /** Milliseconds since 1970; undefined where it has always been valid. */
+  /** Microseconds since 1970; undefined where it has always been valid. */
   readonly validFrom: number | undefined;
-  /** Milliseconds since 1970; undefined where it never ends. */
+  /** Microseconds since 1970; undefined where it never ends. */
   readonly validUntil: number | undefined;
   readonly claims: readonly { readonly subject: string; readonly property: string; readonly value: string }[];
 }

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { burnAccept, burnCancel } from "../fixtures/asking.js";
+import { bool, contractId, contractIds, prefixed, short, utilityFailure } from "../fixtures/context.js";
+import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+
+const issued = {
+  issuerRequirements: [requirement(["issues=USD"])],
+  holderRequirements: [requirement(["holds=USD"])],
+};
+const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD", issued));
+const issues = element("Credential", "alice-issues", payload.credential("alice", ["issues=USD"]));
+const request = element("BurnRequest", "it", payload.burn("alice", "USD", { lockedHoldingCid: "locked" }));
+const locked = (options?: Options) => element("Holding", "locked", payload.lockedHolding("alice", "USD"), options);
+
+async function accept(...args: Parameters<typeof registryOf>): Promise<JsonObject> {
+  const [changes, ...added] = args;
+  const running = await serving(registryOf({ configuration, ...changes }, request, ...added));
+  return short(await running.post(burnAccept("it")));
+}
+
+const contract = (id: string, entity: string): JsonObject => ({
+  contractId: id,
+  templateId: `pkg-1:${entity}`,
+  createdEventBlob: blobOf(id),
+  createdAt: "2026-01-05T09:00:00.000000Z",
+  synchronizerId: "sync-A",
+  domainId: "sync-A",
+});
+
+describe("accepting a burn request", () => {
+  test("the answer, field by field", async () => {
+    const running = await serving(registryOf({ configuration }, request, issues, locked()));
+    const { status, body } = await running.post(burnAccept("it"));
+    const { disclosedContracts, ...others } = body as JsonObject & { disclosedContracts: JsonObject[] };
+    expect(status).toBe(200);
+    expect(others).toEqual({
+      choiceContextData: {
+        values: {
+          "utility.digitalasset.com/instrument-configuration": { tag: "AV_ContractId", value: "usd" },
+          "utility.digitalasset.com/issuer-credentials": {
+            tag: "AV_List",
+            value: [{ tag: "AV_ContractId", value: "alice-issues" }],
+          },
+          "utility.digitalasset.com/app-reward-configuration": { tag: "AV_ContractId", value: "reward" },
+          "utility.digitalasset.com/featured-app-right": { tag: "AV_ContractId", value: "right" },
+          "utility.digitalasset.com/enable-result-contracts": { tag: "AV_Bool", value: true },
+        },
+      },
+    });
+    expect(disclosedContracts).toHaveLength(5);
+    expect(disclosedContracts).toEqual(
+      expect.arrayContaining([
+        contract("usd", "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration"),
+        contract("alice-issues", "Utility.Credential.V0.Credential:Credential"),
+        contract("reward", "Utility.Registry.V0.Configuration.AppReward:AppRewardConfiguration"),
+        contract("right", "Splice.Amulet:FeaturedAppRight"),
+        contract("locked", "Utility.Registry.Holding.V0.Holding:Holding"),
+      ]),
+    );
+  });
+
+  test("what is optional is left out where it does not exist, and null and absent are the same", async () => {
+    const nothing = { service: undefined, reward: undefined, right: undefined };
+    const least = {
+      values: prefixed({
+        "instrument-configuration": contractId("usd"),
+        "issuer-credentials": contractIds("alice-issues"),
+      }),
+      disclosed: ["alice-issues", "locked", "usd"],
+    };
+    const service = element("RegistrarService", "service", payload.service({ enableResultContracts: null }));
+    expect(await accept(nothing, issues, locked())).toEqual(least);
+    expect(await accept({ ...nothing, service }, issues, locked())).toEqual(least);
+  });
+
+  test("enableResultContracts false is said, and the registrar service of another registrar does not count", async () => {
+    const off = element("RegistrarService", "service", payload.service({ enableResultContracts: false }));
+    const argument = payload.service({ registrar: "registrar-2::1220", enableResultContracts: true });
+    const others = element("RegistrarService", "others", argument, { createdAt: "2026-02-05T09:00:00.000000Z" });
+    expect(await accept({ service: off }, issues, locked(), others)).toMatchObject({
+      values: prefixed({ "enable-result-contracts": bool(false) }),
+    });
+    const answer = await accept({ service: undefined }, issues, locked(), others);
+    expect(answer).not.toHaveProperty(["values", "utility.digitalasset.com/enable-result-contracts"]);
+  });
+
+  test("an instrument without issuer requirements needs no credentials", async () => {
+    const free = element("InstrumentConfiguration", "usd", payload.configuration("USD"));
+    expect(await accept({ configuration: free }, issues, locked())).toEqual({
+      values: prefixed({
+        "instrument-configuration": contractId("usd"),
+        "issuer-credentials": contractIds(),
+        "app-reward-configuration": contractId("reward"),
+        "featured-app-right": contractId("right"),
+        "enable-result-contracts": bool(true),
+      }),
+      disclosed: ["locked", "reward", "right", "usd"],
+    });
+  });
+
+  test("a missing credential is named by party, issuer and claim; holding the instrument is not issuing it", async () => {
+    expect(await accept({}, locked())).toEqual(utilityFailure(404, "alice", parties.issuer, "issues", "USD"));
+  });
+
+  test("the credential of somebody else does not do", async () => {
+    const bobs = element("Credential", "bob-issues", payload.credential("bob", ["issues=USD"]));
+    expect(await accept({}, bobs, locked())).toEqual(utilityFailure(404, "alice"));
+  });
+
+  test("a missing instrument configuration is not found", async () => {
+    expect(await accept({ configuration: undefined }, issues, locked())).toEqual(utilityFailure(404, "USD"));
+  });
+
+  test("a missing locked holding is not found", async () => {
+    expect(await accept({}, issues)).toEqual(utilityFailure(404, "locked"));
+  });
+
+  test.each(["unassigned", "arriving"] as const)("what is %s is a conflict", async (moving) => {
+    expect(await accept({}, issues, locked({ moving }))).toEqual(utilityFailure(409));
+    const argument = payload.burn("alice", "USD", { lockedHoldingCid: "locked" });
+    const going = element("BurnRequest", "it", argument, { moving });
+    const running = await serving(registryOf({ configuration }, going, issues, locked()));
+    expect(short(await running.post(burnAccept("it")))).toEqual(utilityFailure(409));
+  });
+
+  test("a burn offer is not a burn request, nor the other way round", async () => {
+    const offer = element("BurnOffer", "offer", payload.burn("alice", "USD"));
+    const running = await serving(registryOf({ configuration }, request, offer, issues, locked()));
+    expect(short(await running.post(burnAccept("offer")))).toEqual(utilityFailure(404, "offer"));
+    expect(short(await running.post(burnAccept("00ff")))).toEqual(utilityFailure(404, "00ff"));
+    expect(short(await running.post(burnCancel("it")))).toEqual(utilityFailure(404));
+    expect(short(await running.post(burnCancel("00ff")))).toEqual(utilityFailure(404, "00ff"));
+  });
+});
+
+test("the context of a burn offer's cancellation, field by field", async () => {
+  const running = await serving(registryOf({}, element("BurnOffer", "offer", payload.burn("alice", "USD"))));
+  const { status, body } = await running.post(burnCancel("offer"));
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    choiceContextData: {
+      values: { "utility.digitalasset.com/enable-result-contracts": { tag: "AV_Bool", value: true } },
+    },
+    disclosedContracts: [],
+  });
+});
+
+test("an empty context has empty values", async () => {
+  const offer = element("BurnOffer", "offer", payload.burn("alice", "USD"));
+  const running = await serving(registryOf({ service: undefined }, offer));
+  const { body } = await running.post(burnCancel("offer"));
+  expect(body).toEqual({ choiceContextData: { values: {} }, disclosedContracts: [] });
+});

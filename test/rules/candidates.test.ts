@@ -1,0 +1,112 @@
+/** Which contract is taken where several would do, and which contracts count at all. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { transferFactory, transferV1 } from "../fixtures/asking.js";
+import { short } from "../fixtures/context.js";
+import { element, type Options, parties, payload, type Template } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+
+const older: Options = { createdAt: "2026-01-01T00:00:00.000000Z" };
+const newer: Options = { createdAt: "2026-01-02T00:00:00.000000Z" };
+
+/** What the context of alice's transfer to herself names, and the factory. */
+async function named(elements: JsonObject[]): Promise<Record<string, unknown>> {
+  const running = await serving(elements);
+  const { factoryId, values } = short(await running.post(transferFactory(), transferV1("alice", "alice")));
+  const byName = values as Record<string, { value: unknown }>;
+  const of = (entry: string) => byName[`utility.digitalasset.com/${entry}`]?.value;
+  return {
+    factory: factoryId,
+    configuration: of("instrument-configuration"),
+    rule: of("transfer-rule"),
+    reward: of("app-reward-configuration"),
+    right: of("featured-app-right"),
+  };
+}
+
+const usual = { factory: "factory", configuration: "usd", rule: "rule", reward: "reward", right: "right" };
+
+const kinds: [name: keyof typeof usual, template: Template, argument: JsonObject][] = [
+  ["factory", "AllocationFactory", payload.service()],
+  ["configuration", "InstrumentConfiguration", payload.configuration("USD")],
+  ["rule", "TransferRule", payload.service()],
+  ["reward", "AppRewardConfiguration", payload.reward()],
+  ["right", "FeaturedAppRight", payload.right()],
+];
+
+describe.each(kinds)("of two candidates for the %s", (name, template, argument) => {
+  const two = (first: JsonObject, second: JsonObject): JsonObject[] => registryOf({ [name]: undefined }, first, second);
+
+  test("the newest by creation wins, whatever the ids and the order of the file", async () => {
+    const old = element(template, "a", argument, older);
+    const young = element(template, "b", argument, newer);
+    expect(await named(two(old, young))).toEqual({ ...usual, [name]: "b" });
+    expect(await named(two(young, old))).toEqual({ ...usual, [name]: "b" });
+    const youngFirstById = element(template, "A", argument, newer);
+    expect(await named(two(old, youngFirstById))).toEqual({ ...usual, [name]: "A" });
+  });
+
+  test("a microsecond makes the newest", async () => {
+    const old = element(template, "a", argument, { createdAt: "2026-01-01T00:00:00.000001Z" });
+    const young = element(template, "b", argument, { createdAt: "2026-01-01T00:00:00.000002Z" });
+    expect(await named(two(old, young))).toEqual({ ...usual, [name]: "b" });
+  });
+
+  test("the lower contract id wins a tie, whatever the order of the file", async () => {
+    const lower = element(template, "00ab", argument);
+    const higher = element(template, "00b", argument);
+    expect(await named(two(lower, higher))).toEqual({ ...usual, [name]: "00ab" });
+    expect(await named(two(higher, lower))).toEqual({ ...usual, [name]: "00ab" });
+  });
+
+  test("one of another package id counts, as packages are known by name", async () => {
+    const upgraded = element(template, "upgraded", argument, { ...newer, packageId: "pkg-2" });
+    expect(await named(two(element(template, "old", argument, older), upgraded))).toEqual({
+      ...usual,
+      [name]: "upgraded",
+    });
+  });
+
+  test("one of the same entity in a package of another name is ignored", async () => {
+    const foreign = element(template, "foreign", argument, { ...newer, packageName: "lookalike-v0" });
+    expect(await named(two(element(template, "ours", argument, older), foreign))).toEqual({ ...usual, [name]: "ours" });
+  });
+});
+
+test.each([
+  ["factory", "AllocationFactory"],
+  ["rule", "TransferRule"],
+] as const)("the %s of another registrar is not taken, though newer", async (_, template) => {
+  const others = element(template, "others", payload.service({ registrar: "registrar-2::1220" }), {
+    createdAt: "2026-02-01T00:00:00.000000Z",
+  });
+  expect(await named(registryOf({}, others))).toEqual(usual);
+});
+
+test("the configuration of the same instrument id by another registrar is not taken, though newer", async () => {
+  const argument = payload.configuration("USD", { registrar: "registrar-2::1220" });
+  const others = element("InstrumentConfiguration", "others", argument, { createdAt: "2026-02-01T00:00:00.000000Z" });
+  expect(await named(registryOf({}, others))).toEqual(usual);
+});
+
+test("a configuration counts by an additional identifier too", async () => {
+  const additionalIdentifiers = [
+    { source: "ISO", id: "US-DOLLAR", scheme: "ISO 4217" },
+    { source: parties.registrar, id: "USD", scheme: "Internal" },
+  ];
+  const argument = payload.configuration("DOLLAR", { additionalIdentifiers });
+  const configuration = element("InstrumentConfiguration", "dollar", argument);
+  expect(await named(registryOf({ configuration }))).toEqual({ ...usual, configuration: "dollar" });
+});
+
+test("the newest preapproval that covers the instrument is the factory", async () => {
+  const running = await serving(
+    registryOf(
+      {},
+      element("TransferPreapproval", "old", payload.preapproval("bob", ["USD"]), older),
+      element("TransferPreapproval", "young", payload.preapproval("bob", []), newer),
+    ),
+  );
+  const answer = short(await running.post(transferFactory(), transferV1("alice", "bob")));
+  expect(answer).toMatchObject({ factoryId: "young", transferKind: "direct" });
+});

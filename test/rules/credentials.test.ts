@@ -1,0 +1,167 @@
+/** Which credentials are chosen, seen in the sender-credentials of an offer. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { transferFactory, transferV1 } from "../fixtures/asking.js";
+import { contractId, contractIds, failure, short, twice } from "../fixtures/context.js";
+import { element, parties, payload, requirement } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+
+/** Asks for an offer of USD, whose holders have to meet requirements. Only the credentials given exist. */
+async function ask(requirements: JsonObject[], credentials: JsonObject[], now?: string): Promise<JsonObject> {
+  const configured = payload.configuration("USD", { holderRequirements: requirements });
+  const changes = { configuration: element("InstrumentConfiguration", "usd", configured), alice: undefined };
+  const running = await serving(registryOf(changes, ...credentials), now === undefined ? {} : { now });
+  return short(await running.post(transferFactory(), transferV1("alice", "bob")));
+}
+
+const alice = (contract: string, claims: string[], more: JsonObject = {}): JsonObject =>
+  element("Credential", contract, payload.credential("alice", claims, more));
+
+const offerWith = (...credentials: string[]): JsonObject => ({
+  factoryId: "factory",
+  transferKind: "offer",
+  values: twice({
+    "instrument-configuration": contractId("usd"),
+    "sender-credentials": {
+      tag: "AV_List",
+      value: expect.arrayContaining(credentials.map(contractId)) as JsonObject[],
+    },
+  }),
+  disclosed: [...credentials, "factory", "usd"].toSorted((a, b) => (a < b ? -1 : 1)),
+});
+
+const holds = [requirement(["holds=USD"])];
+const holdsAndResides = [requirement(["holds=USD", "resides=CH"])];
+
+describe("of several choices", () => {
+  test("an instrument without requirements needs none", async () => {
+    expect(await ask([], [alice("unused", ["holds=USD"])])).toMatchObject({
+      values: twice({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds() }),
+      disclosed: ["factory", "usd"],
+    });
+  });
+
+  test("a requirement without claims needs none", async () => {
+    expect(await ask([requirement([])], [alice("unused", ["holds=USD"])])).toMatchObject({
+      disclosed: ["factory", "usd"],
+    });
+  });
+
+  test("a single one that meets the whole requirement is preferred", async () => {
+    const parts = [alice("a", ["holds=USD"]), alice("z", ["resides=CH"])];
+    const single = alice("m", ["resides=CH", "age=40", "holds=USD"], { validUntil: "2026-06-02T00:00:00Z" });
+    expect(await ask(holdsAndResides, [...parts, single])).toEqual(offerWith("m"));
+  });
+
+  test.each([
+    ["2026-07-01T00:00:00Z", "2027-01-01T00:00:00Z", "late"],
+    ["2026-07-01T00:00:00Z", null, "late"],
+    ["2027-01-01T00:00:00Z", "2026-07-01T00:00:00Z", "early"],
+    [null, "2026-07-01T00:00:00Z", "early"],
+    ["2026-07-01T00:00:00.000001Z", "2026-07-01T00:00:00.000002Z", "late"],
+    ["2026-07-01T00:00:00.000002Z", "2026-07-01T00:00:00.000001Z", "early"],
+  ])("of one valid until %s and a later one until %s the one valid longest is chosen", async (until, then, chosen) => {
+    const early = alice("early", ["holds=USD"], { validUntil: until });
+    const late = element("Credential", "late", payload.credential("alice", ["holds=USD"], { validUntil: then }), {
+      createdAt: "2026-02-05T09:00:00.000000Z",
+    });
+    expect(await ask(holds, [early, late])).toEqual(offerWith(chosen));
+  });
+
+  test("an absent end is as good as one that is null", async () => {
+    const { validUntil: _, validFrom: __, ...endless } = payload.credential("alice", ["holds=USD"]);
+    const ending = alice("ending", ["holds=USD"], { validUntil: "2036-01-01T00:00:00Z" });
+    expect(await ask(holds, [ending, element("Credential", "endless", endless)])).toEqual(offerWith("endless"));
+  });
+
+  test("two that meet the requirement together are both taken", async () => {
+    const credentials = [alice("a", ["holds=USD"]), alice("b", ["resides=CH"]), alice("c", ["age=40"])];
+    expect(await ask(holdsAndResides, credentials)).toEqual(offerWith("a", "b"));
+  });
+
+  test("as few as possible are taken, though the one with most claims is not among them", async () => {
+    const six = [requirement(["a=1", "b=1", "c=1", "d=1", "e=1", "f=1"])];
+    const credentials = [
+      alice("most", ["a=1", "b=1", "d=1", "e=1"]),
+      alice("first", ["a=1", "b=1", "c=1"]),
+      alice("second", ["d=1", "e=1", "f=1"]),
+    ];
+    expect(await ask(six, credentials)).toEqual(offerWith("first", "second"));
+  });
+
+  test("every requirement is met, each by its own issuer", async () => {
+    const credentials = [alice("ours", ["holds=USD"]), alice("theirs", ["resides=CH"], { issuer: "issuer-2::1220" })];
+    const requirements = [...holds, requirement(["resides=CH"], "issuer-2::1220")];
+    expect(await ask(requirements, credentials)).toEqual(offerWith("ours", "theirs"));
+  });
+
+  test("one that meets two requirements is named once", async () => {
+    const answer = await ask([...holds, requirement(["resides=CH"])], [alice("both", ["holds=USD", "resides=CH"])]);
+    expect(answer).toMatchObject({
+      values: twice({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds("both") }),
+      disclosed: ["both", "factory", "usd"],
+    });
+  });
+});
+
+describe("validity", () => {
+  test.each([
+    ["now = validFrom", "2026-06-01T00:00:00Z", null],
+    ["now is the last millisecond before validUntil", null, "2026-06-01T00:00:00.001Z"],
+    ["now is the last microsecond before validUntil", null, "2026-06-01T00:00:00.000001Z"],
+    ["now lies between", "2026-05-01T00:00:00Z", "2026-07-01T00:00:00Z"],
+  ])("one counts where %s", async (_, validFrom, validUntil) => {
+    const answer = await ask(holds, [alice("it", ["holds=USD"], { validFrom, validUntil })], "2026-06-01T00:00:00Z");
+    expect(answer).toEqual(offerWith("it"));
+  });
+
+  test.each([
+    ["now is a millisecond before validFrom", "2026-06-01T00:00:00.001Z", null],
+    ["now is a microsecond before validFrom", "2026-06-01T00:00:00.000001Z", null],
+    ["now = validUntil", null, "2026-06-01T00:00:00Z"],
+    ["it ended long ago", "2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"],
+  ])("one does not count where %s", async (_, validFrom, validUntil) => {
+    const answer = await ask(holds, [alice("it", ["holds=USD"], { validFrom, validUntil })], "2026-06-01T00:00:00Z");
+    expect(answer).toEqual(failure(404, "alice", parties.issuer, "holds", "USD"));
+  });
+
+  test("an expired one that would do alone gives way to two that are valid", async () => {
+    const expired = alice("expired", ["holds=USD", "resides=CH"], { validUntil: "2026-05-31T23:59:59Z" });
+    const credentials = [expired, alice("a", ["holds=USD"]), alice("b", ["resides=CH"])];
+    expect(await ask(holdsAndResides, credentials)).toEqual(offerWith("a", "b"));
+  });
+});
+
+const claim = (subject: string): JsonObject => ({ subject, property: "holds", value: "USD" });
+
+describe("what does not count", () => {
+  test.each([
+    ["claims with another subject", payload.credential("alice", [], { claims: [claim("bob")] })],
+    ["another issuer", payload.credential("alice", ["holds=USD"], { issuer: "issuer-2::1220" })],
+    ["another holder", payload.credential("carol", [], { claims: [claim("alice")] })],
+    ["the property with another value", payload.credential("alice", ["holds=EUR"])],
+    ["the value of another property", payload.credential("alice", ["lends=USD"])],
+  ])("one with %s", async (_, credential) => {
+    const answer = await ask(holds, [element("Credential", "it", credential)]);
+    expect(answer).toEqual(failure(404, "alice", parties.issuer, "holds", "USD"));
+  });
+
+  test("a claim that nobody makes is named, not the one that is met", async () => {
+    const answer = await ask(holdsAndResides, [alice("a", ["holds=USD"])]);
+    expect(answer).toEqual(failure(404, "alice", parties.issuer, "resides", "CH"));
+    expect(answer).not.toEqual(failure(404, "holds"));
+  });
+
+  test("where nothing meets the requirement of a second issuer, that issuer is named", async () => {
+    const requirements = [...holds, requirement(["resides=CH"], "issuer-2::1220")];
+    const answer = await ask(requirements, [alice("a", ["holds=USD", "resides=CH"])]);
+    expect(answer).toEqual(failure(404, "alice", "issuer-2::1220", "resides", "CH"));
+  });
+
+  test("the receiver of a direct transfer has to meet the requirements too", async () => {
+    const preapproval = element("TransferPreapproval", "preapproval", payload.preapproval("bob", []));
+    const running = await serving(registryOf({ bob: undefined }, preapproval));
+    const answer = await running.post(transferFactory(), transferV1("alice", "bob"));
+    expect(short(answer)).toEqual(failure(404, "bob", parties.issuer, "holds", "USD"));
+  });
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import { burnAccept, cancel, eight, type Endpoint, reject } from "../fixtures/asking.js";
+import { disclosedBy } from "../fixtures/context.js";
+import { element, payload } from "../fixtures/elements.js";
+import { instructions, registryOf, serving } from "../fixtures/registries.js";
+import { type Running, serve } from "../fixtures/running.js";
+
+let running: Running;
+beforeAll(async () => {
+  running = await serve(registryOf({}, ...instructions()));
+});
+afterAll(() => running.close());
+
+const ask = (endpoint: Endpoint, more: JsonObject = {}) => {
+  const { path, body } = eight[endpoint];
+  return running.post(path, body === undefined ? undefined : { ...body, ...more });
+};
+
+/** The names of the fields of every contract that an answer discloses, each set of names once. */
+const fieldsOf = async (answer: ReturnType<typeof ask>): Promise<string[]> => [
+  ...new Set(disclosedBy(await answer).map((contract) => Object.keys(contract).toSorted().join(" "))),
+];
+
+const plain = "contractId createdEventBlob synchronizerId templateId";
+const debug = "contractId createdEventBlob debugCreatedAt debugPackageName debugPayload synchronizerId templateId";
+
+describe.each([1, 2, 3, 4, 5] as const)("endpoint %i", (endpoint) => {
+  test("answers with the debug fields where excludeDebugFields is false or absent", async () => {
+    expect(await fieldsOf(ask(endpoint))).toEqual([debug]);
+    expect(await fieldsOf(ask(endpoint, { excludeDebugFields: false }))).toEqual([debug]);
+  });
+
+  test("answers without them where it is true, and with nothing else changed", async () => {
+    expect(await fieldsOf(ask(endpoint, { excludeDebugFields: true }))).toEqual([plain]);
+    const [withDebug, without] = await Promise.all([ask(endpoint), ask(endpoint, { excludeDebugFields: true })]);
+    expect(without.body).toEqual(withoutDebugFields(withDebug.body));
+  });
+});
+
+test("a contract of a burn has no debug fields, and the time of creation under its own name", async () => {
+  expect(await fieldsOf(ask(6))).toEqual(["contractId createdAt createdEventBlob domainId synchronizerId templateId"]);
+});
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8] as const)("transferKind is on endpoint 2 alone (endpoint %i)", async (endpoint) => {
+  const { status, body } = await ask(endpoint);
+  expect(status).toBe(200);
+  expect(JSON.stringify(body).includes("transferKind")).toBe(endpoint === 2);
+});
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8] as const)("no field of ours is null on endpoint %i", async (endpoint) => {
+  const { body } = await ask(endpoint, endpoint < 6 ? { excludeDebugFields: true } : {});
+  expect(JSON.stringify(body)).not.toContain("null");
+});
+
+test("the payload stands as the ledger gave it, null and fields that no rule knows included", async () => {
+  const argument = payload.configuration("USD", {
+    providerAppRewardBeneficiaries: null,
+    additionalIdentifiers: [],
+    added: {
+      later: null,
+      list: [null, [], {}, { deep: null }],
+      number: "12.5000000000",
+      flag: false,
+      text: "é\u2028\\",
+    },
+  });
+  const one = await serving(
+    registryOf(
+      { configuration: element("InstrumentConfiguration", "usd", argument) },
+      element("TransferOffer", "offer", payload.offer("alice", "bob", "USD", "locked")),
+    ),
+  );
+  const [configuration] = disclosedBy(await one.post(reject("offer")));
+  expect(configuration).toMatchObject({ contractId: "usd" });
+  expect(configuration?.["debugPayload"]).toStrictEqual(argument);
+});
+
+test("the time of creation stands as the ledger gave it", async () => {
+  const one = await serving(
+    registryOf(
+      {},
+      element("DvpLegAllocation", "allocation", payload.allocation("alice", "bob", "USD", "locked")),
+      element("Holding", "locked", payload.lockedHolding("alice", "USD"), { createdAt: "2026-02-05T09:00:00.123456Z" }),
+    ),
+  );
+  const [holding] = disclosedBy(await one.post(cancel("allocation")));
+  expect(holding).toMatchObject({ contractId: "locked", debugCreatedAt: "2026-02-05T09:00:00.123456Z" });
+});
+
+// The third is base64 that a decoder and encoder would not give back alike.
+test.each(["CgMy/+8=", "CgMyLjE=", "/+9=", "QUJD".repeat(50_000)])(
+  "the blob is forwarded unchanged (case %#)",
+  async (blob) => {
+    const one = await serving(
+      registryOf(
+        {},
+        element("DvpLegAllocation", "allocation", payload.allocation("alice", "bob", "USD", "locked")),
+        element("BurnRequest", "request", payload.burn("alice", "USD", { lockedHoldingCid: "locked" })),
+        element("Holding", "locked", payload.lockedHolding("alice", "USD"), { blob }),
+      ),
+    );
+    for (const path of [cancel("allocation"), burnAccept("request")]) {
+      const holding = disclosedBy(await one.post(path)).find(({ contractId }) => contractId === "locked");
+      expect(holding?.["createdEventBlob"] === blob).toBe(true);
+    }
+  },
+);
+
+/** A copy without any field whose name starts with `debug`. */
+function withoutDebugFields(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutDebugFields);
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !name.startsWith("debug"));
+  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutDebugFields(inner)]));
+}

@@ -1,0 +1,156 @@
+/** Rejecting, withdrawing and cancelling let a party out: only the instruction itself can stand in the way. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { burnCancel, cancel, reject, withdraw } from "../fixtures/asking.js";
+import { bool, contractId, prefixed, short, twice } from "../fixtures/context.js";
+import { element, type Options, parties, payload, type Template } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+
+interface Exit {
+  readonly template: Template;
+  readonly argument: JsonObject;
+  readonly path: (id: string) => string;
+  readonly configured?: true;
+  readonly locks?: true;
+}
+
+const otherKind = element("BurnRequest", "other-kind", payload.burn("alice", "USD", { lockedHoldingCid: "locked" }));
+const locked = (options?: Options) => element("Holding", "locked", payload.lockedHolding("alice", "USD"), options);
+const allocation = payload.allocation("alice", "bob", "USD", "locked");
+
+const exits: Record<string, Exit> = {
+  "rejecting a transfer": {
+    template: "TransferOffer",
+    argument: payload.offer("alice", "bob", "USD", "locked"),
+    path: reject,
+    configured: true,
+    locks: true,
+  },
+  "withdrawing an allocation": { template: "DvpLegAllocation", argument: allocation, path: withdraw, locks: true },
+  "cancelling an allocation": { template: "DvpLegAllocation", argument: allocation, path: cancel, locks: true },
+  "cancelling a burn offer": { template: "BurnOffer", argument: payload.burn("alice", "USD"), path: burnCancel },
+};
+
+describe.each(Object.entries(exits))("%s", (_, { template, argument, path, configured, locks }) => {
+  const instruction = element(template, "it", argument);
+
+  const ask = async (elements: JsonObject[]) => {
+    const running = await serving([instruction, ...elements]);
+    return short(await running.post(path("it")));
+  };
+
+  /** The transfer operations alone name the configuration, and name everything twice. */
+  const expected = ({ enabled, usd, holding }: { enabled?: boolean; usd?: boolean; holding?: boolean }) => ({
+    values:
+      configured === undefined
+        ? prefixed(enabled === undefined ? {} : { "enable-result-contracts": bool(enabled) })
+        : twice({
+            ...(usd === false ? {} : { "instrument-configuration": contractId("usd") }),
+            ...(enabled === undefined ? {} : { "enable-result-contracts": bool(enabled) }),
+          }),
+    disclosed: [
+      ...(locks === undefined || holding === false ? [] : ["locked"]),
+      ...(configured === undefined || usd === false ? [] : ["usd"]),
+    ],
+  });
+
+  test("takes what there is, and nothing that it does not need", async () => {
+    expect(await ask(registryOf({}, locked()))).toEqual(expected({ enabled: true }));
+  });
+
+  test.each([
+    ["is false", { enableResultContracts: false }, { enabled: false }],
+    ["is null", { enableResultContracts: null }, {}],
+    ["is absent", {}, {}],
+  ])("where enableResultContracts %s", async (__, more, enabled) => {
+    const service = element("RegistrarService", "service", payload.service(more));
+    expect(await ask(registryOf({ service }, locked()))).toEqual(expected(enabled));
+  });
+
+  test("without a registrar service", async () => {
+    expect(await ask(registryOf({ service: undefined }, locked()))).toEqual(expected({}));
+  });
+
+  // The service is asked and not disclosed, so it matters to no one where it is.
+  test.each<[string, Options]>([
+    ["has left its synchronizer", { moving: "unassigned" }],
+    ["is arriving", { moving: "arriving" }],
+    ["is on another synchronizer", { synchronizerId: "sync-B" }],
+  ])("where the registrar service %s", async (__, options) => {
+    const enabling = payload.service({ enableResultContracts: true });
+    const service = element("RegistrarService", "service", enabling, options);
+    expect(await ask(registryOf({ service }, locked()))).toEqual(expected({ enabled: true }));
+  });
+
+  test("without an instrument configuration", async () => {
+    expect(await ask(registryOf({ configuration: undefined }, locked()))).toEqual(
+      expected({ enabled: true, usd: false }),
+    );
+  });
+
+  test.each<[string, Options]>([
+    ["has left its synchronizer", { moving: "unassigned" }],
+    ["is arriving", { moving: "arriving" }],
+    ["is on another synchronizer", { synchronizerId: "sync-B" }],
+  ])("where the configuration %s", async (__, options) => {
+    const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
+    expect(await ask(registryOf({ configuration }, locked()))).toEqual(expected({ enabled: true, usd: false }));
+  });
+
+  test("where the locked holding is gone", async () => {
+    expect(await ask(registryOf())).toEqual(expected({ enabled: true, holding: false }));
+  });
+
+  test.each<[string, Options]>([
+    ["has left its synchronizer", { moving: "unassigned" }],
+    ["is arriving", { moving: "arriving" }],
+    ["is on another synchronizer", { synchronizerId: "sync-B" }],
+  ])("where the locked holding %s", async (__, options) => {
+    expect(await ask(registryOf({}, locked(options)))).toEqual(expected({ enabled: true, holding: false }));
+  });
+
+  test("where neither party meets the requirements of the instrument any more", async () => {
+    expect(await ask(registryOf({ alice: undefined, bob: undefined }, locked()))).toEqual(expected({ enabled: true }));
+  });
+
+  test("with the factory and all the rest gone", async () => {
+    expect(await ask([])).toEqual(expected({ usd: false, holding: false }));
+  });
+
+  test.each(["unassigned", "arriving"] as const)("is a conflict where the instruction itself is %s", async (moving) => {
+    const running = await serving(registryOf({}, element(template, "it", argument, { moving }), locked()));
+    expect(await running.post(path("it"))).toMatchObject({ status: 409 });
+  });
+
+  test("of what is unknown or of another kind is not found", async () => {
+    const running = await serving(registryOf({}, instruction, otherKind, locked()));
+    for (const id of ["unknown", "other-kind", "usd", "locked"]) {
+      expect(await running.post(path(id))).toMatchObject({ status: 404 });
+    }
+    expect(await running.post(path("it"))).toMatchObject({ status: 200 });
+  });
+});
+
+test.each<[string, Template, JsonObject, typeof reject]>([
+  ["rejecting a transfer", "TransferOffer", payload.offer("alice", "bob", "USD", "locked"), reject],
+  ["withdrawing an allocation", "DvpLegAllocation", allocation, withdraw],
+  ["cancelling an allocation", "DvpLegAllocation", allocation, cancel],
+])("%s of another registrar is not found, though both are served", async (_, template, argument, path) => {
+  const other = "registrar-2::1220";
+  const ofOther = JSON.parse(JSON.stringify(argument).replaceAll(parties.registrar, other)) as JsonObject;
+  const factory = element("AllocationFactory", "factory-2", payload.service({ registrar: other }));
+  const running = await serving(registryOf({}, factory, element(template, "it", ofOther)));
+  expect(await running.post(path("it"))).toMatchObject({ status: 404 });
+  expect(await running.post(path("it", other))).toMatchObject({ status: 200 });
+});
+
+test.each([
+  ["of many inputs of a transfer the first alone is the locked holding", ["locked", "second"], ["locked", "usd"]],
+  ["a transfer without inputs has no locked holding", [], ["usd"]],
+])("%s", async (_, inputHoldingCids, disclosed) => {
+  const { transfer, ...others } = payload.offer("alice", "bob", "USD", "locked");
+  const argument = { ...others, transfer: { ...(transfer as JsonObject), inputHoldingCids } };
+  const second = element("Holding", "second", payload.lockedHolding("alice", "USD"));
+  const running = await serving(registryOf({}, element("TransferOffer", "it", argument), locked(), second));
+  expect(short(await running.post(reject("it")))).toMatchObject({ disclosed });
+});

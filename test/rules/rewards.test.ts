@@ -1,0 +1,71 @@
+/** The entries that are there only if there is a contract for them. A transfer to oneself takes both. */
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { transferFactory, transferV1 } from "../fixtures/asking.js";
+import { contractId, contractIds, short, twice } from "../fixtures/context.js";
+import { element, payload } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+
+const selfWith = (entries: JsonObject, ...disclosed: string[]): JsonObject => ({
+  factoryId: "factory",
+  transferKind: "self",
+  values: twice({
+    "instrument-configuration": contractId("usd"),
+    "sender-credentials": contractIds("alice-holds"),
+    "receiver-credentials": contractIds("alice-holds"),
+    "transfer-rule": contractId("rule"),
+    ...entries,
+  }),
+  disclosed: ["alice-holds", "factory", ...disclosed, "rule", "usd"],
+});
+
+const both = selfWith(
+  { "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") },
+  "reward",
+  "right",
+);
+const rewardOnly = selfWith({ "app-reward-configuration": contractId("reward") }, "reward");
+
+const ask = async (...args: Parameters<typeof registryOf>): Promise<JsonObject> => {
+  const running = await serving(registryOf(...args));
+  return short(await running.post(transferFactory(), transferV1("alice", "alice")));
+};
+
+test("both are there where both exist", async () => {
+  expect(await ask()).toEqual(both);
+});
+
+test("without a featured app right its entry is left out", async () => {
+  expect(await ask({ right: undefined })).toEqual(rewardOnly);
+});
+
+test("with neither, both entries are left out", async () => {
+  expect(await ask({ reward: undefined, right: undefined })).toEqual(selfWith({}));
+});
+
+test("the reward configuration of another provider is not taken", async () => {
+  const others = element("AppRewardConfiguration", "reward", payload.reward({ provider: "provider-2::1220" }));
+  expect(await ask({ reward: others, right: undefined })).toEqual(selfWith({}));
+});
+
+test("the featured app right of another provider is not taken", async () => {
+  const others = element("FeaturedAppRight", "right", payload.right({ provider: "provider-2::1220" }));
+  expect(await ask({ right: others })).toEqual(rewardOnly);
+});
+
+test("the featured app right of another dso than the reward configuration names is not taken", async () => {
+  const others = element("FeaturedAppRight", "right", payload.right({ dso: "dso-2::1220" }));
+  expect(await ask({ right: others })).toEqual(rewardOnly);
+});
+
+test("a newer featured app right of another dso does not hide the one of the right dso", async () => {
+  const others = element("FeaturedAppRight", "newer", payload.right({ dso: "dso-2::1220" }), {
+    createdAt: "2026-02-05T09:00:00.000000Z",
+  });
+  expect(await ask({}, others)).toEqual(both);
+});
+
+test("a featured app right does not need a reward configuration", async () => {
+  const rightOnly = selfWith({ "featured-app-right": contractId("right") }, "right");
+  expect(await ask({ reward: undefined })).toEqual(rightOnly);
+});

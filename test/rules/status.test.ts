@@ -1,0 +1,133 @@
+/** Which requests are refused, with which status, and in which of the two shapes of an error. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import { eight, type Endpoint, transferFactory, transferV1 } from "../fixtures/asking.js";
+import { failure, short, utilityFailure } from "../fixtures/context.js";
+import { element, parties, payload } from "../fixtures/elements.js";
+import { instructions, registryOf, serving } from "../fixtures/registries.js";
+import { type Answer, type Running, serve } from "../fixtures/running.js";
+
+const all: Endpoint[] = [1, 2, 3, 4, 5, 6, 7, 8];
+const withBody: Endpoint[] = [1, 2, 3, 4, 5, 8];
+const json = { "content-type": "application/json" };
+
+let running: Running;
+beforeAll(async () => {
+  running = await serve(registryOf({}, ...instructions()));
+});
+afterAll(() => running.close());
+
+/** The status, and exactly the fields that an error of the endpoint has. */
+const refusal = (endpoint: Endpoint, status: number, ...named: string[]): JsonObject =>
+  endpoint >= 6 ? utilityFailure(status, ...named) : failure(status, ...named);
+
+async function send(endpoint: Endpoint, body: string, headers: Record<string, string>): Promise<Answer> {
+  const response = await fetch(running.url + eight[endpoint].path, { method: "POST", body, headers });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as JsonValue };
+}
+
+/** What an endpoint answers to a body in place of its own. */
+const answerTo = async (endpoint: Endpoint, body: JsonObject) => short(await running.post(eight[endpoint].path, body));
+
+test.each(all)("endpoint %i answers 200 to the request that the refusals below start from", async (endpoint) => {
+  const { path, body } = eight[endpoint];
+  expect(await running.post(path, body)).toMatchObject({ status: 200 });
+});
+
+describe("400", () => {
+  test.each(withBody)("for what is not JSON, on endpoint %i", async (endpoint) => {
+    for (const body of ["{", "meta", "{}{}", '{"meta":{},}']) {
+      expect(short(await send(endpoint, body, json))).toEqual(refusal(endpoint, 400));
+    }
+  });
+
+  test.each(withBody)("for JSON that is no object, on endpoint %i", async (endpoint) => {
+    for (const body of ["[]", '"text"', "5", "true"]) {
+      expect(short(await send(endpoint, body, json))).toEqual(refusal(endpoint, 400));
+    }
+  });
+
+  test.each([1, 2] as const)("without choiceArguments, or with no object there, on endpoint %i", async (endpoint) => {
+    for (const body of [{}, { choiceArguments: null }, { choiceArguments: [] }, { choiceArguments: "text" }]) {
+      expect(await answerTo(endpoint, body)).toEqual(refusal(endpoint, 400, "choiceArguments"));
+    }
+  });
+
+  test.each([1, 2, 3, 4, 5] as const)(
+    "for an excludeDebugFields that is no boolean, on endpoint %i",
+    async (endpoint) => {
+      for (const excludeDebugFields of ["yes", "true", 1, {}]) {
+        const body = { ...eight[endpoint].body, excludeDebugFields };
+        expect(await answerTo(endpoint, body)).toEqual(refusal(endpoint, 400, "excludeDebugFields"));
+      }
+    },
+  );
+
+  test.each([3, 4, 5] as const)("for a meta that is no object, on endpoint %i", async (endpoint) => {
+    for (const meta of ["text", 5, []]) {
+      expect(await answerTo(endpoint, { meta })).toEqual(refusal(endpoint, 400, "meta"));
+    }
+  });
+});
+
+describe("404", () => {
+  const nothing = [element("AllocationFactory", "factory-2", payload.service({ registrar: "registrar-2::1220" }))];
+
+  test.each(all)("where nothing that endpoint %i is asked about exists", async (endpoint) => {
+    const empty = await serving(nothing);
+    const { path, body } = eight[endpoint];
+    expect(short(await empty.post(path, body))).toEqual(refusal(endpoint, 404));
+  });
+
+  test.each([1, 2, 3, 4, 5] as const)("for a registrar that is not served, on endpoint %i", async (endpoint) => {
+    const { path, body } = eight[endpoint];
+    const elsewhere = path.replace(encodeURIComponent(parties.registrar), "nobody%3A%3A1220");
+    const theirs = JSON.parse(JSON.stringify(body).replaceAll(parties.registrar, "nobody::1220")) as JsonObject;
+    expect(short(await running.post(elsewhere, theirs))).toEqual(refusal(endpoint, 404, "nobody::1220"));
+  });
+
+  test("for an instrument without a configuration, which is named", async () => {
+    const body = transferV1("alice", "bob", { instrumentId: { admin: parties.registrar, id: "GBP" } });
+    expect(short(await running.post(transferFactory(), body))).toEqual(failure(404, "GBP"));
+  });
+
+  test.each([3, 4, 5, 6, 7] as const)("for an unknown contract, which is named, on endpoint %i", async (endpoint) => {
+    const path = eight[endpoint].path.replace(/[\w-]+(?=\/choice-contexts)/, "00ff");
+    expect(short(await running.post(path))).toEqual(refusal(endpoint, 404, "00ff"));
+  });
+});
+
+describe.each(["unassigned", "arriving"] as const)("409 where everything is %s", (moving) => {
+  test.each(all)("on endpoint %i", async (endpoint) => {
+    const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"), { moving });
+    const factory = element("AllocationFactory", "factory", payload.service(), { moving });
+    const between = await serving(registryOf({ configuration, factory }, ...instructions({ moving })));
+    const { path, body } = eight[endpoint];
+    expect(short(await between.post(path, body))).toEqual(refusal(endpoint, 409));
+  });
+});
+
+const MiB = 1024 * 1024;
+
+/** A body of so many bytes. */
+function padded(body: JsonObject | undefined, bytes: number): string {
+  const bare = JSON.stringify({ ...body, padding: "" }).length;
+  return JSON.stringify({ ...body, padding: "x".repeat(bytes - bare) });
+}
+
+describe("413 and 415", () => {
+  test.each(withBody)("a body of 1 MiB is read, and one of a byte more is not, on endpoint %i", async (endpoint) => {
+    const { body } = eight[endpoint];
+    expect(await send(endpoint, padded(body, MiB), json)).toMatchObject({ status: 200 });
+    expect(short(await send(endpoint, padded(body, MiB + 1), json))).toEqual(refusal(endpoint, 413));
+  });
+
+  test.each(withBody)("a body that says it is not JSON is not read, on endpoint %i", async (endpoint) => {
+    const text = JSON.stringify(eight[endpoint].body);
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/xml"]) {
+      expect(short(await send(endpoint, text, { "content-type": type }))).toEqual(refusal(endpoint, 415));
+    }
+    const withCharset = { "content-type": "application/json; charset=utf-8" };
+    expect(await send(endpoint, text, withCharset)).toMatchObject({ status: 200 });
+  });
+});
