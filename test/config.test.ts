@@ -1,0 +1,239 @@
+import { describe, expect, test } from "vitest";
+import { type Config, helpText, type Read, readConfig, settings } from "../src/config.js";
+
+const read = (argv: readonly string[] = [], env: Record<string, string> = {}): Read => readConfig(argv, env);
+
+function configOf(argv: readonly string[], env?: Record<string, string>): Config {
+  const found = read(argv, env);
+  if (!found.ok) throw new Error(found.wrong.join("\n"));
+  return found.config;
+}
+
+function wrongIn(argv: readonly string[], env?: Record<string, string>): readonly string[] {
+  const found = read(argv, env);
+  if (found.ok) throw new Error("nothing is wrong");
+  return found.wrong;
+}
+
+const defaults: Config = {
+  host: "127.0.0.1",
+  port: 8080,
+  snapshot: undefined,
+  logLevel: "info",
+  maxLegs: 100,
+  maxAllocations: 100,
+  maxInstruments: 25,
+  maxAccounts: 200,
+  maxParties: 200,
+};
+
+/** Every setting: its variable, its flag, two texts that it takes with what they come to, and texts that it does not take. */
+const table: readonly {
+  readonly name: keyof Config;
+  readonly variable: string;
+  readonly flag: string;
+  readonly takes: string;
+  readonly good: readonly (readonly [string, Config[keyof Config]])[];
+  readonly bad: readonly string[];
+}[] = [
+  {
+    name: "host",
+    variable: "OFFLEDGER_HOST",
+    flag: "--host",
+    takes: "an address or host name",
+    good: [
+      ["0.0.0.0", "0.0.0.0"],
+      ["::1", "::1"],
+      ["registry-1.example.org", "registry-1.example.org"],
+    ],
+    bad: [" ", "a b", "http://localhost", "localhost/"],
+  },
+  {
+    name: "port",
+    variable: "OFFLEDGER_PORT",
+    flag: "--port",
+    takes: "a number from 0 to 65535",
+    good: [
+      ["0", 0],
+      ["1", 1],
+      ["65535", 65_535],
+    ],
+    bad: ["-1", "65536", "8080.5", "1e3", "0x50", "http", "80 80", " 80", "٣", "99999999999999999999"],
+  },
+  {
+    name: "snapshot",
+    variable: "OFFLEDGER_SNAPSHOT",
+    flag: "--snapshot",
+    takes: "the path of a file of active contracts",
+    good: [
+      ["registry.ndjson", "registry.ndjson"],
+      ["/a folder/é.json", "/a folder/é.json"],
+    ],
+    bad: [],
+  },
+  {
+    name: "logLevel",
+    variable: "OFFLEDGER_LOG_LEVEL",
+    flag: "--log-level",
+    takes: "one of fatal, error, warn, info, debug, trace, silent",
+    good: (["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const).map((level) => [level, level]),
+    bad: ["INFO", "verbose", "1", " info"],
+  },
+  ...(
+    [
+      ["maxLegs", "LEGS", "legs", 25],
+      ["maxAllocations", "ALLOCATIONS", "allocations", 50],
+      ["maxInstruments", "INSTRUMENTS", "instruments", 25],
+      ["maxAccounts", "ACCOUNTS", "accounts", 50],
+      ["maxParties", "PARTIES", "parties", 100],
+    ] as const
+  ).map(([name, variable, flag, least]) => ({
+    name,
+    variable: `OFFLEDGER_MAX_${variable}`,
+    flag: `--max-${flag}`,
+    takes: `a whole number from ${least} to 1000000`,
+    // The least is the worst case that service.md says every registry has to support.
+    good: [
+      [String(least), least],
+      [String(least + 1), least + 1],
+      ["1000000", 1_000_000],
+    ] as const,
+    bad: [String(least - 1), "1000001", "0", "-100", "many", "100.5", "1e6", "Infinity", " 100"],
+  })),
+];
+
+describe("without arguments and variables", () => {
+  test("the defaults are served", () => {
+    expect(read()).toEqual({ ok: true, command: "serve", config: defaults });
+  });
+
+  test("every setting is in the table of this test", () => {
+    expect(table.map(({ name }) => name)).toEqual(Object.keys(settings));
+    expect(Object.keys(defaults)).toEqual(Object.keys(settings));
+  });
+
+  test("variables of others do not matter", () => {
+    expect(configOf([], { PORT: "1", OFFLEDGER_PORTS: "x", offledger_port: "x", OFFLEDGER_SETTING: "x" })).toEqual(
+      defaults,
+    );
+  });
+});
+
+describe.each(table)("$name", ({ name, variable, flag, takes, good, bad }) => {
+  test.each(good)("takes %j as %j", (text, value) => {
+    const expected = { ...defaults, [name]: value };
+    expect(configOf([], { [variable]: text })).toEqual(expected);
+    expect(configOf([flag, text])).toEqual(expected);
+    expect(configOf([`${flag}=${text}`])).toEqual(expected);
+    expect(configOf(["check", flag, text])).toEqual(expected);
+  });
+
+  test("is taken from the flag where both say it", () => {
+    const [[first] = [""], [second, value] = [""]] = good;
+    expect(configOf([flag, second], { [variable]: first })[name]).toBe(value);
+    expect(configOf([flag, second], { [variable]: bad[0] ?? first })[name]).toBe(value);
+  });
+
+  test("is not set by an empty variable", () => {
+    expect(configOf([], { [variable]: "" })).toEqual(defaults);
+    const [[text, value] = [""]] = good;
+    expect(configOf([flag, text], { [variable]: "" })[name]).toBe(value);
+  });
+
+  for (const text of bad) {
+    test(`does not take ${JSON.stringify(text)}, and says what it takes`, () => {
+      expect(wrongIn([], { [variable]: text })).toEqual([`${variable} takes ${takes}, and is "${text}"`]);
+      expect(wrongIn([`${flag}=${text}`])).toEqual([`${flag} takes ${takes}, and is "${text}"`]);
+    });
+  }
+});
+
+describe("limits", () => {
+  const limits = table.filter(({ flag }) => flag.startsWith("--max-"));
+
+  test("are five, and their defaults support the worst case", () => {
+    expect(limits).toHaveLength(5);
+    const { maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties } = configOf([]);
+    expect(maxLegs).toBeGreaterThanOrEqual(25);
+    expect(maxAllocations).toBeGreaterThanOrEqual(50);
+    expect(maxInstruments).toBeGreaterThanOrEqual(25);
+    expect(maxAccounts).toBeGreaterThanOrEqual(50);
+    expect(maxParties).toBeGreaterThanOrEqual(100);
+  });
+});
+
+describe("several wrong values", () => {
+  test("are told all at once, each with its own name", () => {
+    expect(
+      wrongIn(["--port", "x", "--max-legs", "24"], { OFFLEDGER_HOST: "a b", OFFLEDGER_LOG_LEVEL: "loud" }),
+    ).toEqual([
+      'OFFLEDGER_HOST takes an address or host name, and is "a b"',
+      '--port takes a number from 0 to 65535, and is "x"',
+      'OFFLEDGER_LOG_LEVEL takes one of fatal, error, warn, info, debug, trace, silent, and is "loud"',
+      '--max-legs takes a whole number from 25 to 1000000, and is "24"',
+    ]);
+  });
+});
+
+describe("commands", () => {
+  test.each<[string[], string]>([
+    [[], "serve"],
+    [["serve"], "serve"],
+    [["check"], "check"],
+    [["help"], "help"],
+    [["version"], "version"],
+    [["--help"], "help"],
+    [["--version"], "version"],
+    [["check", "--help"], "help"],
+    [["--port", "1", "serve"], "serve"],
+    [["check", "--snapshot", "file"], "check"],
+  ])("%j is %s", (argv, command) => {
+    expect(read(argv)).toMatchObject({ ok: true, command });
+  });
+
+  test.each(["start", "SERVE", "", "serve "])("%j is none", (command) => {
+    expect(wrongIn([command])).toEqual([`the command has to be serve, check, help or version, and is "${command}"`]);
+  });
+
+  test("of two the second is told", () => {
+    expect(wrongIn(["check", "file.ndjson"])).toEqual([
+      'there is one command only, and "file.ndjson" stands behind it',
+    ]);
+  });
+
+  test.each([
+    [["--nothing"], "--nothing"],
+    [["--nothing=5"], "--nothing"],
+    [["--Port=1"], "--Port"],
+    [["--max-leg", "30"], "--max-leg"],
+    [["-p", "1"], "-p"],
+    [["check", "--file", "x"], "--file"],
+  ])("flags that are not known are told: %j", (argv, named) => {
+    const wrong = wrongIn(argv);
+    expect(wrong).toHaveLength(1);
+    expect(wrong[0]).toContain(`'${named}'`);
+  });
+
+  test.each([[["--port"]], [["serve", "--snapshot"]]])("flags that want a value are told without one: %j", (argv) => {
+    expect(wrongIn(argv)[0]).toContain(argv.at(-1));
+  });
+
+  test.each([["--help=yes"], ["--version=1"]])("flags that want no value are told with one: %s", (flag) => {
+    expect(wrongIn([flag])[0]).toContain(flag.split("=")[0]);
+  });
+});
+
+test("the help names every command and every setting with variable, flag, what it takes and its default", () => {
+  const text = helpText();
+  for (const command of ["serve", "check", "help", "version"]) expect(text).toContain(`offledger ${command} `);
+  for (const { name, variable, flag, takes } of table) {
+    const from = text.indexOf(`${flag} VALUE`);
+    expect(from).toBeGreaterThan(0);
+    const about = text.slice(from, text.indexOf("Variable:", from) + 80);
+    expect(about).toContain(takes);
+    expect(about).toContain(`Variable: ${variable}.`);
+    const fallback = defaults[name];
+    expect(about.includes("(default ")).toBe(fallback !== undefined);
+    expect(about).toContain(fallback === undefined ? takes : `(default ${fallback})`);
+  }
+});

@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import { Decoder, type Entry, later } from "../../src/ledger/decode.js";
+import { holding, transferOffer } from "../../src/registry/utility/kinds/instructions.js";
+import { kinds } from "../../src/registry/utility/kinds/index.js";
+import { allocationFactory } from "../../src/registry/utility/kinds/services.js";
+import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import { blobOf, element, type Options, payload } from "../fixtures/elements.js";
+
+const decoder = new Decoder(kinds);
+
+function decoded(given: JsonValue): Entry {
+  const entry = decoder.decode(given);
+  if (entry === undefined) throw new Error("the element was not kept");
+  return entry;
+}
+
+const factory = (options?: Options) => element("AllocationFactory", "factory", payload.service(), options);
+
+/** The element of a factory with a change to its created event; undefined removes a field. */
+function changed(change: Readonly<Record<string, JsonValue | undefined>>, options?: Options): JsonObject {
+  const given = structuredClone(factory(options));
+  const [form] = Object.values(given["contractEntry"] as Record<string, Record<string, JsonObject>>);
+  const event = form?.["createdEvent"] ?? (form?.["assignedEvent"]?.["createdEvent"] as JsonObject | undefined);
+  if (event === undefined) throw new Error("the fixture has no created event");
+  for (const [name, value] of Object.entries(change)) {
+    if (value === undefined) delete event[name];
+    else event[name] = value;
+  }
+  return given;
+}
+
+describe("an active contract", () => {
+  test("is decoded field by field", () => {
+    const given = element("TransferOffer", "offer", payload.offer("alice", "bob", "USD", "locked"), {
+      synchronizerId: "sync-B",
+      createdAt: "2026-01-05T09:00:00.123456Z",
+      reassignmentCounter: 2,
+      packageId: "pkg-7",
+    });
+    expect(decoded(given)).toEqual({
+      offset: 10,
+      contract: {
+        contractId: "offer",
+        kind: transferOffer,
+        templateId: "pkg-7:Utility.Registry.App.V0.Model.Transfer:TransferOffer",
+        payload: payload.offer("alice", "bob", "USD", "locked"),
+        facts: {
+          admin: "registrar::1220",
+          instrumentId: "USD",
+          provider: "provider::1220",
+          sender: "alice",
+          receiver: "bob",
+          lockedHolding: "locked",
+        },
+        keys: [],
+        createdEventBlob: blobOf("offer"),
+        createdAt: "2026-01-05T09:00:00.123456Z",
+        createdMicros: 1_767_603_600_123_456,
+        synchronizerId: "sync-B",
+        reassignmentCounter: 2,
+      },
+    });
+  });
+
+  test("has the keys of its kind", () => {
+    expect(decoded(factory()).contract.keys).toEqual(["factory/15:registrar::1220"]);
+  });
+
+  test.each(["pkg-1", "ab".repeat(32), "#utility-registry-app-v0"])(
+    "is known whatever its package id: %s",
+    (packageId) => {
+      expect(decoded(factory({ packageId })).contract).toMatchObject({
+        kind: allocationFactory,
+        templateId: `${packageId}:Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory`,
+      });
+    },
+  );
+
+  test("that tells no counter has not been reassigned", () => {
+    const given = factory();
+    const { JsActiveContract: active } = given["contractEntry"] as Record<string, JsonObject>;
+    delete active?.["reassignmentCounter"];
+    expect(decoded(given).contract.reassignmentCounter).toBe(0);
+  });
+
+  test.each([undefined, null, "17"])("that tells no offset (%j) has the offset 0", (offset) => {
+    expect(decoded(changed({ offset })).offset).toBe(0);
+  });
+});
+
+describe("a contract between synchronizers", () => {
+  test("that has left has no synchronizer, and the counter of that event", () => {
+    expect(decoded(factory({ moving: "unassigned", reassignmentCounter: 3 })).contract).toMatchObject({
+      contractId: "factory",
+      synchronizerId: undefined,
+      reassignmentCounter: 3,
+    });
+  });
+
+  test("that is arriving has no synchronizer either, and the counter of that event", () => {
+    expect(decoded(factory({ moving: "arriving", reassignmentCounter: 4 })).contract).toMatchObject({
+      contractId: "factory",
+      synchronizerId: undefined,
+      reassignmentCounter: 4,
+    });
+  });
+
+  test("that has left is told of at the offset at which it left", () => {
+    const given = factory({ moving: "unassigned" });
+    const { JsIncompleteUnassigned: form } = given["contractEntry"] as Record<string, Record<string, JsonObject>>;
+    const event = form?.["unassignedEvent"];
+    if (event === undefined) throw new Error("the fixture has no unassigned event");
+    event["offset"] = 4_000;
+    expect(decoded(given).offset).toBe(4_000);
+  });
+});
+
+describe("nothing is kept", () => {
+  test.each<[string, JsonValue]>([
+    ["of an empty entry", { workflowId: "", contractEntry: { JsEmpty: {} } }],
+    ["of another entity", changed({ templateId: "pkg-1:Utility.Registry.App.V0.Service.AllocationFactory:Other" })],
+    [
+      "of another module",
+      changed({ templateId: "pkg-1:Utility.Registry.App.V1.Service.AllocationFactory:AllocationFactory" }),
+    ],
+    ["of another package name", changed({ packageName: "utility-registry-app-v1" })],
+    ["of another kind, whatever it holds", changed({ packageName: "other", createArgument: 5, contractId: 7 })],
+    ["of a holding without a lock", element("Holding", "free", payload.lockedHolding("alice", "USD", { lock: null }))],
+  ])("%s", (_what, given) => {
+    expect(decoder.decode(given)).toBeUndefined();
+  });
+
+  test("of a holding whose payload has no lock at all", () => {
+    const { lock, ...free } = payload.lockedHolding("alice", "USD");
+    expect(lock).toBeDefined();
+    expect(decoder.decode(element("Holding", "free", free))).toBeUndefined();
+  });
+
+  test("of kinds that the decoder was not made with", () => {
+    expect(new Decoder([holding]).decode(factory())).toBeUndefined();
+    expect(new Decoder([]).decode(factory())).toBeUndefined();
+  });
+
+  test("but of a locked holding", () => {
+    expect(decoded(element("Holding", "locked", payload.lockedHolding("alice", "USD"))).contract.kind).toBe(holding);
+  });
+});
+
+const entry = (contractEntry: JsonValue): JsonObject => ({ workflowId: "", contractEntry });
+
+describe("what is wrong is told by the name of the field", () => {
+  const forms =
+    "contractEntry has to be one of JsActiveContract, JsIncompleteUnassigned, JsIncompleteAssigned, JsEmpty";
+
+  test.each<[string, JsonValue]>([
+    ["the element has to be an object, and is not one", 5],
+    ["the element has to be an object, and is not one", "text"],
+    ["the element has to be an object, and is not one", null],
+    ["the element has to be an object, and is not one", [factory()]],
+    ["contractEntry has to be an object, and is missing", {}],
+    ["contractEntry has to be an object, and is not one", entry("JsEmpty")],
+    [`${forms}, and is empty`, entry({})],
+    [`${forms}, and is JsOther`, entry({ JsOther: {} })],
+    ["JsActiveContract has to be an object, and is not one", entry({ JsActiveContract: [] })],
+    ["JsIncompleteUnassigned has to be an object, and is not one", entry({ JsIncompleteUnassigned: null })],
+    ["JsIncompleteAssigned has to be an object, and is not one", entry({ JsIncompleteAssigned: "x" })],
+    ["unassignedEvent has to be an object, and is missing", entry({ JsIncompleteUnassigned: {} })],
+    ["assignedEvent has to be an object, and is missing", entry({ JsIncompleteAssigned: {} })],
+    ["synchronizerId has to be a string, and is missing", entry({ JsActiveContract: {} })],
+    ["createdEvent has to be an object, and is missing", entry({ JsActiveContract: { synchronizerId: "a" } })],
+    ["createdEvent has to be an object, and is missing", entry({ JsIncompleteAssigned: { assignedEvent: {} } })],
+    ["synchronizerId has to be a string, and is empty", factory({ synchronizerId: "" })],
+    ["templateId has to be a string, and is missing", changed({ templateId: undefined })],
+    ["templateId has to be a string, and is not one", changed({ templateId: {} })],
+    ["templateId has to be packageId:Module:Entity, and is a:b", changed({ templateId: "a:b" })],
+    ["templateId has to be packageId:Module:Entity, and is a:b:c:d", changed({ templateId: "a:b:c:d" })],
+    ["templateId has to be packageId:Module:Entity, and is :b:c", changed({ templateId: ":b:c" })],
+    ["templateId has to be packageId:Module:Entity, and is a::c", changed({ templateId: "a::c" })],
+    ["templateId has to be packageId:Module:Entity, and is a:b:", changed({ templateId: "a:b:" })],
+    ["packageName has to be a string, and is missing", changed({ packageName: undefined })],
+    ["contractId has to be a string, and is missing", changed({ contractId: undefined })],
+    ["contractId has to be a string, and is empty", changed({ contractId: "" })],
+    ["createArgument has to be an object, and is missing", changed({ createArgument: undefined })],
+    ["createArgument has to be an object, and is not one", changed({ createArgument: [] })],
+    ["createdAt has to be a string, and is missing", changed({ createdAt: undefined })],
+    ["a time has to be like 2026-01-31T12:00:00.123456Z, and is yesterday", changed({ createdAt: "yesterday" })],
+    [
+      "createdEventBlob has to be a string, and is missing: ask the participant with includeCreatedEventBlob",
+      changed({ createdEventBlob: undefined }),
+    ],
+    [
+      "createdEventBlob has to be a string, and is empty: ask the participant with includeCreatedEventBlob",
+      changed({ createdEventBlob: "" }),
+    ],
+    ["contractId has to be a string, and is not one", changed({ contractId: 5 }, { moving: "unassigned" })],
+    ["contractId has to be a string, and is not one", changed({ contractId: 5 }, { moving: "arriving" })],
+    ["registrar has to be a string, and is missing", changed({ createArgument: { provider: "p" } })],
+    ["registrar is empty", changed({ createArgument: { provider: "p", registrar: "" } })],
+    [
+      "transfer.inputHoldingCids has to be a list, and is missing",
+      element("TransferOffer", "offer", {
+        provider: "p",
+        transfer: { ...(payload.offer("a", "b", "USD", "h")["transfer"] as JsonObject), inputHoldingCids: null },
+      }),
+    ],
+  ])("%s", (message, given) => {
+    expect(() => decoder.decode(given)).toThrow(expect.objectContaining({ message }));
+  });
+
+  test.each([-1, 1.5, "1", true, 2 ** 60])("reassignmentCounter has to be a whole number, and is %j", (counter) => {
+    const message = `reassignmentCounter has to be a whole number, and is ${JSON.stringify(counter)}`;
+    for (const moving of [undefined, "unassigned", "arriving"] as const) {
+      const given = factory(moving === undefined ? {} : { moving });
+      const text = JSON.stringify(given).replace(
+        /"reassignmentCounter":\d/,
+        `"reassignmentCounter":${JSON.stringify(counter)}`,
+      );
+      expect(() => decoder.decode(JSON.parse(text) as JsonValue)).toThrow(new Error(message));
+    }
+  });
+});
+
+const active = (reassignmentCounter: number) => decoded(factory({ reassignmentCounter }));
+const left = (reassignmentCounter: number) => decoded(factory({ moving: "unassigned", reassignmentCounter }));
+const arriving = (reassignmentCounter: number) => decoded(factory({ moving: "arriving", reassignmentCounter }));
+
+describe("of two elements on one contract", () => {
+  test.each<[string, Entry, Entry]>([
+    ["the one after more reassignments tells the state", active(2), active(1)],
+    ["one that has left says more than where it was before", left(1), active(0)],
+    ["one that is arriving says more than where it was before", arriving(1), active(0)],
+    ["one that has arrived says more than that it left", active(1), left(1)],
+    ["one that has arrived says more than that it was arriving", active(1), arriving(1)],
+    ["one that has left again says more than where it had arrived", left(2), active(1)],
+    ["a later arrival is later than all before", active(3), arriving(2)],
+  ])("%s", (_what, winner, loser) => {
+    expect(later(winner, loser)).toBe(winner);
+    expect(later(loser, winner)).toBe(winner);
+  });
+
+  test("that both say it is between synchronizers either tells the state", () => {
+    expect([left(1), arriving(1)].map(({ contract }) => contract)).toContainEqual(
+      later(left(1), arriving(1))?.contract,
+    );
+    expect(later(arriving(1), left(1))?.contract.synchronizerId).toBeUndefined();
+  });
+
+  test("none tells the state where both say that it is active, equally often reassigned", () => {
+    expect(later(active(0), active(0))).toBeUndefined();
+    expect(later(active(2), decoded(factory({ reassignmentCounter: 2, synchronizerId: "sync-B" })))).toBeUndefined();
+  });
+});

@@ -1,0 +1,259 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Decoder } from "../../src/ledger/decode.js";
+import { describe as describeProblems, PROBLEM_LIMIT, readSnapshot } from "../../src/ledger/snapshot.js";
+import { kinds } from "../../src/registry/utility/kinds/index.js";
+import type { JsonObject } from "../../src/store/store.js";
+import { element, type Options, payload } from "../fixtures/elements.js";
+
+const decoder = new Decoder(kinds);
+const read = (file: string) => readSnapshot(file, decoder);
+const lines = (...elements: readonly (JsonObject | string)[]): string =>
+  elements.map((one) => `${typeof one === "string" ? one : JSON.stringify(one)}\n`).join("");
+const list = (...elements: readonly (JsonObject | string)[]): string =>
+  `[\n${elements.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(",\n")}\n]\n`;
+
+const factory = (id: string, options?: Options) => element("AllocationFactory", id, payload.service(), options);
+const locked = (id: string) => element("Holding", id, payload.lockedHolding("alice", "USD"));
+const free = (id: string) => element("Holding", id, payload.lockedHolding("alice", "USD", { lock: null }));
+const unknown = (id: string): JsonObject =>
+  JSON.parse(JSON.stringify(factory(id)).replaceAll(":AllocationFactory", ":SomethingElse")) as JsonObject;
+
+/** The same element with its event at an offset. */
+const at = (offset: number, given: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(given).replace('"offset":10', `"offset":${offset}`)) as JsonObject;
+
+const idsOf = (file: string): string[] => read(file).contracts.map(({ contractId }) => contractId);
+
+describe("a sound file", () => {
+  test("gives its contracts, its offset, and how many elements are of no use", () => {
+    const elements = [
+      at(11, factory("a")),
+      free("b"),
+      at(30, locked("c")),
+      unknown("d"),
+      { workflowId: "", contractEntry: { JsEmpty: {} } },
+      at(20, factory("e")),
+    ];
+    for (const file of [lines(...elements), list(...elements), JSON.stringify(elements)]) {
+      const { contracts, offset, ignored, problems } = read(file);
+      expect(contracts.map(({ contractId }) => contractId)).toEqual(["a", "c", "e"]);
+      expect({ offset, ignored, problems }).toEqual({ offset: 30, ignored: 3, problems: [] });
+    }
+  });
+
+  test.each([
+    ["is empty", ""],
+    ["has a byte order mark alone", "\ufeff"],
+    ["has blank lines alone", "\n\r\n  \n"],
+    ["is an empty array", "[]"],
+    ["is an empty array with white space", " [\n] \n"],
+  ])("that %s gives nothing", (_what, file) => {
+    expect(read(file)).toEqual({ contracts: [], offset: 0, ignored: 0, problems: [] });
+  });
+
+  test("may have lines that end as on Windows, a byte order mark and blank lines", () => {
+    expect(idsOf(`\ufeff\r\n${JSON.stringify(factory("a"))}\r\n\r\n${JSON.stringify(factory("b"))}\r\n`)).toEqual([
+      "a",
+      "b",
+    ]);
+  });
+
+  test("may be pretty-printed", () => {
+    expect(idsOf(JSON.stringify([factory("a"), free("x"), locked("b")], undefined, 2))).toEqual(["a", "b"]);
+  });
+
+  test("may hold any text in its payloads", () => {
+    const text = 'a "quoted" ]},{[ \\" \\ \n \u2028';
+    const given = element("AllocationFactory", "a", payload.service({ note: text }));
+    for (const file of [lines(given), list(given), JSON.stringify([given], undefined, 2)]) {
+      expect(read(file)).toMatchObject({ problems: [], contracts: [{ payload: { note: text } }] });
+    }
+  });
+
+  test("tells the highest offset, also where the element that tells it is not kept", () => {
+    expect(read(lines(at(11, factory("a")), at(40, free("b")), at(50, unknown("c")))).offset).toBe(50);
+  });
+});
+
+describe("several elements on one contract", () => {
+  test.each<[string, JsonObject[], string | undefined, number]>([
+    [
+      "left and arrived",
+      [factory("a", { moving: "unassigned" }), factory("a", { reassignmentCounter: 1, synchronizerId: "sync-B" })],
+      "sync-B",
+      1,
+    ],
+    ["active and arriving elsewhere", [factory("a"), factory("a", { moving: "arriving" })], undefined, 1],
+    ["left and arriving", [factory("a", { moving: "unassigned" }), factory("a", { moving: "arriving" })], undefined, 1],
+    [
+      "moved there and back",
+      [
+        factory("a"),
+        factory("a", { moving: "unassigned" }),
+        factory("a", { reassignmentCounter: 1, synchronizerId: "sync-B" }),
+        factory("a", { moving: "unassigned", reassignmentCounter: 2 }),
+        factory("a", { reassignmentCounter: 2, synchronizerId: "sync-A" }),
+      ],
+      "sync-A",
+      2,
+    ],
+  ])("give one contract, whatever their order: %s", (_what, elements, synchronizerId, reassignmentCounter) => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(elements, { minLength: elements.length }), (shuffled) => {
+        expect(read(lines(...shuffled))).toMatchObject({
+          contracts: [{ contractId: "a", synchronizerId, reassignmentCounter }],
+          problems: [],
+        });
+        expect(read(lines(...shuffled)).contracts).toHaveLength(1);
+      }),
+    );
+  });
+
+  test("are a problem where they say the same, told with both lines", () => {
+    const elements = [factory("a"), locked("b"), factory("a")];
+    expect(read(lines(...elements)).problems).toEqual([{ line: 3, reason: "contract a stands on line 1 already" }]);
+    expect(read(list(...elements)).problems).toEqual([{ line: 4, reason: "contract a stands on line 2 already" }]);
+  });
+
+  test("are a problem where they place it on two synchronizers at once", () => {
+    const { problems } = read(lines(factory("a"), factory("a", { synchronizerId: "sync-B" })));
+    expect(problems).toEqual([{ line: 2, reason: "contract a stands on line 1 already" }]);
+  });
+
+  test("are a problem that names the line of the element that says the same, not of an older one between", () => {
+    const later = factory("a", { reassignmentCounter: 1 });
+    expect(read(lines(later, factory("a"), later)).problems).toEqual([
+      { line: 3, reason: "contract a stands on line 1 already" },
+    ]);
+  });
+});
+
+describe("a broken file", () => {
+  const noBlob = (id: string): string => JSON.stringify(factory(id)).replace(/"createdEventBlob":"[^"]*"/, '"x":1');
+  const blobReason =
+    "createdEventBlob has to be a string, and is missing: ask the participant with includeCreatedEventBlob";
+
+  test("is told line by line, in both forms, and what is sound is still there", () => {
+    const elements = [factory("a"), "{", factory("b"), "5", noBlob("c"), factory("d")];
+    const found = read(lines(...elements));
+    expect(found.contracts.map(({ contractId }) => contractId)).toEqual(["a", "b", "d"]);
+    expect(found.problems).toEqual([
+      { line: 2, reason: expect.stringMatching(/^not JSON: /) as string },
+      { line: 4, reason: "the element has to be an object, and is not one" },
+      { line: 5, reason: blobReason },
+    ]);
+    const inArray = read(list(...elements.filter((one) => one !== "{")));
+    expect(inArray.problems).toEqual([
+      { line: 4, reason: "the element has to be an object, and is not one" },
+      { line: 5, reason: blobReason },
+    ]);
+  });
+
+  test("has the line on which a broken element of a pretty-printed array begins", () => {
+    const file = JSON.stringify([factory("a"), { contractEntry: {} }, factory("b")], undefined, 2);
+    const line = 1 + file.split("\n").findIndex((one) => one.includes('"contractEntry": {}'));
+    expect(read(file).problems).toEqual([
+      { line: line - 1, reason: expect.stringMatching(/^contractEntry/) as string },
+    ]);
+  });
+
+  test("that lacks a comma is told by the line of the element before it", () => {
+    const file = `[\n${JSON.stringify(factory("a"))},\n${JSON.stringify(factory("b"))}\n${JSON.stringify(factory("c"))}\n]`;
+    expect(read(file).problems).toEqual([{ line: 3, reason: expect.stringMatching(/^not JSON: /) as string }]);
+  });
+
+  test("that has two elements on one line is told by that line", () => {
+    const file = `${JSON.stringify(factory("a"))}\n${JSON.stringify(factory("b"))}${JSON.stringify(factory("c"))}\n`;
+    expect(read(file).problems).toEqual([{ line: 2, reason: expect.stringMatching(/^not JSON: /) as string }]);
+  });
+
+  test.each<[string, string, number, string]>([
+    ["has text behind the end", `${list(factory("a")).trim()} x`, 3, "there is text behind the end of the array"],
+    ["misses an element", list(factory("a"), "", factory("b")), 3, "an element is missing between two commas"],
+    ["has a comma behind the last", list(factory("a")).replace("\n]", ",]"), 2, "an element is missing"],
+    ["is cut off", list(factory("a"), factory("b")).slice(0, -40), 3, "the array is not closed"],
+  ])("that %s is told by its line", (_what, file, line, reason) => {
+    expect(read(file).problems).toEqual([{ line, reason: expect.stringContaining(reason) as string }]);
+  });
+
+  test("that is cut off in the middle of a line is told by that line", () => {
+    expect(read(lines(factory("a"), factory("b")).slice(0, -40)).problems).toMatchObject([{ line: 2 }]);
+  });
+
+  test(`that is wrong all over is told up to ${PROBLEM_LIMIT} problems, the first`, () => {
+    const wrong = Array.from({ length: PROBLEM_LIMIT * 3 }, (_, index) => (index === 3 ? factory("a") : "wrong"));
+    const { problems } = read(lines(...wrong));
+    expect(problems.map(({ line }) => line)).toEqual([
+      1,
+      2,
+      3,
+      ...Array.from({ length: PROBLEM_LIMIT - 3 }, (_, index) => index + 5),
+    ]);
+  });
+
+  test("is told whole where it has as many problems as are told", () => {
+    const wrong = Array.from({ length: PROBLEM_LIMIT }, () => "wrong");
+    expect(read(lines(...wrong, factory("a"))).problems).toHaveLength(PROBLEM_LIMIT);
+    expect(read(lines(...wrong.slice(1))).problems).toHaveLength(PROBLEM_LIMIT - 1);
+  });
+
+  test("has no more problems than that when its form breaks behind them", () => {
+    const wrong = Array.from({ length: PROBLEM_LIMIT }, () => "{}");
+    expect(read(`[${wrong.join(",")},{`).problems).toHaveLength(PROBLEM_LIMIT);
+  });
+});
+
+test("problems are described with path and line, as editors and terminals know them", () => {
+  const problems = [
+    { line: 2, reason: "not JSON" },
+    { line: 17, reason: "createdAt has to be a string, and is missing" },
+  ];
+  expect(describeProblems("a/b.ndjson", problems)).toBe(
+    "a/b.ndjson:2: not JSON\na/b.ndjson:17: createdAt has to be a string, and is missing",
+  );
+  expect(describeProblems("a", [])).toBe("");
+});
+
+test("the same elements give the same in every form of file", () => {
+  const template = fc.constantFrom("AllocationFactory", "Holding", "other", "broken" as const);
+  const given = fc.record({
+    template,
+    id: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"),
+    note: fc.string({ unit: fc.constantFrom('"', "\\", "[", "]", "{", "}", ",", "\n", "\u2028", "a") }),
+    lock: fc.option(fc.constantFrom("locked")),
+    offset: fc.integer({ min: 0, max: 1_000_000 }),
+    counter: fc.integer({ min: 0, max: 2 }),
+    moving: fc.constantFrom("unassigned", "arriving", undefined),
+  });
+  const elements = fc.array(
+    given.map(({ template: kind, id, note, lock, offset, counter, moving }): JsonObject => {
+      if (kind === "broken") return { note };
+      const options = { reassignmentCounter: counter, ...(moving === undefined ? {} : { moving }) };
+      if (kind === "other") return at(offset, unknown(id));
+      if (kind === "Holding") return at(offset, element(kind, id, { lock: lock === null ? null : { note } }, options));
+      return at(offset, element("AllocationFactory", id, payload.service({ note }), options));
+    }),
+    { maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(elements, (some) => {
+      const texts = some.map((one) => JSON.stringify(one));
+      const expected = withoutLines(read(texts.join("\n")));
+      for (const file of [
+        texts.map((text) => `\r\n${text}\r\n`).join(""),
+        `\ufeff${texts.join("\n")}\n`,
+        `[${texts.join(",")}]`,
+        list(...some),
+        JSON.stringify(some, undefined, 2),
+      ]) {
+        expect(withoutLines(read(file))).toEqual(expected);
+      }
+    }),
+  );
+});
+
+/** Lines differ between forms, and where duplicates are told, so do reasons. */
+function withoutLines({ problems, ...rest }: ReturnType<typeof read>) {
+  return { ...rest, problems: problems.map(({ reason }) => reason.replace(/line \d+/, "line")) };
+}

@@ -1,0 +1,346 @@
+/** The choice of credentials, held against one that tries every set there is. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Claim, Requirement } from "../../src/registry/registry.js";
+import { chooseCredentials } from "../../src/registry/utility/evidence/credentials.js";
+import { credential, type Credential } from "../../src/registry/utility/kinds/parties.js";
+import type { Contract } from "../../src/store/store.js";
+
+/** The present in milliseconds, as the rules are told it, and in microseconds, as the ledger has its times. */
+const NOW_MS = 1;
+const NOW = NOW_MS * 1_000;
+
+/** A claim is one letter: its property and its value. */
+const claim = (letter: string): Claim => ({ property: letter, value: letter.toUpperCase() });
+const requirement = (letters: string, issuer = "issuer"): Requirement => ({
+  issuer,
+  requiredClaims: letters.split("").map(claim),
+});
+
+const claimsOn = (subject: string, made: readonly string[]): Credential["claims"] =>
+  made.map((letter) => Object.assign({ subject }, claim(letter)));
+
+/** A credential of the party on the letters given. */
+function held(contractId: string, letters: string, more: Partial<Credential> = {}): Contract<Credential> {
+  const facts: Credential = {
+    issuer: "issuer",
+    holder: "party",
+    validFrom: undefined,
+    validUntil: undefined,
+    claims: claimsOn("party", letters.split("")),
+    ...more,
+  };
+  return {
+    contractId,
+    kind: credential,
+    templateId: "pkg-1:Utility.Credential.V0.Credential:Credential",
+    payload: {},
+    facts,
+    keys: [],
+    createdEventBlob: "AAAA",
+    createdAt: "2026-01-05T09:00:00Z",
+    createdMicros: 0,
+    synchronizerId: "sync-A",
+    reassignmentCounter: 0,
+  };
+}
+
+/** What is chosen at NOW for "party": ids in the order of the answer, or the issuer and the letters that are lacking. */
+function chosen(requirements: readonly Requirement[], candidates: readonly Contract<Credential>[]) {
+  const choice = chooseCredentials("party", requirements, candidates, NOW_MS);
+  return choice.met
+    ? choice.chosen.map(({ contractId }) => contractId)
+    : { issuer: choice.issuer, lacking: choice.lacking.map(({ property }) => property).join("") };
+}
+
+describe("by hand", () => {
+  test("no requirement needs no credential", () => {
+    expect(chosen([], [held("1", "a")])).toEqual([]);
+    expect(chosen([requirement("")], [held("1", "a")])).toEqual([]);
+  });
+
+  test("one that makes every claim is chosen alone", () => {
+    expect(chosen([requirement("ab")], [held("1", "a"), held("2", "b"), held("3", "abc")])).toEqual(["3"]);
+  });
+
+  test("of those that make every claim the one valid longest is chosen", () => {
+    const candidates = [
+      held("1", "ab", { validUntil: NOW + 10 }),
+      held("2", "ab", { validUntil: NOW + 30 }),
+      held("3", "abc", { validUntil: NOW + 20 }),
+    ];
+    expect(chosen([requirement("ab")], candidates)).toEqual(["2"]);
+    expect(chosen([requirement("ab")], [...candidates, held("4", "ab")])).toEqual(["4"]);
+  });
+
+  test("of those that are valid equally long the first candidate is chosen", () => {
+    expect(chosen([requirement("a")], [held("2", "a"), held("1", "a"), held("3", "ab")])).toEqual(["2"]);
+  });
+
+  test("one that ends sooner is better than two that last", () => {
+    const candidates = [held("1", "a"), held("2", "b"), held("3", "ab", { validUntil: NOW + 1 })];
+    expect(chosen([requirement("ab")], candidates)).toEqual(["3"]);
+  });
+
+  test("claims are put together from several where none makes them all", () => {
+    expect(chosen([requirement("ab")], [held("1", "a"), held("2", "b")])).toEqual(["1", "2"]);
+  });
+
+  test("taking the widest first would need one more", () => {
+    const candidates = [held("wide", "abcd"), held("left", "abe"), held("right", "cdf")];
+    expect(chosen([requirement("abcdef")], candidates)).toEqual(["left", "right"]);
+  });
+
+  test("requirements on one issuer are met together, also by one credential", () => {
+    expect(chosen([requirement("a"), requirement("b"), requirement("ab")], [held("1", "ab")])).toEqual(["1"]);
+  });
+
+  test("each issuer has to have made its own claims", () => {
+    const other = held("2", "b", { issuer: "other" });
+    expect(chosen([requirement("a"), requirement("b", "other")], [held("1", "ab"), other])).toEqual(["1", "2"]);
+    expect(chosen([requirement("a"), requirement("b", "other")], [held("1", "ab")])).toEqual({
+      issuer: "other",
+      lacking: "b",
+    });
+  });
+
+  test.each<[string, Partial<Credential>, boolean]>([
+    ["is valid from now on", { validFrom: NOW }, true],
+    ["is valid from a moment later on", { validFrom: NOW + 1 }, false],
+    ["is valid until a moment later", { validUntil: NOW + 1 }, true],
+    ["was valid until now", { validUntil: NOW }, false],
+    ["is valid now and at no other time", { validFrom: NOW, validUntil: NOW + 1 }, true],
+    ["was valid in 1969", { validUntil: -1 }, false],
+    ["is of another holder", { holder: "other" }, false],
+    ["is of another issuer", { issuer: "other" }, false],
+    ["claims something of another subject", { claims: [{ subject: "other", ...claim("a") }] }, false],
+    ["claims another value", { claims: [{ subject: "party", property: "a", value: "a" }] }, false],
+    ["claims another property", { claims: [{ subject: "party", property: "A", value: "A" }] }, false],
+    ["claims nothing", { claims: [] }, false],
+  ])("a credential that %s counts or not", (_what, more, counts) => {
+    expect(chosen([requirement("a")], [held("1", "a", more)])).toEqual(
+      counts ? ["1"] : { issuer: "issuer", lacking: "a" },
+    );
+  });
+
+  test("every claim that nobody makes is told, with the issuer", () => {
+    expect(chosen([requirement("abcd")], [held("1", "b")])).toEqual({ issuer: "issuer", lacking: "acd" });
+  });
+});
+
+const letters = ["a", "b", "c", "d"];
+const issuers = ["issuer", "other"];
+const time = fc.option(fc.integer({ min: NOW - 3, max: NOW + 3 }), { nil: undefined });
+
+const someCredential = fc.record({
+  letters: fc.subarray(letters),
+  issuer: fc.constantFrom("issuer", "issuer", "issuer", "other"),
+  holder: fc.constantFrom("party", "party", "party", "party", "stranger"),
+  subject: fc.constantFrom("party", "party", "party", "party", "stranger"),
+  validFrom: time,
+  validUntil: time,
+});
+const someCandidates = fc
+  .array(someCredential, { maxLength: 6 })
+  .map((list) =>
+    list.map(({ letters: made, subject, ...facts }, index) =>
+      held(String(index), "", { ...facts, claims: claimsOn(subject, made) }),
+    ),
+  );
+const someRequirements = fc.array(
+  fc
+    .record({ issuer: fc.constantFrom(...issuers), letters: fc.subarray(letters) })
+    .map(({ issuer, letters: wanted }) => requirement(wanted.join(""), issuer)),
+  { maxLength: 3 },
+);
+
+/** Whether a set of credentials meets all requirements, straight from the specification. */
+function meets(requirements: readonly Requirement[], set: readonly Contract<Credential>[]): boolean {
+  return requirements.every(({ issuer, requiredClaims }) =>
+    requiredClaims.every(({ property, value }) =>
+      set.some(
+        ({ facts }) =>
+          facts.issuer === issuer &&
+          facts.holder === "party" &&
+          (facts.validFrom === undefined || facts.validFrom <= NOW) &&
+          (facts.validUntil === undefined || NOW < facts.validUntil) &&
+          facts.claims.some((one) => one.subject === "party" && one.property === property && one.value === value),
+      ),
+    ),
+  );
+}
+
+/** Every set of the candidates, in no particular order. */
+function subsets(candidates: readonly Contract<Credential>[]): Contract<Credential>[][] {
+  return Array.from({ length: 1 << candidates.length }, (_, bits) =>
+    candidates.filter((_candidate, index) => (bits & (1 << index)) !== 0),
+  );
+}
+
+const ascending = (a: string, b: string): number => (a < b ? -1 : 1);
+const until = ({ facts }: Contract<Credential>): number => facts.validUntil ?? Infinity;
+
+describe("against every set there is", () => {
+  test("requirements are met whenever any set meets them, and by as few as possible", () => {
+    fc.assert(
+      fc.property(someRequirements, someCandidates, (requirements, candidates) => {
+        const meeting = subsets(candidates).filter((set) => meets(requirements, set));
+        const choice = chooseCredentials("party", requirements, candidates, NOW_MS);
+        expect(choice.met).toBe(meeting.length > 0);
+        if (!choice.met) return;
+        expect(meets(requirements, choice.chosen)).toBe(true);
+        expect(choice.chosen).toHaveLength(Math.min(...meeting.map((set) => set.length)));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("of single ones that meet everything the one valid longest is chosen, and of those the first", () => {
+    fc.assert(
+      fc.property(someRequirements, someCandidates, (requirements, candidates) => {
+        const single = candidates.filter((one) => meets(requirements, [one]));
+        fc.pre(single.length > 0 && !meets(requirements, []));
+        const longest = single.find((one) => until(one) === Math.max(...single.map(until)));
+        expect(chooseCredentials("party", requirements, candidates, NOW_MS)).toEqual({ met: true, chosen: [longest] });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("what is lacking is what nobody claims, of the first issuer by name that lacks something", () => {
+    fc.assert(
+      fc.property(someRequirements, someCandidates, (requirements, candidates) => {
+        const choice = chooseCredentials("party", requirements, candidates, NOW_MS);
+        if (choice.met) return;
+        const lackingOf = (issuer: string) =>
+          letters.filter((letter) => {
+            const wanted = requirements.some(
+              (one) => one.issuer === issuer && one.requiredClaims.some(({ property }) => property === letter),
+            );
+            return wanted && !meets([requirement(letter, issuer)], candidates);
+          });
+        const asked = [...new Set(requirements.map(({ issuer }) => issuer))].toSorted(ascending);
+        expect(choice.issuer).toBe(asked.find((issuer) => lackingOf(issuer).length > 0));
+        const told = choice.lacking.map(({ property }) => property);
+        expect(told.toSorted(ascending)).toEqual(lackingOf(choice.issuer));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("none is chosen that the rest could do without", () => {
+    fc.assert(
+      fc.property(someRequirements, someCandidates, (requirements, candidates) => {
+        const choice = chooseCredentials("party", requirements, candidates, NOW_MS);
+        if (!choice.met) return;
+        expect(new Set(choice.chosen).size).toBe(choice.chosen.length);
+        for (const one of choice.chosen) {
+          expect(
+            meets(
+              requirements,
+              choice.chosen.filter((other) => other !== one),
+            ),
+          ).toBe(false);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+/** The same list in another order, by the numbers that a generator has drawn. */
+function shuffled<T>(list: readonly T[], draws: readonly number[]): T[] {
+  return list
+    .map((value, index) => ({ value, draw: draws[index % draws.length] ?? 0, index }))
+    .toSorted((a, b) => a.draw - b.draw || a.index - b.index)
+    .map(({ value }) => value);
+}
+const draws = fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 6, maxLength: 6 });
+
+/** What is chosen, or what is lacking, in an order of its own. */
+const idsOf = (requirements: readonly Requirement[], candidates: readonly Contract<Credential>[]) => {
+  const choice = chooseCredentials("party", requirements, candidates, NOW_MS);
+  if (!choice.met) return choice.lacking.map(({ property }) => property).toSorted(ascending);
+  return choice.chosen.map(({ contractId }) => contractId).toSorted(ascending);
+};
+
+describe("the same choice comes", () => {
+  test("when the claims of the credentials stand in another order, or twice", () => {
+    fc.assert(
+      fc.property(someRequirements, someCandidates, draws, (requirements, candidates, drawn) => {
+        const others = candidates.map((one) => {
+          const claims = shuffled([...one.facts.claims, ...one.facts.claims], drawn);
+          return { ...one, facts: { ...one.facts, claims } };
+        });
+        expect(chosen(requirements, others)).toEqual(chosen(requirements, candidates));
+      }),
+    );
+  });
+
+  test("when a requirement stands there twice", () => {
+    fc.assert(
+      fc.property(someRequirements, someCandidates, (requirements, candidates) => {
+        expect(chosen([...requirements, ...requirements], candidates)).toEqual(chosen(requirements, candidates));
+      }),
+    );
+  });
+
+  test("when candidates that do not count stand between the others", () => {
+    fc.assert(
+      fc.property(someRequirements, someCandidates, (requirements, candidates) => {
+        const between = candidates.flatMap((one, index) => [
+          held(`expired-${index}`, "abcd", { validUntil: NOW }),
+          held(`of a stranger-${index}`, "abcd", { holder: "stranger" }),
+          one,
+        ]);
+        expect(chosen(requirements, between)).toEqual(chosen(requirements, candidates));
+      }),
+    );
+  });
+
+  test("when the claims of a requirement stand in another order", () => {
+    const wide = fc.subarray(letters, { minLength: 1, maxLength: 2 });
+    const several = fc.array(wide, { minLength: 4, maxLength: 6 });
+    fc.assert(
+      fc.property(several, fc.shuffledSubarray(letters, { minLength: 3 }), (made, wanted) => {
+        const candidates = made.map((some, index) => held(String(index), some.join("")));
+        const inOrder = [requirement(wanted.toSorted(ascending).join(""))];
+        expect(idsOf([requirement(wanted.join(""))], candidates)).toEqual(idsOf(inOrder, candidates));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("when the requirements stand in another order", () => {
+    const candidates = [held("1", "a"), held("2", "c"), held("3", "ab"), held("4", "bc")];
+    const [a, b, c] = [requirement("a"), requirement("b"), requirement("c")];
+    const first = idsOf([a, b, c], candidates);
+    for (const order of [
+      [a, c, b],
+      [b, a, c],
+      [b, c, a],
+      [c, a, b],
+      [c, b, a],
+    ]) {
+      expect(idsOf(order, candidates)).toEqual(first);
+    }
+  });
+});
+
+test("requirements that no sane instrument has are met all the same, and soon", () => {
+  // 60 claims, and 400 credentials that make a few each: far too many sets to try.
+  let state = 1;
+  const random = (below: number): number => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+  const alphabet = Array.from({ length: 60 }, (_, index) => String.fromCodePoint(0x4e00 + index));
+  const candidates = Array.from({ length: 400 }, (_, index) =>
+    held(String(index), Array.from({ length: 5 }, () => alphabet[random(60)] ?? "").join("")),
+  );
+  const begun = performance.now();
+  const choice = chooseCredentials("party", [requirement(alphabet.join(""))], candidates, NOW_MS);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+  expect(choice.met && meets([requirement(alphabet.join(""))], choice.chosen)).toBe(true);
+  expect(choice.met && choice.chosen.length).toBeLessThan(30);
+});

@@ -1,0 +1,452 @@
+/** What every store owes: the promises of src/store/store.ts, a case for each. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type Contract,
+  type JsonObject,
+  key,
+  type Kind,
+  NotReady,
+  type StoreReader,
+  type StoreWriter,
+  type View,
+} from "../../src/store/store.js";
+
+/** A store that has taken no state yet. */
+export interface Made {
+  readonly reader: StoreReader;
+  readonly writer: StoreWriter;
+  close(): Promise<void>;
+}
+
+/** What the kinds below read: a name, and the labels that are keys. */
+interface Facts {
+  readonly name: string;
+  readonly labels: readonly string[];
+}
+
+const byLabel = (label: string): string => key("label", label);
+
+function kindOf(packageName: string, entity: string): Kind<Facts> {
+  return {
+    packageName,
+    entity,
+    read(payload) {
+      const { name, labels } = payload as unknown as Facts;
+      return { facts: { name, labels }, keys: labels.map(byLabel) };
+    },
+  };
+}
+
+const apple = kindOf("fruit", "Fruit.Tree:Apple");
+const pear = kindOf("fruit", "Fruit.Tree:Pear");
+/** The entity of another package is another kind. */
+const otherApple = kindOf("other-fruit", "Fruit.Tree:Apple");
+const unheld = kindOf("fruit", "Fruit.Tree:Plum");
+const kinds = [apple, pear, otherApple, unheld];
+
+interface Options {
+  readonly labels?: readonly string[];
+  readonly createdMicros?: number;
+  readonly name?: string;
+  readonly more?: Partial<Contract<Facts>>;
+}
+
+/** A contract as the ledger would have it: facts and keys are what its kind reads from its payload. */
+function contract(kind: Kind<Facts>, contractId: string, options: Options = {}): Contract<Facts> {
+  const { labels = [], createdMicros = 1_767_600_000_000_000, name = contractId, more } = options;
+  const payload: JsonObject = { name, labels: [...labels] };
+  const reading = kind.read(payload);
+  if (reading === undefined) throw new Error("the kinds here keep everything");
+  return {
+    ...reading,
+    contractId,
+    kind,
+    templateId: `pkg-1:${kind.entity}`,
+    payload,
+    createdEventBlob: Buffer.from(contractId).toString("base64"),
+    createdAt: timeOf(createdMicros),
+    createdMicros,
+    synchronizerId: "sync-A",
+    reassignmentCounter: 0,
+    ...more,
+  };
+}
+
+/** A time of the ledger with all its digits, from microseconds since 1970. */
+function timeOf(micros: number): string {
+  const millis = Math.floor(micros / 1000);
+  return new Date(millis).toISOString().replace("Z", `${String(micros - millis * 1000).padStart(3, "0")}Z`);
+}
+
+const at = (id: string, createdMicros: number): Contract<Facts> =>
+  contract(apple, id, { labels: ["red"], createdMicros });
+
+const idsOf = (contracts: readonly Contract[]): string[] => contracts.map(({ contractId }) => contractId);
+
+/** Declares the cases. `makeStore` is called for each; it is told the kinds of the contracts that will be stored. */
+export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) => Promise<Made>): void {
+  describe(`the promises of a store: ${name}`, () => {
+    let store: Made;
+    beforeEach(async () => {
+      store = await makeStore(kinds);
+    });
+    afterEach(() => store.close());
+
+    /** Ids found by contract id, by label and of the whole kind. */
+    const found = (kind: Kind<Facts>, by: { readonly id: string } | { readonly label: string } | undefined) =>
+      store.reader.read(async (view) => {
+        if (by === undefined) return idsOf(await view.all(kind));
+        const [contracts] = await view.read([
+          "id" in by ? { kind, contractId: by.id } : { kind, key: byLabel(by.label) },
+        ]);
+        return idsOf(contracts);
+      });
+
+    describe("before the first state", () => {
+      test("a read throws NotReady, and asks nothing", async () => {
+        let asked = false;
+        const reading = store.reader.read(async () => {
+          asked = true;
+        });
+        await expect(reading).rejects.toThrow(NotReady);
+        expect(asked).toBe(false);
+      });
+
+      test("a state that is refused is no state", async () => {
+        await expect(store.writer.replace([contract(apple, "a"), contract(apple, "a")], 5)).rejects.toThrow(Error);
+        await expect(store.reader.read(async () => "read")).rejects.toThrow(NotReady);
+      });
+    });
+
+    describe("read", () => {
+      test("returns what is made of the state", async () => {
+        await store.writer.replace([], 5);
+        const made = { of: "the state" };
+        expect(await store.reader.read(async () => made)).toBe(made);
+      });
+
+      test("throws what was thrown, and the store goes on", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        const reason = new Error("of the reader");
+        const reading = store.reader.read(async () => {
+          throw reason;
+        });
+        await expect(reading).rejects.toBe(reason);
+        expect(await found(apple, { id: "a" })).toEqual(["a"]);
+        await store.writer.replace([], 6);
+        expect(await found(apple, { id: "a" })).toEqual([]);
+      });
+
+      test("has an empty state once one was put there", async () => {
+        await store.writer.replace([], 7);
+        expect(await store.reader.read(async (view) => [view.offset, await view.all(apple)])).toEqual([7, []]);
+      });
+
+      test("stays on one state while others are put in its place", async () => {
+        await store.writer.replace([contract(apple, "a", { labels: ["red"], name: "old" })], 1);
+        const seen = await store.reader.read(async (view) => {
+          const before = await stateOf(view);
+          await store.writer.replace([contract(apple, "a", { labels: ["red"], name: "new" })], 2);
+          await store.writer.replace([contract(pear, "b", { labels: ["red"] })], 3);
+          return [before, await stateOf(view)];
+        });
+        const old = { offset: 1, byId: ["old"], byKey: ["old"], all: ["old"] };
+        expect(seen).toEqual([old, old]);
+        expect(await store.reader.read(stateOf)).toEqual({ offset: 3, byId: [], byKey: [], all: [] });
+      });
+
+      test("sees the one state or the other, and never a part of one", async () => {
+        const size = 20;
+        const stateAt = (offset: number) =>
+          Array.from({ length: size }, (_, index) =>
+            contract(apple, `${offset % 2 === 0 ? "even" : "odd"}-${index}`, { labels: ["red"], name: String(offset) }),
+          );
+        await store.writer.replace(stateAt(1), 1);
+        const progress = { isOver: false };
+        const writer = (async () => {
+          for (let offset = 2; offset <= 15; offset++) await store.writer.replace(stateAt(offset), offset);
+          progress.isOver = true;
+        })();
+        const offsets: number[] = [];
+        while (!progress.isOver) {
+          const { offset, names } = await store.reader.read(async (view) => {
+            const [byKey] = await view.read([{ kind: apple, key: byLabel("red") }]);
+            const all = await view.all(apple);
+            return { offset: view.offset, names: [...byKey, ...all].map(({ facts }) => facts.name) };
+          });
+          expect(names).toEqual(Array.from({ length: 2 * size }, () => String(offset)));
+          offsets.push(offset);
+        }
+        await writer;
+        expect(offsets).toEqual(offsets.toSorted((a, b) => a - b));
+        expect(await store.reader.read(async (view) => view.offset)).toBe(15);
+      });
+
+      test("may go on several times at once", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        const readings = Array.from({ length: 20 }, () => found(apple, { id: "a" }));
+        expect(await Promise.all(readings)).toEqual(readings.map(() => ["a"]));
+      });
+    });
+
+    describe("a view", () => {
+      test("tells the offset of its state", async () => {
+        for (const offset of [0, 1, 4_294_967_296, 900_719_925_474]) {
+          await store.writer.replace([], offset);
+          expect(await store.reader.read(async (view) => view.offset)).toBe(offset);
+        }
+      });
+
+      test("finds a contract by its id, and by each of its keys", async () => {
+        await store.writer.replace([contract(apple, "a", { labels: ["red", "sweet"] }), contract(apple, "b")], 5);
+        expect(await found(apple, { id: "a" })).toEqual(["a"]);
+        expect(await found(apple, { label: "red" })).toEqual(["a"]);
+        expect(await found(apple, { label: "sweet" })).toEqual(["a"]);
+        expect(await found(apple, { id: "b" })).toEqual(["b"]);
+      });
+
+      test("gives an empty list for what does not exist", async () => {
+        await store.writer.replace([contract(apple, "a", { labels: ["red"] })], 5);
+        expect(await found(apple, { id: "b" })).toEqual([]);
+        expect(await found(apple, { id: "" })).toEqual([]);
+        expect(await found(apple, { id: "A" })).toEqual([]);
+        expect(await found(apple, { label: "green" })).toEqual([]);
+        expect(await found(apple, { label: "re" })).toEqual([]);
+        expect(await found(apple, { label: "a" })).toEqual([]);
+        expect(await found(unheld, undefined)).toEqual([]);
+      });
+
+      test("does not find a contract of another kind, not even by the right id or key", async () => {
+        const state = [contract(apple, "a", { labels: ["red"] }), contract(otherApple, "o", { labels: ["red"] })];
+        await store.writer.replace(state, 5);
+        expect(await found(pear, { id: "a" })).toEqual([]);
+        expect(await found(otherApple, { id: "a" })).toEqual([]);
+        expect(await found(pear, { label: "red" })).toEqual([]);
+        expect(await found(apple, { label: "red" })).toEqual(["a"]);
+        expect(await found(otherApple, { label: "red" })).toEqual(["o"]);
+        expect(await found(apple, undefined)).toEqual(["a"]);
+        expect(await found(pear, undefined)).toEqual([]);
+      });
+
+      test("lists contracts newest first, and those of the same time by ascending id", async () => {
+        const newest = 1_767_600_000_000_002;
+        const state = [
+          at("m", newest - 1),
+          at("b", newest),
+          at("oldest", newest - 2),
+          at("a", newest),
+          at("B", newest),
+          at("10", newest),
+          at("9", newest),
+          at("a-", newest),
+          at("aa", newest),
+          at("ancient", -1),
+        ];
+        const order = ["10", "9", "B", "a", "a-", "aa", "b", "m", "oldest", "ancient"];
+        for (const given of [state, state.toReversed()]) {
+          await store.writer.replace(given, 5);
+          expect(await found(apple, { label: "red" })).toEqual(order);
+          expect(await found(apple, undefined)).toEqual(order);
+        }
+      });
+
+      test("answers every question in its place, also one that is asked twice", async () => {
+        const state = [
+          contract(apple, "a", { labels: ["red"], createdMicros: 2 }),
+          contract(apple, "b", { labels: ["red"], createdMicros: 1 }),
+          contract(pear, "c", { labels: ["red"] }),
+        ];
+        await store.writer.replace(state, 5);
+        const answers = await store.reader.read((view) =>
+          view.read([
+            { kind: apple, contractId: "b" },
+            { kind: apple, key: byLabel("red") },
+            { kind: apple, contractId: "none" },
+            { kind: pear, key: byLabel("red") },
+            { kind: pear, contractId: "b" },
+            { kind: apple, contractId: "b" },
+            { kind: apple, key: byLabel("red") },
+            { kind: apple, key: byLabel("none") },
+          ]),
+        );
+        expect(answers.map(idsOf)).toEqual([["b"], ["a", "b"], [], ["c"], [], ["b"], ["a", "b"], []]);
+      });
+
+      test("answers no question with no answer", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        expect(await store.reader.read((view) => view.read([]))).toEqual([]);
+      });
+
+      test("answers a thousand questions at once", async () => {
+        const ids = Array.from({ length: 1_000 }, (_, index) => `contract-${index}`);
+        await store.writer.replace(
+          ids.map((id) => contract(apple, id, { labels: [id] })),
+          5,
+        );
+        const answers = await store.reader.read((view) =>
+          view.read(
+            ids.map((id, index) =>
+              index % 2 === 0 ? { kind: apple, contractId: id } : { kind: apple, key: byLabel(id) },
+            ),
+          ),
+        );
+        expect(answers.map(idsOf)).toEqual(ids.map((id) => [id]));
+      });
+
+      test("keeps keys apart, whatever characters they hold", async () => {
+        const labels = ["", " ", "a", "A", "a ", "é", "e\u0301", "%", "_", "'", '"', "\\", "a/1:b", "\n", "😀", "a::b"];
+        await store.writer.replace(
+          labels.map((label, index) => contract(apple, `contract-${index}`, { labels: [label] })),
+          5,
+        );
+        for (const [index, label] of labels.entries()) {
+          expect({ label, ids: await found(apple, { label }) }).toEqual({ label, ids: [`contract-${index}`] });
+        }
+      });
+    });
+
+    describe("a contract", () => {
+      test("comes back with every field as it was", async () => {
+        const awkward = "é \u2028 😀 '\"\\";
+        const payload: JsonObject = {
+          labels: ["red", "sweet"],
+          name: awkward,
+          amount: "1.0000000000",
+          number: 1.5,
+          nothing: null,
+          flag: false,
+          empty: {},
+          list: [[], {}, null, { map: [["party::1220", {}]] }],
+        };
+        const given = contract(apple, `00${"ab".repeat(68)}`, {
+          labels: ["red", "sweet"],
+          more: {
+            templateId: `${"cd".repeat(32)}:Fruit.Tree:Apple`,
+            payload,
+            facts: { name: awkward, labels: ["red", "sweet"] },
+            createdEventBlob: Buffer.alloc(3_000, 0xa5).toString("base64"),
+            createdAt: "2026-01-05T09:00:00.123456789Z",
+            createdMicros: 1_767_603_600_123_456,
+            synchronizerId: "global-domain::1220ab",
+            reassignmentCounter: 3,
+          },
+        });
+        const back = await roundTrip(store, given);
+        expect(back).toEqual([given, given, given]);
+        for (const { kind } of back) expect(kind).toBe(apple);
+      });
+
+      test("that is between synchronizers comes back so", async () => {
+        const given = contract(apple, "moving", { labels: ["red"], more: { synchronizerId: undefined } });
+        const back = await roundTrip(store, given);
+        expect(back.map(({ synchronizerId }) => synchronizerId)).toEqual([undefined, undefined, undefined]);
+      });
+
+      test("has the order of its keys and claims no other", async () => {
+        const back = await roundTrip(store, contract(apple, "a", { labels: ["sweet", "red"] }));
+        for (const { keys } of back) expect(keys).toEqual([byLabel("sweet"), byLabel("red")]);
+      });
+    });
+
+    describe("replace", () => {
+      test("leaves nothing of the state before", async () => {
+        await store.writer.replace([contract(apple, "a", { labels: ["red"] }), contract(pear, "c")], 5);
+        await store.writer.replace([contract(apple, "b", { labels: ["green"] })], 6);
+        expect(await found(apple, { id: "a" })).toEqual([]);
+        expect(await found(apple, { label: "red" })).toEqual([]);
+        expect(await found(apple, undefined)).toEqual(["b"]);
+        expect(await found(pear, undefined)).toEqual([]);
+      });
+
+      test("takes a contract that it had before as it is now", async () => {
+        await store.writer.replace([contract(apple, "a", { labels: ["red"], name: "old" })], 5);
+        await store.writer.replace([contract(apple, "a", { labels: ["green"], name: "new" })], 5);
+        expect(await found(apple, { label: "red" })).toEqual([]);
+        const names = await store.reader.read(async (view) => {
+          const [byId, byKey] = await view.read([
+            { kind: apple, contractId: "a" },
+            { kind: apple, key: byLabel("green") },
+          ]);
+          return [...byId, ...byKey].map(({ facts }) => facts.name);
+        });
+        expect(names).toEqual(["new", "new"]);
+      });
+
+      test("takes any iterable, and goes through it once", async () => {
+        let times = 0;
+        function* contracts() {
+          times++;
+          yield contract(apple, "a");
+          yield contract(apple, "b");
+        }
+        await store.writer.replace(contracts(), 5);
+        expect(await found(apple, undefined)).toEqual(["a", "b"]);
+        expect(times).toBe(1);
+      });
+
+      test("takes a lower offset as well: a ledger may have been restored", async () => {
+        await store.writer.replace([], 9);
+        await store.writer.replace([contract(apple, "a")], 4);
+        expect(await store.reader.read(async (view) => [view.offset, idsOf(await view.all(apple))])).toEqual([
+          4,
+          ["a"],
+        ]);
+      });
+
+      test.each<[string, Contract[]]>([
+        ["in a row", [contract(apple, "new", { labels: ["red"] }), contract(apple, "b"), contract(apple, "b")]],
+        ["far apart", [contract(apple, "b"), contract(apple, "new", { labels: ["red"] }), contract(apple, "b")]],
+        [
+          "as different kinds",
+          [contract(apple, "b"), contract(apple, "new", { labels: ["red"] }), contract(pear, "b")],
+        ],
+      ])("throws where a contract id appears twice, %s, and keeps the old state", async (_where, twice) => {
+        await store.writer.replace([contract(apple, "a", { labels: ["red"] })], 5);
+        await expect(store.writer.replace(twice, 6)).rejects.toThrow(Error);
+        expect(await store.reader.read(async (view) => view.offset)).toBe(5);
+        expect(await found(apple, undefined)).toEqual(["a"]);
+        expect(await found(apple, { label: "red" })).toEqual(["a"]);
+        expect(await found(apple, { id: "new" })).toEqual([]);
+        expect(await found(pear, { id: "b" })).toEqual([]);
+        await store.writer.replace([contract(apple, "b")], 7);
+        expect(await found(apple, undefined)).toEqual(["b"]);
+      });
+
+      test("keeps the old state where the contracts break off", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        function* contracts() {
+          yield contract(apple, "b");
+          throw new Error("the file ends here");
+        }
+        await expect(store.writer.replace(contracts(), 6)).rejects.toThrow("the file ends here");
+        expect(await store.reader.read(async (view) => [view.offset, idsOf(await view.all(apple))])).toEqual([
+          5,
+          ["a"],
+        ]);
+      });
+    });
+  });
+}
+
+/** Stores a contract, and finds it by id, by the label "red" and in the list of its kind. */
+async function roundTrip({ reader, writer }: Made, given: Contract<Facts>): Promise<readonly Contract<Facts>[]> {
+  await writer.replace([given], 5);
+  return reader.read(async (view) => {
+    const [byId, byKey] = await view.read([
+      { kind: apple, contractId: given.contractId },
+      { kind: apple, key: byLabel("red") },
+    ]);
+    return [...byId, ...byKey, ...(await view.all(apple))];
+  });
+}
+
+const namesOf = (contracts: readonly Contract<Facts>[]): string[] => contracts.map(({ facts }) => facts.name);
+
+/** All that a view says of contract "a" and label "red" of the apples. */
+async function stateOf(view: View) {
+  const [byId, byKey] = await view.read([
+    { kind: apple, contractId: "a" },
+    { kind: apple, key: byLabel("red") },
+  ]);
+  return { offset: view.offset, byId: namesOf(byId), byKey: namesOf(byKey), all: namesOf(await view.all(apple)) };
+}

@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { key } from "../../src/store/store.js";
+
+describe("a key", () => {
+  test.each([
+    [["index"], "index"],
+    [["index", "a"], "index/1:a"],
+    [["index", "", "a::1220"], "index/0:/7:a::1220"],
+  ])("of %j is %s", ([index = "", ...values], made) => {
+    expect(key(index, ...values)).toBe(made);
+  });
+
+  test("is of one list of values alone", () => {
+    // Digits, colons and slashes are what a key is put together with.
+    const value = fc.oneof(
+      fc.string({ unit: fc.constantFrom("/", ":", "1", "2", "a"), maxLength: 6 }),
+      fc.string({ unit: "binary" }),
+    );
+    const values = fc.array(value, { maxLength: 4 });
+    fc.assert(
+      fc.property(values, values, (a, b) => {
+        expect(key("index", ...a) === key("index", ...b)).toBe(JSON.stringify(a) === JSON.stringify(b));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("tells apart lists that would look alike when joined", () => {
+    const lists = [["a", "b"], ["a/1:b"], ["ab"], ["ab", ""], ["", "ab"], ["a/1", "b"], ["1:a/1:b"], []];
+    expect(new Set(lists.map((list) => key("index", ...list))).size).toBe(lists.length);
+  });
+});

@@ -1,0 +1,255 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
+import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
+import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/registry/errors.js";
+import { offer } from "../../src/service/handlers.js";
+import { httpError, malformed, toConnectError, toRestError } from "../../src/wire/errors.js";
+import { createServer, type Server } from "../../src/wire/server.js";
+import { type Call, protocols } from "../fixtures/protocols.js";
+
+const tokenStandard = "/api/token-standard/v0/registrars/r/registry/allocations/v1/a/choice-contexts/withdraw";
+const utility = "/api/utilities/v0/registry/burn/v0/offer/a/choice-contexts/cancel";
+
+/** The table a second time: code, status, the name that utility errors have, and seconds until it makes sense to ask again. */
+const table = [
+  [Code.InvalidArgument, 400, "invalid_argument", undefined],
+  [Code.Unauthenticated, 401, "unauthenticated", undefined],
+  [Code.PermissionDenied, 403, "permission_denied", undefined],
+  [Code.NotFound, 404, "not_found", undefined],
+  [Code.Aborted, 409, "aborted", undefined],
+  [Code.ResourceExhausted, 429, "resource_exhausted", "1"],
+  [Code.Internal, 500, "unknown_error", undefined],
+  [Code.Unavailable, 503, "unavailable", "1"],
+  [Code.DeadlineExceeded, 504, "deadline_exceeded", undefined],
+] as const;
+
+const headersFor = (retryAfter: string | undefined) => (retryAfter === undefined ? {} : { "retry-after": retryAfter });
+
+describe("an outcome", () => {
+  test.each(table)("with code %d has status %d on REST", (code, status, name, retryAfter) => {
+    const error = new ConnectError("what is wrong", code);
+    const headers = headersFor(retryAfter);
+    expect(toRestError(error, tokenStandard)).toEqual({ status, headers, body: { error: "what is wrong" } });
+    expect(toRestError(error, utility)).toEqual({
+      status,
+      headers,
+      body: { error: name, error_description: "what is wrong" },
+    });
+  });
+
+  test.each(table)("with code %d is what status %d of HTTP itself looks like", (_code, status, name, retryAfter) => {
+    const headers = headersFor(retryAfter);
+    expect(httpError(status, "what is wrong", tokenStandard)).toEqual({
+      status,
+      headers,
+      body: { error: "what is wrong" },
+    });
+    expect(httpError(status, "what is wrong", utility)).toEqual({
+      status,
+      headers,
+      body: { error: name, error_description: "what is wrong" },
+    });
+  });
+
+  test.each([405, 414, 415, 431])("of HTTP alone, with status %d, keeps its status", (status) => {
+    expect(httpError(status, "what is wrong", tokenStandard)).toEqual({
+      status,
+      headers: {},
+      body: { error: "what is wrong" },
+    });
+    expect(httpError(status, "what is wrong", utility)).toEqual({
+      status,
+      headers: {},
+      body: { error: "invalid_argument", error_description: "what is wrong" },
+    });
+  });
+
+  test("of a body that is too large has status 413, and nothing is gained by asking again", () => {
+    const error = httpError(413, "what is wrong", tokenStandard);
+    expect(error).toEqual({ status: 413, headers: {}, body: { error: "what is wrong" } });
+  });
+
+  test("of any code has Retry-After with status 429 and 503 and no other", () => {
+    const codes = Object.values(Code).filter((code) => typeof code === "number");
+    expect(codes).toHaveLength(16);
+    for (const code of codes) {
+      const { status, headers } = toRestError(new ConnectError("", code), utility);
+      const names = [429, 503].includes(status) ? ["retry-after"] : [];
+      expect({ code, names: Object.keys(headers) }).toEqual({ code, names });
+    }
+  });
+
+  test.each([Code.Canceled, Code.Unknown, Code.OutOfRange, Code.Unimplemented, Code.DataLoss])(
+    "with code %d, which the table does not have, is a general failure",
+    (code) => {
+      expect(toRestError(new ConnectError("", code), utility)).toMatchObject({
+        status: 500,
+        body: { error: "unknown_error" },
+      });
+    },
+  );
+
+  test.each([utility, "/api/utilities/v0/contract/instrument-configuration?a=b", "/api/utilities/"])(
+    "at %s has a name and a description",
+    (url) => {
+      expect(httpError(404, "what is wrong", url).body).toEqual({
+        error: "not_found",
+        error_description: "what is wrong",
+      });
+    },
+  );
+
+  test.each([tokenStandard, "/", "/api/utilities", "/api/utilities-2/", `/x${utility}`])(
+    "at %s has a text alone",
+    (url) => {
+      expect(httpError(404, "what is wrong", url).body).toEqual({ error: "what is wrong" });
+    },
+  );
+});
+
+/** Fails the test where something is reported that is no defect. */
+function noReport(defect: unknown): void {
+  throw new Error(`reported as a defect: ${String(defect)}`);
+}
+
+describe("an error of the registry", () => {
+  test.each([
+    ["invalid", invalid, Code.InvalidArgument, 400, undefined],
+    ["not-found", notFound, Code.NotFound, 404, undefined],
+    ["conflict", conflict, Code.Aborted, 409, undefined],
+    ["unavailable", unavailable, Code.Unavailable, 503, "1"],
+  ] as const)("for the reason %s", (reason, make, code, status, retryAfter) => {
+    const error = toConnectError(make("what is wrong"), noReport);
+    expect(make("").reason).toBe(reason);
+    expect(error).toBeInstanceOf(ConnectError);
+    expect(error.code).toBe(code);
+    expect(error.rawMessage).toBe("what is wrong");
+    expect(error.metadata.get("retry-after") ?? undefined).toBe(retryAfter);
+    expect(toRestError(error, tokenStandard)).toEqual({
+      status,
+      headers: headersFor(retryAfter),
+      body: { error: "what is wrong" },
+    });
+  });
+
+  test("and one of the wire itself go on as they are", () => {
+    const error = malformed("the body has to be a JSON object");
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage).toBe("the body has to be a JSON object");
+    expect(toConnectError(error, noReport)).toBe(error);
+  });
+});
+
+const secret = 'SELECT "secret" FROM contracts';
+
+describe("a defect", () => {
+  test.each<[string, unknown]>([
+    ["an Error", new Error(secret)],
+    ["a TypeError", new TypeError(secret)],
+    ["an Error with a cause", new Error(secret, { cause: new Error(secret) })],
+    ["a text", secret],
+    ["an object", { message: secret, code: Code.NotFound, reason: "invalid" }],
+    ["nothing", undefined],
+    ["null", null],
+    ["a ConnectError that calls itself internal", new ConnectError(secret, Code.Internal)],
+    ["a ConnectError of no known code", new ConnectError(secret, Code.Unknown)],
+    ["a ConnectError of a code that the table does not have", new ConnectError(secret, Code.DataLoss)],
+  ])("that is %s is reported, and shows nothing of itself", (_what, defect) => {
+    const reported: unknown[] = [];
+    const error = toConnectError(defect, (one) => reported.push(one));
+    expect(reported).toEqual([defect]);
+    expect(reported[0]).toBe(defect);
+    expect(error.code).toBe(Code.Internal);
+    expect(error.rawMessage).toMatch(/^something went wrong here/);
+    expect(error.cause).toBeUndefined();
+    expect([...error.metadata]).toEqual([]);
+    expect(error.details).toEqual([]);
+    for (const url of [tokenStandard, utility]) {
+      const rest = toRestError(error, url);
+      expect(rest.status).toBe(500);
+      expect(JSON.stringify(rest)).not.toContain("secret");
+    }
+  });
+});
+
+describe("on the wire", () => {
+  /** What the handlers throw next. */
+  let thrown: unknown;
+  const fail = async (): Promise<never> => {
+    throw thrown;
+  };
+  const tokenStandardCall: Call = {
+    method: AllocationService.method.getAllocationWithdrawContext,
+    request: { registrarParty: "r", allocationId: "a" },
+    path: tokenStandard,
+    body: {},
+  };
+  const utilityCall: Call = {
+    method: BurnService.method.getBurnOfferCancelContext,
+    request: { burnOfferId: "a" },
+    path: utility,
+    body: undefined,
+  };
+  let server: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    const offered = [
+      offer(AllocationService, { getAllocationWithdrawContext: fail }),
+      offer(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
+    ];
+    server = await createServer(offered, "silent");
+    url = await server.listen("127.0.0.1", 0);
+  });
+  afterAll(() => server.close(1_000));
+
+  test.each(Object.entries(protocols))("a defect is internal and shows nothing of itself by %s", async (name, call) => {
+    thrown = new Error(secret);
+    for (const asked of [tokenStandardCall, utilityCall]) {
+      const outcome = await call(url, asked);
+      expect(outcome).toMatchObject({
+        ok: false,
+        message: expect.stringMatching(/^something went wrong here/) as string,
+      });
+      // That fixture knows the statuses of outcomes alone.
+      expect(outcome).toMatchObject({ code: name === "REST" ? Code.Unknown : Code.Internal });
+      expect(JSON.stringify(outcome)).not.toContain("secret");
+    }
+  });
+
+  test("a defect has status 500 on REST, and the general name where there are names", async () => {
+    thrown = new Error(secret);
+    const general = "something went wrong here; the operator's log has the details";
+    const first = await fetch(url + tokenStandard, { method: "POST" });
+    expect([first.status, await first.json()]).toEqual([500, { error: general }]);
+    const second = await fetch(url + utility, { method: "POST" });
+    expect([second.status, await second.json()]).toEqual([500, { error: "unknown_error", error_description: general }]);
+  });
+
+  test("who asks too early is told when to ask again, on REST and on Connect", async () => {
+    thrown = new RegistryError("unavailable", "no snapshot yet");
+    const rest = await fetch(url + tokenStandard, { method: "POST" });
+    expect([rest.status, rest.headers.get("retry-after")]).toEqual([503, "1"]);
+    const connect = await fetch(`${url}/${BurnService.typeName}/GetBurnOfferCancelContext`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(utilityCall.request),
+    });
+    expect([connect.status, connect.headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+
+  test("other errors tell no time", async () => {
+    for (const [make, status] of [
+      [invalid, 400],
+      [notFound, 404],
+      [conflict, 409],
+    ] as const) {
+      thrown = make("what is wrong");
+      const answer = await fetch(url + tokenStandard, { method: "POST" });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.has("retry-after")).toBe(false);
+      expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+    }
+  });
+});
