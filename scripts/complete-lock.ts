@@ -10,10 +10,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 interface Package {
   readonly version?: string;
   readonly dev?: boolean;
+  readonly optional?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-const systems = ["android", "darwin", "freebsd", "linux", "openharmony", "win32"];
+const systems = new Set(["android", "darwin", "freebsd", "linux", "openharmony", "win32"]);
 /** How names call a processor, and what npm calls it. */
 const processors: Readonly<Record<string, string>> = {
   aarch64: "arm64",
@@ -47,7 +48,7 @@ writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
 /** The platform that a package such as `@oxlint/binding-linux-arm64-musl` is for. */
 function platformOf(name: string): object {
   const words = name.split(/[/-]/);
-  const os = words.find((word) => systems.includes(word));
+  const os = words.find((word) => systems.has(word));
   const cpu = words.map((word) => processors[word]).find((known) => known !== undefined);
   if (os === undefined || cpu === undefined) throw new Error(`${name}: its name tells no platform`);
   const libc = words.some((word) => word.startsWith("musl"))
