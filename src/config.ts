@@ -69,7 +69,7 @@ export const settings: { readonly [N in keyof Config]: Setting<Config[N]> } = {
     takes: "the path of a file of active contracts",
     about: "file of active contracts to serve; without it the demo registry",
     fallback: undefined,
-    parse: (text) => text,
+    parse: (text) => (text === "" ? undefined : text),
   },
   logLevel: {
     variable: "OFFLEDGER_LOG_LEVEL",
@@ -111,7 +111,8 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = pro
     maxAccounts: valueOf(settings.maxAccounts),
     maxParties: valueOf(settings.maxParties),
   };
-  return wrong.length > 0 ? { ok: false, wrong } : { ok: true, command, config };
+  const asksAbout = command === "help" || command === "version";
+  return wrong.length > 0 && !asksAbout ? { ok: false, wrong } : { ok: true, command, config };
 }
 
 /** The text of `offledger help`. */
@@ -147,10 +148,10 @@ function readArguments(argv: readonly string[], wrong: string[]) {
     const command = (["serve", "check", "help", "version"] as const).find((known) => known === named);
     if (command === undefined) wrong.push(`the command has to be serve, check, help or version, and is "${named}"`);
     if (positionals.length > 1) wrong.push(`there is one command only, and "${positionals[1]}" stands behind it`);
-    return { flags, command: command ?? "help" };
+    return { flags, command: command ?? "serve" };
   } catch (error) {
     wrong.push(error instanceof Error ? error.message : String(error));
-    return { flags: {} as Record<string, string | undefined>, command: "help" as const };
+    return { flags: {} as Record<string, string | undefined>, command: "serve" as const };
   }
 }
 

@@ -237,3 +237,14 @@ test("the help names every command and every setting with variable, flag, what i
     expect(about).toContain(fallback === undefined ? takes : `(default ${fallback})`);
   }
 });
+
+test.each(["help", "version"] as const)("%s is given whatever the settings are", (command) => {
+  expect(readConfig([command], { OFFLEDGER_PORT: "x" })).toMatchObject({ ok: true, command });
+});
+
+test("an empty flag is not a path", () => {
+  expect(readConfig(["--snapshot="], {})).toEqual({
+    ok: false,
+    wrong: ['--snapshot takes the path of a file of active contracts, and is ""'],
+  });
+});

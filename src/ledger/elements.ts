@@ -21,12 +21,14 @@ export class FormError extends Error {
 /**
  * Splits a file that is one JSON array or has one JSON object a line. Elements
  * are found without parsing them, so that each can be told by its line when it
- * is broken. Throws FormError where the array itself is.
+ * is broken. Throws FormError where the array itself is, or nothing is there, as
+ * in a file that is just being written.
  */
 export function* splitElements(file: string): Generator<ElementText> {
-  const text = file.charCodeAt(0) === 0xfeff ? file.slice(1) : file;
-  if (/^\s*\[/.test(text)) yield* splitArray(text);
-  else yield* splitLines(text);
+  // White space, which a byte order mark counts as, may stand before and between.
+  if (/^\s*$/.test(file)) throw new FormError(1, "the file is empty; one without contracts holds []");
+  if (/^\s*\[/.test(file)) yield* splitArray(file);
+  else yield* splitLines(file);
 }
 
 function* splitLines(text: string): Generator<ElementText> {

@@ -15,7 +15,7 @@ interface Row {
 
 const failure: Row = { reason: undefined, code: Code.Internal, status: 500, name: "unknown_error" };
 
-/** The one table: registry error <-> code <-> status <-> body. */
+/** The one table: registry error <-> code <-> status <-> body. The first row of a code is the one it leads to. */
 const table: readonly Row[] = [
   { reason: "invalid", code: Code.InvalidArgument, status: 400, name: "invalid_argument" },
   { reason: undefined, code: Code.Unauthenticated, status: 401, name: "unauthenticated" },
@@ -23,6 +23,8 @@ const table: readonly Row[] = [
   { reason: "not-found", code: Code.NotFound, status: 404, name: "not_found" },
   { reason: "conflict", code: Code.Aborted, status: 409, name: "aborted" },
   { reason: undefined, code: Code.ResourceExhausted, status: 429, name: "resource_exhausted", retryAfter: 1 },
+  { reason: undefined, code: Code.ResourceExhausted, status: 413, name: "resource_exhausted" },
+  { reason: undefined, code: Code.InvalidArgument, status: 415, name: "invalid_argument" },
   failure,
   { reason: "unavailable", code: Code.Unavailable, status: 503, name: "unavailable", retryAfter: 1 },
   { reason: undefined, code: Code.DeadlineExceeded, status: 504, name: "deadline_exceeded" },

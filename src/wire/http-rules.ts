@@ -13,8 +13,8 @@ export interface Binding {
 
 /**
  * The bindings of an rpc, from its google.api.http option. Empty where it has
- * none. Throws where a rule asks for what is not served: a custom method, a
- * body or a response body that is one field.
+ * none. Throws where a rule asks for what is not served: a custom method, or a
+ * body that is one field.
  */
 export function bindingsOf(method: DescMethod): Binding[] {
   if (!hasOption(method, http)) return [];

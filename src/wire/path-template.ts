@@ -52,9 +52,7 @@ class Parser {
   template(): PathTemplate {
     this.#expect("/");
     const parts = this.#segments(true);
-    let route = parts
-      .map((part) => `/${"literal" in part ? part.literal.replaceAll(":", "::") : nameOf(part)}`)
-      .join("");
+    let route = parts.map((part) => `/${"literal" in part ? part.literal : nameOf(part)}`).join("");
     if (this.#take(":")) {
       const last = parts.at(-1);
       if (last === undefined || !("literal" in last)) throw this.#error("a verb behind a variable is not supported");

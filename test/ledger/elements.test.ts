@@ -23,9 +23,6 @@ const missing = "an element is missing between two commas, or behind the last";
 
 describe("a file of lines", () => {
   test.each<[string, string, [number, string][]]>([
-    ["nothing", "", []],
-    ["white space", " \n\t\r\n\n", []],
-    ["a byte order mark alone", "\ufeff", []],
     ["one element without a line end", '{"a":1}', [[1, '{"a":1}']]],
     ["one element", '{"a":1}\n', [[1, '{"a":1}']]],
     [
@@ -182,6 +179,18 @@ describe("a file that is an array", () => {
 
   test("and ends with a brace is refused, behind the elements before", () => {
     expect(broken('[{"a":1}\n}')).toMatchObject({ before: ['{"a":1}'] });
+  });
+});
+
+test.each([
+  ["nothing", ""],
+  ["white space", " \n\t\r\n\n"],
+  ["a byte order mark alone", "\ufeff"],
+])("a file of %s is refused: it may be one that is just being written", (_what, file) => {
+  expect(broken(file)).toEqual({
+    before: [],
+    line: 1,
+    message: "the file is empty; one without contracts holds []",
   });
 });
 

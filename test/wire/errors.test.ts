@@ -253,3 +253,13 @@ describe("on the wire", () => {
     }
   });
 });
+
+test.each([
+  [413, "resource_exhausted"],
+  [415, "invalid_argument"],
+])("a %i of a utility path has the error %s", (status, error) => {
+  expect(httpError(status, "what is wrong", "/api/utilities/v0/x").body).toEqual({
+    error,
+    error_description: "what is wrong",
+  });
+});
