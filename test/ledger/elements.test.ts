@@ -209,25 +209,30 @@ describe("the same elements", () => {
 
   test("are found in every form of file, and on their lines", () => {
     fc.assert(
-      fc.property(fc.array(value), fc.array(object), fc.integer({ min: 0, max: 4 }), (some, others, indent) => {
-        const elements: Record<string, JsonValue>[] = [...some, ...others];
-        const texts = elements.map((element) => JSON.stringify(element));
-        const expected = JSON.parse(JSON.stringify(elements)) as unknown;
-        const forms = [
-          texts.join("\n"),
-          texts.map((text) => `${text}\r\n\r\n`).join(""),
-          `\ufeff${texts.join("\n")}\n`,
-          `[${texts.join(",")}]`,
-          `[\r\n${texts.join(",\r\n")}\r\n]\r\n`,
-          JSON.stringify(elements, undefined, indent),
-        ];
-        for (const file of forms) {
-          const found = split(file);
-          expect(found.map(({ text }) => JSON.parse(text) as unknown)).toEqual(expected);
-          const lines = file.replace("\ufeff", "").split("\n");
-          for (const { line, text } of found) expect(lines[line - 1]).toContain(text.split("\n")[0]);
-        }
-      }),
+      fc.property(
+        fc.array(value, { minLength: 1 }),
+        fc.array(object),
+        fc.integer({ min: 0, max: 4 }),
+        (some, others, indent) => {
+          const elements: Record<string, JsonValue>[] = [...some, ...others];
+          const texts = elements.map((element) => JSON.stringify(element));
+          const expected = JSON.parse(JSON.stringify(elements)) as unknown;
+          const forms = [
+            texts.join("\n"),
+            texts.map((text) => `${text}\r\n\r\n`).join(""),
+            `\ufeff${texts.join("\n")}\n`,
+            `[${texts.join(",")}]`,
+            `[\r\n${texts.join(",\r\n")}\r\n]\r\n`,
+            JSON.stringify(elements, undefined, indent),
+          ];
+          for (const file of forms) {
+            const found = split(file);
+            expect(found.map(({ text }) => JSON.parse(text) as unknown)).toEqual(expected);
+            const lines = file.replace("\ufeff", "").split("\n");
+            for (const { line, text } of found) expect(lines[line - 1]).toContain(text.split("\n")[0]);
+          }
+        },
+      ),
     );
   });
 });
