@@ -1,26 +1,23 @@
-/** The composition root: picks the store, wires the parts, opens the listener. */
-import { createRequire } from "node:module";
-import type { Config } from "./config.js";
+/** The composition root: picks the store and the source, wires the parts, opens the listener. */
+import type { Config } from "./config/config.js";
 import { Decoder } from "./ledger/decode.js";
-import { readSnapshot, type Snapshot } from "./ledger/snapshot.js";
-import { SnapshotFile } from "./ledger/snapshot-file.js";
+import { readSnapshot, type Snapshot } from "./ledger/file/snapshot.js";
 import { Engine } from "./registry/engine.js";
 import type { Inventory, Registry } from "./registry/registry.js";
 import { utilityRegistry } from "./registry/utility/index.js";
 import { services } from "./service/services.js";
+import { sourceOf } from "./source.js";
 import { MemoryStore } from "./store/memory.js";
 import { createServer } from "./wire/server.js";
-
-/** How often a snapshot file is looked at, and how long requests under way have at the end. */
-const POLL_MS = 1_000;
-const GRACE_MS = 5_000;
 
 /** A running service. */
 export interface App {
   /** Where it answers, without a trailing slash. */
   readonly url: string;
-  /** What it served when it started. */
-  readonly inventory: Inventory;
+  /** Where its contracts come from: a path or a URL. */
+  readonly source: string;
+  /** What it served when it started; undefined where no snapshot of the ledger was there yet. */
+  readonly inventory: Inventory | undefined;
   /** Takes no more requests, ends those under way, and lets go of everything. */
   close(): Promise<void>;
 }
@@ -33,23 +30,21 @@ export interface App {
 export async function startApp(config: Config, now: () => number = Date.now): Promise<App> {
   const registry = registryOf(config);
   const store = new MemoryStore();
-  const server = await createServer(services(new Engine(registry, store, now)), config.logLevel);
-  const path = snapshotPath(config);
-  const file = new SnapshotFile(path, new Decoder(registry.kinds), store);
+  const source = await sourceOf(config, registry.kinds, store, now);
+  const engine = new Engine(registry, store, source, now);
+  const server = await createServer(services(engine), {
+    logLevel: config.logLevel,
+    unreadiness: () => source.unreadiness(),
+  });
   const close = async () => {
-    await server.close(GRACE_MS);
-    await file.close();
+    await server.close(config.graceSeconds * 1000);
+    await source.close();
   };
   try {
-    await file.start(POLL_MS, {
-      swapped: ({ contracts }) =>
-        server.log.info({ path, contracts: contracts.length }, "serving the changed snapshot"),
-      rejected: (reason) =>
-        server.log.error({ path, reason }, "the changed snapshot cannot be served; what was served before goes on"),
-    });
-    const inventory = await store.read((view) => registry.inventory(view));
+    await source.start(server.log);
+    const inventory = source.refusal() === undefined ? await store.read((view) => registry.inventory(view)) : undefined;
     const url = await server.listen(config.host, config.port);
-    return { url, inventory, close };
+    return { url, source: source.name, inventory, close };
   } catch (error) {
     await close();
     throw error;
@@ -70,11 +65,6 @@ export async function checkSnapshot(config: Config, content: string): Promise<Ch
   const store = new MemoryStore();
   await store.replace(snapshot.contracts, snapshot.offset);
   return { snapshot, inventory: await store.read((view) => registry.inventory(view)) };
-}
-
-/** The file that is served: the operator's, or the demo registry that comes with the package. */
-export function snapshotPath({ snapshot }: Config): string {
-  return snapshot ?? createRequire(import.meta.url).resolve("#demo/registry.ndjson");
 }
 
 function registryOf(config: Config): Registry {

@@ -1,12 +1,20 @@
 /** What is served, in words for a terminal. */
-import { describe, PROBLEM_LIMIT, type Snapshot } from "./ledger/snapshot.js";
+import { describe, PROBLEM_LIMIT, type Snapshot } from "./ledger/file/snapshot.js";
 import type { Inventory } from "./registry/registry.js";
 
 /** The text of a start: what is served, and one request to try. */
-export function describeStart(url: string, path: string, inventory: Inventory): string {
-  return [`offledger serves ${path} at ${url}`, "", ...describeInventory(inventory), ...toTry(url, inventory), ""].join(
-    "\n",
-  );
+export function describeStart(url: string, source: string, inventory: Inventory | undefined): string {
+  if (inventory === undefined) {
+    const later = `It answers 503 until the first snapshot of the ledger has been taken; see ${url}/readyz`;
+    return [`offledger follows ${source} and listens at ${url}`, "", later, ""].join("\n");
+  }
+  return [
+    `offledger serves ${source} at ${url}`,
+    "",
+    ...describeInventory(inventory),
+    ...toTry(url, inventory),
+    "",
+  ].join("\n");
 }
 
 /** The text of `offledger check`. */

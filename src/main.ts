@@ -2,10 +2,12 @@
 /** Arguments and environment -> config -> app -> signals. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { type App, checkSnapshot, snapshotPath, startApp } from "./app.js";
-import { type Config, helpText, readConfig } from "./config.js";
+import { type App, checkSnapshot, startApp } from "./app.js";
+import { type Config, readConfig } from "./config/config.js";
+import { helpText } from "./config/help.js";
 import { describeCheck, describeStart } from "./describe.js";
-import { SnapshotError } from "./ledger/snapshot-file.js";
+import { SnapshotError } from "./ledger/file/snapshot-file.js";
+import { snapshotPath } from "./source.js";
 
 /** The arguments, the environment or a file that they name is wrong. */
 const EXIT_WRONG = 2;
@@ -48,7 +50,7 @@ async function serve(config: Config): Promise<void> {
     });
   }
   // Last, since whoever waits for these words may send a signal right behind them.
-  print(describeStart(app.url, snapshotPath(config), app.inventory));
+  print(describeStart(app.url, app.source, app.inventory));
 }
 
 async function check(config: Config): Promise<void> {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type Config, helpText, type Read, readConfig, settings } from "../src/config.js";
+import { type Config, type Read, readConfig } from "../src/config/config.js";
+import { helpText } from "../src/config/help.js";
+import { settings } from "../src/config/settings.js";
 
 const read = (argv: readonly string[] = [], env: Record<string, string> = {}): Read => readConfig(argv, env);
 
@@ -20,6 +22,18 @@ const defaults: Config = {
   port: 8080,
   snapshot: undefined,
   logLevel: "info",
+  graceSeconds: 5,
+  ledgerUrl: undefined,
+  ledgerParties: undefined,
+  ledgerTokenFile: undefined,
+  ledgerCaFile: undefined,
+  oidcIssuer: undefined,
+  oidcClientId: undefined,
+  oidcClientSecretFile: undefined,
+  oidcAudience: undefined,
+  unreadySeconds: 30,
+  staleSeconds: 300,
+  readWaitMs: 1000,
   maxLegs: 100,
   maxAllocations: 100,
   maxInstruments: 25,
@@ -79,6 +93,50 @@ const table: readonly {
     good: (["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const).map((level) => [level, level]),
     bad: ["INFO", "verbose", "1", " info"],
   },
+  {
+    name: "graceSeconds",
+    variable: "OFFLEDGER_GRACE_SECONDS",
+    flag: "--grace-seconds",
+    takes: "a whole number from 1 to 86400",
+    good: [
+      ["1", 1],
+      ["86400", 86_400],
+    ],
+    bad: ["0", "86401", "5s", "1.5"],
+  },
+  {
+    name: "unreadySeconds",
+    variable: "OFFLEDGER_UNREADY_SECONDS",
+    flag: "--unready-seconds",
+    takes: "a whole number from 1 to 86400",
+    good: [
+      ["1", 1],
+      ["300", 300],
+    ],
+    bad: ["0", "86401", "-1", "soon"],
+  },
+  {
+    name: "staleSeconds",
+    variable: "OFFLEDGER_STALE_SECONDS",
+    flag: "--stale-seconds",
+    takes: "a whole number from 1 to 86400",
+    good: [
+      ["30", 30],
+      ["86400", 86_400],
+    ],
+    bad: ["0", "86401", "-1", "soon"],
+  },
+  {
+    name: "readWaitMs",
+    variable: "OFFLEDGER_READ_WAIT_MS",
+    flag: "--read-wait-ms",
+    takes: "a whole number from 0 to 60000",
+    good: [
+      ["0", 0],
+      ["60000", 60_000],
+    ],
+    bad: ["-1", "60001", "1s"],
+  },
   ...(
     [
       ["maxLegs", "LEGS", "legs", 25],
@@ -102,13 +160,148 @@ const table: readonly {
   })),
 ];
 
+const url = { OFFLEDGER_LEDGER_URL: "https://participant.example/api" };
+const parties = { OFFLEDGER_LEDGER_PARTIES: "operator::1220" };
+const participant = { ...url, ...parties };
+const issuer = { OFFLEDGER_OIDC_ISSUER: "https://issuer.example/realm" };
+const client = { OFFLEDGER_OIDC_CLIENT_ID: "offledger", OFFLEDGER_OIDC_CLIENT_SECRET_FILE: "secret" };
+const aUrl = "an http or https URL";
+const badUrls = ["participant", "ftp://participant", "//participant", "http://", " "];
+
+/** Every setting that only has a meaning beside others, which are set here. */
+const dependent: readonly {
+  readonly name: keyof Config;
+  readonly flag: string;
+  readonly takes: string;
+  readonly beside: Record<string, string>;
+  readonly text: string;
+  readonly value: unknown;
+  readonly bad: readonly string[];
+}[] = [
+  {
+    name: "ledgerUrl",
+    flag: "--ledger-url",
+    takes: aUrl,
+    beside: parties,
+    text: "http://localhost:7575",
+    value: new URL("http://localhost:7575"),
+    bad: badUrls,
+  },
+  {
+    name: "ledgerParties",
+    flag: "--ledger-parties",
+    takes: "party ids with commas between them",
+    beside: url,
+    text: "a::1220, b::1220,a::1220",
+    value: ["a::1220", "b::1220"],
+    bad: [",", "a::1220,", " "],
+  },
+  {
+    name: "ledgerTokenFile",
+    flag: "--ledger-token-file",
+    takes: "the path of a file",
+    beside: participant,
+    text: "/run/token",
+    value: "/run/token",
+    bad: [],
+  },
+  {
+    name: "ledgerCaFile",
+    flag: "--ledger-ca-file",
+    takes: "the path of a PEM file",
+    beside: participant,
+    text: "ca.pem",
+    value: "ca.pem",
+    bad: [],
+  },
+  {
+    name: "oidcIssuer",
+    flag: "--oidc-issuer",
+    takes: aUrl,
+    beside: { ...participant, ...client },
+    text: "https://other.example",
+    value: new URL("https://other.example"),
+    bad: badUrls,
+  },
+  {
+    name: "oidcClientId",
+    flag: "--oidc-client-id",
+    takes: "a client id",
+    beside: { ...participant, ...issuer, ...client },
+    text: "other",
+    value: "other",
+    bad: [],
+  },
+  {
+    name: "oidcClientSecretFile",
+    flag: "--oidc-client-secret-file",
+    takes: "the path of a file",
+    beside: { ...participant, ...issuer, ...client },
+    text: "other",
+    value: "other",
+    bad: [],
+  },
+  {
+    name: "oidcAudience",
+    flag: "--oidc-audience",
+    takes: "an audience",
+    beside: { ...participant, ...issuer, ...client },
+    text: "https://participant",
+    value: "https://participant",
+    bad: [],
+  },
+];
+
+describe.each(dependent)("$name", ({ name, flag, takes, beside, text, value, bad }) => {
+  const variable = `OFFLEDGER_${flag.slice(2).toUpperCase().replaceAll("-", "_")}`;
+
+  test("is taken from its variable and its flag", () => {
+    expect(configOf([], { ...beside, [variable]: text })[name]).toEqual(value);
+    expect(configOf([flag, text], beside)[name]).toEqual(value);
+  });
+
+  test("is refused empty as a flag", () => {
+    expect(wrongIn([`${flag}=`], beside)).toEqual([`${flag} takes ${takes}, and is ""`]);
+  });
+
+  for (const wrong of bad) {
+    test(`does not take ${JSON.stringify(wrong)}, and says what it takes`, () => {
+      expect(wrongIn([], { ...beside, [variable]: wrong })).toEqual([`${variable} takes ${takes}, and is "${wrong}"`]);
+    });
+  }
+});
+
+describe("settings that do not go together", () => {
+  test.each<[Record<string, string>, string]>([
+    [url, "OFFLEDGER_LEDGER_URL needs OFFLEDGER_LEDGER_PARTIES, which is not set"],
+    [parties, "OFFLEDGER_LEDGER_PARTIES needs OFFLEDGER_LEDGER_URL, which is not set"],
+    [{ OFFLEDGER_LEDGER_TOKEN_FILE: "t" }, "OFFLEDGER_LEDGER_TOKEN_FILE needs OFFLEDGER_LEDGER_URL, which is not set"],
+    [
+      { ...participant, ...issuer, OFFLEDGER_OIDC_CLIENT_ID: "c" },
+      "OFFLEDGER_OIDC_ISSUER needs OFFLEDGER_OIDC_CLIENT_SECRET_FILE, which is not set",
+    ],
+    [
+      { ...participant, OFFLEDGER_OIDC_AUDIENCE: "a" },
+      "OFFLEDGER_OIDC_AUDIENCE needs OFFLEDGER_OIDC_ISSUER, which is not set",
+    ],
+    [{ ...participant, OFFLEDGER_SNAPSHOT: "file" }, "OFFLEDGER_SNAPSHOT and OFFLEDGER_LEDGER_URL exclude each other"],
+    [
+      { ...participant, ...issuer, ...client, OFFLEDGER_LEDGER_TOKEN_FILE: "t" },
+      "OFFLEDGER_LEDGER_TOKEN_FILE and OFFLEDGER_OIDC_ISSUER exclude each other",
+    ],
+    [{ OFFLEDGER_STALE_SECONDS: "10" }, "OFFLEDGER_STALE_SECONDS has to be at least OFFLEDGER_UNREADY_SECONDS, 30"],
+  ])("%j", (env, wrong) => {
+    expect(wrongIn([], env)).toEqual([wrong]);
+  });
+});
+
 describe("without arguments and variables", () => {
   test("the defaults are served", () => {
     expect(read()).toEqual({ ok: true, command: "serve", config: defaults });
   });
 
   test("every setting is in the table of this test", () => {
-    expect(table.map(({ name }) => name)).toEqual(Object.keys(settings));
+    expect([...table, ...dependent].map(({ name }) => name).toSorted()).toEqual(Object.keys(settings).toSorted());
     expect(Object.keys(defaults)).toEqual(Object.keys(settings));
   });
 
@@ -232,9 +425,8 @@ test("the help names every command and every setting with variable, flag, what i
     const about = text.slice(from, text.indexOf("Variable:", from) + 80);
     expect(about).toContain(takes);
     expect(about).toContain(`Variable: ${variable}.`);
-    const fallback = defaults[name];
-    expect(about.includes("(default ")).toBe(fallback !== undefined);
-    expect(about).toContain(fallback === undefined ? takes : `(default ${fallback})`);
+    const fallback = name === "snapshot" ? "the demo registry" : defaults[name];
+    expect(about).toContain(`(default ${String(fallback)})`);
   }
 });
 

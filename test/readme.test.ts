@@ -11,7 +11,8 @@ import { BurnService } from "../gen/offledger/burn/v0/burn_service_pb.js";
 import { InstrumentConfigurationService } from "../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
 import { TransferInstructionService as V1 } from "../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as V2 } from "../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import { settings } from "../src/config.js";
+import { defaultOf } from "../src/config/help.js";
+import { type Setting, settings } from "../src/config/settings.js";
 import { type Running, serveFile } from "./fixtures/running.js";
 
 const readme = readFileSync("README.md", "utf8");
@@ -67,10 +68,11 @@ test.each(["connect", "grpc", "grpcweb"])("the request by buf curl with %s gets 
 });
 
 test("the table of settings has every setting with its default", () => {
-  for (const { variable, flag, takes, fallback } of Object.values(settings)) {
+  for (const setting of Object.values<Setting<unknown>>(settings)) {
+    const { variable, flag, takes } = setting;
     const row = readme.split("\n").find((line) => line.startsWith(`| \`${variable}\` |`));
     expect(row).toContain(`| \`--${flag}\` |`);
-    expect(row).toContain(`| ${takes} | ${fallback ?? "the demo registry"} |`);
+    expect(row).toContain(`| ${takes} | ${defaultOf(setting)} |`);
   }
 });
 

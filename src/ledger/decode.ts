@@ -37,17 +37,17 @@ export class Decoder {
         return undefined;
       case "JsActiveContract": {
         const active = object(value, form);
-        return this.#contract(active.createdEvent, text(active, "synchronizerId"), counter(active));
+        return this.contract(active.createdEvent, text(active, "synchronizerId"), counter(active));
       }
       case "JsIncompleteUnassigned": {
         const incomplete = object(value, form);
         const event = object(incomplete.unassignedEvent, "unassignedEvent");
-        return this.#contract(incomplete.createdEvent, undefined, counter(event));
+        return this.contract(incomplete.createdEvent, undefined, counter(event));
       }
       case "JsIncompleteAssigned": {
         // Arriving, which is no proof that it is active on the target yet.
         const event = object(object(value, form).assignedEvent, "assignedEvent");
-        return this.#contract(event.createdEvent, undefined, counter(event));
+        return this.contract(event.createdEvent, undefined, counter(event));
       }
       default:
         throw new Error(
@@ -57,7 +57,11 @@ export class Decoder {
     }
   }
 
-  #contract(
+  /**
+   * The contract of a created event, on a synchronizer or between two. Undefined
+   * where no rule needs it. Throws as `decode` does.
+   */
+  contract(
     created: JsonValue | undefined,
     synchronizerId: string | undefined,
     reassignmentCounter: number,
@@ -125,19 +129,22 @@ export function later(a: Entry, b: Entry): Entry | undefined {
 
 const nameOf = (packageName: string, entity: string): string => `${packageName}#${entity}`;
 
-function object(value: JsonValue | undefined, name: string): JsonObject {
+/** Throws an Error that names the field where the value is no object. */
+export function object(value: JsonValue | undefined, name: string): JsonObject {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   throw new Error(`${name} has to be an object, and ${value === undefined ? "is missing" : "is not one"}`);
 }
 
-function text(from: JsonObject, name: string, advice?: string): string {
+/** Throws an Error that names the field where it is no text, or empty. */
+export function text(from: JsonObject, name: string, advice?: string): string {
   const value = from[name];
   if (typeof value === "string" && value !== "") return value;
   const found = value === undefined ? "is missing" : value === "" ? "is empty" : "is not one";
   throw new Error(`${name} has to be a string, and ${found}${advice === undefined ? "" : `: ${advice}`}`);
 }
 
-function counter(from: JsonObject): number {
+/** The reassignment counter of an event; 0 where it has none. */
+export function counter(from: JsonObject): number {
   const value = from.reassignmentCounter ?? 0;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
   throw new Error(`reassignmentCounter has to be a whole number, and is ${JSON.stringify(value)}`);

@@ -1,26 +1,65 @@
-import { NotReady, type StoreReader } from "../store/store.js";
-import { unavailable } from "./errors.js";
+import { NotReady, type StoreReader, type View } from "../store/store.js";
+import { RegistryError, unavailable } from "./errors.js";
 import type { Registry, Scene } from "./registry.js";
+import { WatchedView } from "./watched-view.js";
+
+/** How the store keeps up with the ledger; whoever feeds the store says it. */
+export interface Freshness {
+  /** Why nothing may be answered from the store; undefined where it may. */
+  refusal(): string | undefined;
+  /**
+   * Waits, for a bounded time, until the store has reached what the ledger's end
+   * is now, and says whether it has moved past `offset`. Never throws.
+   */
+  catchUp(offset: number): Promise<boolean>;
+}
 
 /** Puts questions to a registry, each at one moment and on one state of the store. */
 export class Engine {
   readonly #registry: Registry;
   readonly #reader: StoreReader;
+  readonly #freshness: Freshness;
   readonly #now: () => number;
 
   /** `now` gives milliseconds since 1970. */
-  constructor(registry: Registry, reader: StoreReader, now: () => number) {
+  constructor(registry: Registry, reader: StoreReader, freshness: Freshness, now: () => number) {
     this.#registry = registry;
     this.#reader = reader;
+    this.#freshness = freshness;
     this.#now = now;
   }
 
-  /** Throws RegistryError where there is no answer. */
+  /**
+   * Throws RegistryError where there is no answer. Where a contract that was
+   * asked for by id is not there, the ledger may be ahead of the store: then the
+   * question is put once more when the store has caught up.
+   */
   async ask<T>(question: (registry: Registry, scene: Scene) => Promise<T>): Promise<T> {
+    const refusal = this.#freshness.refusal();
+    if (refusal !== undefined) throw unavailable(refusal);
     try {
-      return await this.#reader.read((view) => question(this.#registry, { view, now: this.#now() }));
+      let missedAt: number | undefined;
+      try {
+        return await this.#reader.read(async (view) => {
+          const watched = new WatchedView(view);
+          try {
+            return await this.#put(question, watched);
+          } catch (error) {
+            const isMissing = error instanceof RegistryError && error.reason === "not-found";
+            missedAt = isMissing && (await watched.missedUnarchived()) ? view.offset : undefined;
+            throw error;
+          }
+        });
+      } catch (error) {
+        if (missedAt === undefined || !(await this.#freshness.catchUp(missedAt))) throw error;
+        return await this.#reader.read((view) => this.#put(question, view));
+      }
     } catch (error) {
       throw error instanceof NotReady ? unavailable(error.message) : error;
     }
+  }
+
+  #put<T>(question: (registry: Registry, scene: Scene) => Promise<T>, view: View): Promise<T> {
+    return question(this.#registry, { view, now: this.#now() });
   }
 }

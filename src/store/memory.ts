@@ -1,4 +1,5 @@
 import {
+  type Change,
   type Contract,
   type Found,
   type Kind,
@@ -9,62 +10,73 @@ import {
   type StoreWriter,
   type View,
 } from "./store.js";
+import { MemoryState } from "./memory-state.js";
+
+/** How often a read begins anew because the state moved under it. */
+const READ_ATTEMPTS = 10;
 
 /** A store in the memory of this process. Starts empty: not ready. */
 export class MemoryStore implements StoreReader, StoreWriter {
-  #state: State | undefined;
+  #state: MemoryState | undefined;
 
   async read<T>(use: (view: View) => Promise<T>): Promise<T> {
-    if (this.#state === undefined) throw new NotReady();
-    return use(this.#state);
+    for (let attempt = 1; ; attempt++) {
+      if (this.#state === undefined) throw new NotReady();
+      try {
+        return await use(new StateView(this.#state));
+      } catch (error) {
+        if (!(error instanceof Moved) || attempt === READ_ATTEMPTS) throw error;
+      }
+    }
   }
 
   async replace(contracts: Iterable<Contract>, offset: number): Promise<void> {
-    this.#state = new State(contracts, offset);
+    this.#state = new MemoryState(contracts, offset);
+  }
+
+  async apply(changes: readonly Change[], offset: number): Promise<void> {
+    if (this.#state === undefined) throw new NotReady();
+    this.#state.apply(changes, offset);
   }
 }
 
-/** One state with its indexes. Never changed once it is built, so readers may share it. */
-class State implements View {
-  readonly offset: number;
-  readonly #byId = new Map<string, Contract>();
-  readonly #byKey = new Map<string, Contract[]>();
-  readonly #byKind = new Map<Kind, Contract[]>();
+/** The state has been changed since a view on it was made, so that its answers would mix offsets. */
+class Moved extends Error {}
 
-  constructor(contracts: Iterable<Contract>, offset: number) {
-    this.offset = offset;
-    for (const contract of contracts) {
-      if (this.#byId.has(contract.contractId)) throw new Error(`contract ${contract.contractId} appears twice`);
-      this.#byId.set(contract.contractId, contract);
-      append(this.#byKind, contract.kind, contract);
-      for (const key of contract.keys) append(this.#byKey, key, contract);
-    }
-    for (const index of [this.#byKind, this.#byKey]) {
-      for (const list of index.values()) list.sort(newestFirst);
-    }
+/** A view for one read. The state is changed in place, which ends the view. */
+class StateView implements View {
+  readonly offset: number;
+  readonly #state: MemoryState;
+
+  constructor(state: MemoryState) {
+    this.#state = state;
+    this.offset = state.offset;
   }
 
   async read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>> {
+    this.#hold();
     // Each list holds contracts of the kind asked for, which is what Found says.
     return questions.map((question) => this.#answer(question)) as unknown as Found<Q>;
   }
 
   async all<F>(kind: Kind<F>): Promise<readonly Contract<F>[]> {
-    // #byKind files a contract under its own kind.
-    return (this.#byKind.get(kind) ?? []) as Contract<F>[];
+    this.#hold();
+    // The state files a contract under its own kind.
+    return this.#state.ofKind(kind).toSorted(newestFirst) as Contract<F>[];
+  }
+
+  async wasArchived(contractId: string): Promise<boolean> {
+    this.#hold();
+    return this.#state.wasArchived(contractId);
+  }
+
+  #hold(): void {
+    if (this.#state.offset !== this.offset) throw new Moved();
   }
 
   #answer(question: Question): readonly Contract[] {
-    if ("key" in question) {
-      return (this.#byKey.get(question.key) ?? []).filter(({ kind }) => kind === question.kind);
-    }
-    const contract = this.#byId.get(question.contractId);
+    if ("key" in question) return this.#state.byKey(question.key).filter(({ kind }) => kind === question.kind);
+    const contract = this.#state.byId(question.contractId);
     return contract?.kind === question.kind ? [contract] : [];
   }
-}
-
-function append<K>(index: Map<K, Contract[]>, key: K, contract: Contract): void {
-  const list = index.get(key);
-  if (list === undefined) index.set(key, [contract]);
-  else list.push(contract);
 }

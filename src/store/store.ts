@@ -82,7 +82,23 @@ export interface View {
   read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>>;
   /** All contracts of a kind, in the same order. For start-up and checks, not for requests. */
   all<F>(kind: Kind<F>): Promise<readonly Contract<F>[]>;
+  /**
+   * Whether the contract is known to have been archived. False says nothing:
+   * only the latest ARCHIVED_KEPT archivals are remembered.
+   */
+  wasArchived(contractId: string): Promise<boolean>;
 }
+
+/** How many archivals a store remembers. */
+export const ARCHIVED_KEPT = 100_000;
+
+/** What one event of the ledger does to a contract. */
+export type Change =
+  /** It is active on its synchronizer: created there, or assigned to it. */
+  | { readonly active: Contract }
+  /** It has left its synchronizer and not arrived at another. */
+  | { readonly unassigned: string; readonly reassignmentCounter: number }
+  | { readonly archived: string };
 
 /** The side of the store that rules see. */
 export interface StoreReader {
@@ -101,6 +117,14 @@ export interface StoreWriter {
    * twice.
    */
   replace(contracts: Iterable<Contract>, offset: number): Promise<void>;
+  /**
+   * Applies the changes of one update, and moves the offset to its own, in one
+   * step: a reader sees all of it or nothing. An update at or below the store's
+   * offset changes nothing. Of events on the reassignment of one contract the
+   * later by counter wins, in whatever order they come. Throws NotReady before
+   * the first state is there.
+   */
+  apply(changes: readonly Change[], offset: number): Promise<void>;
 }
 
 /** There is no state to read yet. */

@@ -1,6 +1,7 @@
 import { fastify, type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Offered } from "../service/handlers.js";
 import { httpError } from "./errors.js";
+import { health } from "./health.js";
 import { Listener } from "./listener.js";
 import { operations } from "./operations.js";
 import { pathOf, rest, send } from "./rest.js";
@@ -25,11 +26,17 @@ export interface Server {
   close(graceMs: number): Promise<void>;
 }
 
-export async function createServer(offered: readonly Offered[], logLevel: string): Promise<Server> {
+export interface ServerOptions {
+  readonly logLevel: string;
+  /** Why the service is not ready; undefined where it is. */
+  readonly unreadiness: () => string | undefined;
+}
+
+export async function createServer(offered: readonly Offered[], options: ServerOptions): Promise<Server> {
   const listener = new Listener();
   const server: FastifyInstance = fastify({
     serverFactory: listener.factory,
-    logger: { level: logLevel, stream: process.stderr },
+    logger: { level: options.logLevel, stream: process.stderr },
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     // Callers put a base URL that ends in a slash before a path that begins with one.
@@ -57,6 +64,7 @@ export async function createServer(offered: readonly Offered[], logLevel: string
     const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
     await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
   });
+  await server.register(health(options.unreadiness));
   await server.register(rest(served, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(rpc(served, BODY_LIMIT));
   let closing = false;

@@ -199,7 +199,7 @@ describe("on the wire", () => {
       offer(AllocationService, { getAllocationWithdrawContext: fail }),
       offer(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
     ];
-    server = await createServer(offered, "silent");
+    server = await createServer(offered, { logLevel: "silent", unreadiness: () => undefined });
     url = await server.listen("127.0.0.1", 0);
   });
   afterAll(() => server.close(1_000));

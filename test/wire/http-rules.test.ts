@@ -72,9 +72,10 @@ function asDocumented({ httpMethod, path, hasBody }: Binding): Route {
 const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const limits = { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 };
-const served = services(new Engine(utilityRegistry({ settlementLimits: limits }), new MemoryStore(), Date.now)).flatMap(
-  ({ service }) => service.methods,
-);
+const always = { refusal: () => undefined, catchUp: () => Promise.resolve(false) };
+const served = services(
+  new Engine(utilityRegistry({ settlementLimits: limits }), new MemoryStore(), always, Date.now),
+).flatMap(({ service }) => service.methods);
 
 const namesOf = (methods: readonly DescMethod[]): string[] =>
   methods.map(({ parent, name }) => `${parent.typeName}/${name}`).toSorted((a, b) => (a < b ? -1 : 1));

@@ -35,7 +35,7 @@ async function serving(): Promise<Serving> {
     getBurnRequestAcceptContext: ({ burnRequestId }) => answer(burnRequestId),
     getBurnOfferCancelContext: ({ burnOfferId }) => answer(burnOfferId),
   });
-  const server = await createServer([offered], "silent");
+  const server = await createServer([offered], { logLevel: "silent", unreadiness: () => undefined });
   const url = await server.listen("127.0.0.1", 0);
   onTestFinishedOrAll(async () => {
     waiting.open();

@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { StoreWriter } from "../store/store.js";
-import type { Decoder } from "./decode.js";
+import type { StoreWriter } from "../../store/store.js";
+import type { Decoder } from "../decode.js";
 import { describe, readSnapshot, type Snapshot } from "./snapshot.js";
 
 /** What the owner of a SnapshotFile wants to know of it. */
@@ -28,12 +28,12 @@ export class SnapshotError extends Error {
 export class SnapshotFile {
   readonly #path: string;
   readonly #decoder: Decoder;
-  readonly #writer: StoreWriter;
+  readonly #writer: Pick<StoreWriter, "replace">;
   /** The reading under way; a change that arrives meanwhile is read behind it. */
   #work: Promise<void> = Promise.resolve();
   #listener: (() => void) | undefined;
 
-  constructor(path: string, decoder: Decoder, writer: StoreWriter) {
+  constructor(path: string, decoder: Decoder, writer: Pick<StoreWriter, "replace">) {
     this.#path = path;
     this.#decoder = decoder;
     this.#writer = writer;

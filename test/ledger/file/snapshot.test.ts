@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Decoder } from "../../src/ledger/decode.js";
-import { describe as describeProblems, PROBLEM_LIMIT, readSnapshot } from "../../src/ledger/snapshot.js";
-import { kinds } from "../../src/registry/utility/kinds/index.js";
-import type { JsonObject } from "../../src/store/store.js";
-import { element, type Options, payload } from "../fixtures/elements.js";
+import { Decoder } from "../../../src/ledger/decode.js";
+import { describe as describeProblems, PROBLEM_LIMIT, readSnapshot } from "../../../src/ledger/file/snapshot.js";
+import { kinds } from "../../../src/registry/utility/kinds/index.js";
+import type { JsonObject } from "../../../src/store/store.js";
+import { element, type Options, payload } from "../../fixtures/elements.js";
 
 const decoder = new Decoder(kinds);
 const read = (file: string) => readSnapshot(file, decoder);

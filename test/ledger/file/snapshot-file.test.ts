@@ -3,14 +3,14 @@ import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Decoder } from "../../src/ledger/decode.js";
-import { SnapshotError, SnapshotFile } from "../../src/ledger/snapshot-file.js";
-import { kinds } from "../../src/registry/utility/kinds/index.js";
-import { allocationFactory } from "../../src/registry/utility/kinds/services.js";
-import { MemoryStore } from "../../src/store/memory.js";
-import { type Contract, NotReady, type StoreWriter } from "../../src/store/store.js";
-import { element, payload } from "../fixtures/elements.js";
-import { gate, until, within } from "../fixtures/waiting.js";
+import { Decoder } from "../../../src/ledger/decode.js";
+import { SnapshotError, SnapshotFile } from "../../../src/ledger/file/snapshot-file.js";
+import { kinds } from "../../../src/registry/utility/kinds/index.js";
+import { allocationFactory } from "../../../src/registry/utility/kinds/services.js";
+import { MemoryStore } from "../../../src/store/memory.js";
+import { type Contract, NotReady, type StoreWriter } from "../../../src/store/store.js";
+import { element, payload } from "../../fixtures/elements.js";
+import { gate, until, within } from "../../fixtures/waiting.js";
 
 const POLL_MS = 20;
 /** Long enough for any look at the file to be over. */
@@ -38,7 +38,7 @@ interface Watched {
 }
 
 /** A file that is not started yet, with a store of its own, or one behind another writer. */
-function watching(path: string, behind?: (store: MemoryStore) => StoreWriter): Watched {
+function watching(path: string, behind?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
   const store = new MemoryStore();
   const file = new SnapshotFile(path, new Decoder(kinds), behind?.(store) ?? store);
   onTestFinished(() => file.close());
@@ -257,7 +257,7 @@ describe("a changed file", () => {
 function slow(held: number) {
   const waiting = gate();
   const begun: string[][] = [];
-  const behind = (store: MemoryStore): StoreWriter => ({
+  const behind = (store: MemoryStore): Pick<StoreWriter, "replace"> => ({
     async replace(contracts: Iterable<Contract>, offset: number) {
       const all = [...contracts];
       begun.push(all.map(({ contractId }) => contractId));

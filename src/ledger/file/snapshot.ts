@@ -1,6 +1,6 @@
 /** The content of a snapshot file -> contracts, or everything that is wrong with it. Pure. */
-import type { Contract, JsonValue } from "../store/store.js";
-import { type Decoder, type Entry, later, offsetOf } from "./decode.js";
+import type { Contract, JsonValue } from "../../store/store.js";
+import { type Decoder, type Entry, later, offsetOf } from "../decode.js";
 import { type ElementText, FormError, splitElements } from "./elements.js";
 
 /** Something in the file that is not as it should be. */

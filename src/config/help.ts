@@ -1,0 +1,27 @@
+import { type Setting, settings } from "./settings.js";
+
+/** The text of `offledger help`. */
+export function helpText(): string {
+  const lines = Object.values<Setting<unknown>>(settings).map((setting) => {
+    const { flag, variable, about, takes } = setting;
+    const fallback = defaultOf(setting);
+    return `  --${flag} VALUE\n      ${about}: ${takes}${fallback === "" ? "" : ` (default ${fallback})`}. Variable: ${variable}.`;
+  });
+  return [
+    "offledger: the off-ledger service of a token registry on the Canton Network",
+    "",
+    "  offledger serve   serves a registry (what is done without a command)",
+    "  offledger check   says what a file would serve, and what in it is wrong",
+    "  offledger help    prints this",
+    "  offledger version prints the version",
+    "",
+    ...lines,
+    "",
+  ].join("\n");
+}
+
+/** The default of a setting in words; empty where there is none. */
+export function defaultOf({ fallback, fallbackName }: Setting<unknown>): string {
+  const text = typeof fallback === "string" || typeof fallback === "number" ? String(fallback) : "";
+  return fallbackName ?? text;
+}

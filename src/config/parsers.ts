@@ -1,0 +1,30 @@
+/** Texts of settings -> values. Each gives undefined where the text is not what it takes. */
+
+export type Parser<T> = (text: string) => T | undefined;
+
+export const wholeNumber =
+  (least: number, most: number): Parser<number> =>
+  (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : undefined;
+  };
+
+export const oneOf =
+  <T extends string>(values: readonly T[]): Parser<T> =>
+  (text) =>
+    values.find((value) => value === text);
+
+export const filled: Parser<string> = (text) => (text === "" ? undefined : text);
+
+export const hostName: Parser<string> = (text) => (/^[\w.:-]+$/.test(text) ? text : undefined);
+
+export const httpUrl: Parser<URL> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined;
+};
+
+/** Names with commas between them, each once. */
+export const names: Parser<readonly string[]> = (text) => {
+  const list = text.split(",").map((name) => name.trim());
+  return list.includes("") ? undefined : [...new Set(list)];
+};

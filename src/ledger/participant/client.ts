@@ -1,0 +1,62 @@
+import type { JsonObject, JsonValue, Kind } from "../../store/store.js";
+import { LedgerError } from "./errors.js";
+import { call, type Endpoint } from "./http.js";
+import type { Ledger } from "./mirror.js";
+import { stream } from "./stream.js";
+
+/** A participant's JSON Ledger API v2, as far as the mirror uses it. Everything throws LedgerError. */
+export class ParticipantClient implements Ledger {
+  readonly #endpoint: Endpoint;
+  readonly #eventFormat: JsonObject;
+
+  /** Asks for contracts of the kinds, of which one of the parties is a stakeholder. */
+  constructor(endpoint: Endpoint, parties: readonly string[], kinds: readonly Kind[]) {
+    this.#endpoint = endpoint;
+    const cumulative = kinds.map(({ packageName, entity }) => ({
+      identifierFilter: {
+        TemplateFilter: { value: { templateId: `#${packageName}:${entity}`, includeCreatedEventBlob: true } },
+      },
+    }));
+    const filtersByParty = Object.fromEntries(parties.map((party) => [party, { cumulative }]));
+    this.#eventFormat = { filtersByParty, verbose: false };
+  }
+
+  async ledgerEnd(): Promise<number> {
+    const answer = await call(this.#endpoint, "GET", "/v2/state/ledger-end");
+    const offset = typeof answer === "object" && answer !== null && !Array.isArray(answer) ? answer.offset : undefined;
+    if (typeof offset === "number") return offset;
+    throw new LedgerError("unreadable", "the participant's ledger end has no offset");
+  }
+
+  /** The elements of the active contracts at an offset. */
+  activeContracts(offset: number): AsyncGenerator<JsonValue> {
+    const request = { activeAtOffset: offset, eventFormat: this.#eventFormat };
+    return stream(this.#endpoint, "/v2/state/active-contracts", request);
+  }
+
+  /** The updates behind an offset, up to another or without end. */
+  updates(after: number, upTo?: number): AsyncGenerator<JsonValue> {
+    const until = upTo === undefined ? {} : { endInclusive: upTo };
+    const request = { beginExclusive: after, ...until, updateFormat: this.#updateFormat() };
+    return stream(this.#endpoint, "/v2/updates", request);
+  }
+
+  /** Whether the participant still has the update: one that was restored from a backup may not. */
+  async hasUpdate(updateId: string): Promise<boolean> {
+    const request = { updateId, updateFormat: this.#updateFormat() };
+    try {
+      await call(this.#endpoint, "POST", "/v2/updates/update-by-id", request);
+      return true;
+    } catch (error) {
+      if (error instanceof LedgerError && error.code?.endsWith("NOT_FOUND") === true) return false;
+      throw error;
+    }
+  }
+
+  #updateFormat(): JsonObject {
+    return {
+      includeTransactions: { eventFormat: this.#eventFormat, transactionShape: "TRANSACTION_SHAPE_ACS_DELTA" },
+      includeReassignments: this.#eventFormat,
+    };
+  }
+}

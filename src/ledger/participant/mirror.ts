@@ -1,0 +1,239 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { JsonValue, StoreWriter } from "../../store/store.js";
+import { type Decoder, type Entry, later } from "../decode.js";
+import type { Log } from "../log.js";
+import { pauseAfter } from "./backoff.js";
+import { LedgerError } from "./errors.js";
+import { Incidents } from "./incidents.js";
+import type { Progress } from "./progress.js";
+import { decodeUpdate, type Unreadable, type Update } from "./updates.js";
+
+/** The ledger as the mirror asks it. Everything throws LedgerError. */
+export interface Ledger {
+  ledgerEnd(): Promise<number>;
+  activeContracts(offset: number): AsyncIterable<JsonValue>;
+  /** Without `upTo` it does not end by itself. */
+  updates(after: number, upTo?: number): AsyncIterable<JsonValue>;
+  hasUpdate(updateId: string): Promise<boolean>;
+}
+
+export interface MirrorParts {
+  readonly ledger: Ledger;
+  readonly decoder: Decoder;
+  readonly writer: StoreWriter;
+  readonly progress: Progress;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Numbers from 0 to 1. */
+  readonly random: () => number;
+  /** Aborted when the mirror has to end. */
+  readonly signal: AbortSignal;
+}
+
+/** How often one update may be unreadable before a snapshot is taken in its place. */
+const UNREADABLE_LIMIT = 3;
+/** An attempt that lasted this long was no failure, however it ended. */
+const STEADY_MS = 30_000;
+/** How often the ledger's end is looked at, in milliseconds. */
+const POLL_MS = 1_000;
+
+/**
+ * Keeps the store equal to the ledger: takes a snapshot, follows the updates,
+ * and comes back from whatever goes wrong, while the store goes on serving what
+ * it has.
+ */
+export class Mirror {
+  readonly #parts: MirrorParts;
+  readonly #incidents: Incidents;
+  /** Where the store stands; undefined while a snapshot has to be taken. */
+  #offset: number | undefined;
+  /** The last update applied that has an id: by it a restored participant is known. */
+  #lastUpdate: string | undefined;
+  /** Counts the snapshots that had to be taken anew: updates of an older history do not apply. */
+  #history = 0;
+  #failures = 0;
+  #unreadable = 0;
+
+  constructor(parts: MirrorParts) {
+    this.#parts = parts;
+    this.#incidents = new Incidents(parts.log, parts.now);
+  }
+
+  /** Ends when the signal is aborted, and not before. */
+  async run(): Promise<void> {
+    await Promise.all([this.#keepFollowing(), this.#keepAsking()]);
+  }
+
+  async #keepFollowing(): Promise<void> {
+    const { signal, random, now } = this.#parts;
+    while (!this.#isOver()) {
+      const begun = now();
+      try {
+        if (this.#offset === undefined) await this.#takeSnapshot();
+        else await this.#checkHistory(this.#offset);
+        await this.#follow();
+      } catch (error) {
+        if (this.#isOver()) return;
+        const failure = asLedgerError(error);
+        this.#failures = now() - begun > STEADY_MS ? 1 : this.#failures + 1;
+        this.#incidents.begin(failure);
+        this.#considerSnapshot(failure);
+        await pause(pauseAfter(failure.trouble, this.#failures, random), signal);
+      }
+    }
+  }
+
+  /** Asks for the ledger's end again and again, and fetches what the stream has not brought. */
+  async #keepAsking(): Promise<void> {
+    const { ledger, progress, signal, now } = this.#parts;
+    let behind: number | undefined;
+    while (!this.#isOver()) {
+      await pause(POLL_MS, signal);
+      if (this.#isOver() || this.#offset === undefined) continue;
+      try {
+        const asked = now();
+        const end = await ledger.ledgerEnd();
+        progress.ended(end, asked);
+        // An end that has not been reached a poll later may hold nothing for us, or be held up.
+        if (behind !== undefined && this.#offset < behind) await this.#fetchUpTo(behind);
+        behind = this.#offset < end ? end : undefined;
+      } catch {
+        // The following runs into the same trouble, and tells it.
+        behind = undefined;
+      }
+    }
+  }
+
+  async #takeSnapshot(): Promise<void> {
+    const { ledger, decoder, writer, progress, log, now } = this.#parts;
+    const asked = now();
+    const end = await ledger.ledgerEnd();
+    const entries = new Map<string, Entry>();
+    const unreadable: Unreadable[] = [];
+    for await (const element of ledger.activeContracts(end)) {
+      const entry = decode(element, decoder, unreadable);
+      if (entry === undefined) continue;
+      const { contractId } = entry.contract;
+      const known = entries.get(contractId);
+      entries.set(contractId, known === undefined ? entry : (later(known, entry) ?? entry));
+    }
+    this.#tell(unreadable);
+    await writer.replace(
+      [...entries.values()].map(({ contract }) => contract),
+      end,
+    );
+    this.#offset = end;
+    this.#lastUpdate = undefined;
+    progress.reached(end);
+    progress.ended(end, asked);
+    log.info({ offset: end, contracts: entries.size, took: now() - asked }, "a snapshot of the ledger has been taken");
+    this.#recovered();
+  }
+
+  /** Throws "ahead" where the participant does not have what we have applied. */
+  async #checkHistory(offset: number): Promise<void> {
+    const { ledger } = this.#parts;
+    if ((await ledger.ledgerEnd()) < offset) {
+      throw new LedgerError("ahead", `the ledger ends before offset ${offset}, which we have applied`);
+    }
+    if (this.#lastUpdate !== undefined && !(await ledger.hasUpdate(this.#lastUpdate))) {
+      throw new LedgerError("ahead", `the participant does not have update ${this.#lastUpdate}, which we have applied`);
+    }
+  }
+
+  async #follow(): Promise<never> {
+    const history = this.#history;
+    for await (const element of this.#parts.ledger.updates(this.#offset ?? 0)) {
+      await this.#apply(element, history);
+      this.#recovered();
+    }
+    throw new LedgerError("lost", "the participant ended the stream of updates");
+  }
+
+  /** Brings the store to an end of the ledger for sure, whatever the stream is doing. */
+  async #fetchUpTo(end: number): Promise<void> {
+    const history = this.#history;
+    const from = this.#offset;
+    if (from === undefined || from >= end) return;
+    for await (const element of this.#parts.ledger.updates(from, end)) await this.#apply(element, history);
+    await this.#applyOnce({ offset: end, updateId: undefined, changes: [], unreadable: [] }, history);
+  }
+
+  #apply(element: JsonValue, history: number): Promise<void> {
+    return this.#applyOnce(
+      read(() => decodeUpdate(element, this.#parts.decoder)),
+      history,
+    );
+  }
+
+  /** The stream and a fetch may bring the same update, one behind the other, and one of a history that is over. */
+  async #applyOnce({ offset, updateId, changes, unreadable }: Update, history: number): Promise<void> {
+    const { writer, progress } = this.#parts;
+    const isNew = () => history === this.#history && this.#offset !== undefined && offset > this.#offset;
+    if (!isNew()) return;
+    await writer.apply(changes, offset);
+    if (!isNew()) return;
+    this.#tell(unreadable);
+    this.#offset = offset;
+    this.#lastUpdate = updateId ?? this.#lastUpdate;
+    progress.reached(offset);
+  }
+
+  #isOver(): boolean {
+    return this.#parts.signal.aborted;
+  }
+
+  #recovered(): void {
+    this.#failures = 0;
+    this.#unreadable = 0;
+    this.#incidents.end();
+  }
+
+  #considerSnapshot({ trouble }: LedgerError): void {
+    if (trouble === "unreadable") this.#unreadable++;
+    if (trouble === "pruned" || trouble === "ahead" || this.#unreadable >= UNREADABLE_LIMIT) {
+      this.#offset = undefined;
+      this.#history++;
+      this.#unreadable = 0;
+    }
+  }
+
+  #tell(unreadable: readonly Unreadable[]): void {
+    for (const { contractId, reason } of unreadable) {
+      this.#parts.log.error(
+        { contractId, reason },
+        "a contract cannot be read and is treated as if it were not there; look for a newer release of this service",
+      );
+    }
+  }
+}
+
+/** An element of the active contracts. One that cannot be read is left out and told. */
+function decode(element: JsonValue, decoder: Decoder, unreadable: Unreadable[]): Entry | undefined {
+  try {
+    return decoder.decode(element);
+  } catch (error) {
+    unreadable.push({ contractId: "of an active contract", reason: messageOf(error) });
+    return undefined;
+  }
+}
+
+function read<T>(decoding: () => T): T {
+  try {
+    return decoding();
+  } catch (error) {
+    throw new LedgerError("unreadable", `an update cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** Whatever else is thrown comes from the store or from a defect; the mirror goes on all the same. */
+function asLedgerError(error: unknown): LedgerError {
+  return error instanceof LedgerError ? error : new LedgerError("lost", messageOf(error));
+}
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await delay(milliseconds, undefined, { signal }).catch(() => undefined);
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,40 @@
+import type { Contract, Found, Kind, Question, View } from "../store/store.js";
+
+/** A view that notes which contracts were asked for by id and not found. */
+export class WatchedView implements View {
+  readonly #view: View;
+  readonly #missed = new Set<string>();
+
+  constructor(view: View) {
+    this.#view = view;
+  }
+
+  get offset(): number {
+    return this.#view.offset;
+  }
+
+  async read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>> {
+    const found = await this.#view.read(questions);
+    for (const [index, question] of questions.entries()) {
+      const contracts: readonly Contract[] | undefined = found[index];
+      if ("contractId" in question && contracts?.length === 0) this.#missed.add(question.contractId);
+    }
+    return found;
+  }
+
+  all<F>(kind: Kind<F>): Promise<readonly Contract<F>[]> {
+    return this.#view.all(kind);
+  }
+
+  wasArchived(contractId: string): Promise<boolean> {
+    return this.#view.wasArchived(contractId);
+  }
+
+  /** Whether a contract was missed that may yet come: one that is known to be archived will not. */
+  async missedUnarchived(): Promise<boolean> {
+    for (const contractId of this.#missed) {
+      if (!(await this.#view.wasArchived(contractId))) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+/** Where the contracts come from: a file or a participant, as the configuration says. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Config } from "./config/config.js";
+import { Decoder } from "./ledger/decode.js";
+import { SnapshotFile } from "./ledger/file/snapshot-file.js";
+import type { Log } from "./ledger/log.js";
+import { ParticipantClient } from "./ledger/participant/client.js";
+import { Mirror } from "./ledger/participant/mirror.js";
+import { Progress } from "./ledger/participant/progress.js";
+import { clientCredentials, noToken, tokenFile, type TokenSource } from "./ledger/participant/tokens.js";
+import type { Freshness } from "./registry/engine.js";
+import type { Kind, StoreWriter } from "./store/store.js";
+
+/** How often a snapshot file is looked at, in milliseconds. */
+const POLL_MS = 1_000;
+
+/** Feeds a store, and says how recent it is. */
+export interface Source extends Freshness {
+  /** A path or a URL, for texts. */
+  readonly name: string;
+  /**
+   * Begins to feed the store. A file is in the store when this ends, and throws
+   * SnapshotError where it cannot be served; a participant's contracts come when
+   * they come.
+   */
+  start(log: Log): Promise<void>;
+  /** Why the service is not ready; undefined where it is. */
+  unreadiness(): string | undefined;
+  /** Ends, and waits for what is under way. */
+  close(): Promise<void>;
+}
+
+/** Throws the system's error where a file that the configuration names cannot be read. */
+export async function sourceOf(
+  config: Config,
+  kinds: readonly Kind[],
+  writer: StoreWriter,
+  now: () => number,
+): Promise<Source> {
+  const { ledgerUrl, ledgerParties = [], ledgerCaFile } = config;
+  const decoder = new Decoder(kinds);
+  if (ledgerUrl === undefined) return fileSource(snapshotPath(config), decoder, writer);
+  const ca = ledgerCaFile === undefined ? undefined : await readFile(ledgerCaFile, "utf8");
+  const end = new AbortController();
+  const { signal } = end;
+  const progress = new Progress(
+    {
+      unreadyAfter: config.unreadySeconds * 1000,
+      staleAfter: config.staleSeconds * 1000,
+      readWait: config.readWaitMs,
+    },
+    now,
+  );
+  const endpoint = { url: ledgerUrl, ca, token: tokensOf(config, ca, signal, now), signal };
+  const ledger = new ParticipantClient(endpoint, ledgerParties, kinds);
+  let running: Promise<void> = Promise.resolve();
+  return {
+    name: ledgerUrl.href,
+    async start(log) {
+      running = new Mirror({ ledger, decoder, writer, progress, log, now, random: Math.random, signal }).run();
+    },
+    refusal: () => progress.refusal(),
+    unreadiness: () => progress.unreadiness(),
+    catchUp: (offset) => progress.catchUp(offset, () => ledger.ledgerEnd()),
+    async close() {
+      end.abort();
+      await running;
+    },
+  };
+}
+
+/** The file that is served: the operator's, or the demo registry that comes with the package. */
+export function snapshotPath({ snapshot }: Config): string {
+  return snapshot ?? createRequire(import.meta.url).resolve("#demo/registry.ndjson");
+}
+
+function fileSource(path: string, decoder: Decoder, writer: StoreWriter): Source {
+  const file = new SnapshotFile(path, decoder, writer);
+  return {
+    name: path,
+    async start(log) {
+      await file.start(POLL_MS, {
+        swapped: ({ contracts }) => log.info({ path, contracts: contracts.length }, "serving the changed snapshot"),
+        rejected: (reason) =>
+          log.error({ path, reason }, "the changed snapshot cannot be served; what was served before goes on"),
+      });
+    },
+    // A file is what there is: nothing is ahead of it.
+    refusal: () => undefined,
+    unreadiness: () => undefined,
+    catchUp: () => Promise.resolve(false),
+    close: () => file.close(),
+  };
+}
+
+function tokensOf(
+  { ledgerTokenFile, oidcIssuer, oidcClientId, oidcClientSecretFile, oidcAudience }: Config,
+  ca: string | undefined,
+  signal: AbortSignal,
+  now: () => number,
+): TokenSource {
+  if (ledgerTokenFile !== undefined) return tokenFile(ledgerTokenFile);
+  if (oidcIssuer === undefined || oidcClientId === undefined || oidcClientSecretFile === undefined) return noToken;
+  const credentials = {
+    issuer: oidcIssuer,
+    clientId: oidcClientId,
+    secretFile: oidcClientSecretFile,
+    audience: oidcAudience,
+  };
+  return clientCredentials(credentials, ca, signal, now);
+}
