@@ -104,7 +104,9 @@ export type Change =
 export interface StoreReader {
   /**
    * Runs `use` on one state. The state is let go when `use` ends: a view must
-   * not be kept. Throws NotReady before the first state is there.
+   * not be kept. Where the state moves while `use` runs, it may be run again
+   * from its beginning, on the new one: it must have no effects of its own.
+   * Throws NotReady before the first state is there.
    */
   read<T>(use: (view: View) => Promise<T>): Promise<T>;
 }

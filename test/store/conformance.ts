@@ -1,6 +1,7 @@
 /** What every store owes: the promises of src/store/store.ts, a case for each. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  type Change,
   type Contract,
   type JsonObject,
   key,
@@ -425,7 +426,128 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
         ]);
       });
     });
+
+    describe("apply", () => {
+      test("before the first state throws NotReady", async () => {
+        await expect(store.writer.apply([active("a")], 6)).rejects.toThrow(NotReady);
+      });
+
+      test("adds what is created, under its id and its keys, and takes away what is archived", async () => {
+        await store.writer.replace([contract(apple, "a", { labels: ["red"] }), contract(pear, "p")], 5);
+        await store.writer.apply([active("b"), { archived: "a" }], 6);
+        expect(await placesIn(store)).toEqual({ offset: 6, at: { b: "sync-A" } });
+        expect(await found(apple, { label: "red" })).toEqual(["b"]);
+        expect(await found(apple, { id: "a" })).toEqual([]);
+        expect(await found(pear, undefined)).toEqual(["p"]);
+      });
+
+      test("keeps the order of a view", async () => {
+        await store.writer.replace([at("m", 2_000_000), at("o", 1_000_000)], 5);
+        await store.writer.apply([{ active: at("n", 2_000_000) }, { active: at("z", 3_000_000) }], 6);
+        await store.writer.apply([{ active: at("a", 1_500_000) }], 7);
+        expect(await found(apple, { label: "red" })).toEqual(["z", "m", "n", "a", "o"]);
+      });
+
+      test("of an update at or below the offset changes nothing", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        await store.writer.apply([{ archived: "a" }, active("b")], 5);
+        await store.writer.apply([{ archived: "a" }, active("b")], 4);
+        expect(await placesIn(store)).toEqual({ offset: 5, at: { a: "sync-A" } });
+        await store.writer.apply([active("b")], 6);
+        await store.writer.apply([{ archived: "b" }], 6);
+        expect(await placesIn(store)).toEqual({ offset: 6, at: { a: "sync-A", b: "sync-A" } });
+      });
+
+      test("of no change moves the offset alone", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        await store.writer.apply([], 17);
+        expect(await placesIn(store)).toEqual({ offset: 17, at: { a: "sync-A" } });
+      });
+
+      test("follows a reassignment from one synchronizer to another", async () => {
+        await store.writer.replace([contract(apple, "a", { labels: ["red"] })], 5);
+        await store.writer.apply([unassigned("a", 1)], 6);
+        expect(await placesIn(store)).toEqual({ offset: 6, at: { a: undefined } });
+        expect(await found(apple, { label: "red" })).toEqual(["a"]);
+        await store.writer.apply([active("a", { synchronizerId: "sync-B", reassignmentCounter: 1 })], 7);
+        expect(await placesIn(store)).toEqual({ offset: 7, at: { a: "sync-B" } });
+        expect(await found(apple, { label: "red" })).toEqual(["a"]);
+      });
+
+      test("takes an arrival that is told before the departure", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        await store.writer.apply([active("a", { synchronizerId: "sync-B", reassignmentCounter: 1 })], 6);
+        await store.writer.apply([unassigned("a", 1)], 7);
+        expect(await placesIn(store)).toEqual({ offset: 7, at: { a: "sync-B" } });
+        await store.writer.apply([active("a", { reassignmentCounter: 0 })], 8);
+        expect(await placesIn(store)).toEqual({ offset: 8, at: { a: "sync-B" } });
+        await store.writer.apply([unassigned("a", 2)], 9);
+        expect(await placesIn(store)).toEqual({ offset: 9, at: { a: undefined } });
+      });
+
+      test("of events on contracts that are not there changes nothing else", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        await store.writer.apply([{ archived: "x" }, unassigned("y", 3)], 6);
+        expect(await placesIn(store)).toEqual({ offset: 6, at: { a: "sync-A" } });
+      });
+
+      test("is seen whole or not at all", async () => {
+        await store.writer.replace([contract(apple, "0")], 0);
+        const progress = { isOver: false };
+        const writing = (async () => {
+          for (let offset = 1; offset <= 300; offset++) {
+            await store.writer.apply([{ archived: String(offset - 1) }, active(String(offset))], offset);
+            if (offset % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+          }
+          progress.isOver = true;
+        })();
+        while (!progress.isOver) {
+          const { offset, at: places } = await placesIn(store);
+          expect(Object.keys(places)).toEqual([String(offset)]);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        await writing;
+      });
+
+      test("ends no read: one that it overtakes is run again on the new state", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        let runs = 0;
+        const seen = await store.reader.read(async (view) => {
+          const before = view.offset;
+          if (runs++ === 0) await store.writer.apply([active("b")], 6);
+          const ids = idsOf(await view.all(apple));
+          return { before, ids };
+        });
+        expect([
+          { before: 5, ids: ["a"] },
+          { before: 6, ids: ["a", "b"] },
+        ]).toContainEqual(seen);
+      });
+
+      test("remembers what was archived", async () => {
+        await store.writer.replace([contract(apple, "a"), contract(apple, "b")], 5);
+        await store.writer.apply([{ archived: "a" }], 6);
+        const archived = (id: string) => store.reader.read((view) => view.wasArchived(id));
+        expect([await archived("a"), await archived("b"), await archived("x")]).toEqual([true, false, false]);
+      });
+    });
   });
+}
+
+const active = (id: string, more: Partial<Contract<Facts>> = {}): Change => ({
+  active: contract(apple, id, { labels: ["red"], more }),
+});
+
+const unassigned = (id: string, reassignmentCounter: number): Change => ({ unassigned: id, reassignmentCounter });
+
+/** Where each apple is, by id, with the offset. */
+function placesIn({ reader }: Made) {
+  return reader.read(async (view) => ({
+    offset: view.offset,
+    at: Object.fromEntries(
+      (await view.all(apple)).map(({ contractId, synchronizerId }) => [contractId, synchronizerId]),
+    ),
+  }));
 }
 
 /** Stores a contract, and finds it by id, by the label "red" and in the list of its kind. */
