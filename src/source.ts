@@ -1,6 +1,7 @@
 /** Where the contracts come from: a file or a participant, as the configuration says. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "./config/config.js";
 import { Decoder } from "./ledger/decode.js";
 import { SnapshotFile } from "./ledger/file/snapshot-file.js";
@@ -58,7 +59,8 @@ export async function sourceOf(
   return {
     name: ledgerUrl.href,
     async start(log) {
-      running = new Mirror({ ledger, decoder, writer, progress, log, now, random: Math.random, signal }).run();
+      const pause = (milliseconds: number) => delay(milliseconds, undefined, { signal }).catch(() => undefined);
+      running = new Mirror({ ledger, decoder, writer, progress, log, now, random: Math.random, pause, signal }).run();
     },
     refusal: () => progress.refusal(),
     unreadiness: () => progress.unreadiness(),

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { JsonValue, StoreWriter } from "../../store/store.js";
 import { type Decoder, type Entry, later } from "../decode.js";
 import type { Log } from "../log.js";
@@ -27,6 +26,8 @@ export interface MirrorParts {
   readonly now: () => number;
   /** Numbers from 0 to 1. */
   readonly random: () => number;
+  /** Waits; ends early, and does not throw, when the signal is aborted. */
+  readonly pause: (milliseconds: number) => Promise<void>;
   /** Aborted when the mirror has to end. */
   readonly signal: AbortSignal;
 }
@@ -66,7 +67,7 @@ export class Mirror {
   }
 
   async #keepFollowing(): Promise<void> {
-    const { signal, random, now } = this.#parts;
+    const { random, now, pause } = this.#parts;
     while (!this.#isOver()) {
       const begun = now();
       try {
@@ -79,17 +80,17 @@ export class Mirror {
         this.#failures = now() - begun > STEADY_MS ? 1 : this.#failures + 1;
         this.#incidents.begin(failure);
         this.#considerSnapshot(failure);
-        await pause(pauseAfter(failure.trouble, this.#failures, random), signal);
+        await pause(pauseAfter(failure.trouble, this.#failures, random));
       }
     }
   }
 
   /** Asks for the ledger's end again and again, and fetches what the stream has not brought. */
   async #keepAsking(): Promise<void> {
-    const { ledger, progress, signal, now } = this.#parts;
+    const { ledger, progress, now, pause } = this.#parts;
     let behind: number | undefined;
     while (!this.#isOver()) {
-      await pause(POLL_MS, signal);
+      await pause(POLL_MS);
       if (this.#isOver() || this.#offset === undefined) continue;
       try {
         const asked = now();
@@ -230,10 +231,6 @@ function read<T>(decoding: () => T): T {
 /** Whatever else is thrown comes from the store or from a defect; the mirror goes on all the same. */
 function asLedgerError(error: unknown): LedgerError {
   return error instanceof LedgerError ? error : new LedgerError("lost", messageOf(error));
-}
-
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await delay(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
