@@ -13,10 +13,26 @@ export interface Endpoint {
   readonly token: () => Promise<string | undefined>;
   /** Aborted when nothing more is wanted of the participant. */
   readonly signal: AbortSignal;
+  /** How long to wait for the participant; `patience` where not said. */
+  readonly patience?: Partial<Patience>;
 }
 
-/** Longest wait for an answer, and largest answer: every call used here has a small one. */
-const TIMEOUT_MS = 10_000;
+/** Longest waits, in milliseconds. */
+export interface Patience {
+  /** For a whole answer over HTTP. */
+  readonly answer: number;
+  /** For a stream to open. */
+  readonly open: number;
+  /** Between pings on a stream; one that is not answered before the next ends it. */
+  readonly ping: number;
+  /** For the next message of a stream that has an end. */
+  readonly message: number;
+}
+
+/** A snapshot of a large ledger takes a participant some time before its first message. */
+export const patience: Patience = { answer: 10_000, open: 10_000, ping: 10_000, message: 60_000 };
+
+/** Largest answer: every call used here has a small one. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Calls the participant. Throws LedgerError, whatever fails. */
@@ -31,6 +47,7 @@ export async function call(
     method,
     ca: endpoint.ca,
     signal: endpoint.signal,
+    timeout: endpoint.patience?.answer ?? patience.answer,
     headers: {
       accept: "application/json",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -52,6 +69,8 @@ export interface Exchange {
   readonly method: "GET" | "POST";
   readonly ca: string | undefined;
   readonly signal: AbortSignal;
+  /** Longest wait for the whole answer, in milliseconds. */
+  readonly timeout: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
 }
@@ -59,16 +78,11 @@ export interface Exchange {
 /** One request and its whole answer as text. Throws LedgerError "lost". */
 export function exchange(
   url: URL,
-  { method, ca, signal, headers, body }: Exchange,
+  { method, ca, signal, timeout, headers, body }: Exchange,
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const lost = (reason: string) => reject(new LedgerError("lost", `${url.origin} cannot be reached: ${reason}`));
-    const options = {
-      method,
-      headers,
-      timeout: TIMEOUT_MS,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    };
+    const options = { method, headers, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) };
     const request = url.protocol === "https:" ? requestHttps(url, { ...options, ca }) : requestHttp(url, options);
     request.on("error", (error) => lost(error.message));
     request.on("response", (response) => {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { LedgerError } from "./errors.js";
-import { exchange } from "./http.js";
+import { exchange, patience } from "./http.js";
 
 /** Gives the token to send now. Throws LedgerError; no message ever carries the token. */
 export type TokenSource = () => Promise<string | undefined>;
@@ -72,7 +72,8 @@ async function fetchToken(
   signal: AbortSignal,
 ): Promise<{ token: string; expiresIn: number }> {
   const base = issuer.href.replace(/\/$/, "");
-  const discovery = { method: "GET", ca, signal, headers: {}, body: undefined } as const;
+  const timeout = patience.answer;
+  const discovery = { method: "GET", ca, signal, timeout, headers: {}, body: undefined } as const;
   const configuration = fields(await exchange(new URL(`${base}/.well-known/openid-configuration`), discovery), issuer);
   const endpoint = configuration.token_endpoint;
   if (typeof endpoint !== "string" || !URL.canParse(endpoint)) {
@@ -81,7 +82,7 @@ async function fetchToken(
   const form = new URLSearchParams({ grant_type: "client_credentials", client_id: clientId, client_secret: secret });
   if (audience !== undefined) form.set("audience", audience);
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
-  const request = { method: "POST", ca, signal, headers, body: form.toString() } as const;
+  const request = { method: "POST", ca, signal, timeout, headers, body: form.toString() } as const;
   const { access_token: token, expires_in: expiresIn } = fields(await exchange(new URL(endpoint), request), issuer);
   if (typeof token !== "string" || token === "") {
     throw new LedgerError("denied", `issuer ${base} gave no access_token`);
