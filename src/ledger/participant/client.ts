@@ -31,14 +31,14 @@ export class ParticipantClient implements Ledger {
   /** The elements of the active contracts at an offset. */
   activeContracts(offset: number): AsyncGenerator<JsonValue> {
     const request = { activeAtOffset: offset, eventFormat: this.#eventFormat };
-    return stream(this.#endpoint, "/v2/state/active-contracts", request);
+    return stream(this.#endpoint, "/v2/state/active-contracts", request, true);
   }
 
   /** The updates behind an offset, up to another or without end. */
   updates(after: number, upTo?: number): AsyncGenerator<JsonValue> {
     const until = upTo === undefined ? {} : { endInclusive: upTo };
     const request = { beginExclusive: after, ...until, updateFormat: this.#updateFormat() };
-    return stream(this.#endpoint, "/v2/updates", request);
+    return stream(this.#endpoint, "/v2/updates", request, upTo !== undefined);
   }
 
   /** Whether the participant still has the update: one that was restored from a backup may not. */

@@ -1,0 +1,94 @@
+import { WebSocket } from "ws";
+import { errorFrom, LedgerError } from "./errors.js";
+
+/** Messages that wait to be used before the socket is told to pause, and to go on. */
+const HIGH = 1_000;
+const LOW = 100;
+
+/** The messages of a socket in their order, with a bound on how many wait, and the reason why there are no more. */
+export class Inbox {
+  readonly #socket: WebSocket;
+  readonly #messageMs: number;
+  readonly #pings: NodeJS.Timeout;
+  readonly #waiting: string[] = [];
+  /** Ends the wait of whoever reads; set while somebody does. */
+  #wake: () => void = () => undefined;
+  #end: LedgerError | "closed" | undefined;
+  /** Whether anything has come since the last ping. */
+  #alive = true;
+  /** Since when a message is waited for that has not come. */
+  #missingSince: number | undefined;
+
+  /** Pings every `pingMs`, and expects a message every `messageMs` while one is waited for. */
+  constructor(socket: WebSocket, pingMs: number, messageMs: number) {
+    this.#socket = socket;
+    this.#messageMs = messageMs;
+    socket.on("message", (data: Buffer) => this.#put(data.toString()));
+    socket.on("pong", () => {
+      this.#alive = true;
+    });
+    socket.on("unexpected-response", (_request, response) => {
+      response.resume();
+      const status = response.statusCode ?? 0;
+      this.#stop(errorFrom(undefined, status) ?? new LedgerError("refused", `status ${status}`));
+      socket.terminate();
+    });
+    socket.on("error", (error) => this.#stop(new LedgerError("lost", `the stream broke: ${error.message}`)));
+    socket.on("close", (code) => {
+      this.#stop(code === 1000 ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code})`));
+    });
+    this.#pings = setInterval(() => this.#ping(), pingMs);
+  }
+
+  /** Ends when the server has closed in order, and throws LedgerError where it has not. What came before comes first. */
+  async *messages(): AsyncGenerator<string> {
+    for (;;) {
+      const next = this.#waiting.shift();
+      if (next !== undefined) {
+        if (this.#waiting.length < LOW && this.#socket.isPaused) this.#socket.resume();
+        yield next;
+      } else if (this.#end === undefined) {
+        this.#missingSince ??= performance.now();
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      } else if (this.#end === "closed") {
+        return;
+      } else {
+        throw this.#end;
+      }
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#pings);
+    this.#socket.terminate();
+  }
+
+  #put(text: string): void {
+    this.#waiting.push(text);
+    this.#alive = true;
+    this.#missingSince = undefined;
+    if (this.#waiting.length > HIGH) this.#socket.pause();
+    this.#wake();
+  }
+
+  /** The first reason is the one that counts. */
+  #stop(reason: LedgerError | "closed"): void {
+    this.#end ??= reason;
+    this.#wake();
+  }
+
+  #ping(): void {
+    if (this.#socket.readyState !== WebSocket.OPEN || this.#socket.isPaused) return;
+    const missing = this.#missingSince === undefined ? 0 : performance.now() - this.#missingSince;
+    if (!this.#alive || missing > this.#messageMs) {
+      const what = this.#alive ? "sent no message" : "answered no ping";
+      this.#stop(new LedgerError("lost", `the participant has ${what} on a stream for too long`));
+      this.#socket.terminate();
+      return;
+    }
+    this.#alive = false;
+    this.#socket.ping();
+  }
+}
