@@ -4,7 +4,7 @@ import type { Trouble } from "./errors.js";
 const pauses: Readonly<Record<Trouble, readonly [first: number, longest: number]>> = {
   pruned: [0, 10_000],
   ahead: [0, 10_000],
-  denied: [1_000, 60_000],
+  denied: [0, 60_000],
   busy: [200, 10_000],
   lost: [100, 10_000],
   unreadable: [500, 30_000],

@@ -21,11 +21,12 @@ export class ParticipantClient implements Ledger {
     this.#eventFormat = { filtersByParty, verbose: false };
   }
 
-  async ledgerEnd(): Promise<number> {
-    const answer = await call(this.#endpoint, "GET", "/v2/state/ledger-end");
-    const offset = typeof answer === "object" && answer !== null && !Array.isArray(answer) ? answer.offset : undefined;
-    if (typeof offset === "number") return offset;
-    throw new LedgerError("unreadable", "the participant's ledger end has no offset");
+  ledgerEnd(): Promise<number> {
+    return this.#offset("/v2/state/ledger-end", "offset");
+  }
+
+  prunedUpTo(): Promise<number> {
+    return this.#offset("/v2/state/latest-pruned-offsets", "participantPrunedUpToInclusive");
   }
 
   /** The elements of the active contracts at an offset. */
@@ -51,6 +52,14 @@ export class ParticipantClient implements Ledger {
       if (error instanceof LedgerError && error.code?.endsWith("NOT_FOUND") === true) return false;
       throw error;
     }
+  }
+
+  /** The offset that a call answers with, under a name. */
+  async #offset(path: string, name: string): Promise<number> {
+    const answer = await call(this.#endpoint, "GET", path);
+    const offset = typeof answer === "object" && answer !== null && !Array.isArray(answer) ? answer[name] : undefined;
+    if (typeof offset === "number") return offset;
+    throw new LedgerError("unreadable", `the participant's answer to ${path} has no number ${name}`);
   }
 
   #updateFormat(): JsonObject {

@@ -35,6 +35,9 @@ const codes: Readonly<Record<string, Trouble>> = {
   PARTICIPANT_PRUNED_DATA_ACCESSED: "pruned",
   OFFSET_AFTER_LEDGER_END: "ahead",
   PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END: "ahead",
+  // A stream is cut with these when its token has ended, or the user's rights have changed.
+  ACCESS_TOKEN_EXPIRED: "denied",
+  STALE_STREAM_AUTHORIZATION: "denied",
 };
 
 /** By HTTP status, and by the gRPC code that stands in an error in place of one. */
@@ -48,18 +51,28 @@ const statuses: Readonly<Record<number, Trouble>> = {
 };
 const grpcCodes: Readonly<Record<number, Trouble>> = { 7: "denied", 8: "busy", 14: "busy", 16: "denied" };
 
-/**
- * The error that a participant sent, as the body of a response or as a message
- * of a stream; undefined where the value is none. `status` is that of the
- * response, undefined on a stream.
- */
-export function errorFrom(value: JsonValue | undefined, status: number | undefined): LedgerError | undefined {
+/** The error that a response tells by its status and its body; undefined for a body that is not JSON. */
+export function responseError(body: JsonValue | undefined, status: number): LedgerError {
+  const { code, cause, grpcCode } = fieldsOf(body);
+  const trouble = codes[code ?? ""] ?? statuses[status] ?? grpcCodes[grpcCode] ?? "refused";
+  return new LedgerError(trouble, `the participant answered status ${status}, ${code ?? "no code"}: ${cause}`, code);
+}
+
+/** The error that a message of a stream tells; undefined where it tells none. */
+export function messageError(message: JsonValue): LedgerError | undefined {
+  const { code, cause, grpcCode, isError } = fieldsOf(message);
+  if (!isError) return undefined;
+  const trouble = codes[code ?? ""] ?? grpcCodes[grpcCode] ?? "refused";
+  return new LedgerError(trouble, `the participant answered ${code ?? "no code"}: ${cause}`, code);
+}
+
+function fieldsOf(value: JsonValue | undefined) {
   const told = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
   const code = typeof told.code === "string" ? told.code : undefined;
-  if (status === undefined && (code === undefined || !("cause" in told))) return undefined;
-  const grpcCode = typeof told.grpcCodeValue === "number" ? told.grpcCodeValue : -1;
-  const trouble = codes[code ?? ""] ?? statuses[status ?? 0] ?? grpcCodes[grpcCode] ?? "refused";
-  const cause = typeof told.cause === "string" ? told.cause.slice(0, 300) : "no cause given";
-  const where = status === undefined ? "" : `status ${status}, `;
-  return new LedgerError(trouble, `the participant answered ${where}${code ?? "no code"}: ${cause}`, code);
+  return {
+    code,
+    cause: typeof told.cause === "string" ? told.cause.slice(0, 300) : "no cause given",
+    grpcCode: typeof told.grpcCodeValue === "number" ? told.grpcCodeValue : -1,
+    isError: code !== undefined && "cause" in told,
+  };
 }

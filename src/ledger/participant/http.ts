@@ -1,7 +1,8 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { JsonValue } from "../../store/store.js";
-import { errorFrom, LedgerError } from "./errors.js";
+import { LedgerError, responseError } from "./errors.js";
+import type { TokenSource } from "./tokens.js";
 
 /** Where a participant is, and how to speak to it. */
 export interface Endpoint {
@@ -9,8 +10,7 @@ export interface Endpoint {
   readonly url: URL;
   /** Certificates of an own authority, PEM; undefined for those that Node.js trusts. */
   readonly ca: string | undefined;
-  /** The token to send now; undefined where none is needed. */
-  readonly token: () => Promise<string | undefined>;
+  readonly token: TokenSource;
   /** Aborted when nothing more is wanted of the participant. */
   readonly signal: AbortSignal;
   /** How long to wait for the participant; `patience` where not said. */
@@ -56,8 +56,16 @@ export async function call(
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   const value = parse(text);
-  if (status >= 200 && status < 300 && value !== undefined) return value;
-  throw errorFrom(value, status) ?? new LedgerError("unreadable", `the participant's answer to ${path} is not JSON`);
+  const isGood = status >= 200 && status < 300;
+  if (isGood && value !== undefined) return value;
+  if (isGood) throw new LedgerError("unreadable", `the participant's answer to ${path} is not JSON`);
+  throw noted(endpoint, responseError(value, status));
+}
+
+/** The same error; a token that was not accepted is not kept. */
+export function noted(endpoint: Endpoint, error: LedgerError): LedgerError {
+  if (error.trouble === "denied") endpoint.token.forget?.();
+  return error;
 }
 
 /** A path below the base, whether or not the base ends in a slash. */

@@ -1,5 +1,5 @@
 import { WebSocket } from "ws";
-import { errorFrom, LedgerError } from "./errors.js";
+import { LedgerError, responseError } from "./errors.js";
 
 /** Messages that wait to be used before the socket is told to pause, and to go on. */
 const HIGH = 1_000;
@@ -30,7 +30,7 @@ export class Inbox {
     socket.on("unexpected-response", (_request, response) => {
       response.resume();
       const status = response.statusCode ?? 0;
-      this.#stop(errorFrom(undefined, status) ?? new LedgerError("refused", `status ${status}`));
+      this.#stop(responseError(undefined, status));
       socket.terminate();
     });
     socket.on("error", (error) => this.#stop(new LedgerError("lost", `the stream broke: ${error.message}`)));

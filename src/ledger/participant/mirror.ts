@@ -5,7 +5,7 @@ import { pauseAfter } from "./backoff.js";
 import { LedgerError } from "./errors.js";
 import { Incidents } from "./incidents.js";
 import type { Progress } from "./progress.js";
-import { decodeUpdate, type Unreadable, type Update } from "./updates.js";
+import { decodeUpdate, type Unreadable } from "./updates.js";
 
 /** The ledger as the mirror asks it. Everything throws LedgerError. */
 export interface Ledger {
@@ -14,6 +14,8 @@ export interface Ledger {
   /** Without `upTo` it does not end by itself. */
   updates(after: number, upTo?: number): AsyncIterable<JsonValue>;
   hasUpdate(updateId: string): Promise<boolean>;
+  /** The offset up to which updates are no longer kept; 0 where all are. */
+  prunedUpTo(): Promise<number>;
 }
 
 export interface MirrorParts {
@@ -47,11 +49,15 @@ const POLL_MS = 1_000;
 export class Mirror {
   readonly #parts: MirrorParts;
   readonly #incidents: Incidents;
-  /** Where the store stands; undefined while a snapshot has to be taken. */
-  #offset: number | undefined;
-  /** The last update applied that has an id: by it a restored participant is known. */
-  #lastUpdate: string | undefined;
-  /** Counts the snapshots that had to be taken anew: updates of an older history do not apply. */
+  /**
+   * The update at which the store stands: a history in which it stands at this
+   * place is ours up to here. Undefined while a snapshot has to be taken; the id
+   * is, until the first update behind one is applied.
+   */
+  #anchor: { readonly offset: number; readonly updateId: string | undefined } | undefined;
+  /** Up to here there was nothing for us behind the anchor, in the history that is followed now. */
+  #seen = 0;
+  /** Counts the histories that were followed: what is left of an older one does not apply. */
   #history = 0;
   #failures = 0;
   #unreadable = 0;
@@ -71,14 +77,16 @@ export class Mirror {
     while (!this.#isOver()) {
       const begun = now();
       try {
-        if (this.#offset === undefined) await this.#takeSnapshot();
-        else await this.#checkHistory(this.#offset);
+        // After a cut nothing tells a restored ledger from ours where we know no update of it.
+        if (this.#anchor?.updateId === undefined) await this.#takeSnapshot();
+        else await this.#checkHistory(this.#anchor.offset, this.#anchor.updateId);
         await this.#follow();
       } catch (error) {
         if (this.#isOver()) return;
         const failure = asLedgerError(error);
         this.#failures = now() - begun > STEADY_MS ? 1 : this.#failures + 1;
-        this.#incidents.begin(failure);
+        // A token that has ended is no trouble yet: the next attempt brings a new one.
+        if (failure.trouble !== "denied" || this.#failures > 1) this.#incidents.begin(failure);
         this.#considerSnapshot(failure);
         await pause(pauseAfter(failure.trouble, this.#failures, random));
       }
@@ -91,14 +99,14 @@ export class Mirror {
     let behind: number | undefined;
     while (!this.#isOver()) {
       await pause(POLL_MS);
-      if (this.#isOver() || this.#offset === undefined) continue;
+      if (this.#isOver() || this.#anchor === undefined) continue;
       try {
         const asked = now();
         const end = await ledger.ledgerEnd();
         progress.ended(end, asked);
         // An end that has not been reached a poll later may hold nothing for us, or be held up.
-        if (behind !== undefined && this.#offset < behind) await this.#fetchUpTo(behind);
-        behind = this.#offset < end ? end : undefined;
+        if (behind !== undefined && this.#seen < behind) await this.#fetchUpTo(behind);
+        behind = this.#seen < end ? end : undefined;
       } catch {
         // The following runs into the same trouble, and tells it.
         behind = undefined;
@@ -124,28 +132,35 @@ export class Mirror {
       [...entries.values()].map(({ contract }) => contract),
       end,
     );
-    this.#offset = end;
-    this.#lastUpdate = undefined;
+    this.#anchor = { offset: end, updateId: undefined };
     progress.reached(end);
     progress.ended(end, asked);
     log.info({ offset: end, contracts: entries.size, took: now() - asked }, "a snapshot of the ledger has been taken");
     this.#recovered();
   }
 
-  /** Throws "ahead" where the participant does not have what we have applied. */
-  async #checkHistory(offset: number): Promise<void> {
+  /** Throws "ahead" or "pruned" where the participant does not have the update at which the store stands. */
+  async #checkHistory(offset: number, updateId: string): Promise<void> {
     const { ledger } = this.#parts;
-    if ((await ledger.ledgerEnd()) < offset) {
-      throw new LedgerError("ahead", `the ledger ends before offset ${offset}, which we have applied`);
-    }
-    if (this.#lastUpdate !== undefined && !(await ledger.hasUpdate(this.#lastUpdate))) {
-      throw new LedgerError("ahead", `the participant does not have update ${this.#lastUpdate}, which we have applied`);
-    }
+    const end = await ledger.ledgerEnd();
+    if (end < offset) throw new LedgerError("ahead", `the ledger ends at offset ${end}, and we have applied ${offset}`);
+    if (await ledger.hasUpdate(updateId)) return;
+    const isPruned = (await ledger.prunedUpTo()) >= offset;
+    throw new LedgerError(
+      isPruned ? "pruned" : "ahead",
+      `the participant does not have the update at offset ${offset}, which we have applied`,
+    );
   }
 
+  /**
+   * Follows the updates behind the anchor, and not behind what was seen to hold
+   * nothing for us: in a restored ledger other updates may stand there.
+   */
   async #follow(): Promise<never> {
-    const history = this.#history;
-    for await (const element of this.#parts.ledger.updates(this.#offset ?? 0)) {
+    const history = ++this.#history;
+    const { offset } = this.#anchor ?? { offset: 0 };
+    this.#seen = offset;
+    for await (const element of this.#parts.ledger.updates(offset)) {
       await this.#apply(element, history);
       this.#recovered();
     }
@@ -155,30 +170,27 @@ export class Mirror {
   /** Brings the store to an end of the ledger for sure, whatever the stream is doing. */
   async #fetchUpTo(end: number): Promise<void> {
     const history = this.#history;
-    const from = this.#offset;
-    if (from === undefined || from >= end) return;
-    for await (const element of this.#parts.ledger.updates(from, end)) await this.#apply(element, history);
-    await this.#applyOnce({ offset: end, updateId: undefined, changes: [], unreadable: [] }, history);
-  }
-
-  #apply(element: JsonValue, history: number): Promise<void> {
-    return this.#applyOnce(
-      read(() => decodeUpdate(element, this.#parts.decoder)),
-      history,
-    );
+    for await (const element of this.#parts.ledger.updates(this.#seen, end)) await this.#apply(element, history);
+    this.#see(end, history);
   }
 
   /** The stream and a fetch may bring the same update, one behind the other, and one of a history that is over. */
-  async #applyOnce({ offset, updateId, changes, unreadable }: Update, history: number): Promise<void> {
-    const { writer, progress } = this.#parts;
-    const isNew = () => history === this.#history && this.#offset !== undefined && offset > this.#offset;
-    if (!isNew()) return;
-    await writer.apply(changes, offset);
-    if (!isNew()) return;
-    this.#tell(unreadable);
-    this.#offset = offset;
-    this.#lastUpdate = updateId ?? this.#lastUpdate;
-    progress.reached(offset);
+  async #apply(element: JsonValue, history: number): Promise<void> {
+    const { offset, updateId, changes, unreadable } = read(() => decodeUpdate(element, this.#parts.decoder));
+    const isNew = () => history === this.#history && offset > this.#seen;
+    if (updateId !== undefined && isNew()) {
+      await this.#parts.writer.apply(changes, offset);
+      if (!isNew()) return;
+      this.#tell(unreadable);
+      this.#anchor = { offset, updateId };
+    }
+    this.#see(offset, history);
+  }
+
+  #see(offset: number, history: number): void {
+    if (history !== this.#history || offset <= this.#seen) return;
+    this.#seen = offset;
+    this.#parts.progress.reached(offset);
   }
 
   #isOver(): boolean {
@@ -194,8 +206,7 @@ export class Mirror {
   #considerSnapshot({ trouble }: LedgerError): void {
     if (trouble === "unreadable") this.#unreadable++;
     if (trouble === "pruned" || trouble === "ahead" || this.#unreadable >= UNREADABLE_LIMIT) {
-      this.#offset = undefined;
-      this.#history++;
+      this.#anchor = undefined;
       this.#unreadable = 0;
     }
   }

@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { JsonValue } from "../../store/store.js";
-import { errorFrom, LedgerError } from "./errors.js";
-import { type Endpoint, type Patience, patience, urlOf } from "./http.js";
+import { LedgerError, messageError } from "./errors.js";
+import { type Endpoint, noted, type Patience, patience, urlOf } from "./http.js";
 import { Inbox } from "./inbox.js";
 
 /** Largest message: one update, which may create many contracts. */
@@ -30,6 +30,8 @@ export async function* stream(
     if (signal.aborted) return;
     socket.once("open", () => socket.send(JSON.stringify(request)));
     for await (const text of inbox.messages()) yield message(text);
+  } catch (error) {
+    throw error instanceof LedgerError ? noted(endpoint, error) : error;
   } finally {
     signal.removeEventListener("abort", abort);
     inbox.close();
@@ -39,7 +41,8 @@ export async function* stream(
 function connect(endpoint: Endpoint, path: string, token: string | undefined, { open }: Patience): WebSocket {
   const url = urlOf(endpoint, path);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-  const protocols = token === undefined ? [] : ["daml.ws.auth", `jwt.token.${token}`];
+  // A participant answers with the first of these whether or not there is a token, so it has to be offered.
+  const protocols = ["daml.ws.auth", ...(token === undefined ? [] : [`jwt.token.${token}`])];
   return new WebSocket(url, protocols, {
     handshakeTimeout: open,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -57,7 +60,7 @@ function message(text: string): JsonValue {
   } catch {
     throw new LedgerError("unreadable", "the participant sent a message that is not JSON");
   }
-  const error = errorFrom(value, undefined);
+  const error = messageError(value);
   if (error !== undefined) throw error;
   return value;
 }

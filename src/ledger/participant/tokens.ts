@@ -3,7 +3,11 @@ import { LedgerError } from "./errors.js";
 import { exchange, patience } from "./http.js";
 
 /** Gives the token to send now. Throws LedgerError; no message ever carries the token. */
-export type TokenSource = () => Promise<string | undefined>;
+export interface TokenSource {
+  (): Promise<string | undefined>;
+  /** Told when the participant has not accepted the token, which may have been kept from before. */
+  readonly forget?: () => void;
+}
 
 export const noToken: TokenSource = () => Promise.resolve(undefined);
 
@@ -56,13 +60,17 @@ export function clientCredentials(
     kept = { token: granted.token, until: asked + life - Math.min(Math.max(life * RENEW_SHARE, RENEW_MS), life / 2) };
     return granted.token;
   };
-  return () => {
+  const current = (): Promise<string> => {
     if (kept !== undefined && now() < kept.until) return Promise.resolve(kept.token);
     fetching ??= renew().finally(() => {
       fetching = undefined;
     });
     return fetching;
   };
+  const forget = () => {
+    kept = undefined;
+  };
+  return Object.assign(current, { forget });
 }
 
 async function fetchToken(

@@ -1,0 +1,64 @@
+/** A mirror of a scripted participant, on real sockets, that does not wait as long as the real one. */
+import { setTimeout as delay } from "node:timers/promises";
+import { Decoder } from "../../../src/ledger/decode.js";
+import { ParticipantClient } from "../../../src/ledger/participant/client.js";
+import type { Patience } from "../../../src/ledger/participant/http.js";
+import { Mirror } from "../../../src/ledger/participant/mirror.js";
+import { Progress } from "../../../src/ledger/participant/progress.js";
+import { noToken } from "../../../src/ledger/participant/tokens.js";
+import { kinds } from "../../../src/registry/utility/kinds/index.js";
+import { MemoryStore } from "../../../src/store/memory.js";
+import type { Contract } from "../../../src/store/store.js";
+
+export const operator = "operator::1220";
+
+/** Pauses, which are made for real networks, are this much shorter. */
+const HASTE = 50;
+
+export interface Mirroring {
+  readonly store: MemoryStore;
+  readonly progress: Progress;
+  /** What was logged, as `level message details`. */
+  readonly logged: string[];
+  /** What the store holds of the kinds of a registry, by contract id. */
+  held(): Promise<ReadonlyMap<string, Contract>>;
+  stop(): Promise<void>;
+}
+
+const patience: Patience = { answer: 2_000, open: 2_000, ping: 100, message: 200 };
+
+export function mirror(url: string, parties: readonly string[] = [operator]): Mirroring {
+  const end = new AbortController();
+  const { signal } = end;
+  const store = new MemoryStore();
+  const progress = new Progress({ unreadyAfter: 1_000, staleAfter: 2_000, readWait: 1_000 }, Date.now);
+  const endpoint = { url: new URL(url), ca: undefined, token: noToken, signal, patience };
+  const logged: string[] = [];
+  const note = (level: string) => (details: object, message: string) =>
+    void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
+  const running = new Mirror({
+    ledger: new ParticipantClient(endpoint, parties, kinds),
+    decoder: new Decoder(kinds),
+    writer: store,
+    progress,
+    log: { info: note("info"), warn: note("warn"), error: note("error") },
+    now: Date.now,
+    random: Math.random,
+    pause: (milliseconds) => delay(milliseconds / HASTE, undefined, { signal }).catch(() => undefined),
+    signal,
+  }).run();
+  return {
+    store,
+    progress,
+    logged,
+    held: () =>
+      store.read(async (view) => {
+        const lists = await Promise.all(kinds.map((kind) => view.all(kind)));
+        return new Map(lists.flat().map((contract) => [contract.contractId, contract]));
+      }),
+    async stop() {
+      end.abort();
+      await running;
+    },
+  };
+}
