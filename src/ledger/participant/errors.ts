@@ -31,20 +31,21 @@ export class LedgerError extends Error {
   }
 }
 
-const codes: Readonly<Record<string, Trouble>> = {
-  PARTICIPANT_PRUNED_DATA_ACCESSED: "pruned",
-  OFFSET_AFTER_LEDGER_END: "ahead",
-  PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END: "ahead",
+const codes: ReadonlyMap<string | undefined, Trouble> = new Map([
+  ["PARTICIPANT_PRUNED_DATA_ACCESSED", "pruned"],
+  ["OFFSET_AFTER_LEDGER_END", "ahead"],
+  ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", "ahead"],
   // A stream is cut with these when its token has ended, or the user's rights have changed.
-  ACCESS_TOKEN_EXPIRED: "denied",
-  STALE_STREAM_AUTHORIZATION: "denied",
-};
+  ["ACCESS_TOKEN_EXPIRED", "denied"],
+  ["STALE_STREAM_AUTHORIZATION", "denied"],
+]);
 
 /** By HTTP status, and by the gRPC code that stands in an error in place of one. */
 const statuses: Readonly<Record<number, Trouble>> = {
   401: "denied",
   403: "denied",
   429: "busy",
+  500: "busy",
   502: "busy",
   503: "busy",
   504: "busy",
@@ -54,7 +55,7 @@ const grpcCodes: Readonly<Record<number, Trouble>> = { 7: "denied", 8: "busy", 1
 /** The error that a response tells by its status and its body; undefined for a body that is not JSON. */
 export function responseError(body: JsonValue | undefined, status: number): LedgerError {
   const { code, cause, grpcCode } = fieldsOf(body);
-  const trouble = codes[code ?? ""] ?? statuses[status] ?? grpcCodes[grpcCode] ?? "refused";
+  const trouble = codes.get(code) ?? statuses[status] ?? grpcCodes[grpcCode] ?? "refused";
   return new LedgerError(trouble, `the participant answered status ${status}, ${code ?? "no code"}: ${cause}`, code);
 }
 
@@ -62,7 +63,7 @@ export function responseError(body: JsonValue | undefined, status: number): Ledg
 export function messageError(message: JsonValue): LedgerError | undefined {
   const { code, cause, grpcCode, isError } = fieldsOf(message);
   if (!isError) return undefined;
-  const trouble = codes[code ?? ""] ?? grpcCodes[grpcCode] ?? "refused";
+  const trouble = codes.get(code) ?? grpcCodes[grpcCode] ?? "refused";
   return new LedgerError(trouble, `the participant answered ${code ?? "no code"}: ${cause}`, code);
 }
 

@@ -42,7 +42,7 @@ export async function call(
   path: string,
   body?: JsonValue,
 ): Promise<JsonValue> {
-  const token = await endpoint.token();
+  const token = await tokenOf(endpoint);
   const { status, text } = await exchange(urlOf(endpoint, path), {
     method,
     ca: endpoint.ca,
@@ -60,6 +60,13 @@ export async function call(
   if (isGood && value !== undefined) return value;
   if (isGood) throw new LedgerError("unreadable", `the participant's answer to ${path} is not JSON`);
   throw noted(endpoint, responseError(value, status));
+}
+
+/** The token to send, which has to fit in a header and in the name of a subprotocol. Throws "denied" where it does not. */
+export async function tokenOf({ token: source }: Endpoint): Promise<string | undefined> {
+  const token = await source();
+  if (token === undefined || /^[\w!#$%&'*+.^`|~-]+$/.test(token)) return token;
+  throw new LedgerError("denied", "the token for the participant has characters that no token has");
 }
 
 /** The same error; a token that was not accepted is not kept. */

@@ -1,9 +1,9 @@
 import { WebSocket } from "ws";
 import { LedgerError, responseError } from "./errors.js";
 
-/** Messages that wait to be used before the socket is told to pause, and to go on. */
-const HIGH = 1_000;
-const LOW = 100;
+/** Messages, and characters of them, that may wait to be used; then the socket pauses until a tenth is left. */
+const MOST_MESSAGES = 1_000;
+const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /** The messages of a socket in their order, with a bound on how many wait, and the reason why there are no more. */
 export class Inbox {
@@ -11,6 +11,7 @@ export class Inbox {
   readonly #messageMs: number;
   readonly #pings: NodeJS.Timeout;
   readonly #waiting: string[] = [];
+  #characters = 0;
   /** Ends the wait of whoever reads; set while somebody does. */
   #wake: () => void = () => undefined;
   #end: LedgerError | "closed" | undefined;
@@ -35,7 +36,10 @@ export class Inbox {
     });
     socket.on("error", (error) => this.#stop(new LedgerError("lost", `the stream broke: ${error.message}`)));
     socket.on("close", (code) => {
-      this.#stop(code === 1000 ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code})`));
+      // 1005: closed in order, without a code.
+      this.#stop(
+        code === 1000 || code === 1005 ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code})`),
+      );
     });
     this.#pings = setInterval(() => this.#ping(), pingMs);
   }
@@ -45,7 +49,12 @@ export class Inbox {
     for (;;) {
       const next = this.#waiting.shift();
       if (next !== undefined) {
-        if (this.#waiting.length < LOW && this.#socket.isPaused) this.#socket.resume();
+        this.#characters -= next.length;
+        if (this.#socket.isPaused && !this.#isFuller(0.1)) {
+          // A ping that was sent before the pause may not be answered yet.
+          this.#alive = true;
+          this.#socket.resume();
+        }
         yield next;
       } else if (this.#end === undefined) {
         this.#missingSince ??= performance.now();
@@ -67,10 +76,16 @@ export class Inbox {
 
   #put(text: string): void {
     this.#waiting.push(text);
+    this.#characters += text.length;
     this.#alive = true;
     this.#missingSince = undefined;
-    if (this.#waiting.length > HIGH) this.#socket.pause();
+    if (this.#isFuller(1)) this.#socket.pause();
     this.#wake();
+  }
+
+  /** Whether more than this share of what may wait does wait. */
+  #isFuller(share: number): boolean {
+    return this.#waiting.length > MOST_MESSAGES * share || this.#characters > MOST_CHARACTERS * share;
   }
 
   /** The first reason is the one that counts. */

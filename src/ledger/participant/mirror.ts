@@ -160,6 +160,7 @@ export class Mirror {
     const history = ++this.#history;
     const { offset } = this.#anchor ?? { offset: 0 };
     this.#seen = offset;
+    this.#parts.progress.reached(offset);
     for await (const element of this.#parts.ledger.updates(offset)) {
       await this.#apply(element, history);
       this.#recovered();

@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { JsonValue } from "../../store/store.js";
 import { LedgerError, messageError } from "./errors.js";
-import { type Endpoint, noted, type Patience, patience, urlOf } from "./http.js";
+import { type Endpoint, noted, type Patience, patience, tokenOf, urlOf } from "./http.js";
 import { Inbox } from "./inbox.js";
 
 /** Largest message: one update, which may create many contracts. */
@@ -21,7 +21,7 @@ export async function* stream(
   hasEnd: boolean,
 ): AsyncGenerator<JsonValue> {
   const waits = { ...patience, ...endpoint.patience };
-  const socket = connect(endpoint, path, await endpoint.token(), waits);
+  const socket = connect(endpoint, path, await tokenOf(endpoint), waits);
   const inbox = new Inbox(socket, waits.ping, hasEnd ? waits.message : Infinity);
   const { signal } = endpoint;
   const abort = () => socket.terminate();

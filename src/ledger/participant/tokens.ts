@@ -84,7 +84,7 @@ async function fetchToken(
   const discovery = { method: "GET", ca, signal, timeout, headers: {}, body: undefined } as const;
   const configuration = fields(await exchange(new URL(`${base}/.well-known/openid-configuration`), discovery), issuer);
   const endpoint = configuration.token_endpoint;
-  if (typeof endpoint !== "string" || !URL.canParse(endpoint)) {
+  if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
     throw new LedgerError("denied", `the configuration of issuer ${base} names no token_endpoint`);
   }
   const form = new URLSearchParams({ grant_type: "client_credentials", client_id: clientId, client_secret: secret });
@@ -92,11 +92,10 @@ async function fetchToken(
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
   const request = { method: "POST", ca, signal, timeout, headers, body: form.toString() } as const;
   const { access_token: token, expires_in: expiresIn } = fields(await exchange(new URL(endpoint), request), issuer);
-  if (typeof token !== "string" || token === "") {
-    throw new LedgerError("denied", `issuer ${base} gave no access_token`);
-  }
-  // RFC 6749 recommends expires_in and does not require it.
-  return { token, expiresIn: typeof expiresIn === "number" && expiresIn > 0 ? expiresIn : 60 };
+  if (typeof token !== "string" || token === "") throw new LedgerError("denied", `issuer ${base} gave no access_token`);
+  // RFC 6749 recommends expires_in and does not require it; some issuers send it as text.
+  const life = Number(expiresIn);
+  return { token, expiresIn: life > 0 ? life : 60 };
 }
 
 function fields({ status, text }: { status: number; text: string }, issuer: URL): Readonly<Record<string, unknown>> {

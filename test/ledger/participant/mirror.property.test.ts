@@ -34,7 +34,8 @@ const kept = new Set<string>(["factory", "offer", "locked"]);
 type Step =
   | { readonly do: "create"; readonly what: (keyof typeof templates)[]; readonly seen: boolean }
   | { readonly do: "archive" | "unassign" | "assign" | "assignEarly" | "unassignLate"; readonly which: number }
-  | { readonly do: "checkpoint" | "elsewhere" | "restart" }
+  | { readonly do: "checkpoint" | "elsewhere" }
+  | { readonly do: "restart" }
   | { readonly do: "prune" | "restore"; readonly share: number }
   | { readonly do: "wait"; readonly ms: number }
   | { readonly do: "fault"; readonly fault: (typeof faults)[number]; readonly after: number };
@@ -160,12 +161,14 @@ async function carryOut(
   }
 }
 
+/** Gives a fault to the stream that is open now, or to the next one where none is. */
+function now(given: (streams: "open" | "next") => void): void {
+  if (!attempt(() => given("open"))) given("next");
+}
+
 /** A fault for the stream that is open now, or for the next one where none is. */
 function give(fault: (typeof faults)[number], after: number, trouble: Participant["faults"]): void {
   const when = { after, path: "/v2/updates" } as const;
-  const now = (given: (streams: "open" | "next") => void) => {
-    if (!attempt(() => given("open"))) given("next");
-  };
   const given: Readonly<Record<(typeof faults)[number], () => void>> = {
     cut: () => now((streams) => trouble.cut({ ...when, streams })),
     reset: () => now((streams) => trouble.cut({ ...when, streams, reset: true })),

@@ -1,0 +1,130 @@
+import type { v3_5 } from "@canton-network/core-ledger-client-types";
+import { describe, expect, test } from "vitest";
+import { LedgerError, messageError, responseError, type Trouble } from "../../../src/ledger/participant/errors.js";
+import type { JsonValue } from "../../../src/store/store.js";
+
+type CantonError = v3_5.components["schemas"]["JsCantonError"];
+
+function told(code: string, more: Partial<CantonError> = {}): JsonValue {
+  const error: CantonError = {
+    code,
+    cause: "what happened",
+    correlationId: "c",
+    traceId: "t",
+    context: {},
+    resources: [],
+    errorCategory: 9,
+    definiteAnswer: false,
+    ...more,
+  };
+  return JSON.parse(JSON.stringify(error)) as JsonValue;
+}
+
+const ofResponse = (body: JsonValue | undefined, status: number): Trouble => responseError(body, status).trouble;
+const ofMessage = (message: JsonValue): Trouble | undefined => messageError(message)?.trouble;
+
+const codes: readonly (readonly [string, Trouble])[] = [
+  ["PARTICIPANT_PRUNED_DATA_ACCESSED", "pruned"],
+  ["OFFSET_AFTER_LEDGER_END", "ahead"],
+  ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", "ahead"],
+  ["ACCESS_TOKEN_EXPIRED", "denied"],
+  ["STALE_STREAM_AUTHORIZATION", "denied"],
+];
+
+describe("a code that says what to do", () => {
+  test.each(codes)("%s is %s, as a response and on a stream, whatever else it says", (code, trouble) => {
+    expect(ofResponse(told(code), 400)).toBe(trouble);
+    expect(ofMessage(told(code, { grpcCodeValue: 9 }))).toBe(trouble);
+    expect(ofResponse(told(code, { grpcCodeValue: 16 }), 503)).toBe(trouble);
+  });
+});
+
+describe("a status", () => {
+  test.each<[number, Trouble]>([
+    [400, "refused"],
+    [401, "denied"],
+    [403, "denied"],
+    [404, "refused"],
+    [413, "refused"],
+    [429, "busy"],
+    [502, "busy"],
+    [503, "busy"],
+    [504, "busy"],
+  ])("%i is %s, with a body of the documented shape, another body, and none", (status, trouble) => {
+    expect(ofResponse(told("SOME_CODE"), status)).toBe(trouble);
+    for (const body of [undefined, null, "text", 5, [], {}, { error: "x" }]) {
+      expect(ofResponse(body, status)).toBe(trouble);
+    }
+  });
+
+  test("counts for more than a gRPC code", () => {
+    expect(ofResponse(told("X", { grpcCodeValue: 16 }), 503)).toBe("busy");
+    expect(ofResponse(told("X", { grpcCodeValue: 14 }), 401)).toBe("denied");
+  });
+});
+
+describe("on a stream, a gRPC code", () => {
+  test.each<[number, string, Trouble]>([
+    [3, "INVALID_ARGUMENT", "refused"],
+    [5, "NOT_FOUND", "refused"],
+    [7, "PERMISSION_DENIED", "denied"],
+    [8, "RESOURCE_EXHAUSTED", "busy"],
+    [14, "UNAVAILABLE", "busy"],
+    [16, "UNAUTHENTICATED", "denied"],
+  ])("%i (%s) is %s", (grpcCodeValue, _name, trouble) => {
+    expect(ofMessage(told("NA", { grpcCodeValue }))).toBe(trouble);
+    expect(ofResponse(told("NA", { grpcCodeValue }), 400)).toBe(trouble);
+  });
+
+  test("that is missing leaves the error a refusal", () => {
+    expect(ofMessage(told("NA"))).toBe("refused");
+  });
+});
+
+describe("on a stream, what is no error", () => {
+  test.each<[string, JsonValue]>([
+    ["null", null],
+    ["a text", "code"],
+    ["a list", ["code", "cause"]],
+    ["an empty object", {}],
+    ["an update", { update: { OffsetCheckpoint: { value: { offset: 5 } } } }],
+    ["an active contract", { workflowId: "", contractEntry: { JsEmpty: {} } }],
+    ["a code without a cause", { code: "X" }],
+    ["a cause without a code", { cause: "x" }],
+    ["a code that is no text", { code: 5, cause: "x" }],
+  ])("%s gives none", (_what, value) => {
+    expect(messageError(value)).toBeUndefined();
+  });
+});
+
+describe("what is told", () => {
+  test("has the status, the participant's code and its cause", () => {
+    const error = responseError(told("SOME_CODE"), 400);
+    expect(error).toBeInstanceOf(LedgerError);
+    expect(error).toMatchObject({
+      name: "LedgerError",
+      code: "SOME_CODE",
+      message: "the participant answered status 400, SOME_CODE: what happened",
+    });
+    expect(messageError(told("SOME_CODE"))?.message).toBe("the participant answered SOME_CODE: what happened");
+  });
+
+  test("says so where there is no code and no cause", () => {
+    const error = responseError(undefined, 500);
+    expect(error.code).toBeUndefined();
+    expect(error.message).toBe("the participant answered status 500, no code: no cause given");
+  });
+
+  test("is short, however long the cause", () => {
+    expect(responseError(told("X", { cause: "y".repeat(1_000_000) }), 400).message.length).toBeLessThan(400);
+  });
+});
+
+test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
+  "a code that every object has a property of, %s, is a code like others",
+  (code) => {
+    expect(ofResponse(told(code), 400)).toBe("refused");
+    expect(ofResponse(told(code), 401)).toBe("denied");
+    expect(ofMessage(told(code, { grpcCodeValue: 14 }))).toBe("busy");
+  },
+);

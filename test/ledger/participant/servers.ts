@@ -1,0 +1,106 @@
+/** Servers on 127.0.0.1 that end with the test, and endpoints to reach them by. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { Server as TlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { inspect } from "node:util";
+import { onTestFinished } from "vitest";
+import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
+import { LedgerError } from "../../../src/ledger/participant/errors.js";
+import type { Endpoint } from "../../../src/ledger/participant/http.js";
+
+/** Longer than anything here takes that is not held up. */
+export const SOON_MS = 5_000;
+
+/** What a client sent. */
+export interface Seen {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+export async function seen(request: IncomingMessage): Promise<Seen> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const { method, url: path, headers } = request;
+  return { method, path, headers, body: Buffer.concat(chunks).toString() };
+}
+
+/** The base URL of a server that is closed, and all its connections with it, when the test ends. */
+export async function listening(server: Server, protocol = "http"): Promise<URL> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => {});
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => {
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  });
+  return new URL(`${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+/** A server of plain HTTP. A connection whose listener fails is cut. */
+export function serving(listener: (...of: Parameters<RequestListener>) => void | Promise<void>): Promise<URL> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      try {
+        await listener(request, response);
+      } catch (error) {
+        response.destroy(error instanceof Error ? error : undefined);
+      }
+    })();
+  });
+  return listening(server);
+}
+
+/** A server that takes WebSockets on every path. */
+export async function streaming(
+  connected: (socket: WebSocket, request: IncomingMessage) => void,
+  options: ServerOptions = {},
+  server: Server = createServer(),
+): Promise<URL> {
+  const sockets = new WebSocketServer({ ...options, server });
+  sockets.on("connection", (socket, request) => {
+    socket.on("error", () => {});
+    connected(socket, request);
+  });
+  return listening(server, server instanceof TlsServer ? "https" : "http");
+}
+
+/** A base URL at which nothing listens. */
+export async function nobody(): Promise<URL> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return new URL(`http://127.0.0.1:${port}`);
+}
+
+export function endpointAt(url: URL, more: Partial<Endpoint> = {}): Endpoint {
+  return { url, ca: undefined, token: () => Promise.resolve(undefined), signal: new AbortController().signal, ...more };
+}
+
+/** How a promise fails. Fails itself where that is not with a LedgerError. */
+export async function failureOf(promise: Promise<unknown>): Promise<LedgerError> {
+  let reason: unknown;
+  try {
+    const given = await promise;
+    reason = `it gave ${JSON.stringify(given)}`;
+  } catch (error) {
+    if (error instanceof LedgerError) return error;
+    reason = error;
+  }
+  throw new Error(`it did not fail with a LedgerError: ${String(reason)}`, { cause: reason });
+}
+
+/** Everything of an error that might end up in a log. */
+export const everythingOf = (error: unknown): string => inspect(error, { depth: 10, showHidden: true });

@@ -1,0 +1,577 @@
+import { getEventListeners } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { Socket } from "node:net";
+import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
+import type { v3_5 } from "@canton-network/core-ledger-client-types";
+import { describe, expect, test } from "vitest";
+import type { WebSocket } from "ws";
+import { LedgerError, type Trouble } from "../../../src/ledger/participant/errors.js";
+import type { Endpoint } from "../../../src/ledger/participant/http.js";
+import { stream } from "../../../src/ledger/participant/stream.js";
+import type { JsonValue } from "../../../src/store/store.js";
+import { gate, until, within } from "../../fixtures/waiting.js";
+import { canCertify, certify } from "./certificates.js";
+import { endpointAt, everythingOf, failureOf, listening, nobody, SOON_MS, streaming } from "./servers.js";
+
+const PATH = "/v2/updates";
+const REQUEST = { beginExclusive: 5, updateFormat: { party: "Zoë ☂" } };
+const TOKEN = "eyJhbGciOiJub25lIn0.c2VjcmV0.c2lnbmF0dXJl";
+
+const open = (endpoint: Endpoint, hasEnd = false) => stream(endpoint, PATH, REQUEST, hasEnd);
+const withToken = (token: string) => ({ token: () => Promise.resolve(token) });
+
+/** All messages of a stream, and how it ended. */
+async function all(
+  messages: AsyncGenerator<JsonValue>,
+): Promise<{ got: JsonValue[]; failure: LedgerError | undefined }> {
+  const got: JsonValue[] = [];
+  const reading = async () => {
+    try {
+      for await (const message of messages) got.push(message);
+      return undefined;
+    } catch (error) {
+      if (error instanceof LedgerError) return error;
+      throw error;
+    }
+  };
+  const failure = await within(SOON_MS, "the end of the stream", reading());
+  return { got, failure };
+}
+
+/** A server that waits for the request, and then does something with the socket. */
+const afterRequest = (act: (socket: WebSocket, request: IncomingMessage) => void): Promise<URL> =>
+  streaming((socket, request) => socket.once("message", () => act(socket, request)));
+
+const numbered = (count: number): JsonValue[] => Array.from({ length: count }, (_, number) => ({ number }));
+
+/** Sends many messages in order, then ends in order. */
+function sendAll(socket: WebSocket, messages: readonly JsonValue[]): void {
+  for (const message of messages) socket.send(JSON.stringify(message));
+  socket.close(1000);
+}
+
+describe("a stream", () => {
+  test("sends its request as one message, to the path below the base, and nothing else", async () => {
+    const received: { text: string; isBinary: boolean }[] = [];
+    const paths: (string | undefined)[] = [];
+    const url = await streaming((socket, request) => {
+      paths.push(request.url);
+      socket.on("message", (data: Buffer, isBinary) => {
+        received.push({ text: data.toString(), isBinary });
+        // What else came would have come before the answer to this ping.
+        socket.ping();
+        socket.once("pong", () => socket.close(1000));
+      });
+    });
+    expect(await all(open(endpointAt(new URL("/ledger/", url))))).toEqual({ got: [], failure: undefined });
+    expect(paths).toEqual([`/ledger${PATH}`]);
+    expect(received).toEqual([{ text: JSON.stringify(REQUEST), isBinary: false }]);
+  });
+
+  test("gives the messages in their order, and ends where the server does", async () => {
+    const url = await afterRequest((socket) => sendAll(socket, numbered(2_500)));
+    expect(await all(open(endpointAt(url)))).toEqual({ got: numbered(2_500), failure: undefined });
+  });
+
+  test("without a message ends too", async () => {
+    const url = await afterRequest((socket) => socket.close(1000));
+    expect(await all(open(endpointAt(url)))).toEqual({ got: [], failure: undefined });
+  });
+
+  test("gives a message when it comes, not when the next one does", async () => {
+    const sockets: WebSocket[] = [];
+    const url = await afterRequest((socket) => void sockets.push(socket));
+    const messages = open(endpointAt(url));
+    for (const number of [1, 2, 3]) {
+      const next = messages.next();
+      await until("the request is there", () => sockets.length === 1);
+      sockets[0]?.send(JSON.stringify({ number }));
+      expect(await within(SOON_MS, "a message", next)).toEqual({ value: { number }, done: false });
+    }
+    await messages.return(undefined);
+  });
+
+  test("takes a message that is larger than a frame of the network, and one in fragments", async () => {
+    const large = { blob: "☂".repeat(1_000_000) };
+    const url = await afterRequest((socket) => {
+      socket.send(JSON.stringify(large));
+      socket.send('{"in":', { fin: false });
+      socket.send('"parts"}', { fin: true });
+      socket.close(1000);
+    });
+    expect(await all(open(endpointAt(url)))).toEqual({ got: [large, { in: "parts" }], failure: undefined });
+  });
+});
+
+const cantonError = (code: string, grpcCodeValue: number): string => {
+  const told: v3_5.components["schemas"]["JsCantonError"] = {
+    code,
+    cause: "because",
+    correlationId: "c",
+    traceId: "t",
+    context: {},
+    resources: [],
+    errorCategory: 9,
+    grpcCodeValue,
+  };
+  return JSON.stringify(told);
+};
+
+describe("an error as a message", () => {
+  test.each<[string, number, Trouble]>([
+    ["PARTICIPANT_PRUNED_DATA_ACCESSED", 9, "pruned"],
+    ["OFFSET_AFTER_LEDGER_END", 11, "ahead"],
+    ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", 11, "ahead"],
+    ["ACCESS_TOKEN_EXPIRED", 10, "denied"],
+    ["SERVICE_NOT_RUNNING", 14, "busy"],
+    ["INVALID_ARGUMENT", 3, "refused"],
+  ])("%s ends the stream behind the messages before it", async (code, grpcCodeValue, trouble) => {
+    const url = await afterRequest((socket) => {
+      for (const message of numbered(3)) socket.send(JSON.stringify(message));
+      socket.send(cantonError(code, grpcCodeValue));
+      socket.send("{}");
+      socket.close(1000);
+    });
+    const { got, failure } = await all(open(endpointAt(url, withToken(TOKEN))));
+    expect(got).toEqual(numbered(3));
+    expect(failure).toMatchObject({ trouble, code });
+    expect(failure?.message).toContain("because");
+  });
+
+  test("ends the stream though the server does not close it", async () => {
+    let isClosed = false;
+    const url = await afterRequest((socket) => {
+      socket.on("close", () => {
+        isClosed = true;
+      });
+      socket.send(cantonError("SERVICE_NOT_RUNNING", 14));
+    });
+    expect((await all(open(endpointAt(url)))).failure).toMatchObject({ trouble: "busy" });
+    await until("the server's socket is closed", () => isClosed);
+  });
+});
+
+describe("a stream that is cut", () => {
+  test.each<[string, (socket: WebSocket, request: IncomingMessage) => void]>([
+    ["by its connection", (_socket, request) => void request.socket.end()],
+    ["by a reset", (_socket, request) => void request.socket.resetAndDestroy()],
+    ["as the server goes away", (socket) => socket.close(1001)],
+    ["for an error of the server", (socket) => socket.close(1011, "broken")],
+  ])("%s is lost behind what came before", async (_how, cut) => {
+    const sockets: [WebSocket, IncomingMessage][] = [];
+    const url = await afterRequest((socket, request) => {
+      for (const message of numbered(3)) socket.send(JSON.stringify(message));
+      sockets.push([socket, request]);
+    });
+    const messages = open(endpointAt(url, withToken(TOKEN)));
+    const first = [await messages.next(), await messages.next(), await messages.next()];
+    expect(first.map(({ value }) => value as JsonValue)).toEqual(numbered(3));
+    for (const [socket, request] of sockets) cut(socket, request);
+    const { got, failure } = await all(messages);
+    expect(got).toEqual([]);
+    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(everythingOf(failure)).not.toContain(TOKEN);
+  });
+
+  test("amid a message is lost, without half of it", async () => {
+    const url = await afterRequest((socket, request) => {
+      socket.send('{"number":0}');
+      socket.send('{"number":', { fin: false }, () => request.socket.end());
+    });
+    const { got, failure } = await all(open(endpointAt(url)));
+    expect(got).toEqual(numbered(1));
+    expect(failure).toMatchObject({ trouble: "lost" });
+  });
+
+  test.each(['{"number":', "", "<html>", "undefined"])(
+    "by a message that is not JSON (%j) is unreadable",
+    async (text) => {
+      const url = await afterRequest((socket) => {
+        socket.send('{"number":0}');
+        socket.send(text);
+      });
+      const { got, failure } = await all(open(endpointAt(url)));
+      expect(got).toEqual(numbered(1));
+      expect(failure).toMatchObject({ trouble: "unreadable" });
+    },
+  );
+});
+
+describe("a stream that does not open", () => {
+  test.each<[number, Trouble]>([
+    [401, "denied"],
+    [403, "denied"],
+    [404, "refused"],
+    [429, "busy"],
+    [503, "busy"],
+  ])("for status %i is %s", async (status, trouble) => {
+    const server = createServer();
+    server.on("upgrade", (_request, socket) => {
+      socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno`);
+    });
+    const url = await listening(server);
+    const { got, failure } = await all(open(endpointAt(url, withToken(TOKEN))));
+    expect(got).toEqual([]);
+    expect(failure).toMatchObject({ trouble });
+    expect(failure?.message).toContain(String(status));
+    expect(everythingOf(failure)).not.toContain(TOKEN);
+  });
+
+  test("as the server knows no WebSockets is refused", async () => {
+    const url = await listening(createServer((_request, response) => void response.end("hello")));
+    expect((await all(open(endpointAt(url)))).failure).toMatchObject({ trouble: "refused" });
+  });
+
+  test("as nobody listens is lost", async () => {
+    expect((await all(open(endpointAt(await nobody(), withToken(TOKEN))))).failure).toMatchObject({ trouble: "lost" });
+  });
+
+  test("as the server never answers is lost after as long as said", async () => {
+    const server = createServer();
+    const sockets: Socket[] = [];
+    server.on("upgrade", (_request, socket: Socket) => void sockets.push(socket));
+    const url = await listening(server);
+    expect((await all(open(endpointAt(url, { patience: { open: 100 } })))).failure).toMatchObject({ trouble: "lost" });
+    await until("the server's socket is closed", () =>
+      sockets.every(({ destroyed, readableEnded }) => destroyed || readableEnded),
+    );
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test("as there is no token is not tried, and fails as the token did", async () => {
+    let connections = 0;
+    const url = await streaming(() => void connections++);
+    const messages = open(endpointAt(url, { token: () => Promise.reject(new Error("no token")) }));
+    await expect(messages.next()).rejects.toThrow("no token");
+    expect(connections).toBe(0);
+  });
+
+  test.each(["two words", "two\nlines", "a=", "ü"])(
+    "as no header can carry its token (%j) fails, and keeps it",
+    async (token) => {
+      let connections = 0;
+      const url = await streaming(() => void connections++);
+      const { failure } = await all(open(endpointAt(url, withToken(token))));
+      expect(failure?.message).not.toContain(token);
+      expect(connections).toBe(0);
+    },
+  );
+});
+
+/** What each client offered, at a server that chooses the first as a participant does. */
+async function offers() {
+  const offered: (readonly string[])[] = [];
+  const url = await streaming((socket, request) => {
+    offered.push((request.headers["sec-websocket-protocol"] ?? "").split(/, */));
+    socket.once("message", () => socket.close(1000));
+  });
+  return { url, offered };
+}
+
+describe("the subprotocols", () => {
+  test("carry the token that holds when the stream opens", async () => {
+    const { url, offered } = await offers();
+    const tokens = ["one", TOKEN];
+    const endpoint = endpointAt(url, { token: () => Promise.resolve(tokens.shift()) });
+    for (let count = 0; count < 2; count++) expect((await all(open(endpoint))).failure).toBeUndefined();
+    expect(offered).toEqual([
+      ["daml.ws.auth", "jwt.token.one"],
+      ["daml.ws.auth", `jwt.token.${TOKEN}`],
+    ]);
+  });
+
+  test("carry no token where there is none", async () => {
+    const { url, offered } = await offers();
+    expect((await all(open(endpointAt(url)))).failure).toBeUndefined();
+    expect(offered).toEqual([["daml.ws.auth"]]);
+  });
+
+  test("that the server does not know make the stream fail, without the token in its reason", async () => {
+    const url = await streaming(() => {}, { handleProtocols: () => false });
+    const { failure } = await all(open(endpointAt(url, withToken(TOKEN))));
+    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(everythingOf(failure)).not.toContain(TOKEN);
+  });
+});
+
+describe("a token that is not accepted", () => {
+  test.each<[string, number]>([
+    ["is forgotten", 401],
+    ["is kept where the server is busy", 503],
+  ])("%s (status %i)", async (_what, status) => {
+    const server = createServer();
+    server.on("upgrade", (_request, socket) => {
+      socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+    });
+    const url = await listening(server);
+    let forgotten = 0;
+    const token = Object.assign(() => Promise.resolve(TOKEN), { forget: () => void forgotten++ });
+    await all(open(endpointAt(url, { token })));
+    expect(forgotten).toBe(status === 401 ? 1 : 0);
+  });
+});
+
+const COUNT = 50_000;
+const text = (number: number) => JSON.stringify({ number, filler: "x".repeat(1_000) });
+
+/** A server that sends all it has as fast as it can, and what of it has not gone to the network. */
+async function flood() {
+  const sockets: WebSocket[] = [];
+  const url = await afterRequest((socket) => {
+    sockets.push(socket);
+    void (async () => {
+      for (let number = 0; number < COUNT; number++) {
+        socket.send(text(number));
+        // This process is the reader's too.
+        if (number % 500 === 0) await turn();
+      }
+      socket.close(1000);
+    })();
+  });
+  return { url, held: () => sockets[0]?.bufferedAmount ?? 0 };
+}
+
+/** What the server still holds, once that has not changed for a while. */
+async function settled(held: () => number): Promise<number> {
+  let last = -1;
+  let same = 0;
+  await until("the server sends nothing more", async () => {
+    await pause(5);
+    same = held() === last ? same + 1 : 0;
+    last = held();
+    return same >= 30;
+  });
+  return last;
+}
+
+const numberOf = (message: JsonValue): number => (message as { number: number }).number;
+
+describe("a reader that is slower than the server", () => {
+  test("leaves most with the server while it rests, loses nothing, and keeps the order", async () => {
+    const { url, held } = await flood();
+    const messages = open(endpointAt(url));
+    expect((await messages.next()).value).toMatchObject({ number: 0 });
+    // The buffers of the system, a few megabytes, take what the reader does not; here all would be 50.
+    expect(await settled(held)).toBeGreaterThan(30_000_000);
+    for (let number = 1; number < 10_000; number++) expect((await messages.next()).value).toMatchObject({ number });
+    expect(await settled(held)).toBeGreaterThan(20_000_000);
+    const rest: number[] = [];
+    for await (const message of messages) rest.push(numberOf(message));
+    expect(rest).toEqual(Array.from({ length: COUNT - 10_000 }, (_, index) => 10_000 + index));
+  });
+
+  test("loses nothing where it rests between every few messages", async () => {
+    const { url } = await flood();
+    const got: number[] = [];
+    for await (const message of open(endpointAt(url))) if (got.push(numberOf(message)) % 7 === 0) await turn();
+    expect(got).toEqual(Array.from({ length: COUNT }, (_, index) => index));
+  });
+
+  test("gets all that was sent before a cut", async () => {
+    const url = await afterRequest((socket, request) => {
+      for (let number = 0; number < 5_000; number++) socket.send(text(number));
+      request.socket.end();
+    });
+    const messages = open(endpointAt(url));
+    const got: number[] = [];
+    for (let number = 0; number < 5_000; number++) {
+      const next = await messages.next();
+      got.push(numberOf(next.value as JsonValue));
+      if (number % 7 === 0) await turn();
+    }
+    expect(got).toEqual(Array.from({ length: 5_000 }, (_, index) => index));
+    expect(await failureOf(messages.next())).toMatchObject({ trouble: "lost" });
+  });
+
+  test("is not taken for a server that is silent", async () => {
+    const { url, held } = await flood();
+    const messages = open(endpointAt(url, { patience: { ping: 150, message: 150 } }), true);
+    await messages.next();
+    expect(await settled(held)).toBeGreaterThan(30_000_000);
+    // Longer than a silent server is waited for.
+    await pause(500);
+    const { got, failure } = await all(messages);
+    expect(failure).toBeUndefined();
+    expect(got).toHaveLength(COUNT - 1);
+  });
+});
+
+/** A server that sends a message, and knows when its client has gone. */
+async function watched() {
+  const state = { opened: 0, closed: 0 };
+  const url = await afterRequest((socket) => {
+    state.opened++;
+    socket.on("close", () => void state.closed++);
+    socket.send("{}");
+  });
+  return { url, gone: () => until("the server's socket is closed", () => state.opened === 1 && state.closed === 1) };
+}
+
+describe("a stream that is left", () => {
+  test("by leaving the loop is closed", async () => {
+    const { url, gone } = await watched();
+    const { signal } = new AbortController();
+    for await (const message of open(endpointAt(url, { signal }))) {
+      expect(message).toEqual({});
+      break;
+    }
+    await gone();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+
+  test("by an error in the loop is closed, and the error stays what it is", async () => {
+    const { url, gone } = await watched();
+    const own = new Error("own");
+    const loop = async () => {
+      for await (const _ of open(endpointAt(url))) throw own;
+    };
+    await expect(loop()).rejects.toBe(own);
+    await gone();
+  });
+
+  test("while the server floods it is closed", async () => {
+    let isClosed = false;
+    const url = await afterRequest((socket) => {
+      socket.on("close", () => {
+        isClosed = true;
+      });
+      for (const message of numbered(20_000)) socket.send(JSON.stringify(message));
+    });
+    const messages = open(endpointAt(url));
+    await messages.next();
+    await messages.return(undefined);
+    await expect.poll(() => isClosed).toBe(true);
+  });
+});
+
+/** Takes what comes of a stream until it ends, in whatever way. */
+const settle = (messages: AsyncGenerator<JsonValue>): Promise<unknown> =>
+  within(1_000, "the end of the stream", all(messages));
+
+describe("an abort", () => {
+  test("ends a stream that waits for a message, and closes it", async () => {
+    const { url, gone } = await watched();
+    const end = new AbortController();
+    const messages = open(endpointAt(url, { signal: end.signal }));
+    await messages.next();
+    const ending = settle(messages);
+    end.abort();
+    await ending;
+    await gone();
+    expect(getEventListeners(end.signal, "abort")).toEqual([]);
+  });
+
+  test("ends a stream that is not open yet", async () => {
+    const server = createServer();
+    const arrived = gate();
+    server.on("upgrade", () => arrived.open());
+    const url = await listening(server);
+    const end = new AbortController();
+    const ending = settle(open(endpointAt(url, { signal: end.signal })));
+    await arrived.opened;
+    end.abort();
+    await ending;
+    expect(getEventListeners(end.signal, "abort")).toEqual([]);
+  });
+
+  test("before a stream keeps it from asking", async () => {
+    const requests: string[] = [];
+    const url = await streaming((socket) =>
+      socket.on("message", (data: Buffer) => void requests.push(data.toString())),
+    );
+    await settle(open(endpointAt(url, { signal: AbortSignal.abort() })));
+    expect(requests).toEqual([]);
+  });
+
+  test("while the token is fetched keeps it from asking", async () => {
+    const requests: string[] = [];
+    const url = await streaming((socket) =>
+      socket.on("message", (data: Buffer) => void requests.push(data.toString())),
+    );
+    const end = new AbortController();
+    const token = gate();
+    const endpoint = endpointAt(url, { signal: end.signal, token: () => token.opened.then(() => TOKEN) });
+    const ending = settle(open(endpoint));
+    end.abort();
+    token.open();
+    await ending;
+    expect(requests).toEqual([]);
+  });
+});
+
+describe("a server that is silent", () => {
+  test("pings included, is lost", async () => {
+    let isClosed = false;
+    const url = await streaming(
+      (socket) => {
+        socket.once("message", () => socket.send("{}"));
+        socket.on("close", () => {
+          isClosed = true;
+        });
+      },
+      { autoPong: false },
+    );
+    const { got, failure } = await all(open(endpointAt(url, { patience: { ping: 40 } })));
+    expect(got).toEqual([{}]);
+    expect(failure).toMatchObject({ trouble: "lost" });
+    await until("the server's socket is closed", () => isClosed);
+  });
+
+  test("but answers pings is waited for, where the stream has no end", async () => {
+    let pings = 0;
+    const url = await streaming((socket) => {
+      socket.on("ping", () => {
+        if (++pings === 12) sendAll(socket, numbered(1));
+      });
+    });
+    const endpoint = endpointAt(url, { patience: { ping: 20, message: 40 } });
+    expect(await all(open(endpoint))).toEqual({ got: numbered(1), failure: undefined });
+    expect(pings).toBe(12);
+  });
+
+  test("but answers pings is not waited for longer than said, where the stream has an end", async () => {
+    const url = await afterRequest((socket) => socket.send("{}"));
+    const { got, failure } = await all(open(endpointAt(url, { patience: { ping: 20, message: 60 } }), true));
+    expect(got).toEqual([{}]);
+    expect(failure).toMatchObject({ trouble: "lost" });
+  });
+
+  test("but sends messages in place of answers to pings is waited for", async () => {
+    const url = await streaming(
+      (socket) => {
+        let number = 0;
+        const timer = setInterval(() => {
+          if (number < 30) socket.send(JSON.stringify({ number: number++ }));
+          else socket.close(1000);
+        }, 10);
+        socket.on("close", () => clearInterval(timer));
+      },
+      { autoPong: false },
+    );
+    const { got, failure } = await all(open(endpointAt(url, { patience: { ping: 100, message: 100 } }), true));
+    expect(failure).toBeUndefined();
+    expect(got).toEqual(numbered(30));
+  });
+});
+
+describe.skipIf(!canCertify)("with an own authority", () => {
+  test.each<[string, boolean]>([
+    ["that is trusted a stream opens by TLS", true],
+    ["other than the server's it is lost, and the token stays here", false],
+  ])("%s", async (_what, isTrusted) => {
+    const { ca, key, cert } = certify();
+    const requests: string[] = [];
+    const connected = (socket: WebSocket, request: IncomingMessage) => {
+      requests.push(String(request.headers["sec-websocket-protocol"]));
+      socket.once("message", () => sendAll(socket, numbered(3)));
+    };
+    const url = await streaming(connected, {}, createTlsServer({ key, cert }));
+    const { got, failure } = await all(
+      open(endpointAt(url, { ca: isTrusted ? ca : certify().ca, ...withToken(TOKEN) })),
+    );
+    expect(got).toEqual(isTrusted ? numbered(3) : []);
+    expect(failure?.trouble).toBe(isTrusted ? undefined : "lost");
+    expect(requests).toEqual(isTrusted ? [`daml.ws.auth,jwt.token.${TOKEN}`] : []);
+  });
+});
