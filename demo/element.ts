@@ -2,9 +2,10 @@
 import { createHash } from "node:crypto";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { JsonObject, Kind } from "../src/store/store.js";
+import { stakeholders } from "./stakeholders.js";
 
 export const synchronizer = `global-domain::1220${hash("global-domain")}`;
-const otherSynchronizer = `private-domain::1220${hash("private-domain")}`;
+export const otherSynchronizer = `private-domain::1220${hash("private-domain")}`;
 
 /** A party id: its hint and the fingerprint of a key. */
 export const party = (hint: string): string => `${hint}::1220${hash(`party ${hint}`)}`;
@@ -31,7 +32,7 @@ export function inReassignment(kind: Kind, label: string, payload: JsonObject): 
     target: otherSynchronizer,
     submitter: "",
     reassignmentCounter: 1,
-    witnessParties: [],
+    witnessParties: createdEvent.witnessParties ?? [],
     offset: 4000,
     nodeId: 0,
   };
@@ -44,6 +45,7 @@ let offset = 1000;
 
 function created(kind: Pick<Kind, "packageName" | "entity">, label: string, createArgument: JsonObject): JsonObject {
   offset += 7;
+  const { signatories, observers } = stakeholders(createArgument);
   return {
     offset,
     nodeId: 0,
@@ -54,9 +56,9 @@ function created(kind: Pick<Kind, "packageName" | "entity">, label: string, crea
     createArgument,
     createdEventBlob: blob(kind, label, createArgument),
     interfaceViews: [],
-    witnessParties: [],
-    signatories: [],
-    observers: [],
+    witnessParties: [...signatories, ...observers],
+    signatories,
+    observers,
     createdAt: new Date(Date.UTC(2026, 0, 5, 9) + offset * 61_000).toISOString().replace("Z", "417Z"),
     packageName: kind.packageName,
     representativePackageId: packageId(kind),

@@ -6,20 +6,20 @@ import * as services from "../src/registry/utility/kinds/services.js";
 import type { JsonObject, JsonValue } from "../src/store/store.js";
 import { active, contractId, inReassignment, party } from "./element.js";
 
-const operator = party("utility-operator");
+export const operator = party("utility-operator");
 const dso = party("DSO");
 const verifier = party("identity-verifier");
-const alice = party("alice");
-const bob = party("bob");
-const carol = party("carol");
+export const alice = party("alice");
+export const bob = party("bob");
+export const carol = party("carol");
 const dave = party("dave");
 
-interface Registrar {
+export interface Registrar {
   readonly party: string;
   readonly provider: string;
 }
-const acme: Registrar = { party: party("acme-registrar"), provider: party("acme-provider") };
-const nordic: Registrar = { party: party("nordic-registrar"), provider: party("nordic-provider") };
+export const acme: Registrar = { party: party("acme-registrar"), provider: party("acme-provider") };
+export const nordic: Registrar = { party: party("nordic-registrar"), provider: party("nordic-provider") };
 
 const served = ({ party: registrar, provider }: Registrar) => ({ operator, provider, registrar });
 const identifier = (source: string, id: string, scheme: string) => ({ source, id, scheme });
@@ -53,7 +53,7 @@ function credential(label: string, holder: string, claims: JsonObject[], validit
   });
 }
 
-function locked(label: string, registrar: Registrar, owner: string, id: string, amount: string): JsonObject {
+export function locked(label: string, registrar: Registrar, owner: string, id: string, amount: string): JsonObject {
   return active(instructions.holding, `holding ${label}`, {
     ...served(registrar),
     owner,
@@ -64,7 +64,13 @@ function locked(label: string, registrar: Registrar, owner: string, id: string, 
   });
 }
 
-function offer(label: string, registrar: Registrar, [sender, receiver]: [string, string], id: string, amount: string) {
+export function offer(
+  label: string,
+  registrar: Registrar,
+  [sender, receiver]: [string, string],
+  id: string,
+  amount: string,
+) {
   return {
     operator,
     provider: registrar.provider,

@@ -34,7 +34,7 @@ const advice: Readonly<
   refused: {
     level: "error",
     means: "the participant refuses what is asked of it",
-    todo: "check that its JSON Ledger API is version 2 and that it knows the parties configured",
+    todo: "check that its JSON Ledger API is version 2, and that it knows the parties and has the packages that are named",
   },
 };
 

@@ -1,0 +1,54 @@
+/**
+ * A participant with the demo registry, in which something happens every other
+ * second, to be mirrored by offledger: npm run demo:ledger [-- --port 7575].
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { synchronizer } from "../demo/element.js";
+import { acme, elements, nordic, operator } from "../demo/registry.js";
+import { type Change, target, trickle } from "../demo/trickle.js";
+import { creationsOf, play } from "../test/participant/elements.js";
+import { ScriptedLedger } from "../test/participant/ledger.js";
+import { Participant } from "../test/participant/participant.js";
+
+const { values } = parseArgs({
+  options: { port: { type: "string", default: "7575" }, ms: { type: "string", default: "2000" } },
+});
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
+
+const ledger = new ScriptedLedger({ synchronizerId: synchronizer, clock: () => new Date() });
+play(ledger, elements);
+const participant = await Participant.start({ ledger, port: Number(values.port) }).catch((error: unknown) => {
+  process.stderr.write(`cannot listen on port ${values.port}: ${String(error)}\n`);
+  return process.exit(1);
+});
+say(`a participant with ${ledger.truth.size} contracts of the demo registry, on ${participant.url}. In another shell:`);
+say(`  export OFFLEDGER_LEDGER_URL=${participant.url}`);
+say(`  export OFFLEDGER_LEDGER_PARTIES=${[operator, acme.provider, nordic.provider].join(",")}`);
+say("  npm start");
+
+for (const { change, says } of trickle()) {
+  await pause(Number(values.ms), undefined, { signal: stop.signal }).catch(() => {});
+  if (stop.signal.aborted) break;
+  say(`offset ${make(change)}: ${says}`);
+}
+await participant.close();
+say("stopped");
+
+function make(change: Change): number {
+  switch (change.does) {
+    case "create":
+      return ledger.transact(creationsOf(change.elements).map((create) => ({ create })));
+    case "archive":
+      return ledger.transact(change.contractIds.map((archive) => ({ archive })));
+    case "unassign":
+      return ledger.unassign(change.contractIds, target);
+    case "assign":
+      return ledger.assign(change.contractIds);
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

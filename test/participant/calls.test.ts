@@ -1,0 +1,160 @@
+/** The calls that are answered at once, over real HTTP. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { alice, ask, creation, eventFormat, operator, template, updateFormat } from "./client.js";
+import { ScriptedLedger } from "./ledger.js";
+import { Participant } from "./participant.js";
+
+let ledger: ScriptedLedger;
+let participant: Participant;
+beforeEach(async () => {
+  ledger = new ScriptedLedger({ synchronizerId: "A::1220" });
+  participant = await Participant.start({ ledger });
+});
+afterEach(() => participant.close());
+
+const get = (path: string) => ask(participant.url + path);
+const post = (path: string, body: object | string) => ask(participant.url + path, body);
+const events = (contractId: string, format = eventFormat()) =>
+  post("/v2/events/events-by-contract-id", { contractId, eventFormat: format });
+
+test("the ledger end and what is pruned are JSON numbers", async () => {
+  expect((await get("/v2/state/ledger-end")).body).toEqual({ offset: 0 });
+  ledger.transact([{ create: creation("a") }]);
+  ledger.checkpoint();
+  ledger.prune(1);
+  expect(await get("/v2/state/ledger-end")).toEqual({ status: 200, type: "application/json", body: { offset: 2 } });
+  expect((await get("/v2/state/latest-pruned-offsets")).body).toEqual({
+    participantPrunedUpToInclusive: 1,
+    allDivulgedContractsPrunedUpToInclusive: 0,
+  });
+});
+
+test("the synchronizers are those on which something happened", async () => {
+  ledger.transact([{ create: creation("a") }], { synchronizerId: "B::1220" });
+  const permission = "PARTICIPANT_PERMISSION_SUBMISSION";
+  expect((await get(`/v2/state/connected-synchronizers?party=${operator}`)).body).toEqual({
+    connectedSynchronizers: [
+      { synchronizerAlias: "A", synchronizerId: "A::1220", permission },
+      { synchronizerAlias: "B", synchronizerId: "B::1220", permission },
+    ],
+  });
+});
+
+test("the version says how late checkpoints may come", async () => {
+  expect((await get("/v2/version")).body).toMatchObject({
+    version: "3.5.1",
+    features: { offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: { seconds: 1, nanos: 0 } } },
+  });
+});
+
+describe("the events of a contract", () => {
+  test("tell where it was created, not where it is", async () => {
+    ledger.transact([{ create: creation("a") }]);
+    ledger.unassign("a", "B::1220");
+    ledger.assign("a");
+    const { status, body } = await events("a");
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      created: { synchronizerId: "A::1220", createdEvent: { contractId: "a", offset: 1, witnessParties: [operator] } },
+      archived: null,
+    });
+  });
+
+  test("of an archived contract are told until they are pruned", async () => {
+    ledger.transact([{ create: creation("a") }]);
+    ledger.transact([{ create: creation("b") }, { archive: "a" }]);
+    expect((await events("a")).body).toMatchObject({
+      created: { createdEvent: { contractId: "a" } },
+      archived: { synchronizerId: "A::1220", archivedEvent: { contractId: "a", offset: 2, nodeId: 1 } },
+    });
+    ledger.prune(2);
+    expect((await events("a")).status).toBe(404);
+    expect((await events("b")).status).toBe(200);
+  });
+
+  test("begin with the assignment of what entered from afar", async () => {
+    ledger.enter(creation("a"), "X::1220", "A::1220");
+    expect((await events("a")).body).toMatchObject({ created: { synchronizerId: "A::1220" }, archived: null });
+  });
+
+  test("are told to stakeholders alone, and by template", async () => {
+    ledger.transact([{ create: creation("a") }]);
+    const notFound = { status: 404, body: { code: "CONTRACT_EVENTS_NOT_FOUND", errorCategory: 11, grpcCodeValue: 5 } };
+    expect(await events("other")).toMatchObject(notFound);
+    expect(await events("a", eventFormat(["bob::1220"]))).toMatchObject(notFound);
+    expect(await events("a", eventFormat([operator], "#utility-registry-v0:Other:Other"))).toMatchObject(notFound);
+    expect(await events("a", eventFormat([alice]))).toMatchObject({ status: 200 });
+  });
+});
+
+const update = (updateId: string, format = updateFormat()) =>
+  post("/v2/updates/update-by-id", { updateId, updateFormat: format });
+
+describe("an update by its id", () => {
+  test("is told as in the stream", async () => {
+    ledger.transact([{ create: creation("a") }]);
+    const [entry] = ledger.log.between(0);
+    const updateId = entry?.updateId ?? "";
+    expect(updateId).toMatch(/^1220[0-9a-f]{64}$/);
+    expect((await update(updateId)).body).toMatchObject({
+      update: { Transaction: { value: { updateId, offset: 1, events: [{ CreatedEvent: { contractId: "a" } }] } } },
+    });
+    const notFound = { status: 404, body: { code: "UPDATE_NOT_FOUND" } };
+    expect(await update(updateId, updateFormat(["bob::1220"]))).toMatchObject(notFound);
+    expect(await update("1220")).toMatchObject(notFound);
+    ledger.prune(1);
+    expect(await update(updateId)).toMatchObject(notFound);
+  });
+});
+
+describe("a request that is not as published", () => {
+  test.each<[string, object | string]>([
+    ["no JSON", "{"],
+    ["an offset in quotes", { activeAtOffset: "1", eventFormat: eventFormat() }],
+    ["no offset", { eventFormat: eventFormat() }],
+    ["a party without filters", { activeAtOffset: 0, eventFormat: { filtersByParty: { alice: null } } }],
+    ["an unknown filter", { activeAtOffset: 0, eventFormat: filtered({ Other: {} }) }],
+  ])("%s is refused in plain text", async (_, body) => {
+    const { status, type, body: text } = await post("/v2/state/active-contracts", body);
+    expect({ status, type }).toEqual({ status: 400, type: "text/plain; charset=UTF-8" });
+    expect(text).toMatch(/^Invalid value for: body \(.+\)$/);
+  });
+
+  test.each<[string, string, object]>([
+    ["INVALID_ARGUMENT", "no event format", { activeAtOffset: 0 }],
+    ["INVALID_ARGUMENT", "no party", { activeAtOffset: 0, eventFormat: { filtersByParty: {} } }],
+    ["INVALID_FIELD", "no template", { activeAtOffset: 0, eventFormat: eventFormat([operator], "TransferRule") }],
+    ["NEGATIVE_OFFSET", "a negative offset", { activeAtOffset: -1, eventFormat: eventFormat() }],
+  ])("%s: %s", async (code, _, body) => {
+    expect(await post("/v2/state/active-contracts", body)).toMatchObject({ status: 400, body: { code } });
+  });
+
+  test("a call that there is not", async () => {
+    expect(await get("/v2/other")).toMatchObject({ status: 404, body: "The requested resource could not be found." });
+  });
+});
+
+test("a package that the participant has not is refused, whatever else is asked for", async () => {
+  const few = await Participant.start({ ledger, packageNames: ["utility-registry-v0"] });
+  const cumulative = [template, "#splice-amulet:Splice.Amulet:FeaturedAppRight"].map((templateId) => ({
+    identifierFilter: { TemplateFilter: { value: { templateId } } },
+  }));
+  const body = { activeAtOffset: 0, eventFormat: { filtersByParty: { [operator]: { cumulative } } } };
+  const answer = await ask(`${few.url}/v2/state/active-contracts`, body);
+  expect(answer).toMatchObject({ status: 404, body: { code: "PACKAGE_NAMES_NOT_FOUND" } });
+  expect((answer.body as { cause: string }).cause).toContain("[splice-amulet]");
+  await few.close();
+});
+
+test("every call is logged with what it was and how it ended", async () => {
+  await get("/v2/state/ledger-end?x=1");
+  await events("a");
+  expect(participant.requests).toMatchObject([
+    { method: "GET", path: "/v2/state/ledger-end", query: "?x=1", status: 200, body: undefined, token: undefined },
+    { method: "POST", path: "/v2/events/events-by-contract-id", status: 404, body: { contractId: "a" } },
+  ]);
+});
+
+function filtered(identifierFilter: object): object {
+  return { filtersByParty: { [operator]: { cumulative: [{ identifierFilter }] } } };
+}

@@ -1,0 +1,148 @@
+/** What the participant answers, call by call, whether over HTTP or a WebSocket. */
+import { refusal } from "./errors.js";
+import { filterOf } from "./filters.js";
+import type { ScriptedLedger } from "./ledger.js";
+import type {
+  ActiveContractsElement,
+  ActiveContractsRequest,
+  ConnectedSynchronizer,
+  ConnectedSynchronizers,
+  EventFormat,
+  EventsRequest,
+  EventsResponse,
+  LedgerEnd,
+  PrunedOffsets,
+  UpdateByIdRequest,
+  UpdateByIdResponse,
+  UpdatesRequest,
+  Version,
+} from "./messages.js";
+import { eventsOf, updateOf } from "./lookups.js";
+import { snapshot } from "./snapshot.js";
+import type { Tokens } from "./tokens.js";
+import { type View, viewOf } from "./updates.js";
+
+/** What is served, and to whom. */
+export interface Serving {
+  readonly ledger: ScriptedLedger;
+  /** Those of the packages that the participant has; undefined where it has every one that is asked for. */
+  readonly packageNames: ReadonlySet<string> | undefined;
+  /** How soon an open stream is told that the ledger end has moved. */
+  readonly checkpointMs: number;
+  readonly tokens: Tokens | undefined;
+}
+
+/** Every method throws a Refusal where the participant would answer with an error. */
+export class Calls {
+  readonly ledger: ScriptedLedger;
+  readonly checkpointMs: number;
+  readonly #packageNames: ReadonlySet<string> | undefined;
+  readonly #tokens: Tokens | undefined;
+  readonly #token: string | undefined;
+
+  constructor({ ledger, packageNames, checkpointMs, tokens }: Serving, token: string | undefined) {
+    this.ledger = ledger;
+    this.checkpointMs = checkpointMs;
+    this.#packageNames = packageNames;
+    this.#tokens = tokens;
+    this.#token = token;
+  }
+
+  ledgerEnd(): LedgerEnd {
+    return { offset: this.ledger.end };
+  }
+
+  prunedOffsets(): PrunedOffsets {
+    return { participantPrunedUpToInclusive: this.ledger.pruned, allDivulgedContractsPrunedUpToInclusive: 0 };
+  }
+
+  connectedSynchronizers(): ConnectedSynchronizers {
+    const entries = this.ledger.log.between(0);
+    const ids = new Set([this.ledger.synchronizerId, ...entries.map(({ synchronizerId }) => synchronizerId)]);
+    const connectedSynchronizers = [...ids].map((synchronizerId): ConnectedSynchronizer => {
+      const synchronizerAlias = synchronizerId.split("::")[0] ?? "";
+      return { synchronizerAlias, synchronizerId, permission: "PARTICIPANT_PERMISSION_SUBMISSION" };
+    });
+    return { connectedSynchronizers };
+  }
+
+  version(): Version {
+    const seconds = Math.ceil(this.checkpointMs / 1000);
+    return {
+      version: "3.5.1",
+      features: {
+        experimental: { staticTime: { supported: false }, commandInspectionService: { supported: true } },
+        userManagement: { supported: true, maxRightsPerUser: 1000, maxUsersPageSize: 1000 },
+        partyManagement: { maxPartiesPageSize: 10_000 },
+        offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: { seconds, nanos: 0, unknownFields: { fields: {} } } },
+        packageFeature: { maxVettedPackagesPageSize: 100 },
+      },
+    };
+  }
+
+  activeContracts({ activeAtOffset, eventFormat }: ActiveContractsRequest): Iterable<ActiveContractsElement> {
+    const { end, pruned, log } = this.ledger;
+    if (eventFormat === undefined)
+      throw refusal("INVALID_ARGUMENT", "Either filter/verbose or event_format is required.");
+    if (activeAtOffset > end) {
+      const cause = `Active contracts request at offset ${activeAtOffset} beyond ledger end offset ${end}`;
+      throw refusal("PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", cause, { context: { latest_offset: String(end) } });
+    }
+    if (activeAtOffset < pruned) {
+      throw prunedAccess(
+        `Active contracts request at offset ${activeAtOffset} precedes pruned offset ${pruned}`,
+        pruned,
+      );
+    }
+    this.#checkRights(eventFormat);
+    return snapshot(log.between(0, activeAtOffset), filterOf(eventFormat, this.#packageNames));
+  }
+
+  /** How the updates of a request are shown, where it may be served. */
+  updates({ beginExclusive, endInclusive, updateFormat }: UpdatesRequest): View {
+    const { end } = this.ledger;
+    if (updateFormat === undefined)
+      throw refusal("INVALID_ARGUMENT", "Either filter/verbose or update_format is required.");
+    for (const [name, offset] of [
+      ["Begin", beginExclusive],
+      ["End", endInclusive ?? 0],
+    ] as const) {
+      if (offset > end)
+        throw refusal("OFFSET_AFTER_LEDGER_END", `${name} offset (${offset}) is after ledger end (${end})`);
+    }
+    if (endInclusive !== undefined && endInclusive < beginExclusive) {
+      throw refusal("OFFSET_OUT_OF_RANGE", `End offset ${endInclusive} is before begin offset ${beginExclusive}`);
+    }
+    this.checkUnpruned(beginExclusive, endInclusive);
+    this.#checkRights(updateFormat.includeTransactions?.eventFormat, updateFormat.includeReassignments);
+    return viewOf(updateFormat, this.#packageNames);
+  }
+
+  /** Throws where updates behind an offset can no longer be told whole. */
+  checkUnpruned(beginExclusive: number, endInclusive: number | undefined): void {
+    const { pruned } = this.ledger;
+    if (beginExclusive >= pruned) return;
+    const range = `from ${beginExclusive + 1} to ${endInclusive ?? "the ledger end"}`;
+    throw prunedAccess(`Updates request ${range} precedes pruned offset ${pruned}`, pruned);
+  }
+
+  eventsByContractId({ contractId, eventFormat }: EventsRequest): EventsResponse {
+    this.#checkRights(eventFormat);
+    return eventsOf(this.ledger.log, contractId, filterOf(eventFormat, this.#packageNames));
+  }
+
+  updateById({ updateId, updateFormat }: UpdateByIdRequest): UpdateByIdResponse {
+    this.#checkRights(updateFormat.includeTransactions?.eventFormat, updateFormat.includeReassignments);
+    return updateOf(this.ledger.log, updateId, viewOf(updateFormat, this.#packageNames));
+  }
+
+  #checkRights(...formats: readonly (EventFormat | undefined)[]): void {
+    const parties = formats.flatMap((format) => Object.keys(format?.filtersByParty ?? {}));
+    const mayRead = (party: string) => this.#token === undefined || this.#tokens?.mayRead(this.#token, party) !== false;
+    if (!parties.every(mayRead)) throw refusal("PERMISSION_DENIED", "The token is not good for all these parties");
+  }
+}
+
+function prunedAccess(cause: string, pruned: number) {
+  return refusal("PARTICIPANT_PRUNED_DATA_ACCESSED", cause, { context: { earliest_offset: String(pruned) } });
+}

@@ -1,0 +1,80 @@
+/** What a request asks to see: an event format -> a test of contracts. */
+import type { Contract } from "./entries.js";
+import { refusal } from "./errors.js";
+import type { EventFormat, Filters, IdentifierFilter } from "./messages.js";
+
+/** How a contract is shown to those who asked. */
+export interface Sight {
+  /** The parties asked for that are stakeholders of it. */
+  readonly witnesses: string[];
+  readonly withBlob: boolean;
+}
+
+/** How a contract is shown; undefined where it is not. */
+export type Filter = (contract: Contract) => Sight | undefined;
+
+/** What one filter makes of a contract: whether the blob is wanted, or undefined where it does not match. */
+type Match = (contract: Contract) => boolean | undefined;
+
+/**
+ * Reads an event format. A contract is shown where a party that is asked for
+ * is a stakeholder and one of that party's filters matches. Throws a Refusal
+ * where the format is one that a participant refuses, or one of interfaces,
+ * which this one does not know.
+ */
+export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>): Filter {
+  const byParty = Object.entries(format.filtersByParty ?? {}).map(
+    ([party, filters]) => [party, matchesOf(filters, packageNames)] as const,
+  );
+  const anyParty = format.filtersForAnyParty === undefined ? [] : matchesOf(format.filtersForAnyParty, packageNames);
+  if (byParty.length === 0 && format.filtersForAnyParty === undefined) {
+    throw refusal("INVALID_ARGUMENT", "filtersByParty and filtersForAnyParty cannot be empty simultaneously");
+  }
+  return (contract) => {
+    const stakeholders = [...contract.signatories, ...contract.observers];
+    const found = [
+      ...byParty.filter(([party]) => stakeholders.includes(party)),
+      ...stakeholders.map((party) => [party, anyParty] as const),
+    ].flatMap(([party, matches]) => {
+      const wanted = matches.map((match) => match(contract)).filter((blob) => blob !== undefined);
+      return wanted.length === 0 ? [] : [{ party, withBlob: wanted.includes(true) }];
+    });
+    if (found.length === 0) return undefined;
+    return {
+      witnesses: [...new Set(found.map(({ party }) => party))],
+      withBlob: found.some(({ withBlob }) => withBlob),
+    };
+  };
+}
+
+function matchesOf({ cumulative = [] }: Filters, packageNames: ReadonlySet<string> | undefined): Match[] {
+  if (cumulative.length === 0) return [() => false];
+  return cumulative.map(({ identifierFilter }) => matchOf(identifierFilter ?? { Empty: {} }, packageNames));
+}
+
+function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | undefined): Match {
+  if ("Empty" in filter) return () => false;
+  if ("WildcardFilter" in filter) return () => filter.WildcardFilter.value.includeCreatedEventBlob ?? false;
+  if ("InterfaceFilter" in filter) {
+    throw refusal("INVALID_ARGUMENT", "the participant for tests knows no interfaces");
+  }
+  const { templateId, includeCreatedEventBlob = false } = filter.TemplateFilter.value;
+  const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(templateId) ?? [];
+  if (entity === "") {
+    throw refusal(
+      "INVALID_FIELD",
+      `The submitted request has a field with invalid value: ${templateId} is no template`,
+    );
+  }
+  if (hash === "#" && packageNames?.has(packageReference) === false) {
+    throw refusal(
+      "PACKAGE_NAMES_NOT_FOUND",
+      `The following package names do not match upgradable packages uploaded on this participant: [${packageReference}].`,
+    );
+  }
+  return (contract) => {
+    const [packageId, ...own] = contract.templateId.split(":");
+    const isOf = (hash === "#" ? contract.packageName : packageId) === packageReference && own.join(":") === entity;
+    return isOf ? includeCreatedEventBlob : undefined;
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * The messages of the JSON Ledger API v2 that the participant for tests takes
+ * and gives, by the names used here. The types are those published for the
+ * OpenAPI document, also for what goes over a WebSocket: the ones generated from
+ * the AsyncAPI document are wrong there. They drop the name around each
+ * alternative (`Update` is the bare union, without `{ Transaction: … }`), and
+ * type `createArgument` as `undefined`.
+ */
+import type { v3_5 } from "@canton-network/core-ledger-client-types";
+
+type Schemas = v3_5.components["schemas"];
+
+export type CantonError = Schemas["JsCantonError"];
+
+export type CreatedEvent = Schemas["CreatedEvent"];
+export type ArchivedEvent = Schemas["ArchivedEvent"];
+export type AssignedEvent = Schemas["JsAssignedEvent"];
+export type UnassignedEvent = Schemas["UnassignedEvent"];
+export type TransactionEvent = Schemas["Event"];
+export type ReassignmentEvent = Schemas["JsReassignmentEvent"];
+
+export type ActiveContractsRequest = Schemas["GetActiveContractsRequest"];
+export type ActiveContractsElement = Schemas["JsGetActiveContractsResponse"];
+export type ContractEntry = Schemas["JsContractEntry"];
+
+export type UpdatesRequest = Schemas["GetUpdatesRequest"];
+export type UpdatesElement = Schemas["JsGetUpdatesResponse"];
+export type Update = Schemas["Update"];
+export type Transaction = Schemas["JsTransaction"];
+export type Reassignment = Schemas["JsReassignment"];
+export type TopologyTransaction = Schemas["JsTopologyTransaction"];
+
+export type EventFormat = Schemas["EventFormat"];
+export type Filters = Schemas["Filters"];
+export type IdentifierFilter = Schemas["IdentifierFilter"];
+export type UpdateFormat = Schemas["UpdateFormat"];
+export type TransactionFormat = Schemas["TransactionFormat"];
+export type TopologyFormat = Schemas["TopologyFormat"];
+
+export type LedgerEnd = Schemas["GetLedgerEndResponse"];
+export type PrunedOffsets = Schemas["GetLatestPrunedOffsetsResponse"];
+export type ConnectedSynchronizer = Schemas["ConnectedSynchronizer"];
+export type ConnectedSynchronizers = Schemas["GetConnectedSynchronizersResponse"];
+export type Version = Schemas["GetLedgerApiVersionResponse"];
+export type EventsRequest = Schemas["GetEventsByContractIdRequest"];
+export type EventsResponse = Schemas["JsGetEventsByContractIdResponse"];
+export type UpdateByIdRequest = Schemas["GetUpdateByIdRequest"];
+export type UpdateByIdResponse = Schemas["JsGetUpdateResponse"];

@@ -1,0 +1,42 @@
+/** JSON -> requests, as the published documents type them. */
+import type { JsonValue } from "../../src/store/store.js";
+import { refusal } from "./errors.js";
+import { readEventFormat, readUpdateFormat } from "./formats.js";
+import type { ActiveContractsRequest, EventsRequest, UpdateByIdRequest, UpdatesRequest } from "./messages.js";
+import { flag, given, long, object, optional, text } from "./reading.js";
+
+export function activeContractsRequest(body: JsonValue): ActiveContractsRequest {
+  const { activeAtOffset, eventFormat } = object(body, "");
+  return {
+    activeAtOffset: offset(activeAtOffset, "activeAtOffset"),
+    ...given("eventFormat", optional(eventFormat, "eventFormat", readEventFormat)),
+  };
+}
+
+export function updatesRequest(body: JsonValue): UpdatesRequest {
+  const { beginExclusive, endInclusive, updateFormat, descendingOrder } = object(body, "");
+  if (optional(descendingOrder, "descendingOrder", flag) === true) {
+    throw refusal("INVALID_ARGUMENT", "the participant for tests knows no descending order");
+  }
+  return {
+    beginExclusive: offset(beginExclusive, "beginExclusive"),
+    ...given("endInclusive", optional(endInclusive, "endInclusive", offset)),
+    ...given("updateFormat", optional(updateFormat, "updateFormat", readUpdateFormat)),
+  };
+}
+
+export function eventsRequest(body: JsonValue): EventsRequest {
+  const { contractId, eventFormat } = object(body, "");
+  return { contractId: text(contractId, "contractId"), eventFormat: readEventFormat(eventFormat, "eventFormat") };
+}
+
+export function updateByIdRequest(body: JsonValue): UpdateByIdRequest {
+  const { updateId, updateFormat } = object(body, "");
+  return { updateId: text(updateId, "updateId"), updateFormat: readUpdateFormat(updateFormat, "updateFormat") };
+}
+
+function offset(value: JsonValue | undefined, where: string): number {
+  const number = long(value, where);
+  if (number < 0) throw refusal("NEGATIVE_OFFSET", `Offset ${number} in ${where} is a negative integer`);
+  return number;
+}

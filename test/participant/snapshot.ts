@@ -1,0 +1,75 @@
+/** The active contracts at an offset, as elements of active-contracts. */
+import type { Contract, Entry, Reassignment } from "./entries.js";
+import { assignedEvent, createdEvent, type Place, unassignedEvent } from "./events.js";
+import type { Filter } from "./filters.js";
+import type { ActiveContractsElement, ContractEntry } from "./messages.js";
+
+/** Something that is true of a contract because of an event, on one synchronizer. */
+interface Standing {
+  readonly contract: Contract;
+  readonly place: Place;
+  readonly synchronizerId: string;
+  readonly counter: number;
+}
+
+interface Incomplete {
+  readonly contract: Contract;
+  readonly place: Place;
+  readonly reassignment: Reassignment;
+  /** Of a contract that has left: what it was before. */
+  readonly before: Standing | undefined;
+}
+
+/**
+ * The elements after all these entries. There may be several on one contract:
+ * one that is assigned before it is seen leaving is active on both
+ * synchronizers, and incompletely assigned besides.
+ */
+export function* snapshot(entries: Iterable<Entry>, filter: Filter): Generator<ActiveContractsElement> {
+  const { active, leaving, arriving } = stateAfter(entries);
+  for (const { contract, place, synchronizerId, counter } of active.values()) {
+    const sight = filter(contract);
+    if (sight === undefined) continue;
+    const event = createdEvent(contract, place, sight);
+    yield element({ JsActiveContract: { createdEvent: event, synchronizerId, reassignmentCounter: counter } });
+  }
+  for (const { contract, place, reassignment, before } of leaving.values()) {
+    const sight = filter(contract);
+    if (sight === undefined) continue;
+    const event = createdEvent(contract, before?.place ?? place, sight);
+    const left = unassignedEvent(contract, reassignment, place, sight);
+    yield element({ JsIncompleteUnassigned: { createdEvent: event, unassignedEvent: left } });
+  }
+  for (const { contract, place, reassignment } of arriving.values()) {
+    const sight = filter(contract);
+    if (sight === undefined) continue;
+    yield element({ JsIncompleteAssigned: { assignedEvent: assignedEvent(contract, reassignment, place, sight) } });
+  }
+}
+
+const element = (contractEntry: ContractEntry): ActiveContractsElement => ({ workflowId: "", contractEntry });
+
+function stateAfter(entries: Iterable<Entry>) {
+  const active = new Map<string, Standing>();
+  const leaving = new Map<string, Incomplete>();
+  const arriving = new Map<string, Incomplete>();
+  for (const { offset, synchronizerId, changes } of entries) {
+    for (const change of changes) {
+      const { contract, nodeId } = change;
+      const place: Place = { offset, nodeId };
+      const key = `${contract.contractId} ${synchronizerId}`;
+      if (change.did === "create") active.set(key, { contract, place, synchronizerId, counter: 0 });
+      else if (change.did === "archive") active.delete(key);
+      else {
+        const { did, reassignment } = change;
+        const { id, counter, fromAfar } = reassignment;
+        const before = active.get(key);
+        if (did === "assign") active.set(key, { contract, place, synchronizerId, counter });
+        else active.delete(key);
+        const [own, other] = did === "assign" ? [arriving, leaving] : [leaving, arriving];
+        if (!other.delete(id) && !fromAfar) own.set(id, { contract, place, reassignment, before });
+      }
+    }
+  }
+  return { active, leaving, arriving };
+}

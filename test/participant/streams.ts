@@ -1,0 +1,132 @@
+/** The streams that are open, from the call that opens one to its end. */
+import type { IncomingMessage } from "node:http";
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { type WebSocket, WebSocketServer } from "ws";
+import { AUTH_PROTOCOL, checkToken } from "./access.js";
+import { Calls, type Serving } from "./calls.js";
+import { type ErrorCode, Refusal, refusal, whole } from "./errors.js";
+import type { Faults } from "./faults.js";
+import { pageOf } from "./http.js";
+import type { Logged } from "./logged.js";
+import { parse } from "./reading.js";
+import { streamActiveContracts, streamUpdates } from "./sending.js";
+import { Over, Stream } from "./stream.js";
+import type { StreamPath } from "./troubles.js";
+
+const handleProtocols = (offered: Set<string>) => offered.has(AUTH_PROTOCOL) && AUTH_PROTOCOL;
+const paths: readonly StreamPath[] = ["/v2/state/active-contracts", "/v2/updates"];
+
+export class Streams {
+  readonly open = new Set<Stream>();
+  /** What is being sent. */
+  readonly serving = new Set<Promise<void>>();
+  readonly #serving: Serving;
+  readonly #faults: Faults;
+  readonly #webSockets: WebSocketServer;
+  readonly #unlisten: readonly (() => void)[];
+
+  constructor(serving: Serving, faults: Faults) {
+    this.#serving = serving;
+    this.#faults = faults;
+    this.#webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, handleProtocols });
+    // Canton answers with its subprotocol even those who have not offered it, and whom that makes fail.
+    this.#webSockets.on("headers", (headers) => {
+      const header = `Sec-WebSocket-Protocol: ${AUTH_PROTOCOL}`;
+      if (!headers.includes(header)) headers.push(header);
+    });
+    const cutAll = (): void => {
+      for (const stream of this.open) stream.cut();
+    };
+    this.#unlisten = [
+      serving.ledger.log.listen(() => {}, cutAll),
+      serving.tokens?.listen((token) => this.#end(token, "STALE_STREAM_AUTHORIZATION")) ?? (() => {}),
+    ];
+  }
+
+  /** Opens a stream, or refuses to over HTTP. */
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer, logged: Logged): void {
+    const refused = this.#faults.takeRefusal("websocket", logged.path);
+    const path = paths.find((known) => known === logged.path);
+    try {
+      if (refused === "hang up") return void socket.destroy();
+      if (refused !== undefined && "page" in refused)
+        return this.#refuse(socket, logged, refused.page, pageOf(refused.page));
+      if (refused !== undefined) throw refused.refusal;
+      checkToken(this.#serving.tokens, logged.token);
+      if (path === undefined) return this.#refuse(socket, logged, 404, "The requested resource could not be found.");
+      logged.status = 101;
+      this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+        this.#opened(path, webSocket, socket, logged),
+      );
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#refuse(socket, logged, error.status, JSON.stringify(whole(error.error)), "application/json");
+    }
+  }
+
+  /** Closes every stream in good order. */
+  close(): void {
+    for (const stream of this.open) stream.finish(undefined, 1001);
+  }
+
+  /** Cuts every stream, and stops for good. */
+  stop(): void {
+    for (const unlisten of this.#unlisten) unlisten();
+    for (const stream of this.open) stream.cut();
+  }
+
+  #opened(path: StreamPath, webSocket: WebSocket, socket: Socket, logged: Logged): void {
+    const stream = new Stream(path, logged.token, webSocket, socket, this.#faults.take(path));
+    const expiry = this.#expire(logged.token);
+    this.open.add(stream);
+    webSocket.on("close", () => {
+      this.open.delete(stream);
+      clearTimeout(expiry);
+    });
+    // One request is taken; what comes behind it is not read.
+    webSocket.once("message", (data: Buffer) => {
+      const work = this.#serve(stream, data.toString(), logged).finally(() => this.serving.delete(work));
+      this.serving.add(work);
+    });
+  }
+
+  async #serve(stream: Stream, request: string, logged: Logged): Promise<void> {
+    try {
+      logged.body = parse(request);
+      await stream.begin();
+      const calls = new Calls(this.#serving, logged.token);
+      const send = stream.path === "/v2/updates" ? streamUpdates : streamActiveContracts;
+      await send(calls, stream, logged.body);
+      stream.finish();
+    } catch (error) {
+      if (error instanceof Over) return;
+      // Also what cannot be decoded is an internal error, on a stream.
+      stream.finish(error instanceof Refusal ? error : refusal("LEDGER_API_INTERNAL_ERROR", String(error)));
+    }
+  }
+
+  #expire(token: string | undefined): NodeJS.Timeout | undefined {
+    const { tokens } = this.#serving;
+    if (tokens === undefined || token === undefined) return undefined;
+    const ms = Math.min(tokens.endOf(token) - Date.now(), 2 ** 31 - 1);
+    return setTimeout(() => this.#end(token, "ACCESS_TOKEN_EXPIRED"), ms);
+  }
+
+  /** Ends the streams that were opened with a token. */
+  #end(token: string, code: ErrorCode): void {
+    const refused = refusal(code, "The stream was authorized by a token that is no longer good");
+    for (const stream of this.open) if (stream.token === token) stream.finish(refused);
+  }
+
+  #refuse(socket: Socket, logged: Logged, status: number, body: string, type = "text/plain"): void {
+    logged.status = status;
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+      `Content-Type: ${type}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      "Connection: close",
+    ];
+    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  }
+}

@@ -1,0 +1,106 @@
+/** Entries of the ledger -> updates as they go over the wire, to one who asked. */
+import type { Entry } from "./entries.js";
+import { refusal } from "./errors.js";
+import { reassignmentEvents, transactionEvents } from "./events.js";
+import { type Filter, filterOf } from "./filters.js";
+import type { Reassignment, TopologyTransaction, Transaction, Update, UpdateFormat } from "./messages.js";
+
+/** Shows an entry as an update; undefined where there is nothing to show. */
+export type View = (entry: Entry) => Update | undefined;
+
+/**
+ * Reads an update format. Transactions and reassignments are shown with the
+ * events that their filter lets through, and not at all where that is none.
+ * Throws a Refusal where the format is not for changes of the active contracts.
+ */
+export function viewOf(format: UpdateFormat, packageNames?: ReadonlySet<string>): View {
+  const { includeTransactions, includeReassignments, includeTopologyEvents } = format;
+  if (includeTransactions !== undefined && includeTransactions.transactionShape !== "TRANSACTION_SHAPE_ACS_DELTA") {
+    throw refusal("INVALID_ARGUMENT", "the participant for tests knows no transaction shape but ACS_DELTA");
+  }
+  const transactions = includeTransactions && filterOf(includeTransactions.eventFormat, packageNames);
+  const reassignments = includeReassignments && filterOf(includeReassignments, packageNames);
+  const authorizations = includeTopologyEvents?.includeParticipantAuthorizationEvents;
+  return (entry) => {
+    switch (entry.form) {
+      case "transaction":
+        return transactions && transaction(entry, transactions);
+      case "reassignment":
+        return reassignments && reassignment(entry, reassignments);
+      case "checkpoint":
+        return checkpoint(entry);
+      case "topology": {
+        const { parties = [] } = authorizations ?? {};
+        const isAsked = authorizations !== undefined && (parties.length === 0 || parties.includes(entry.party ?? ""));
+        return isAsked ? topology(entry) : undefined;
+      }
+    }
+  };
+}
+
+function transaction(entry: Entry, filter: Filter): Update | undefined {
+  const events = transactionEvents(entry, filter);
+  if (events.length === 0) return undefined;
+  const { updateId, offset, synchronizerId, time } = entry;
+  const value: Transaction = {
+    updateId,
+    commandId: "",
+    workflowId: "",
+    effectiveAt: time,
+    events,
+    offset,
+    synchronizerId,
+    traceContext,
+    recordTime: time,
+    externalTransactionHash: "",
+  };
+  return { Transaction: { value } };
+}
+
+function reassignment(entry: Entry, filter: Filter): Update | undefined {
+  const events = reassignmentEvents(entry, filter);
+  if (events.length === 0) return undefined;
+  const { updateId, offset, synchronizerId, time } = entry;
+  const value: Reassignment = {
+    updateId,
+    commandId: "",
+    workflowId: "",
+    offset,
+    events,
+    traceContext,
+    recordTime: time,
+    synchronizerId,
+  };
+  return { Reassignment: { value } };
+}
+
+/** A checkpoint at an entry, whatever the entry is. */
+export function checkpoint({ offset, synchronizerId, time }: Entry): Update {
+  return { OffsetCheckpoint: { value: { offset, synchronizerTimes: [{ synchronizerId, recordTime: time }] } } };
+}
+
+function topology({ updateId, offset, synchronizerId, time, party = "" }: Entry): Update {
+  const value: TopologyTransaction = {
+    updateId,
+    offset,
+    synchronizerId,
+    recordTime: time,
+    events: [
+      {
+        event: {
+          ParticipantAuthorizationAdded: {
+            value: {
+              partyId: party,
+              participantId: `PAR::${party}`,
+              participantPermission: "PARTICIPANT_PERMISSION_OBSERVATION",
+            },
+          },
+        },
+      },
+    ],
+    traceContext,
+  };
+  return { TopologyTransaction: { value } };
+}
+
+const traceContext = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
