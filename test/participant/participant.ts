@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JsonValue } from "../../src/store/store.js";
 import { checkToken } from "./access.js";
-import { Calls } from "./calls.js";
+import { Calls, type Serving } from "./calls.js";
 import { Faults } from "./faults.js";
 import { answer, type HttpOptions, refuse } from "./http.js";
 import { ScriptedLedger } from "./ledger.js";
@@ -49,7 +49,7 @@ export class Participant {
     const { port = 0, tls } = options;
     const server = tls === undefined ? createServer() : createSecureServer(tls);
     const sockets = new Set<Socket>();
-    server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
+    server.on("connection", (socket) => {
       sockets.add(socket);
       socket.on("close", () => sockets.delete(socket)).on("error", () => {});
     });
@@ -119,7 +119,7 @@ export class Participant {
   async #answer(
     request: IncomingMessage,
     response: ServerResponse,
-    serving: ConstructorParameters<typeof Calls>[0],
+    serving: Serving,
     options: HttpOptions,
   ): Promise<void> {
     const logged = this.#log(request);

@@ -10,6 +10,7 @@ import { payload } from "../../fixtures/elements.js";
 import { quiet, registry } from "../../fixtures/running.js";
 import { until } from "../../fixtures/waiting.js";
 import { type Creation, ScriptedLedger } from "../../participant/ledger.js";
+import { Issuer } from "../../participant/oidc.js";
 import { Participant } from "../../participant/participant.js";
 import { Tokens } from "../../participant/tokens.js";
 
@@ -233,6 +234,29 @@ test("a token in a file is read anew when the participant no longer takes the ol
   ledger.transact([{ create: offer("b") }]);
   await until("the stream goes on", async () => (await reject(service, "b")).status === 200, 10_000);
   expect((await get(service, "/readyz")).status).toBe(200);
+});
+
+test("tokens by client credentials are fetched anew when they end, and the stream goes on", async () => {
+  const issuer = await Issuer.start({ expiresIn: 1 });
+  stops.push(() => issuer.close());
+  const { ledger, url } = await participantWith({ tokens: issuer.tokens });
+  const folder = await mkdtemp(join(tmpdir(), "offledger-secret-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const secret = join(folder, "secret");
+  await writeFile(secret, "secret\n");
+  ledger.transact([{ create: offer("0") }]);
+  const service = await serviceOn(url, {
+    oidcIssuer: new URL(issuer.url),
+    oidcClientId: "offledger",
+    oidcClientSecretFile: secret,
+  });
+  await becomesReady(service);
+  for (let index = 1; index <= 8; index++) {
+    await delay(400);
+    ledger.transact([{ create: offer(String(index)) }]);
+    await until("the update is served", async () => (await reject(service, String(index))).status === 200, 10_000);
+  }
+  expect(issuer.issued.length).toBeGreaterThan(2);
 });
 
 test("a token that is not accepted is not ready, and answers 503", async () => {
