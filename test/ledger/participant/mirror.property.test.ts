@@ -6,7 +6,7 @@ import { NotReady } from "../../../src/store/store.js";
 import { payload } from "../../fixtures/elements.js";
 import { type Creation, ScriptedLedger } from "../../participant/ledger.js";
 import { Participant } from "../../participant/participant.js";
-import { type Mirroring, mirror, operator } from "./mirroring.js";
+import { type Mirroring, mirror, operator, participantOn } from "./mirroring.js";
 
 const SCRIPTS = 400;
 /** How long the store may take to equal the ledger once the faults are over. */
@@ -109,7 +109,7 @@ async function holds(steps: readonly Step[]): Promise<void> {
     for (const one of steps) {
       if (one.do === "restart") {
         await participant.stop();
-        participant = await Participant.start({ ledger, port: participant.port, checkpointMs: 20 });
+        participant = await participantOn({ ledger, port: participant.port, checkpointMs: 20 });
       } else {
         await carryOut(one, participant);
       }

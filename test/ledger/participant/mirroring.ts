@@ -9,6 +9,7 @@ import { noToken } from "../../../src/ledger/participant/tokens.js";
 import { kinds } from "../../../src/registry/utility/kinds/index.js";
 import { MemoryStore } from "../../../src/store/memory.js";
 import type { Contract } from "../../../src/store/store.js";
+import { Participant } from "../../participant/participant.js";
 
 export const operator = "operator::1220";
 
@@ -23,6 +24,22 @@ export interface Mirroring {
   /** What the store holds of the kinds of a registry, by contract id. */
   held(): Promise<ReadonlyMap<string, Contract>>;
   stop(): Promise<void>;
+}
+
+/**
+ * Starts a participant, again on its old port where that is said. A port that
+ * was let go may be taken by another test meanwhile: then it is waited for.
+ */
+export async function participantOn(options: Parameters<typeof Participant.start>[0]): Promise<Participant> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await Participant.start(options);
+    } catch (error) {
+      const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+      if (!isTaken || attempt === 100) throw error;
+      await delay(50);
+    }
+  }
 }
 
 const patience: Patience = { answer: 2_000, open: 2_000, ping: 100, message: 200 };

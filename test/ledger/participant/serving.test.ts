@@ -13,6 +13,7 @@ import { type Creation, ScriptedLedger } from "../../participant/ledger.js";
 import { Issuer } from "../../participant/oidc.js";
 import { Participant } from "../../participant/participant.js";
 import { Tokens } from "../../participant/tokens.js";
+import { participantOn } from "./mirroring.js";
 
 const operator = "operator::1220";
 const app = "utility-registry-app-v0";
@@ -51,7 +52,7 @@ afterEach(async () => {
 });
 
 async function participantWith(options: Parameters<typeof Participant.start>[0] = {}): Promise<Participant> {
-  const participant = await Participant.start({ checkpointMs: 20, ...options });
+  const participant = await participantOn({ checkpointMs: 20, ...options });
   stops.push(() => participant.stop());
   return participant;
 }
