@@ -116,6 +116,8 @@ export class Mirror {
 
   async #takeSnapshot(): Promise<void> {
     const { ledger, decoder, writer, progress, log, now } = this.#parts;
+    // What is still under way belongs to what the snapshot replaces.
+    this.#history++;
     const asked = now();
     const end = await ledger.ledgerEnd();
     const entries = new Map<string, Entry>();
