@@ -14,57 +14,64 @@ export const party = (hint: string): string => `${hint}::1220${hash(`party ${hin
 export const contractId = (label: string): string =>
   `00${hash(`discriminator ${label}`)}ca121220${hash(`suffix ${label}`)}`;
 
-/** A contract that is active on the synchronizer. */
-export function active(kind: Pick<Kind, "packageName" | "entity">, label: string, payload: JsonObject): JsonObject {
-  const createdEvent = created(kind, label, payload);
-  return entry({ JsActiveContract: { createdEvent, synchronizerId: synchronizer, reassignmentCounter: 0 } });
+/** Makes the elements of one ledger: each is created a little behind the one before. */
+export function elementsOf(firstOffset: number) {
+  let offset = firstOffset;
+
+  function created(kind: Pick<Kind, "packageName" | "entity">, label: string, createArgument: JsonObject): JsonObject {
+    offset += 7;
+    const { signatories, observers } = stakeholders(createArgument);
+    return {
+      offset,
+      nodeId: 0,
+      contractId: contractId(label),
+      templateId: templateId(kind),
+      contractKey: null,
+      contractKeyHash: "",
+      createArgument,
+      createdEventBlob: blob(kind, label, createArgument),
+      interfaceViews: [],
+      witnessParties: [...signatories, ...observers],
+      signatories,
+      observers,
+      createdAt: new Date(Date.UTC(2026, 0, 5, 9) + offset * 61_000).toISOString().replace("Z", "417Z"),
+      packageName: kind.packageName,
+      representativePackageId: packageId(kind),
+      acsDelta: true,
+    };
+  }
+
+  return {
+    /** A contract that is active on the synchronizer. */
+    active(kind: Pick<Kind, "packageName" | "entity">, label: string, payload: JsonObject): JsonObject {
+      const createdEvent = created(kind, label, payload);
+      return entry({ JsActiveContract: { createdEvent, synchronizerId: synchronizer, reassignmentCounter: 0 } });
+    },
+    /** A contract that has left its synchronizer and not arrived at another. */
+    inReassignment(kind: Kind, label: string, payload: JsonObject): JsonObject {
+      const createdEvent = created(kind, label, payload);
+      const unassignedEvent = {
+        reassignmentId: hash(`reassignment ${label}`),
+        contractId: contractId(label),
+        templateId: templateId(kind),
+        packageName: kind.packageName,
+        source: synchronizer,
+        target: otherSynchronizer,
+        submitter: "",
+        reassignmentCounter: 1,
+        witnessParties: createdEvent.witnessParties ?? [],
+        offset: 4000,
+        nodeId: 0,
+      };
+      return entry({ JsIncompleteUnassigned: { createdEvent, unassignedEvent } });
+    },
+  };
 }
 
-/** A contract that has left its synchronizer and not arrived at another. */
-export function inReassignment(kind: Kind, label: string, payload: JsonObject): JsonObject {
-  const createdEvent = created(kind, label, payload);
-  const unassignedEvent = {
-    reassignmentId: hash(`reassignment ${label}`),
-    contractId: contractId(label),
-    templateId: templateId(kind),
-    packageName: kind.packageName,
-    source: synchronizer,
-    target: otherSynchronizer,
-    submitter: "",
-    reassignmentCounter: 1,
-    witnessParties: createdEvent.witnessParties ?? [],
-    offset: 4000,
-    nodeId: 0,
-  };
-  return entry({ JsIncompleteUnassigned: { createdEvent, unassignedEvent } });
-}
+/** The elements of the demo registry's ledger. */
+export const { active, inReassignment } = elementsOf(1000);
 
 const entry = (contractEntry: JsonObject): JsonObject => ({ workflowId: "", contractEntry });
-
-let offset = 1000;
-
-function created(kind: Pick<Kind, "packageName" | "entity">, label: string, createArgument: JsonObject): JsonObject {
-  offset += 7;
-  const { signatories, observers } = stakeholders(createArgument);
-  return {
-    offset,
-    nodeId: 0,
-    contractId: contractId(label),
-    templateId: templateId(kind),
-    contractKey: null,
-    contractKeyHash: "",
-    createArgument,
-    createdEventBlob: blob(kind, label, createArgument),
-    interfaceViews: [],
-    witnessParties: [...signatories, ...observers],
-    signatories,
-    observers,
-    createdAt: new Date(Date.UTC(2026, 0, 5, 9) + offset * 61_000).toISOString().replace("Z", "417Z"),
-    packageName: kind.packageName,
-    representativePackageId: packageId(kind),
-    acsDelta: true,
-  };
-}
 
 /** The same envelope as a participant's: a version and a fat contract instance, whose arguments are noise here. */
 function blob(kind: Pick<Kind, "packageName" | "entity">, label: string, payload: JsonObject): string {

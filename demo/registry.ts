@@ -1,4 +1,5 @@
 /** The demo registry: two registrars, three instruments, and what goes on between a few parties. */
+import { holding } from "../src/registry/utility/kinds/holding.js";
 import * as instructions from "../src/registry/utility/kinds/instructions.js";
 import { instrumentConfiguration } from "../src/registry/utility/kinds/instruments.js";
 import * as parties from "../src/registry/utility/kinds/parties.js";
@@ -54,7 +55,7 @@ function credential(label: string, holder: string, claims: JsonObject[], validit
 }
 
 export function locked(label: string, registrar: Registrar, owner: string, id: string, amount: string): JsonObject {
-  return active(instructions.holding, `holding ${label}`, {
+  return active(holding, `holding ${label}`, {
     ...served(registrar),
     owner,
     instrument: own(registrar, id),
@@ -113,15 +114,22 @@ function allocation(
   });
 }
 
-function burn(registrar: Registrar, holder: string, id: string, amount: string): JsonObject {
+/** The payload of an offer or a request to mint or to burn. */
+export function issuance(
+  what: "mint" | "burn",
+  registrar: Registrar,
+  holder: string,
+  id: string,
+  amount: string,
+): JsonObject {
   return {
     operator,
     provider: registrar.provider,
-    burn: {
+    [what]: {
       instrumentId: { admin: registrar.party, id },
       amount,
       holder,
-      reference: "redemption 3",
+      reference: what === "mint" ? "subscription 8" : "redemption 3",
       requestedAt: "2026-01-05T09:00:00Z",
       executeBefore: "2036-01-05T09:00:00Z",
       meta,
@@ -205,13 +213,15 @@ export const elements: readonly JsonObject[] = [
 
   locked("redemption", acme, alice, "ACME-BOND", "10.0000000000"),
   active(instructions.burnRequest, "burn request", {
-    ...burn(acme, alice, "ACME-BOND", "10.0000000000"),
+    ...issuance("burn", acme, alice, "ACME-BOND", "10.0000000000"),
     lockedHoldingCid: contractId("holding redemption"),
   }),
-  active(instructions.burnOffer, "burn offer", burn(nordic, bob, "NOK-CASH", "20.0000000000")),
+  active(instructions.mintRequest, "mint request", issuance("mint", acme, alice, "ACME-BOND", "25.0000000000")),
+  active(instructions.mintOffer, "mint offer", issuance("mint", nordic, carol, "NOK-CASH", "500.0000000000")),
+  active(instructions.burnOffer, "burn offer", issuance("burn", nordic, bob, "NOK-CASH", "20.0000000000")),
 
   // What an export holds besides: a holding that is not locked, and a contract that no rule asks for.
-  active(instructions.holding, "holding free", {
+  active(holding, "holding free", {
     ...served(nordic),
     owner: carol,
     instrument: own(nordic, "NOK-CASH"),

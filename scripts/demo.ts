@@ -1,5 +1,8 @@
-/** Writes demo/registry.ndjson from demo/registry.ts: one element a line. */
+/** Writes the demo files from demo/registry.ts and demo/minimal.ts: one element a line. */
 import { writeFileSync } from "node:fs";
-import { elements } from "../demo/registry.js";
+import { elements as minimal } from "../demo/minimal.js";
+import { elements as registry } from "../demo/registry.js";
 
-writeFileSync("demo/registry.ndjson", elements.map((element) => `${JSON.stringify(element)}\n`).join(""));
+for (const [name, elements] of Object.entries({ registry, minimal })) {
+  writeFileSync(`demo/${name}.ndjson`, elements.map((element) => `${JSON.stringify(element)}\n`).join(""));
+}

@@ -1,13 +1,16 @@
 /** The composition root: picks the store and the source, wires the parts, opens the listener. */
+import { createRequire } from "node:module";
 import type { Config } from "./config/config.js";
+import { readInstruments } from "./config/instruments-file.js";
 import { Decoder } from "./ledger/decode.js";
 import { readSnapshot, type Snapshot } from "./ledger/file/snapshot.js";
 import { Engine } from "./registry/engine.js";
-import type { Inventory, Registry } from "./registry/registry.js";
-import { utilityRegistry } from "./registry/utility/index.js";
+import type { Inventory } from "./registry/registry.js";
+import { registryOf } from "./registries.js";
 import { services } from "./service/services.js";
 import { sourceOf } from "./source.js";
 import { MemoryStore } from "./store/memory.js";
+import type { JsonObject } from "./store/store.js";
 import { createServer } from "./wire/server.js";
 
 /** A running service. */
@@ -23,19 +26,20 @@ export interface App {
 }
 
 /**
- * Starts the service. Throws SnapshotError where the file cannot be served, and
+ * Starts the service. Throws SnapshotError where the file cannot be served,
+ * SettingError where another that the configuration names cannot be used, and
  * the system's error where the address cannot be listened on; then nothing is
  * left running. `now` gives milliseconds since 1970.
  */
 export async function startApp(config: Config, now: () => number = Date.now): Promise<App> {
-  const registry = registryOf(config);
+  const registry = await registryOf(config);
+  const words = await readInstruments(config.instruments);
   const store = new MemoryStore();
   const source = await sourceOf(config, registry.kinds, store, now);
-  const engine = new Engine(registry, store, source, now);
-  const server = await createServer(services(engine), {
-    logLevel: config.logLevel,
-    unreadiness: () => source.unreadiness(),
-  });
+  const engine = new Engine(registry, store, source, now, source.history);
+  const openApi = openApiDocument();
+  const offered = services(engine, { words, openApi, unreadiness: () => source.unreadiness() });
+  const server = await createServer(offered, { logLevel: config.logLevel, openApi });
   const close = async () => {
     await server.close(config.graceSeconds * 1000);
     await source.close();
@@ -59,22 +63,15 @@ export interface Check {
 }
 
 export async function checkSnapshot(config: Config, content: string): Promise<Check> {
-  const registry = registryOf(config);
-  const snapshot = readSnapshot(content, new Decoder(registry.kinds));
+  const registry = await registryOf(config);
+  await readInstruments(config.instruments);
+  const snapshot = readSnapshot(content, new Decoder(registry.kinds, config.totalSupply));
   if (snapshot.problems.length > 0) return { snapshot, inventory: undefined };
   const store = new MemoryStore();
   await store.replace(snapshot.contracts, snapshot.offset);
   return { snapshot, inventory: await store.read((view) => registry.inventory(view)) };
 }
 
-function registryOf(config: Config): Registry {
-  return utilityRegistry({
-    settlementLimits: {
-      legs: config.maxLegs,
-      allocations: config.maxAllocations,
-      instruments: config.maxInstruments,
-      accounts: config.maxAccounts,
-      parties: config.maxParties,
-    },
-  });
+function openApiDocument(): JsonObject {
+  return createRequire(import.meta.url)("#openapi.json") as JsonObject;
 }

@@ -2,9 +2,10 @@
 /** Arguments and environment -> config -> app -> signals. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { type App, checkSnapshot, startApp } from "./app.js";
+import { type App, type Check, checkSnapshot, startApp } from "./app.js";
 import { type Config, readConfig } from "./config/config.js";
 import { helpText } from "./config/help.js";
+import { SettingError } from "./config/setting-error.js";
 import { describeCheck, describeStart } from "./describe.js";
 import { SnapshotError } from "./ledger/file/snapshot-file.js";
 import { snapshotPath } from "./source.js";
@@ -61,7 +62,13 @@ async function check(config: Config): Promise<void> {
   } catch (error) {
     return fail(`OFFLEDGER_SNAPSHOT ${TAKES_FILE}: ${messageOf(error)}`, EXIT_WRONG);
   }
-  const { snapshot, inventory } = await checkSnapshot(config, content);
+  let checked: Check;
+  try {
+    checked = await checkSnapshot(config, content);
+  } catch (error) {
+    return fail(...startFailure(config, error));
+  }
+  const { snapshot, inventory } = checked;
   print(describeCheck(path, snapshot, inventory));
   if (inventory === undefined || inventory.warnings.length > 0) process.exitCode = EXIT_FAILED;
 }
@@ -74,6 +81,7 @@ function startFailure(config: Config, error: unknown): readonly [message: string
     return [`${takes}, and ${config.host}:${config.port} cannot be: ${messageOf(error)}`, EXIT_WRONG];
   }
   if (error instanceof SnapshotError) return [`OFFLEDGER_SNAPSHOT ${TAKES_FILE}:\n${error.message}`, EXIT_WRONG];
+  if (error instanceof SettingError) return [error.message, EXIT_WRONG];
   return [`the service cannot start: ${messageOf(error)}`, EXIT_FAILED];
 }
 

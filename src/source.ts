@@ -7,10 +7,14 @@ import { Decoder } from "./ledger/decode.js";
 import { SnapshotFile } from "./ledger/file/snapshot-file.js";
 import type { Log } from "./ledger/log.js";
 import { ParticipantClient } from "./ledger/participant/client.js";
+import { LedgerError } from "./ledger/participant/errors.js";
+import { ParticipantHistory } from "./ledger/participant/history.js";
 import { Mirror } from "./ledger/participant/mirror.js";
 import { Progress } from "./ledger/participant/progress.js";
 import { clientCredentials, noToken, tokenFile, type TokenSource } from "./ledger/participant/tokens.js";
 import type { Freshness } from "./registry/engine.js";
+import { unavailable } from "./registry/errors.js";
+import type { History } from "./registry/history.js";
 import type { Kind, StoreWriter } from "./store/store.js";
 
 /** How often a snapshot file is looked at, in milliseconds. */
@@ -20,6 +24,8 @@ const POLL_MS = 1_000;
 export interface Source extends Freshness {
   /** A path or a URL, for texts. */
   readonly name: string;
+  /** Looks up what has been; undefined for a file, which tells only what is. */
+  readonly history: History | undefined;
   /**
    * Begins to feed the store. A file is in the store when this ends, and throws
    * SnapshotError where it cannot be served; a participant's contracts come when
@@ -40,7 +46,7 @@ export async function sourceOf(
   now: () => number,
 ): Promise<Source> {
   const { ledgerUrl, ledgerParties = [], ledgerCaFile } = config;
-  const decoder = new Decoder(kinds);
+  const decoder = new Decoder(kinds, config.totalSupply);
   if (ledgerUrl === undefined) return fileSource(snapshotPath(config), decoder, writer);
   const ca = ledgerCaFile === undefined ? undefined : await readFile(ledgerCaFile, "utf8");
   const end = new AbortController();
@@ -55,11 +61,16 @@ export async function sourceOf(
   );
   const endpoint = { url: ledgerUrl, ca, token: tokensOf(config, ca, signal, now), signal };
   const ledger = new ParticipantClient(endpoint, ledgerParties, kinds);
+  const pause = (milliseconds: number) => delay(milliseconds, undefined, { signal }).catch(() => undefined);
+  const history = new ParticipantHistory(endpoint, ledgerParties, { longest: config.readWaitMs, now: Date.now, pause });
   let running: Promise<void> = Promise.resolve();
   return {
     name: ledgerUrl.href,
+    history: {
+      update: (which, ofKinds) => orUnavailable(history.update(which, ofKinds)),
+      creation: (contractId, ofKinds) => orUnavailable(history.creation(contractId, ofKinds)),
+    },
     async start(log) {
-      const pause = (milliseconds: number) => delay(milliseconds, undefined, { signal }).catch(() => undefined);
       running = new Mirror({ ledger, decoder, writer, progress, log, now, random: Math.random, pause, signal }).run();
     },
     refusal: () => progress.refusal(),
@@ -72,15 +83,26 @@ export async function sourceOf(
   };
 }
 
-/** The file that is served: the operator's, or the demo registry that comes with the package. */
-export function snapshotPath({ snapshot }: Config): string {
-  return snapshot ?? createRequire(import.meta.url).resolve("#demo/registry.ndjson");
+/** A participant that fails is no fault of the request's; what it says is not for callers. */
+async function orUnavailable<T>(looking: Promise<T>): Promise<T> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (error instanceof LedgerError) throw unavailable("the ledger cannot be asked for its updates now");
+    throw error;
+  }
+}
+
+/** The file that is served: the operator's, or the demo of the registry that comes with the package. */
+export function snapshotPath({ snapshot, registry }: Config): string {
+  return snapshot ?? createRequire(import.meta.url).resolve(`#demo/${registry === "minimal" ? "minimal" : "registry"}.ndjson`);
 }
 
 function fileSource(path: string, decoder: Decoder, writer: StoreWriter): Source {
   const file = new SnapshotFile(path, decoder, writer);
   return {
     name: path,
+    history: undefined,
     async start(log) {
       await file.start(POLL_MS, {
         swapped: ({ contracts }) => log.info({ path, contracts: contracts.length }, "serving the changed snapshot"),

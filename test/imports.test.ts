@@ -7,14 +7,16 @@ import { expect, test } from "vitest";
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "store/store": [],
   config: [],
+  client: ["gen"],
   store: ["store/store"],
   registry: ["store/store"],
   ledger: ["store/store"],
   service: ["registry", "gen"],
   wire: ["service", "registry/errors", "gen"],
   describe: ["ledger", "registry"],
+  registries: ["config", "registry"],
   source: ["config", "ledger", "registry", "store/store"],
-  app: ["config", "ledger", "registry", "service", "source", "store", "wire"],
+  app: ["config", "ledger", "registries", "registry", "service", "source", "store", "wire"],
   main: ["app", "config", "describe", "ledger", "source"],
 };
 

@@ -18,6 +18,12 @@ export function checkTogether(config: Config): string[] {
   needs("oidcIssuer", "oidcClientId");
   needs("oidcIssuer", "oidcClientSecretFile");
   for (const name of oidc) needs(name, "oidcIssuer");
+  if (!["utility", "minimal"].includes(config.registry) && !isSet("snapshot") && !isSet("ledgerUrl")) {
+    wrong.push(
+      `${variable("registry")} names a module, which needs ${variable("snapshot")} or ${variable("ledgerUrl")}: ` +
+        "only the registries that come with the service have a demo",
+    );
+  }
   excludes("snapshot", "ledgerUrl");
   excludes("ledgerTokenFile", "oidcIssuer");
   if (config.staleSeconds < config.unreadySeconds) {

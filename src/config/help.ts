@@ -22,6 +22,6 @@ export function helpText(): string {
 
 /** The default of a setting in words; empty where there is none. */
 export function defaultOf({ fallback, fallbackName }: Setting<unknown>): string {
-  const text = typeof fallback === "string" || typeof fallback === "number" ? String(fallback) : "";
+  const text = ["string", "number", "boolean"].includes(typeof fallback) ? String(fallback) : "";
   return fallbackName ?? text;
 }

@@ -14,6 +14,8 @@ export const oneOf =
   (text) =>
     values.find((value) => value === text);
 
+export const trueOrFalse: Parser<boolean> = (text) => (text === "true" ? true : text === "false" ? false : undefined);
+
 export const filled: Parser<string> = (text) => (text === "" ? undefined : text);
 
 export const hostName: Parser<string> = (text) => (/^[\w.:-]+$/.test(text) ? text : undefined);

@@ -2,7 +2,7 @@
  * Every setting: one line each, from which its variable, its flag, its default,
  * the help text and the type of the configuration follow.
  */
-import { filled, hostName, httpUrl, names, oneOf, type Parser, wholeNumber } from "./parsers.js";
+import { filled, hostName, httpUrl, names, oneOf, type Parser, trueOrFalse, wholeNumber } from "./parsers.js";
 
 export interface Setting<T> {
   readonly variable: string;
@@ -49,6 +49,26 @@ export const settings = {
       fallbackName: "the demo registry",
     },
   ),
+  registry: {
+    ...named("registry"),
+    takes: "utility, minimal, or the path of a JavaScript module",
+    about: "the rules of the registry that is served: the Registry Utility, the example, or your own",
+    fallback: "utility",
+    parse: filled,
+  } satisfies Setting<string>,
+  instruments: optional(
+    "instruments",
+    "the path of a YAML file",
+    "file with names, symbols, decimals and descriptions of instruments",
+    filled,
+  ),
+  totalSupply: {
+    ...named("total-supply"),
+    takes: "true or false",
+    about: "whether holdings are counted, so that the total supply of instruments can be told",
+    fallback: false,
+    parse: trueOrFalse,
+  } satisfies Setting<boolean> as Setting<boolean>,
   logLevel: {
     ...named("log-level"),
     takes: `one of ${logLevels.join(", ")}`,

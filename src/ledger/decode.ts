@@ -2,11 +2,11 @@
  * Elements of a participant's active contracts -> contracts of the store. Pure.
  * The page "Where the contracts come from" lists the forms of an element.
  */
-import { type Contract, type JsonObject, type JsonValue, type Kind, micros } from "../store/store.js";
+import { type Contract, type Counted, type JsonObject, type JsonValue, type Kind, micros } from "../store/store.js";
 
 /** What one element says of a contract. Several may speak of the same contract. */
 export interface Entry {
-  readonly contract: Contract;
+  readonly contract: Contract | Counted;
   /** Offset of the event that the element tells of. */
   readonly offset: number;
 }
@@ -14,9 +14,12 @@ export interface Entry {
 /** Decodes elements into contracts of the kinds it is made with. */
 export class Decoder {
   readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #counting: boolean;
 
-  constructor(kinds: readonly Kind[]) {
+  /** `counting`: whether contracts are counted, also those that their kind does not keep. */
+  constructor(kinds: readonly Kind[], counting = false) {
     this.#kinds = new Map(kinds.map((kind) => [nameOf(kind.packageName, kind.entity), kind]));
+    this.#counting = counting;
   }
 
   /**
@@ -31,7 +34,7 @@ export class Decoder {
     return contract === undefined ? undefined : { contract, offset: offsetOf(element) };
   }
 
-  #decodeEntry(form: string | undefined, value: JsonValue | undefined): Contract | undefined {
+  #decodeEntry(form: string | undefined, value: JsonValue | undefined): Contract | Counted | undefined {
     switch (form) {
       case "JsEmpty":
         return undefined;
@@ -58,31 +61,32 @@ export class Decoder {
   }
 
   /**
-   * The contract of a created event, on a synchronizer or between two. Undefined
-   * where no rule needs it. Throws as `decode` does.
+   * The contract of a created event, on a synchronizer or between two; no more
+   * than its share where no rule needs it, and undefined where nothing is counted
+   * either. Throws as `decode` does.
    */
   contract(
     created: JsonValue | undefined,
     synchronizerId: string | undefined,
     reassignmentCounter: number,
-  ): Contract | undefined {
+  ): Contract | Counted | undefined {
     const event = object(created, "createdEvent");
-    const templateId = text(event, "templateId");
-    const [packageId, module, entity, ...rest] = templateId.split(":");
-    if (!packageId || !module || !entity || rest.length > 0) {
-      throw new Error(`templateId has to be packageId:Module:Entity, and is ${templateId}`);
-    }
-    const kind = this.#kinds.get(nameOf(text(event, "packageName"), `${module}:${entity}`));
+    const kind = this.#kinds.get(kindName(event));
     if (kind === undefined) return undefined;
     const payload = object(event.createArgument, "createArgument");
     const reading = kind.read(payload);
-    if (reading === undefined) return undefined;
+    const share = this.#counting ? kind.share?.(payload) : undefined;
+    const contractId = text(event, "contractId");
+    if (reading === undefined) {
+      return share === undefined ? undefined : { contractId, synchronizerId, reassignmentCounter, share };
+    }
     const createdAt = text(event, "createdAt");
     return {
       ...reading,
-      contractId: text(event, "contractId"),
+      ...(share !== undefined && { share }),
+      contractId,
       kind,
-      templateId,
+      templateId: text(event, "templateId"),
       payload,
       createdEventBlob: text(event, "createdEventBlob", "ask the participant with includeCreatedEventBlob"),
       createdAt,
@@ -125,6 +129,22 @@ export function later(a: Entry, b: Entry): Entry | undefined {
     contract.reassignmentCounter * 2 + (contract.synchronizerId === undefined ? 0 : 1);
   if (rank(a) === rank(b)) return a.contract.synchronizerId === undefined ? a : undefined;
   return rank(a) > rank(b) ? a : b;
+}
+
+/** The kind of the contract that an event is about; undefined where it is none of these. Throws as `decode` does. */
+export function kindOf(event: JsonObject, kinds: readonly Kind[]): Kind | undefined {
+  const name = kindName(event);
+  return kinds.find(({ packageName, entity }) => nameOf(packageName, entity) === name);
+}
+
+/** Package name and entity: package ids change with every upgrade. */
+function kindName(event: JsonObject): string {
+  const templateId = text(event, "templateId");
+  const [packageId, module, entity, ...rest] = templateId.split(":");
+  if (!packageId || !module || !entity || rest.length > 0) {
+    throw new Error(`templateId has to be packageId:Module:Entity, and is ${templateId}`);
+  }
+  return nameOf(text(event, "packageName"), `${module}:${entity}`);
 }
 
 const nameOf = (packageName: string, entity: string): string => `${packageName}#${entity}`;

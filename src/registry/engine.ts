@@ -1,6 +1,7 @@
 import { NotReady, type StoreReader, type View } from "../store/store.js";
-import { RegistryError, unavailable } from "./errors.js";
-import type { Registry, Scene } from "./registry.js";
+import { notFound, RegistryError, unavailable } from "./errors.js";
+import type { History } from "./history.js";
+import type { Registry, Scene, UtilityOperations } from "./registry.js";
 import { WatchedView } from "./watched-view.js";
 
 /** How the store keeps up with the ledger; whoever feeds the store says it. */
@@ -20,13 +21,15 @@ export class Engine {
   readonly #reader: StoreReader;
   readonly #freshness: Freshness;
   readonly #now: () => number;
+  readonly #history: History | undefined;
 
-  /** `now` gives milliseconds since 1970. */
-  constructor(registry: Registry, reader: StoreReader, freshness: Freshness, now: () => number) {
+  /** `now` gives milliseconds since 1970. `history` is undefined where the source has no updates to look up. */
+  constructor(registry: Registry, reader: StoreReader, freshness: Freshness, now: () => number, history?: History) {
     this.#registry = registry;
     this.#reader = reader;
     this.#freshness = freshness;
     this.#now = now;
+    this.#history = history;
   }
 
   /**
@@ -57,6 +60,25 @@ export class Engine {
     } catch (error) {
       throw error instanceof NotReady ? unavailable(error.message) : error;
     }
+  }
+
+  /** Puts a question that goes beyond the token standard. Throws as `ask` does, and not-found where the registry has none of these operations. */
+  askUtility<T>(question: (utility: UtilityOperations, scene: Scene) => Promise<T>): Promise<T> {
+    const utility = this.#utility();
+    return this.ask((_registry, scene) => question(utility, scene));
+  }
+
+  /** Puts a question to the ledger's past, which the store does not know. Throws not-found where there is none to ask. */
+  async askHistory<T>(question: (utility: UtilityOperations, history: History) => Promise<T>): Promise<T> {
+    const utility = this.#utility();
+    if (this.#history !== undefined) return question(utility, this.#history);
+    throw notFound("this service reads a file of active contracts, which has no updates: only a ledger can tell of them");
+  }
+
+  #utility(): UtilityOperations {
+    const { utility, name } = this.#registry;
+    if (utility === undefined) throw notFound(`the registry that is served here, ${name}, has no such operation`);
+    return utility;
   }
 
   #put<T>(question: (registry: Registry, scene: Scene) => Promise<T>, view: View): Promise<T> {

@@ -41,6 +41,11 @@ export class Fields {
     return typeof value === "string" ? value : this.#wrong(name, "a string");
   }
 
+  oneOf<T extends string>(name: string, values: readonly T[]): T {
+    const value = this.raw(name);
+    return values.find((known) => known === value) ?? this.#wrong(name, `one of ${values.join(", ")}`);
+  }
+
   optionalBool(name: string): boolean | undefined {
     const value = this.raw(name);
     return value === undefined || typeof value === "boolean" ? value : this.#wrong(name, "a boolean");
@@ -80,6 +85,11 @@ export class Fields {
       if (typeof element === "string") return element;
       throw invalid(`${this.path(name)}[${index}] has to be a string, and is ${shown(element)}`);
     });
+  }
+
+  /** Every field of an object of texts, by its name. */
+  allTexts(): Record<string, string> {
+    return Object.fromEntries(Object.keys(this.#value).map((name) => [name, this.text(name)]));
   }
 
   #list(name: string): JsonValue[] {

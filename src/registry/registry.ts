@@ -1,36 +1,83 @@
-import type { Contract, JsonObject, Kind, View } from "../store/store.js";
+import type { Contract, Kind, View } from "../store/store.js";
+import type {
+  ContextAnswer,
+  FactoryAnswer,
+  Inventory,
+  ProofStatus,
+  TransferFactoryAnswer,
+} from "./answers.js";
+import type { History } from "./history.js";
+import type { Instrument, InstrumentConfiguration, Supply } from "./instruments.js";
+import type {
+  Choice,
+  ChoiceQuestion,
+  FactoryQuestion,
+  InstrumentQuestion,
+  IssuanceChoice,
+  IssuanceQuestion,
+  ProofQuestion,
+} from "./questions.js";
 
 export type { Contract } from "../store/store.js";
+export type * from "./answers.js";
+export type * from "./instruments.js";
+export type * from "./questions.js";
 
 /**
  * What a registry implements: the rules of one family of tokens. It reads a
  * View and answers; it knows nothing of HTTP, protobuf or SQL. Every method
- * throws RegistryError (errors.ts) where there is no answer.
+ * throws RegistryError (errors.ts) where there is no answer: "not-found" for a
+ * registrar that it does not serve. docs/your-own-registry.md builds one from
+ * an empty file.
  */
 export interface Registry {
   /** The name by which logs and the start-up text call it. */
   readonly name: string;
   /** Every kind of contract that its rules ask for; no other is kept. */
   readonly kinds: readonly Kind[];
+  /** The parts of the token standard that it serves, by the name of the API, with the minor version. */
+  readonly supportedApis: Readonly<Record<string, number>>;
+
+  /** Every instrument of a registrar, in any order, each id once. */
+  instruments(scene: Scene, registrar: string): Promise<readonly Instrument[]>;
   /** The factory of a transfer, and how the transfer will go. */
   transferFactory(scene: Scene, question: FactoryQuestion): Promise<TransferFactoryAnswer>;
+  /** The factory of an allocation. */
+  allocationFactory(scene: Scene, question: FactoryQuestion): Promise<FactoryAnswer>;
   /** The factory of a settlement of many allocations. */
   settlementFactory(scene: Scene, question: FactoryQuestion): Promise<FactoryAnswer>;
   /** The context of a choice on one contract, by the name of the choice. */
   choiceContext(scene: Scene, choice: Choice, question: ChoiceQuestion): Promise<ContextAnswer>;
-  /** The configuration of one instrument. The contract is active on a synchronizer. */
-  instrumentConfiguration(scene: Scene, question: InstrumentQuestion): Promise<Contract<InstrumentConfiguration>>;
   /** What the contracts held amount to: for the operator, at start and in `offledger check`. */
   inventory(view: View): Promise<Inventory>;
+
+  /** The total supply of instruments, in their order. Absent where it is not counted. */
+  readonly totalSupply?: (
+    scene: Scene,
+    registrar: string,
+    instruments: readonly Instrument[],
+  ) => Promise<readonly (Supply | undefined)[]>;
+  /** The operations beyond the token standard; absent where it has none. */
+  readonly utility?: UtilityOperations;
 }
 
-/** The choices on a contract that has its own id, as `noun/verb`. */
-export type Choice =
-  | "transfer-instruction/reject"
-  | "allocation/withdraw"
-  | "allocation/cancel"
-  | "burn-request/accept"
-  | "burn-offer/cancel";
+/** What the Registry Utility offers beyond the token standard. */
+export interface UtilityOperations {
+  /** The party that runs the registry's software. */
+  operator(scene: Scene): Promise<string>;
+  /** The configuration of one instrument. The contract is active on a synchronizer. */
+  instrumentConfiguration(scene: Scene, question: InstrumentQuestion): Promise<Contract<InstrumentConfiguration>>;
+  /** All configurations that are active on a synchronizer. */
+  instrumentConfigurations(scene: Scene): Promise<readonly Contract<InstrumentConfiguration>[]>;
+  /** The factory for making an offer or a request to mint or burn. */
+  issuanceFactory(scene: Scene, question: IssuanceQuestion): Promise<FactoryAnswer>;
+  /** The factory for burning and minting at once. */
+  burnMintFactory(scene: Scene, question: IssuanceQuestion): Promise<FactoryAnswer>;
+  /** The context of a choice on an offer or a request to mint or burn. */
+  issuanceContext(scene: Scene, choice: IssuanceChoice, question: ChoiceQuestion): Promise<ContextAnswer>;
+  /** What became of a transfer in an update; undefined where the ledger has no such update. */
+  transferProof(history: History, question: ProofQuestion): Promise<ProofStatus | undefined>;
+}
 
 /** The moment in which a question is asked. */
 export interface Scene {
@@ -38,96 +85,4 @@ export interface Scene {
   readonly view: View;
   /** Milliseconds since 1970: what "valid now" is measured against. */
   readonly now: number;
-}
-
-export interface FactoryQuestion {
-  /** The registrar whose registry is asked. */
-  readonly registrar: string;
-  /** The arguments of the choice, as the JSON Ledger API encodes them. */
-  readonly choiceArguments: JsonObject;
-}
-
-export interface ChoiceQuestion {
-  /** The registrar whose registry is asked; undefined where the path names none. */
-  readonly registrar: string | undefined;
-  /** The contract on which the choice is exercised. */
-  readonly contractId: string;
-}
-
-export interface InstrumentQuestion {
-  readonly registrar: string;
-  readonly identifier: InstrumentIdentifier;
-}
-
-/** A value of a choice context, as the token standard's metadata package encodes it. */
-export type AnyValue =
-  | {
-      readonly tag: "AV_Text" | "AV_Int" | "AV_Decimal" | "AV_Date" | "AV_Time" | "AV_RelTime" | "AV_Party";
-      readonly value: string;
-    }
-  | { readonly tag: "AV_ContractId"; readonly value: string }
-  | { readonly tag: "AV_Bool"; readonly value: boolean }
-  | { readonly tag: "AV_List"; readonly value: readonly AnyValue[] }
-  | { readonly tag: "AV_Map"; readonly value: Readonly<Record<string, AnyValue>> };
-
-/** What to pass to a choice, and what to disclose for it. */
-export interface ContextAnswer {
-  readonly values: Readonly<Record<string, AnyValue>>;
-  /** Each once, all on one synchronizer, none in reassignment. */
-  readonly disclosed: readonly Contract[];
-}
-
-export interface FactoryAnswer extends ContextAnswer {
-  /** Contract id of the factory; it is among the disclosed contracts. */
-  readonly factoryId: string;
-}
-
-export interface TransferFactoryAnswer extends FactoryAnswer {
-  readonly transferKind: TransferKind;
-}
-
-export type TransferKind = "self" | "direct" | "offer";
-
-/** One name of an instrument. */
-export interface InstrumentIdentifier {
-  readonly source: string;
-  readonly id: string;
-  readonly scheme: string;
-}
-
-/** What an instrument's configuration says. */
-export interface InstrumentConfiguration {
-  readonly operator: string;
-  readonly provider: string;
-  readonly registrar: string;
-  readonly defaultIdentifier: InstrumentIdentifier;
-  readonly additionalIdentifiers: readonly InstrumentIdentifier[];
-  /** What a party needs to mint or burn. */
-  readonly issuerRequirements: readonly Requirement[];
-  /** What a party needs to send or receive. */
-  readonly holderRequirements: readonly Requirement[];
-}
-
-/** Claims that a party has to have from one issuer of credentials. */
-export interface Requirement {
-  readonly issuer: string;
-  readonly requiredClaims: readonly Claim[];
-}
-
-export interface Claim {
-  readonly property: string;
-  readonly value: string;
-}
-
-/** What a set of contracts amounts to, in words for an operator. */
-export interface Inventory {
-  readonly registrars: readonly {
-    readonly party: string;
-    /** The default identifier of each instrument that has a configuration. */
-    readonly instruments: readonly InstrumentIdentifier[];
-  }[];
-  /** How many contracts of each entity are held. */
-  readonly counts: readonly { readonly entity: string; readonly count: number }[];
-  /** What will make requests fail, a sentence each. */
-  readonly warnings: readonly string[];
 }

@@ -1,4 +1,4 @@
-import type { Contract, Found, Kind, Question, View } from "../store/store.js";
+import type { Census, Contract, Found, Kind, Question, View } from "../store/store.js";
 
 /** A view that notes which contracts were asked for by id and not found. */
 export class WatchedView implements View {
@@ -11,6 +11,10 @@ export class WatchedView implements View {
 
   get offset(): number {
     return this.#view.offset;
+  }
+
+  get asOf(): number | undefined {
+    return this.#view.asOf;
   }
 
   async read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>> {
@@ -28,6 +32,14 @@ export class WatchedView implements View {
 
   wasArchived(contractId: string): Promise<boolean> {
     return this.#view.wasArchived(contractId);
+  }
+
+  census(): Promise<readonly Census[]> {
+    return this.#view.census();
+  }
+
+  sums(names: readonly string[]): Promise<readonly bigint[]> {
+    return this.#view.sums(names);
   }
 
   /** Whether a contract was missed that may yet come: one that is known to be archived will not. */

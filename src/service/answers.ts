@@ -1,8 +1,10 @@
 /** Answers of the registry -> the messages of the two families of operations. */
-import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { fromJson, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
+import { type Struct, StructSchema } from "@bufbuild/protobuf/wkt";
 import type { ChoiceContextSchema } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import type { ChoiceContextSchema as UtilityChoiceContextSchema } from "../../gen/offledger/utility/v0/choice_context_pb.js";
-import type { AnyValue, Contract, ContextAnswer } from "../registry/registry.js";
+import type { FactoryWithChoiceContextSchema } from "../../gen/offledger/utility/v0/factory_pb.js";
+import type { AnyValue, Contract, ContextAnswer, FactoryAnswer } from "../registry/registry.js";
 
 /** A contract that is told to a caller has a synchronizer; the rules see to it. */
 export function synchronizerOf(contract: Contract): string {
@@ -30,6 +32,11 @@ export function choiceContext(
 /** The context in the form of the utility operations (variant B of a disclosed contract). */
 export function utilityChoiceContext(answer: ContextAnswer): MessageInitShape<typeof UtilityChoiceContextSchema> {
   return { choiceContextData: contextData(answer), disclosedContracts: answer.disclosed.map(disclosedByUtility) };
+}
+
+/** The same behind a factory. */
+export function utilityFactory(answer: FactoryAnswer): MessageInitShape<typeof FactoryWithChoiceContextSchema> {
+  return { factoryId: answer.factoryId, choiceContext: utilityChoiceContext(answer) };
 }
 
 function disclosedByUtility(contract: Contract) {
@@ -67,4 +74,9 @@ function asJson({ tag, value }: AnyValue): JsonObject {
     default:
       return { tag, value };
   }
+}
+
+/** A JSON object as a message of its own; as a field of a message it needs none. */
+export function struct(value: JsonObject): Struct {
+  return fromJson(StructSchema, value);
 }

@@ -13,7 +13,11 @@ export function instrumentConfigurations(engine: Engine): Offered[] {
       async getInstrumentConfiguration({ registrar, instrumentIdentifier }) {
         const { source = "", id = "", scheme = "" } = instrumentIdentifier ?? {};
         const question = { registrar, identifier: { source, id, scheme } };
-        return message(await engine.ask((registry, scene) => registry.instrumentConfiguration(scene, question)));
+        return message(await engine.askUtility((utility, scene) => utility.instrumentConfiguration(scene, question)));
+      },
+      async getAllInstrumentConfigurations() {
+        const found = await engine.askUtility((utility, scene) => utility.instrumentConfigurations(scene));
+        return { instrumentConfigurations: found.map(message) };
       },
     }),
   ];

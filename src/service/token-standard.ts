@@ -2,6 +2,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
   ChoiceContextSchema,
+  FactoryWithChoiceContextSchema,
   GetFactoryRequest,
 } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import type { Engine } from "../registry/engine.js";
@@ -23,6 +24,14 @@ export async function contextOf(
   const question = { registrar: registrarParty, contractId };
   const answer = await engine.ask((registry, scene) => registry.choiceContext(scene, choice, question));
   return choiceContext(answer, excludeDebugFields);
+}
+
+/** The handler of a factory that has no kind. */
+export function factoryOf(engine: Engine, factory: "allocationFactory" | "settlementFactory") {
+  return async (request: GetFactoryRequest): Promise<MessageInitShape<typeof FactoryWithChoiceContextSchema>> => {
+    const answer = await engine.ask((registry, scene) => registry[factory](scene, factoryQuestion(request)));
+    return { factoryId: answer.factoryId, choiceContext: choiceContext(answer, request.excludeDebugFields) };
+  };
 }
 
 /** Validation has seen to it that the choice arguments are there. */

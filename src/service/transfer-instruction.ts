@@ -8,23 +8,25 @@ import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_i
 import type { Engine } from "../registry/engine.js";
 import type { Choice } from "../registry/registry.js";
 import { choiceContext } from "./answers.js";
-import { offer, type Offered } from "./handlers.js";
+import { type Handlers, offer, type Offered } from "./handlers.js";
 import { contextOf, factoryQuestion } from "./token-standard.js";
 
-/** Transfer instructions, in both versions of the token standard. */
+/** Transfer instructions: both versions of the token standard have the same operations. */
 export function transferInstructions(engine: Engine): Offered[] {
-  const factory = async (request: GetFactoryRequest) => {
-    const answer = await engine.ask((registry, scene) => registry.transferFactory(scene, factoryQuestion(request)));
-    return {
-      factoryId: answer.factoryId,
-      transferKind: TransferKind[answer.transferKind],
-      choiceContext: choiceContext(answer, request.excludeDebugFields),
-    };
-  };
   const context = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
     contextOf(engine, choice, request, request.transferInstructionId);
-  return [
-    offer(V1, { getTransferFactory: factory }),
-    offer(V2, { getTransferInstructionRejectContext: context("transfer-instruction/reject") }),
-  ];
+  const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
+    async getTransferFactory(request: GetFactoryRequest) {
+      const answer = await engine.ask((registry, scene) => registry.transferFactory(scene, factoryQuestion(request)));
+      return {
+        factoryId: answer.factoryId,
+        transferKind: TransferKind[answer.transferKind],
+        choiceContext: choiceContext(answer, request.excludeDebugFields),
+      };
+    },
+    getTransferInstructionAcceptContext: context("transfer-instruction/accept"),
+    getTransferInstructionRejectContext: context("transfer-instruction/reject"),
+    getTransferInstructionWithdrawContext: context("transfer-instruction/withdraw"),
+  };
+  return [offer(V1, handlers), offer(V2, handlers)];
 }

@@ -1,21 +1,39 @@
-import { ARCHIVED_KEPT, type Change, type Contract, type Kind, newestFirst } from "./store.js";
+import {
+  ARCHIVED_KEPT,
+  type Census,
+  type Change,
+  type Contract,
+  type Counted,
+  isHeld,
+  type Kind,
+  newestFirst,
+} from "./store.js";
+import { Tallies } from "./tallies.js";
 
 /** The contracts of one offset with their indexes, changed in place by updates. */
 export class MemoryState {
   #offset: number;
+  #asOf: number | undefined;
   readonly #contracts = new Map<string, Contract>();
   /** Each list newest first. */
   readonly #byKey = new Map<string, Contract[]>();
   readonly #byKind = new Map<Kind, Set<Contract>>();
   /** In the order of archival, the oldest first. */
   readonly #archived = new Set<string>();
+  readonly #tallies = new Tallies();
 
   /** Throws where a contract id appears twice. */
-  constructor(contracts: Iterable<Contract>, offset: number) {
+  constructor(contracts: Iterable<Contract | Counted>, offset: number, asOf: number | undefined) {
     this.#offset = offset;
+    this.#asOf = asOf;
     for (const contract of contracts) {
-      if (this.#contracts.has(contract.contractId)) throw new Error(`contract ${contract.contractId} appears twice`);
-      this.#contracts.set(contract.contractId, contract);
+      const { contractId } = contract;
+      if (this.#contracts.has(contractId) || this.#tallies.isCounted(contractId)) {
+        throw new Error(`contract ${contractId} appears twice`);
+      }
+      this.#tallies.add(contract);
+      if (!isHeld(contract)) continue;
+      this.#contracts.set(contractId, contract);
       this.#ofKind(contract.kind).add(contract);
       for (const key of contract.keys) append(this.#byKey, key, contract);
     }
@@ -24,6 +42,18 @@ export class MemoryState {
 
   get offset(): number {
     return this.#offset;
+  }
+
+  get asOf(): number | undefined {
+    return this.#asOf;
+  }
+
+  census(): readonly Census[] {
+    return this.#tallies.census();
+  }
+
+  sum(name: string): bigint {
+    return this.#tallies.sum(name);
   }
 
   byId(contractId: string): Contract | undefined {
@@ -43,15 +73,17 @@ export class MemoryState {
   }
 
   /** Nothing is awaited between the first change and the last, so no reader runs between them. */
-  apply(changes: readonly Change[], offset: number): void {
+  apply(changes: readonly Change[], offset: number, asOf: number | undefined): void {
     if (offset <= this.#offset) return;
     for (const change of changes) this.#apply(change);
     this.#offset = offset;
+    this.#asOf = asOf ?? this.#asOf;
   }
 
   #apply(change: Change): void {
     if ("archived" in change) {
       this.#remove(change.archived);
+      this.#tallies.removeCounted(change.archived);
       this.#remember(change.archived);
     } else if ("unassigned" in change) {
       const known = this.#contracts.get(change.unassigned);
@@ -59,15 +91,19 @@ export class MemoryState {
       if (known === undefined || change.reassignmentCounter <= known.reassignmentCounter) return;
       const { reassignmentCounter } = change;
       this.#put({ ...known, synchronizerId: undefined, reassignmentCounter });
-    } else {
+    } else if (isHeld(change.active)) {
       const known = this.#contracts.get(change.active.contractId);
       if (known === undefined || change.active.reassignmentCounter >= known.reassignmentCounter)
         this.#put(change.active);
+    } else if (!this.#tallies.isCounted(change.active.contractId)) {
+      // Wherever it is assigned, it counts once.
+      this.#tallies.add(change.active);
     }
   }
 
   #put(contract: Contract): void {
     this.#remove(contract.contractId);
+    this.#tallies.add(contract);
     this.#contracts.set(contract.contractId, contract);
     this.#ofKind(contract.kind).add(contract);
     for (const key of contract.keys) {
@@ -80,6 +116,7 @@ export class MemoryState {
     const known = this.#contracts.get(contractId);
     if (known === undefined) return;
     this.#contracts.delete(contractId);
+    this.#tallies.remove(known);
     this.#byKind.get(known.kind)?.delete(known);
     for (const key of known.keys) {
       const list = (this.#byKey.get(key) ?? []).filter((contract) => contract !== known);

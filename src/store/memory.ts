@@ -1,6 +1,8 @@
 import {
+  type Census,
   type Change,
   type Contract,
+  type Counted,
   type Found,
   type Kind,
   newestFirst,
@@ -30,13 +32,13 @@ export class MemoryStore implements StoreReader, StoreWriter {
     }
   }
 
-  async replace(contracts: Iterable<Contract>, offset: number): Promise<void> {
-    this.#state = new MemoryState(contracts, offset);
+  async replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void> {
+    this.#state = new MemoryState(contracts, offset, asOf);
   }
 
-  async apply(changes: readonly Change[], offset: number): Promise<void> {
+  async apply(changes: readonly Change[], offset: number, asOf?: number): Promise<void> {
     if (this.#state === undefined) throw new NotReady();
-    this.#state.apply(changes, offset);
+    this.#state.apply(changes, offset, asOf);
   }
 }
 
@@ -46,11 +48,13 @@ class Moved extends Error {}
 /** A view for one read. The state is changed in place, which ends the view. */
 class StateView implements View {
   readonly offset: number;
+  readonly asOf: number | undefined;
   readonly #state: MemoryState;
 
   constructor(state: MemoryState) {
     this.#state = state;
     this.offset = state.offset;
+    this.asOf = state.asOf;
   }
 
   async read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>> {
@@ -68,6 +72,16 @@ class StateView implements View {
   async wasArchived(contractId: string): Promise<boolean> {
     this.#hold();
     return this.#state.wasArchived(contractId);
+  }
+
+  async census(): Promise<readonly Census[]> {
+    this.#hold();
+    return this.#state.census();
+  }
+
+  async sums(names: readonly string[]): Promise<readonly bigint[]> {
+    this.#hold();
+    return names.map((name) => this.#state.sum(name));
   }
 
   #hold(): void {

@@ -25,6 +25,20 @@ export interface Kind<F = unknown> {
    * of this kind.
    */
   read(payload: JsonObject): Reading<F> | undefined;
+  /**
+   * What a contract adds to a sum over all of them, also over those that are not
+   * kept. Undefined for a kind that nothing is summed of. Called only where sums
+   * are asked for; throws as `read` does.
+   */
+  share?(payload: JsonObject): Share;
+}
+
+/** What one contract adds to a sum. */
+export interface Share {
+  /** Names the sum; made by `key`. */
+  readonly sum: string;
+  /** In the smallest unit, whichever that is for the sum. */
+  readonly amount: bigint;
 }
 
 /** What a kind reads from the payload of a contract. */
@@ -57,6 +71,21 @@ export interface Contract<F = unknown> {
   readonly synchronizerId: string | undefined;
   /** Grows by one with each reassignment; 0 from creation to the first. */
   readonly reassignmentCounter: number;
+  /** What it adds to a sum; undefined where nothing is summed. */
+  readonly share?: Share;
+}
+
+/** A contract of which nothing is kept but what it adds to a sum. It cannot be found. */
+export interface Counted extends Pick<Contract, "contractId" | "synchronizerId" | "reassignmentCounter"> {
+  readonly share: Share;
+}
+
+/** Contracts of one kind and package. */
+export interface Census {
+  readonly kind: Kind;
+  readonly packageId: string;
+  /** At least 1. */
+  readonly count: number;
 }
 
 /** Asks for one contract by id, or for all that carry a key; of one kind. */
@@ -80,13 +109,19 @@ export interface View {
    * is not found. What does not exist gives an empty list.
    */
   read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>>;
-  /** All contracts of a kind, in the same order. For start-up and checks, not for requests. */
+  /** All contracts of a kind, in the same order. For start-up and checks; for requests only where the kind has few. */
   all<F>(kind: Kind<F>): Promise<readonly Contract<F>[]>;
   /**
    * Whether the contract is known to have been archived. False says nothing:
    * only the latest ARCHIVED_KEPT archivals are remembered.
    */
   wasArchived(contractId: string): Promise<boolean>;
+  /** How many contracts are held, by kind and package. In no order. */
+  census(): Promise<readonly Census[]>;
+  /** The sums by name, in the order of the names: of all shares, 0 where there are none. */
+  sums(names: readonly string[]): Promise<readonly bigint[]>;
+  /** Time on the ledger of the latest change, in microseconds since 1970; undefined where the writer did not say. */
+  readonly asOf: number | undefined;
 }
 
 /** How many archivals a store remembers. */
@@ -95,7 +130,7 @@ export const ARCHIVED_KEPT = 100_000;
 /** What one event of the ledger does to a contract. */
 export type Change =
   /** It is active on its synchronizer: created there, or assigned to it. */
-  | { readonly active: Contract }
+  | { readonly active: Contract | Counted }
   /** It has left its synchronizer and not arrived at another. */
   | { readonly unassigned: string; readonly reassignmentCounter: number }
   | { readonly archived: string };
@@ -116,17 +151,18 @@ export interface StoreWriter {
   /**
    * Puts a whole new state in place of the old, in one step: a reader sees the
    * one or the other. Throws, and keeps the old, where a contract id appears
-   * twice.
+   * twice. `asOf` is the time of the state, in microseconds since 1970.
    */
-  replace(contracts: Iterable<Contract>, offset: number): Promise<void>;
+  replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void>;
   /**
    * Applies the changes of one update, and moves the offset to its own, in one
    * step: a reader sees all of it or nothing. An update at or below the store's
    * offset changes nothing. Of events on the reassignment of one contract the
-   * later by counter wins, in whatever order they come. Throws NotReady before
-   * the first state is there.
+   * later by counter wins, in whatever order they come. `asOf` is the time of the
+   * update, in microseconds since 1970; where it is not said the state keeps its
+   * own. Throws NotReady before the first state is there.
    */
-  apply(changes: readonly Change[], offset: number): Promise<void>;
+  apply(changes: readonly Change[], offset: number, asOf?: number): Promise<void>;
 }
 
 /** There is no state to read yet. */
@@ -144,6 +180,16 @@ export class NotReady extends Error {
  */
 export function key(index: string, ...values: readonly string[]): string {
   return values.reduce((made, value) => `${made}/${value.length}:${value}`, index);
+}
+
+/** Whether a contract is held, or only counted. */
+export function isHeld(contract: Contract | Counted): contract is Contract {
+  return "kind" in contract;
+}
+
+/** The package of a template id, `packageId:Module:Entity`. */
+export function packageIdOf(templateId: string): string {
+  return templateId.split(":", 1)[0] ?? "";
 }
 
 /** Newest first by creation, then by contract id: the order a View answers in. */

@@ -30,6 +30,11 @@ const table: readonly Row[] = [
   { reason: undefined, code: Code.DeadlineExceeded, status: 504, name: "deadline_exceeded" },
 ];
 
+/** The status of an outcome by its name, for what is written about operations; undefined where there is none of that name. */
+export function statusOf(name: string): number | undefined {
+  return table.find((row) => row.name === name)?.status;
+}
+
 /** What a defect of ours looks like from outside, whatever it was. */
 const GENERIC = "something went wrong here; the operator's log has the details";
 
@@ -93,4 +98,4 @@ function rowBy<K extends "reason" | "code">(column: K, value: Row[K]): Row {
 }
 
 /** The utility operations have an error body of their own. */
-const isUtility = (path: string): boolean => path.startsWith("/api/utilities/");
+export const isUtility = (path: string): boolean => path.startsWith("/api/utilities/");

@@ -1,4 +1,4 @@
-/** Path parameters and JSON body -> the request message of an rpc. Pure. */
+/** Path parameters, query and JSON body -> the request message of an rpc. Pure. */
 import {
   type DescField,
   type DescMessage,
@@ -12,21 +12,24 @@ import { shown } from "../registry/errors.js";
 import { malformed } from "./errors.js";
 import type { Binding } from "./http-rules.js";
 import { valueOf } from "./path-template.js";
+import { type Query, queryFields } from "./query.js";
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * Builds the request message. What the path names is taken from the path alone:
- * a field of the same name in the body is dropped. Throws invalid_argument
- * where the body is not an object, or a field is of the wrong type.
+ * Builds the request message: of the body where the rule has one, else of the
+ * query. What the path names is taken from the path alone: a field of the same
+ * name in body or query is dropped. Throws invalid_argument where the body is
+ * not an object, or a field is of the wrong type.
  */
 export function requestMessage(
   schema: DescMessage,
   binding: Binding,
   parameters: Parameters,
   body: JsonValue,
+  query: Query = {},
 ): Message {
-  const fields: JsonObject = binding.hasBody ? { ...bodyObject(body) } : {};
+  const fields: JsonObject = binding.hasBody ? { ...bodyObject(body) } : queryFields(schema, query);
   for (const variable of binding.path.variables) {
     bind(fields, schema, variable.fieldPath, valueOf(variable, parameters));
   }
@@ -92,7 +95,8 @@ function fits(field: DescField, value: JsonValue): boolean {
     case "enum":
       return field.enum.values.some(({ name, number }) => name === value || number === value);
     case "scalar":
-      // Of numbers the library knows more forms than one.
+      if (field.scalar === ScalarType.INT32) return isInt32(value);
+      // Of other numbers the library knows more forms than one.
       return typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
   }
 }
@@ -113,8 +117,14 @@ function expected(field: DescField): string {
     case "enum":
       return `one of ${field.enum.values.map(({ name }) => name).join(", ")}`;
     case "scalar":
-      return `a ${jsonTypes[field.scalar as number] ?? "number"}`;
+      return `a ${jsonTypes[field.scalar as number] ?? "whole number of 32 bits"}`;
   }
+}
+
+/** A number may stand as a text. */
+function isInt32(value: JsonValue): boolean {
+  const isNumeric = typeof value === "number" || (typeof value === "string" && /^-?\d+$/.test(value));
+  return isNumeric && Number.isInteger(Number(value)) && Math.abs(Number(value)) <= 0x7fffffff;
 }
 
 function isObject(value: JsonValue): value is JsonObject {

@@ -4,6 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { httpError, type RestError, toRestError } from "./errors.js";
 import { type Binding, bindingsOf } from "./http-rules.js";
 import type { Operation } from "./operations.js";
+import type { Query } from "./query.js";
 import { requestMessage } from "./request.js";
 
 /** How messages are written as JSON, on REST and on RPC: required fields stand there also when they are empty. */
@@ -51,7 +52,7 @@ async function answer(
   // The router gives texts, and acceptJson a JSON value, or undefined where there was no body.
   const parameters = request.params as Record<string, string | undefined>;
   const body = (request.body ?? {}) as JsonValue;
-  const message = requestMessage(method.input, binding, parameters, body);
+  const message = requestMessage(method.input, binding, parameters, body, request.query as Query);
   const found = await call(message);
   reply.type("application/json");
   return toJsonString(method.output, found, jsonWriting);

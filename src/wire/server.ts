@@ -1,7 +1,7 @@
 import { fastify, type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Offered } from "../service/handlers.js";
+import { docs } from "./docs.js";
 import { httpError } from "./errors.js";
-import { health } from "./health.js";
 import { Listener } from "./listener.js";
 import { operations } from "./operations.js";
 import { pathOf, rest, send } from "./rest.js";
@@ -28,8 +28,8 @@ export interface Server {
 
 export interface ServerOptions {
   readonly logLevel: string;
-  /** Why the service is not ready; undefined where it is. */
-  readonly unreadiness: () => string | undefined;
+  /** The OpenAPI document of the paths, for the page that shows them. */
+  readonly openApi: object;
 }
 
 export async function createServer(offered: readonly Offered[], options: ServerOptions): Promise<Server> {
@@ -64,9 +64,9 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
     await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
   });
-  await server.register(health(options.unreadiness));
   await server.register(rest(served, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(rpc(served, BODY_LIMIT));
+  await server.register(docs(options.openApi));
   let closing = false;
   server.addHook("onRequest", async (request, reply) => {
     if (closing) await send(reply.header("connection", "close"), httpError(503, STOPPING, pathOf(request)));

@@ -7,11 +7,12 @@ import type { Registry, Scene } from "../../src/registry/registry.js";
 import { burnOffer, transferOffer } from "../../src/registry/utility/kinds/instructions.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MemoryStore } from "../../src/store/memory.js";
-import type { Contract, JsonObject } from "../../src/store/store.js";
+import { type Contract, isHeld, type JsonObject } from "../../src/store/store.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 
 const registry = utilityRegistry({
+  countsHoldings: false,
   settlementLimits: { legs: 10, allocations: 10, instruments: 10, accounts: 10, parties: 10 },
 });
 const decoder = new Decoder(registry.kinds);
@@ -19,7 +20,7 @@ const decoder = new Decoder(registry.kinds);
 const contractsOf = (elements: readonly JsonObject[]): Contract[] =>
   elements.map((given) => {
     const entry = decoder.decode(given);
-    if (entry === undefined) throw new Error("the element was not kept");
+    if (entry === undefined || !isHeld(entry.contract)) throw new Error("the element was not kept");
     return entry.contract;
   });
 

@@ -1,9 +1,9 @@
+import { offerSome } from "../fixtures/offering.js";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/registry/errors.js";
-import { offer } from "../../src/service/handlers.js";
 import { httpError, malformed, toConnectError, toRestError } from "../../src/wire/errors.js";
 import { createServer, type Server } from "../../src/wire/server.js";
 import { type Call, protocols } from "../fixtures/protocols.js";
@@ -196,10 +196,10 @@ describe("on the wire", () => {
 
   beforeAll(async () => {
     const offered = [
-      offer(AllocationService, { getAllocationWithdrawContext: fail }),
-      offer(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
+      offerSome(AllocationService, { getAllocationWithdrawContext: fail }),
+      offerSome(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
     ];
-    server = await createServer(offered, { logLevel: "silent", unreadiness: () => undefined });
+    server = await createServer(offered, { logLevel: "silent", openApi: {} });
     url = await server.listen("127.0.0.1", 0);
   });
   afterAll(() => server.close(1_000));

@@ -1,10 +1,10 @@
 /** One port for HTTP/1.1 and HTTP/2, on real connections, byte by byte where it matters. */
+import { offerSome } from "../fixtures/offering.js";
 import { once } from "node:events";
 import http2 from "node:http2";
 import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
-import { offer } from "../../src/service/handlers.js";
 import { createServer, type Server } from "../../src/wire/server.js";
 import { Connection } from "../fixtures/sockets.js";
 import { gate, type Gate, until, within } from "../fixtures/waiting.js";
@@ -31,11 +31,11 @@ async function serving(): Promise<Serving> {
     if (id.startsWith("gated")) await waiting.opened;
     return { choiceContextData: { id }, disclosedContracts: [] };
   };
-  const offered = offer(BurnService, {
+  const offered = offerSome(BurnService, {
     getBurnRequestAcceptContext: ({ burnRequestId }) => answer(burnRequestId),
     getBurnOfferCancelContext: ({ burnOfferId }) => answer(burnOfferId),
   });
-  const server = await createServer([offered], { logLevel: "silent", unreadiness: () => undefined });
+  const server = await createServer([offered], { logLevel: "silent", openApi: {} });
   const url = await server.listen("127.0.0.1", 0);
   onTestFinishedOrAll(async () => {
     waiting.open();

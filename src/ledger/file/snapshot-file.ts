@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type { StoreWriter } from "../../store/store.js";
 import type { Decoder } from "../decode.js";
 import { describe, readSnapshot, type Snapshot } from "./snapshot.js";
@@ -41,9 +41,10 @@ export class SnapshotFile {
 
   /** Puts the file's contracts in the store. Throws SnapshotError, and leaves the store as it is, where it cannot. */
   async load(): Promise<Snapshot> {
-    const snapshot = readSnapshot(await this.#content(), this.#decoder);
+    const { content, written } = await this.#read();
+    const snapshot = readSnapshot(content, this.#decoder);
     if (snapshot.problems.length > 0) throw new SnapshotError(describe(this.#path, snapshot.problems));
-    await this.#writer.replace(snapshot.contracts, snapshot.offset);
+    await this.#writer.replace(snapshot.contracts, snapshot.offset, written);
     return snapshot;
   }
 
@@ -93,9 +94,11 @@ export class SnapshotFile {
     watchFile(this.#path, { interval: intervalMs }, this.#listener);
   }
 
-  async #content(): Promise<string> {
+  /** The content, and when it was last written, in microseconds since 1970: no later than what was read. */
+  async #read(): Promise<{ readonly content: string; readonly written: number }> {
     try {
-      return await readFile(this.#path, "utf8");
+      const { mtimeMs } = await stat(this.#path);
+      return { content: await readFile(this.#path, "utf8"), written: Math.floor(mtimeMs) * 1000 };
     } catch (error) {
       const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
       throw new SnapshotError(`${this.#path} cannot be read (${code})`);

@@ -1,5 +1,5 @@
 /** The content of a snapshot file -> contracts, or everything that is wrong with it. Pure. */
-import type { Contract, JsonValue } from "../../store/store.js";
+import type { Contract, Counted, JsonValue } from "../../store/store.js";
 import { type Decoder, type Entry, later, offsetOf } from "../decode.js";
 import { type ElementText, FormError, splitElements } from "./elements.js";
 
@@ -11,7 +11,7 @@ export interface Problem {
 }
 
 export interface Snapshot {
-  readonly contracts: readonly Contract[];
+  readonly contracts: readonly (Contract | Counted)[];
   /** The highest offset that the file tells of; 0 where it tells none. */
   readonly offset: number;
   /** Elements that no rule needs, and that are not kept. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, Kind } from "../../store/store.js";
 import { LedgerError } from "./errors.js";
+import { eventFormat } from "./formats.js";
 import { call, type Endpoint } from "./http.js";
 import type { Ledger } from "./mirror.js";
 import { stream } from "./stream.js";
@@ -12,13 +13,7 @@ export class ParticipantClient implements Ledger {
   /** Asks for contracts of the kinds, of which one of the parties is a stakeholder. */
   constructor(endpoint: Endpoint, parties: readonly string[], kinds: readonly Kind[]) {
     this.#endpoint = endpoint;
-    const cumulative = kinds.map(({ packageName, entity }) => ({
-      identifierFilter: {
-        TemplateFilter: { value: { templateId: `#${packageName}:${entity}`, includeCreatedEventBlob: true } },
-      },
-    }));
-    const filtersByParty = Object.fromEntries(parties.map((party) => [party, { cumulative }]));
-    this.#eventFormat = { filtersByParty, verbose: false };
+    this.#eventFormat = eventFormat(parties, kinds, true);
   }
 
   ledgerEnd(): Promise<number> {

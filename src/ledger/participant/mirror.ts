@@ -133,6 +133,7 @@ export class Mirror {
     await writer.replace(
       [...entries.values()].map(({ contract }) => contract),
       end,
+      asked * 1000,
     );
     this.#anchor = { offset: end, updateId: undefined };
     progress.reached(end);
@@ -179,10 +180,10 @@ export class Mirror {
 
   /** The stream and a fetch may bring the same update, one behind the other, and one of a history that is over. */
   async #apply(element: JsonValue, history: number): Promise<void> {
-    const { offset, updateId, changes, unreadable } = read(() => decodeUpdate(element, this.#parts.decoder));
+    const { offset, updateId, recorded, changes, unreadable } = read(() => decodeUpdate(element, this.#parts.decoder));
     const isNew = () => history === this.#history && offset > this.#seen;
     if (updateId !== undefined && isNew()) {
-      await this.#parts.writer.apply(changes, offset);
+      await this.#parts.writer.apply(changes, offset, recorded);
       if (!isNew()) return;
       this.#tell(unreadable);
       this.#anchor = { offset, updateId };

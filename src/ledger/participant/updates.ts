@@ -1,5 +1,5 @@
 /** Elements of a participant's update stream -> changes of the store. Pure. */
-import type { Change, JsonObject, JsonValue } from "../../store/store.js";
+import { type Change, type JsonObject, type JsonValue, micros } from "../../store/store.js";
 import { counter, type Decoder, object, text } from "../decode.js";
 
 /** What one element of the stream does. */
@@ -7,6 +7,8 @@ export interface Update {
   readonly offset: number;
   /** Undefined for what moves the offset alone. */
   readonly updateId: string | undefined;
+  /** When the synchronizer recorded it, in microseconds since 1970; undefined where it does not say so. */
+  readonly recorded: number | undefined;
   readonly changes: readonly Change[];
   /** Contracts of a known kind that cannot be read, and so are not kept. */
   readonly unreadable: readonly Unreadable[];
@@ -25,7 +27,7 @@ export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
   switch (form) {
     case "OffsetCheckpoint":
     case "TopologyTransaction":
-      return { offset, updateId: undefined, changes: [], unreadable: [] };
+      return { offset, updateId: undefined, recorded: undefined, changes: [], unreadable: [] };
     case "Transaction":
     case "Reassignment": {
       const events = value.events;
@@ -38,7 +40,7 @@ export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
         if ("reason" in change) unreadable.push(change);
         else changes.push(change);
       }
-      return { offset, updateId: text(value, "updateId"), changes, unreadable };
+      return { offset, updateId: text(value, "updateId"), recorded: recordedAt(value), changes, unreadable };
     }
     default:
       throw new Error(
@@ -79,6 +81,15 @@ function active(
     return contract === undefined ? undefined : { active: contract };
   } catch (error) {
     return { contractId, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A time that cannot be read is no reason to do without the update. */
+function recordedAt({ recordTime }: JsonObject): number | undefined {
+  try {
+    return typeof recordTime === "string" ? micros(recordTime) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Contract, View } from "../../store/store.js";
 import type { Inventory } from "../registry.js";
 import { kinds } from "./kinds/index.js";
-import { burnRequest, dvpLegAllocation, holding, transferOffer } from "./kinds/instructions.js";
+import { holding } from "./kinds/holding.js";
+import { burnRequest, dvpLegAllocation, transferOffer } from "./kinds/instructions.js";
 import { instrumentConfiguration } from "./kinds/instruments.js";
 import { allocationFactory, transferRule } from "./kinds/services.js";
 
@@ -10,9 +11,11 @@ export async function inventory(view: View): Promise<Inventory> {
   const factories = await view.all(allocationFactory);
   const configurations = await view.all(instrumentConfiguration);
   const served = [...new Set(factories.map(({ facts }) => facts.registrar))].toSorted();
-  const counts = await Promise.all(
-    kinds.map(async (kind) => ({ entity: kind.entity, count: (await view.all(kind)).length })),
-  );
+  const census = await view.census();
+  const counts = kinds.map((kind) => ({
+    entity: kind.entity,
+    count: census.filter((row) => row.kind === kind).reduce((sum, row) => sum + row.count, 0),
+  }));
   return {
     registrars: served.map((party) => ({
       party,

@@ -14,7 +14,7 @@ import { file_offledger_choice_context_v1_choice_context } from "../../choice_co
  * Describes the file offledger/allocation/v1/allocation_service.proto.
  */
 export const file_offledger_allocation_v1_allocation_service: GenFile = /*@__PURE__*/
-  fileDesc("CjBvZmZsZWRnZXIvYWxsb2NhdGlvbi92MS9hbGxvY2F0aW9uX3NlcnZpY2UucHJvdG8SF29mZmxlZGdlci5hbGxvY2F0aW9uLnYxMpsCChFBbGxvY2F0aW9uU2VydmljZRKFAgocR2V0QWxsb2NhdGlvbldpdGhkcmF3Q29udGV4dBI0Lm9mZmxlZGdlci5hbGxvY2F0aW9uLnYxLkdldEFsbG9jYXRpb25Db250ZXh0UmVxdWVzdBoqLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0IoIBkAIBgtPkkwJ5OgEqInQvYXBpL3Rva2VuLXN0YW5kYXJkL3YwL3JlZ2lzdHJhcnMve3JlZ2lzdHJhcl9wYXJ0eX0vcmVnaXN0cnkvYWxsb2NhdGlvbnMvdjEve2FsbG9jYXRpb25faWR9L2Nob2ljZS1jb250ZXh0cy93aXRoZHJhd2IGcHJvdG8z", [file_google_api_annotations, file_offledger_allocation_v1_allocation, file_offledger_choice_context_v1_choice_context]);
+  fileDesc("CjBvZmZsZWRnZXIvYWxsb2NhdGlvbi92MS9hbGxvY2F0aW9uX3NlcnZpY2UucHJvdG8SF29mZmxlZGdlci5hbGxvY2F0aW9uLnYxMrAGChFBbGxvY2F0aW9uU2VydmljZRKOAgocR2V0QWxsb2NhdGlvblRyYW5zZmVyQ29udGV4dBI0Lm9mZmxlZGdlci5hbGxvY2F0aW9uLnYxLkdldEFsbG9jYXRpb25Db250ZXh0UmVxdWVzdBoqLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0IosBkAIBgtPkkwKBAToBKiJ8L2FwaS90b2tlbi1zdGFuZGFyZC92MC9yZWdpc3RyYXJzL3tyZWdpc3RyYXJfcGFydHl9L3JlZ2lzdHJ5L2FsbG9jYXRpb25zL3YxL3thbGxvY2F0aW9uX2lkfS9jaG9pY2UtY29udGV4dHMvZXhlY3V0ZS10cmFuc2ZlchKFAgocR2V0QWxsb2NhdGlvbldpdGhkcmF3Q29udGV4dBI0Lm9mZmxlZGdlci5hbGxvY2F0aW9uLnYxLkdldEFsbG9jYXRpb25Db250ZXh0UmVxdWVzdBoqLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0IoIBkAIBgtPkkwJ5OgEqInQvYXBpL3Rva2VuLXN0YW5kYXJkL3YwL3JlZ2lzdHJhcnMve3JlZ2lzdHJhcl9wYXJ0eX0vcmVnaXN0cnkvYWxsb2NhdGlvbnMvdjEve2FsbG9jYXRpb25faWR9L2Nob2ljZS1jb250ZXh0cy93aXRoZHJhdxKBAgoaR2V0QWxsb2NhdGlvbkNhbmNlbENvbnRleHQSNC5vZmZsZWRnZXIuYWxsb2NhdGlvbi52MS5HZXRBbGxvY2F0aW9uQ29udGV4dFJlcXVlc3QaKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dCKAAZACAYLT5JMCdzoBKiJyL2FwaS90b2tlbi1zdGFuZGFyZC92MC9yZWdpc3RyYXJzL3tyZWdpc3RyYXJfcGFydHl9L3JlZ2lzdHJ5L2FsbG9jYXRpb25zL3YxL3thbGxvY2F0aW9uX2lkfS9jaG9pY2UtY29udGV4dHMvY2FuY2VsYgZwcm90bzM", [file_google_api_annotations, file_offledger_allocation_v1_allocation, file_offledger_choice_context_v1_choice_context]);
 
 /**
  * Version 1 of the token standard's allocations.
@@ -23,8 +23,22 @@ export const file_offledger_allocation_v1_allocation_service: GenFile = /*@__PUR
  */
 export const AllocationService: GenService<{
   /**
+   * Returns the context for executing the transfer of an allocation.
+   *
+   * Errors: not_found when the allocation is not known here or is another
+   * registrar's, or a contract or credential that the choice needs does not
+   * exist; aborted when the contracts to disclose are not on one synchronizer.
+   *
+   * @generated from rpc offledger.allocation.v1.AllocationService.GetAllocationTransferContext
+   */
+  getAllocationTransferContext: {
+    methodKind: "unary";
+    input: typeof GetAllocationContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
    * Returns the context for the sender to withdraw an allocation. It lets a
-   * party out, so it never fails for want of anything but the allocation.
+   * party out, so it never fails for want of anything but the allocation itself.
    *
    * Errors: not_found when the allocation is not known here or is another
    * registrar's; aborted while it is between synchronizers.
@@ -32,6 +46,20 @@ export const AllocationService: GenService<{
    * @generated from rpc offledger.allocation.v1.AllocationService.GetAllocationWithdrawContext
    */
   getAllocationWithdrawContext: {
+    methodKind: "unary";
+    input: typeof GetAllocationContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the context for cancelling an allocation. It lets a
+   * party out, so it never fails for want of anything but the allocation itself.
+   *
+   * Errors: not_found when the allocation is not known here or is another
+   * registrar's; aborted while it is between synchronizers.
+   *
+   * @generated from rpc offledger.allocation.v1.AllocationService.GetAllocationCancelContext
+   */
+  getAllocationCancelContext: {
     methodKind: "unary";
     input: typeof GetAllocationContextRequestSchema;
     output: typeof ChoiceContextSchema;

@@ -14,7 +14,7 @@ import { file_offledger_choice_context_v1_choice_context } from "../../choice_co
  * Describes the file offledger/allocation/v2/allocation_service.proto.
  */
 export const file_offledger_allocation_v2_allocation_service: GenFile = /*@__PURE__*/
-  fileDesc("CjBvZmZsZWRnZXIvYWxsb2NhdGlvbi92Mi9hbGxvY2F0aW9uX3NlcnZpY2UucHJvdG8SF29mZmxlZGdlci5hbGxvY2F0aW9uLnYyMoQEChFBbGxvY2F0aW9uU2VydmljZRLqAQoUR2V0U2V0dGxlbWVudEZhY3RvcnkSLi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuR2V0RmFjdG9yeVJlcXVlc3QaNS5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuRmFjdG9yeVdpdGhDaG9pY2VDb250ZXh0ImuQAgGC0+STAmI6ASoiXS9hcGkvdG9rZW4tc3RhbmRhcmQvdjAvcmVnaXN0cmFycy97cmVnaXN0cmFyX3BhcnR5fS9yZWdpc3RyeS9hbGxvY2F0aW9uL3YyL3NldHRsZW1lbnQtZmFjdG9yeRKBAgoaR2V0QWxsb2NhdGlvbkNhbmNlbENvbnRleHQSNC5vZmZsZWRnZXIuYWxsb2NhdGlvbi52MS5HZXRBbGxvY2F0aW9uQ29udGV4dFJlcXVlc3QaKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dCKAAZACAYLT5JMCdzoBKiJyL2FwaS90b2tlbi1zdGFuZGFyZC92MC9yZWdpc3RyYXJzL3tyZWdpc3RyYXJfcGFydHl9L3JlZ2lzdHJ5L2FsbG9jYXRpb25zL3YyL3thbGxvY2F0aW9uX2lkfS9jaG9pY2UtY29udGV4dHMvY2FuY2VsYgZwcm90bzM", [file_google_api_annotations, file_offledger_allocation_v1_allocation, file_offledger_choice_context_v1_choice_context]);
+  fileDesc("CjBvZmZsZWRnZXIvYWxsb2NhdGlvbi92Mi9hbGxvY2F0aW9uX3NlcnZpY2UucHJvdG8SF29mZmxlZGdlci5hbGxvY2F0aW9uLnYyMowGChFBbGxvY2F0aW9uU2VydmljZRLqAQoUR2V0U2V0dGxlbWVudEZhY3RvcnkSLi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuR2V0RmFjdG9yeVJlcXVlc3QaNS5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuRmFjdG9yeVdpdGhDaG9pY2VDb250ZXh0ImuQAgGC0+STAmI6ASoiXS9hcGkvdG9rZW4tc3RhbmRhcmQvdjAvcmVnaXN0cmFycy97cmVnaXN0cmFyX3BhcnR5fS9yZWdpc3RyeS9hbGxvY2F0aW9uL3YyL3NldHRsZW1lbnQtZmFjdG9yeRKFAgocR2V0QWxsb2NhdGlvbldpdGhkcmF3Q29udGV4dBI0Lm9mZmxlZGdlci5hbGxvY2F0aW9uLnYxLkdldEFsbG9jYXRpb25Db250ZXh0UmVxdWVzdBoqLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0IoIBkAIBgtPkkwJ5OgEqInQvYXBpL3Rva2VuLXN0YW5kYXJkL3YwL3JlZ2lzdHJhcnMve3JlZ2lzdHJhcl9wYXJ0eX0vcmVnaXN0cnkvYWxsb2NhdGlvbnMvdjIve2FsbG9jYXRpb25faWR9L2Nob2ljZS1jb250ZXh0cy93aXRoZHJhdxKBAgoaR2V0QWxsb2NhdGlvbkNhbmNlbENvbnRleHQSNC5vZmZsZWRnZXIuYWxsb2NhdGlvbi52MS5HZXRBbGxvY2F0aW9uQ29udGV4dFJlcXVlc3QaKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dCKAAZACAYLT5JMCdzoBKiJyL2FwaS90b2tlbi1zdGFuZGFyZC92MC9yZWdpc3RyYXJzL3tyZWdpc3RyYXJfcGFydHl9L3JlZ2lzdHJ5L2FsbG9jYXRpb25zL3YyL3thbGxvY2F0aW9uX2lkfS9jaG9pY2UtY29udGV4dHMvY2FuY2VsYgZwcm90bzM", [file_google_api_annotations, file_offledger_allocation_v1_allocation, file_offledger_choice_context_v1_choice_context]);
 
 /**
  * Version 2 of the token standard's allocations, and the settlement of many of
@@ -40,8 +40,22 @@ export const AllocationService: GenService<{
     output: typeof FactoryWithChoiceContextSchema;
   },
   /**
-   * Returns the context for cancelling an allocation. It lets a party out, so
-   * it never fails for want of anything but the allocation itself.
+   * Returns the context for the sender to withdraw an allocation. It lets a
+   * party out, so it never fails for want of anything but the allocation itself.
+   *
+   * Errors: not_found when the allocation is not known here or is another
+   * registrar's; aborted while it is between synchronizers.
+   *
+   * @generated from rpc offledger.allocation.v2.AllocationService.GetAllocationWithdrawContext
+   */
+  getAllocationWithdrawContext: {
+    methodKind: "unary";
+    input: typeof GetAllocationContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the context for cancelling an allocation. It lets a
+   * party out, so it never fails for want of anything but the allocation itself.
    *
    * Errors: not_found when the allocation is not known here or is another
    * registrar's; aborted while it is between synchronizers.

@@ -5,34 +5,15 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { InstrumentId } from "../../utility/v0/factory_pb.js";
+import { file_offledger_utility_v0_factory } from "../../utility/v0/factory_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file offledger/burn/v0/burn.proto.
  */
 export const file_offledger_burn_v0_burn: GenFile = /*@__PURE__*/
-  fileDesc("ChxvZmZsZWRnZXIvYnVybi92MC9idXJuLnByb3RvEhFvZmZsZWRnZXIuYnVybi52MCJDChxHZXRCdXJuUmVxdWVzdENvbnRleHRSZXF1ZXN0EiMKD2J1cm5fcmVxdWVzdF9pZBgBIAEoCUIKukgHcgUQARiACCI/ChpHZXRCdXJuT2ZmZXJDb250ZXh0UmVxdWVzdBIhCg1idXJuX29mZmVyX2lkGAEgASgJQgq6SAdyBRABGIAIYgZwcm90bzM", [file_buf_validate_validate]);
-
-/**
- * Asks for the context of a choice on one burn request.
- *
- * @generated from message offledger.burn.v0.GetBurnRequestContextRequest
- */
-export type GetBurnRequestContextRequest = Message<"offledger.burn.v0.GetBurnRequestContextRequest"> & {
-  /**
-   * Contract id of the burn request. Taken from the path over REST.
-   *
-   * @generated from field: string burn_request_id = 1;
-   */
-  burnRequestId: string;
-};
-
-/**
- * Describes the message offledger.burn.v0.GetBurnRequestContextRequest.
- * Use `create(GetBurnRequestContextRequestSchema)` to create a new message.
- */
-export const GetBurnRequestContextRequestSchema: GenMessage<GetBurnRequestContextRequest> = /*@__PURE__*/
-  messageDesc(file_offledger_burn_v0_burn, 0);
+  fileDesc("ChxvZmZsZWRnZXIvYnVybi92MC9idXJuLnByb3RvEhFvZmZsZWRnZXIuYnVybi52MCI/ChpHZXRCdXJuT2ZmZXJDb250ZXh0UmVxdWVzdBIhCg1idXJuX29mZmVyX2lkGAEgASgJQgq6SAdyBRABGIAIIkMKHEdldEJ1cm5SZXF1ZXN0Q29udGV4dFJlcXVlc3QSIwoPYnVybl9yZXF1ZXN0X2lkGAEgASgJQgq6SAdyBRABGIAIIqEBCiJHZXRCdXJuUmVxdWVzdENyZWF0ZUNvbnRleHRSZXF1ZXN0EhoKBmhvbGRlchgBIAEoCUIKukgHcgUQARiABBIcChRob2xkaW5nX2NvbnRyYWN0X2lkcxgCIAMoCRJBCg1pbnN0cnVtZW50X2lkGAMgASgLMiIub2ZmbGVkZ2VyLnV0aWxpdHkudjAuSW5zdHJ1bWVudElkQga6SAPIAQFiBnByb3RvMw", [file_buf_validate_validate, file_offledger_utility_v0_factory]);
 
 /**
  * Asks for the context of a choice on one burn offer.
@@ -53,5 +34,62 @@ export type GetBurnOfferContextRequest = Message<"offledger.burn.v0.GetBurnOffer
  * Use `create(GetBurnOfferContextRequestSchema)` to create a new message.
  */
 export const GetBurnOfferContextRequestSchema: GenMessage<GetBurnOfferContextRequest> = /*@__PURE__*/
+  messageDesc(file_offledger_burn_v0_burn, 0);
+
+/**
+ * Asks for the context of a choice on one burn request.
+ *
+ * @generated from message offledger.burn.v0.GetBurnRequestContextRequest
+ */
+export type GetBurnRequestContextRequest = Message<"offledger.burn.v0.GetBurnRequestContextRequest"> & {
+  /**
+   * Contract id of the burn request. Taken from the path over REST.
+   *
+   * @generated from field: string burn_request_id = 1;
+   */
+  burnRequestId: string;
+};
+
+/**
+ * Describes the message offledger.burn.v0.GetBurnRequestContextRequest.
+ * Use `create(GetBurnRequestContextRequestSchema)` to create a new message.
+ */
+export const GetBurnRequestContextRequestSchema: GenMessage<GetBurnRequestContextRequest> = /*@__PURE__*/
   messageDesc(file_offledger_burn_v0_burn, 1);
+
+/**
+ * Asks for the factory and the context of creating a burn request.
+ *
+ * @generated from message offledger.burn.v0.GetBurnRequestCreateContextRequest
+ */
+export type GetBurnRequestCreateContextRequest = Message<"offledger.burn.v0.GetBurnRequestCreateContextRequest"> & {
+  /**
+   * The party whose holdings are to be burned.
+   *
+   * @generated from field: string holder = 1;
+   */
+  holder: string;
+
+  /**
+   * Contract ids of the holdings to burn. The context does not depend on them,
+   * so a client can ask before it has chosen them: the list may be empty.
+   *
+   * @generated from field: repeated string holding_contract_ids = 2;
+   */
+  holdingContractIds: string[];
+
+  /**
+   * The instrument of the holdings.
+   *
+   * @generated from field: offledger.utility.v0.InstrumentId instrument_id = 3;
+   */
+  instrumentId?: InstrumentId | undefined;
+};
+
+/**
+ * Describes the message offledger.burn.v0.GetBurnRequestCreateContextRequest.
+ * Use `create(GetBurnRequestCreateContextRequestSchema)` to create a new message.
+ */
+export const GetBurnRequestCreateContextRequestSchema: GenMessage<GetBurnRequestCreateContextRequest> = /*@__PURE__*/
+  messageDesc(file_offledger_burn_v0_burn, 2);
 

@@ -5,29 +5,101 @@
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.js";
-import type { GetBurnOfferContextRequestSchema, GetBurnRequestContextRequestSchema } from "./burn_pb.js";
+import type { GetBurnOfferContextRequestSchema, GetBurnRequestContextRequestSchema, GetBurnRequestCreateContextRequestSchema } from "./burn_pb.js";
 import { file_offledger_burn_v0_burn } from "./burn_pb.js";
 import type { ChoiceContextSchema } from "../../utility/v0/choice_context_pb.js";
 import { file_offledger_utility_v0_choice_context } from "../../utility/v0/choice_context_pb.js";
+import type { FactoryWithChoiceContextSchema, GetCreateContextRequestSchema } from "../../utility/v0/factory_pb.js";
+import { file_offledger_utility_v0_factory } from "../../utility/v0/factory_pb.js";
 
 /**
  * Describes the file offledger/burn/v0/burn_service.proto.
  */
 export const file_offledger_burn_v0_burn_service: GenFile = /*@__PURE__*/
-  fileDesc("CiRvZmZsZWRnZXIvYnVybi92MC9idXJuX3NlcnZpY2UucHJvdG8SEW9mZmxlZGdlci5idXJuLnYwMrEDCgtCdXJuU2VydmljZRLTAQobR2V0QnVyblJlcXVlc3RBY2NlcHRDb250ZXh0Ei8ub2ZmbGVkZ2VyLmJ1cm4udjAuR2V0QnVyblJlcXVlc3RDb250ZXh0UmVxdWVzdBojLm9mZmxlZGdlci51dGlsaXR5LnYwLkNob2ljZUNvbnRleHQiXpACAYLT5JMCVSJTL2FwaS91dGlsaXRpZXMvdjAvcmVnaXN0cnkvYnVybi92MC9yZXF1ZXN0L3tidXJuX3JlcXVlc3RfaWR9L2Nob2ljZS1jb250ZXh0cy9hY2NlcHQSywEKGUdldEJ1cm5PZmZlckNhbmNlbENvbnRleHQSLS5vZmZsZWRnZXIuYnVybi52MC5HZXRCdXJuT2ZmZXJDb250ZXh0UmVxdWVzdBojLm9mZmxlZGdlci51dGlsaXR5LnYwLkNob2ljZUNvbnRleHQiWpACAYLT5JMCUSJPL2FwaS91dGlsaXRpZXMvdjAvcmVnaXN0cnkvYnVybi92MC9vZmZlci97YnVybl9vZmZlcl9pZH0vY2hvaWNlLWNvbnRleHRzL2NhbmNlbGIGcHJvdG8z", [file_google_api_annotations, file_offledger_burn_v0_burn, file_offledger_utility_v0_choice_context]);
+  fileDesc("CiRvZmZsZWRnZXIvYnVybi92MC9idXJuX3NlcnZpY2UucHJvdG8SEW9mZmxlZGdlci5idXJuLnYwMu8MCgtCdXJuU2VydmljZRKyAQoZR2V0QnVybk9mZmVyQ3JlYXRlQ29udGV4dBItLm9mZmxlZGdlci51dGlsaXR5LnYwLkdldENyZWF0ZUNvbnRleHRSZXF1ZXN0Gi4ub2ZmbGVkZ2VyLnV0aWxpdHkudjAuRmFjdG9yeVdpdGhDaG9pY2VDb250ZXh0IjaQAgGC0+STAi06ASoiKC9hcGkvdXRpbGl0aWVzL3YwL3JlZ2lzdHJ5L2J1cm4vdjAvb2ZmZXISywEKGUdldEJ1cm5PZmZlckFjY2VwdENvbnRleHQSLS5vZmZsZWRnZXIuYnVybi52MC5HZXRCdXJuT2ZmZXJDb250ZXh0UmVxdWVzdBojLm9mZmxlZGdlci51dGlsaXR5LnYwLkNob2ljZUNvbnRleHQiWpACAYLT5JMCUSJPL2FwaS91dGlsaXRpZXMvdjAvcmVnaXN0cnkvYnVybi92MC9vZmZlci97YnVybl9vZmZlcl9pZH0vY2hvaWNlLWNvbnRleHRzL2FjY2VwdBLLAQoZR2V0QnVybk9mZmVyUmVqZWN0Q29udGV4dBItLm9mZmxlZGdlci5idXJuLnYwLkdldEJ1cm5PZmZlckNvbnRleHRSZXF1ZXN0GiMub2ZmbGVkZ2VyLnV0aWxpdHkudjAuQ2hvaWNlQ29udGV4dCJakAIBgtPkkwJRIk8vYXBpL3V0aWxpdGllcy92MC9yZWdpc3RyeS9idXJuL3YwL29mZmVyL3tidXJuX29mZmVyX2lkfS9jaG9pY2UtY29udGV4dHMvcmVqZWN0EssBChlHZXRCdXJuT2ZmZXJDYW5jZWxDb250ZXh0Ei0ub2ZmbGVkZ2VyLmJ1cm4udjAuR2V0QnVybk9mZmVyQ29udGV4dFJlcXVlc3QaIy5vZmZsZWRnZXIudXRpbGl0eS52MC5DaG9pY2VDb250ZXh0IlqQAgGC0+STAlEiTy9hcGkvdXRpbGl0aWVzL3YwL3JlZ2lzdHJ5L2J1cm4vdjAvb2ZmZXIve2J1cm5fb2ZmZXJfaWR9L2Nob2ljZS1jb250ZXh0cy9jYW5jZWwSvgEKG0dldEJ1cm5SZXF1ZXN0Q3JlYXRlQ29udGV4dBI1Lm9mZmxlZGdlci5idXJuLnYwLkdldEJ1cm5SZXF1ZXN0Q3JlYXRlQ29udGV4dFJlcXVlc3QaLi5vZmZsZWRnZXIudXRpbGl0eS52MC5GYWN0b3J5V2l0aENob2ljZUNvbnRleHQiOJACAYLT5JMCLzoBKiIqL2FwaS91dGlsaXRpZXMvdjAvcmVnaXN0cnkvYnVybi92MC9yZXF1ZXN0EtMBChtHZXRCdXJuUmVxdWVzdEFjY2VwdENvbnRleHQSLy5vZmZsZWRnZXIuYnVybi52MC5HZXRCdXJuUmVxdWVzdENvbnRleHRSZXF1ZXN0GiMub2ZmbGVkZ2VyLnV0aWxpdHkudjAuQ2hvaWNlQ29udGV4dCJekAIBgtPkkwJVIlMvYXBpL3V0aWxpdGllcy92MC9yZWdpc3RyeS9idXJuL3YwL3JlcXVlc3Qve2J1cm5fcmVxdWVzdF9pZH0vY2hvaWNlLWNvbnRleHRzL2FjY2VwdBLTAQobR2V0QnVyblJlcXVlc3RSZWplY3RDb250ZXh0Ei8ub2ZmbGVkZ2VyLmJ1cm4udjAuR2V0QnVyblJlcXVlc3RDb250ZXh0UmVxdWVzdBojLm9mZmxlZGdlci51dGlsaXR5LnYwLkNob2ljZUNvbnRleHQiXpACAYLT5JMCVSJTL2FwaS91dGlsaXRpZXMvdjAvcmVnaXN0cnkvYnVybi92MC9yZXF1ZXN0L3tidXJuX3JlcXVlc3RfaWR9L2Nob2ljZS1jb250ZXh0cy9yZWplY3QS0wEKG0dldEJ1cm5SZXF1ZXN0Q2FuY2VsQ29udGV4dBIvLm9mZmxlZGdlci5idXJuLnYwLkdldEJ1cm5SZXF1ZXN0Q29udGV4dFJlcXVlc3QaIy5vZmZsZWRnZXIudXRpbGl0eS52MC5DaG9pY2VDb250ZXh0Il6QAgGC0+STAlUiUy9hcGkvdXRpbGl0aWVzL3YwL3JlZ2lzdHJ5L2J1cm4vdjAvcmVxdWVzdC97YnVybl9yZXF1ZXN0X2lkfS9jaG9pY2UtY29udGV4dHMvY2FuY2VsYgZwcm90bzM", [file_google_api_annotations, file_offledger_burn_v0_burn, file_offledger_utility_v0_choice_context, file_offledger_utility_v0_factory]);
 
 /**
- * Burn requests, which a holder makes, and burn offers, which a registrar makes.
+ * Burn offers, which a registrar makes, and burn requests, which a holder makes.
  *
  * @generated from service offledger.burn.v0.BurnService
  */
 export const BurnService: GenService<{
   /**
+   * Returns the factory and the context for a registrar to offer a holder to burn units of an instrument.
+   *
+   * Errors: invalid_argument when a field is missing; not_found when the admin is
+   * not served here, or the instrument or a credential of the holder does not
+   * exist; aborted when the contracts to disclose are not on one synchronizer.
+   *
+   * @generated from rpc offledger.burn.v0.BurnService.GetBurnOfferCreateContext
+   */
+  getBurnOfferCreateContext: {
+    methodKind: "unary";
+    input: typeof GetCreateContextRequestSchema;
+    output: typeof FactoryWithChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the holder to accept and execute a burn offer.
+   *
+   * Errors: not_found when the burn offer is not known here, or the instrument's
+   * configuration or a credential of the holder does not exist; aborted
+   * when the contracts to disclose are not on one synchronizer.
+   *
+   * @generated from rpc offledger.burn.v0.BurnService.GetBurnOfferAcceptContext
+   */
+  getBurnOfferAcceptContext: {
+    methodKind: "unary";
+    input: typeof GetBurnOfferContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the holder to reject a burn offer. It lets a party
+   * out, so it never fails for want of anything but the burn offer itself.
+   *
+   * Errors: not_found when the burn offer is not known here; aborted while it is
+   * between synchronizers.
+   *
+   * @generated from rpc offledger.burn.v0.BurnService.GetBurnOfferRejectContext
+   */
+  getBurnOfferRejectContext: {
+    methodKind: "unary";
+    input: typeof GetBurnOfferContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the registrar to cancel a burn offer. It lets a party
+   * out, so it never fails for want of anything but the burn offer itself.
+   *
+   * Errors: not_found when the burn offer is not known here; aborted while it is
+   * between synchronizers.
+   *
+   * @generated from rpc offledger.burn.v0.BurnService.GetBurnOfferCancelContext
+   */
+  getBurnOfferCancelContext: {
+    methodKind: "unary";
+    input: typeof GetBurnOfferContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the factory and the context for a holder to request that units of an instrument be burned.
+   *
+   * Errors: invalid_argument when a field is missing; not_found when the admin is
+   * not served here, or the instrument or a credential of the holder does not
+   * exist; aborted when the contracts to disclose are not on one synchronizer.
+   *
+   * @generated from rpc offledger.burn.v0.BurnService.GetBurnRequestCreateContext
+   */
+  getBurnRequestCreateContext: {
+    methodKind: "unary";
+    input: typeof GetBurnRequestCreateContextRequestSchema;
+    output: typeof FactoryWithChoiceContextSchema;
+  },
+  /**
    * Returns the context for the registrar to accept and execute a burn request.
    *
-   * Errors: not_found when the request is not known here, or the instrument's
-   * configuration, a credential of the holder or the locked holding does not
-   * exist; aborted when the contracts to disclose are not on one synchronizer.
+   * Errors: not_found when the burn request is not known here, or the instrument's
+   * configuration, the locked holding or a credential of the holder does not exist; aborted
+   * when the contracts to disclose are not on one synchronizer.
    *
    * @generated from rpc offledger.burn.v0.BurnService.GetBurnRequestAcceptContext
    */
@@ -37,17 +109,31 @@ export const BurnService: GenService<{
     output: typeof ChoiceContextSchema;
   },
   /**
-   * Returns the context for the registrar to cancel a burn offer. It lets a
-   * party out, so it never fails for want of anything but the offer itself.
+   * Returns the context for the registrar to reject a burn request. It lets a party
+   * out, so it never fails for want of anything but the burn request itself.
    *
-   * Errors: not_found when the offer is not known here; aborted while it is
+   * Errors: not_found when the burn request is not known here; aborted while it is
    * between synchronizers.
    *
-   * @generated from rpc offledger.burn.v0.BurnService.GetBurnOfferCancelContext
+   * @generated from rpc offledger.burn.v0.BurnService.GetBurnRequestRejectContext
    */
-  getBurnOfferCancelContext: {
+  getBurnRequestRejectContext: {
     methodKind: "unary";
-    input: typeof GetBurnOfferContextRequestSchema;
+    input: typeof GetBurnRequestContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the holder to cancel a burn request. It lets a party
+   * out, so it never fails for want of anything but the burn request itself.
+   *
+   * Errors: not_found when the burn request is not known here; aborted while it is
+   * between synchronizers.
+   *
+   * @generated from rpc offledger.burn.v0.BurnService.GetBurnRequestCancelContext
+   */
+  getBurnRequestCancelContext: {
+    methodKind: "unary";
+    input: typeof GetBurnRequestContextRequestSchema;
     output: typeof ChoiceContextSchema;
   },
 }> = /*@__PURE__*/

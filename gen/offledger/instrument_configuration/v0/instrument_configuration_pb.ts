@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file offledger/instrument_configuration/v0/instrument_configuration.proto.
  */
 export const file_offledger_instrument_configuration_v0_instrument_configuration: GenFile = /*@__PURE__*/
-  fileDesc("CkRvZmZsZWRnZXIvaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uL3YwL2luc3RydW1lbnRfY29uZmlndXJhdGlvbi5wcm90bxIlb2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MCKmAQohR2V0SW5zdHJ1bWVudENvbmZpZ3VyYXRpb25SZXF1ZXN0Eh0KCXJlZ2lzdHJhchgBIAEoCUIKukgHcgUQARiABBJiChVpbnN0cnVtZW50X2lkZW50aWZpZXIYAiABKAsyOy5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRJZGVudGlmaWVyQga6SAPIAQEihgEKFEluc3RydW1lbnRJZGVudGlmaWVyEhsKBnNvdXJjZRgBIAEoCUIGukgDyAEBSACIAQESFwoCaWQYAiABKAlCBrpIA8gBAUgBiAEBEhsKBnNjaGVtZRgDIAEoCUIGukgDyAEBSAKIAQFCCQoHX3NvdXJjZUIFCgNfaWRCCQoHX3NjaGVtZSLIAQoXSW5zdHJ1bWVudENvbmZpZ3VyYXRpb24STQoIY29udHJhY3QYASABKAsyMy5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkNvbnRyYWN0TWV0YUIGukgDyAEBEl4KB3BheWxvYWQYAiABKAsyRS5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRDb25maWd1cmF0aW9uUGF5bG9hZEIGukgDyAEBIqIBCgxDb250cmFjdE1ldGESGwoLY29udHJhY3RfaWQYASABKAlCBrpIA8gBARIbCgt0ZW1wbGF0ZV9pZBgCIAEoCUIGukgDyAEBEhoKCmNyZWF0ZWRfYXQYAyABKAlCBrpIA8gBARIfCg9zeW5jaHJvbml6ZXJfaWQYBCABKAlCBrpIA8gBARIbCglkb21haW5faWQYBSABKAlCCBgBukgDyAEBIu0DCh5JbnN0cnVtZW50Q29uZmlndXJhdGlvblBheWxvYWQSGAoIb3BlcmF0b3IYASABKAlCBrpIA8gBARIYCghwcm92aWRlchgCIAEoCUIGukgDyAEBEhkKCXJlZ2lzdHJhchgDIAEoCUIGukgDyAEBEl8KEmRlZmF1bHRfaWRlbnRpZmllchgEIAEoCzI7Lm9mZmxlZGdlci5pbnN0cnVtZW50X2NvbmZpZ3VyYXRpb24udjAuSW5zdHJ1bWVudElkZW50aWZpZXJCBrpIA8gBARJbChZhZGRpdGlvbmFsX2lkZW50aWZpZXJzGAUgAygLMjsub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5JbnN0cnVtZW50SWRlbnRpZmllchJeChNpc3N1ZXJfcmVxdWlyZW1lbnRzGAYgAygLMkEub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5QYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudBJeChNob2xkZXJfcmVxdWlyZW1lbnRzGAcgAygLMkEub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5QYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudCJVChpQYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudBIWCgZpc3N1ZXIYASABKAlCBrpIA8gBARIfCg9yZXF1aXJlZF9jbGFpbXMYAiABKAlCBrpIA8gBAWIGcHJvdG8z", [file_buf_validate_validate]);
+  fileDesc("CkRvZmZsZWRnZXIvaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uL3YwL2luc3RydW1lbnRfY29uZmlndXJhdGlvbi5wcm90bxIlb2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MCKmAQohR2V0SW5zdHJ1bWVudENvbmZpZ3VyYXRpb25SZXF1ZXN0Eh0KCXJlZ2lzdHJhchgBIAEoCUIKukgHcgUQARiABBJiChVpbnN0cnVtZW50X2lkZW50aWZpZXIYAiABKAsyOy5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRJZGVudGlmaWVyQga6SAPIAQEiJwolR2V0QWxsSW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zUmVxdWVzdCKLAQomR2V0QWxsSW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zUmVzcG9uc2USYQoZaW5zdHJ1bWVudF9jb25maWd1cmF0aW9ucxgBIAMoCzI+Lm9mZmxlZGdlci5pbnN0cnVtZW50X2NvbmZpZ3VyYXRpb24udjAuSW5zdHJ1bWVudENvbmZpZ3VyYXRpb24ihgEKFEluc3RydW1lbnRJZGVudGlmaWVyEhsKBnNvdXJjZRgBIAEoCUIGukgDyAEBSACIAQESFwoCaWQYAiABKAlCBrpIA8gBAUgBiAEBEhsKBnNjaGVtZRgDIAEoCUIGukgDyAEBSAKIAQFCCQoHX3NvdXJjZUIFCgNfaWRCCQoHX3NjaGVtZSLIAQoXSW5zdHJ1bWVudENvbmZpZ3VyYXRpb24STQoIY29udHJhY3QYASABKAsyMy5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkNvbnRyYWN0TWV0YUIGukgDyAEBEl4KB3BheWxvYWQYAiABKAsyRS5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRDb25maWd1cmF0aW9uUGF5bG9hZEIGukgDyAEBIqIBCgxDb250cmFjdE1ldGESGwoLY29udHJhY3RfaWQYASABKAlCBrpIA8gBARIbCgt0ZW1wbGF0ZV9pZBgCIAEoCUIGukgDyAEBEhoKCmNyZWF0ZWRfYXQYAyABKAlCBrpIA8gBARIfCg9zeW5jaHJvbml6ZXJfaWQYBCABKAlCBrpIA8gBARIbCglkb21haW5faWQYBSABKAlCCBgBukgDyAEBIu0DCh5JbnN0cnVtZW50Q29uZmlndXJhdGlvblBheWxvYWQSGAoIb3BlcmF0b3IYASABKAlCBrpIA8gBARIYCghwcm92aWRlchgCIAEoCUIGukgDyAEBEhkKCXJlZ2lzdHJhchgDIAEoCUIGukgDyAEBEl8KEmRlZmF1bHRfaWRlbnRpZmllchgEIAEoCzI7Lm9mZmxlZGdlci5pbnN0cnVtZW50X2NvbmZpZ3VyYXRpb24udjAuSW5zdHJ1bWVudElkZW50aWZpZXJCBrpIA8gBARJbChZhZGRpdGlvbmFsX2lkZW50aWZpZXJzGAUgAygLMjsub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5JbnN0cnVtZW50SWRlbnRpZmllchJeChNpc3N1ZXJfcmVxdWlyZW1lbnRzGAYgAygLMkEub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5QYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudBJeChNob2xkZXJfcmVxdWlyZW1lbnRzGAcgAygLMkEub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5QYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudCJVChpQYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudBIWCgZpc3N1ZXIYASABKAlCBrpIA8gBARIfCg9yZXF1aXJlZF9jbGFpbXMYAiABKAlCBrpIA8gBAWIGcHJvdG8z", [file_buf_validate_validate]);
 
 /**
  * Asks for the configuration of one instrument.
@@ -41,6 +41,43 @@ export type GetInstrumentConfigurationRequest = Message<"offledger.instrument_co
  */
 export const GetInstrumentConfigurationRequestSchema: GenMessage<GetInstrumentConfigurationRequest> = /*@__PURE__*/
   messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 0);
+
+/**
+ * Asks for the configurations of all instruments.
+ *
+ * @generated from message offledger.instrument_configuration.v0.GetAllInstrumentConfigurationsRequest
+ */
+export type GetAllInstrumentConfigurationsRequest = Message<"offledger.instrument_configuration.v0.GetAllInstrumentConfigurationsRequest"> & {
+};
+
+/**
+ * Describes the message offledger.instrument_configuration.v0.GetAllInstrumentConfigurationsRequest.
+ * Use `create(GetAllInstrumentConfigurationsRequestSchema)` to create a new message.
+ */
+export const GetAllInstrumentConfigurationsRequestSchema: GenMessage<GetAllInstrumentConfigurationsRequest> = /*@__PURE__*/
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 1);
+
+/**
+ * The configurations of all instruments.
+ *
+ * @generated from message offledger.instrument_configuration.v0.GetAllInstrumentConfigurationsResponse
+ */
+export type GetAllInstrumentConfigurationsResponse = Message<"offledger.instrument_configuration.v0.GetAllInstrumentConfigurationsResponse"> & {
+  /**
+   * Those on a synchronizer, by registrar and id of the default identifier; of
+   * several for one identifier the newest. Empty when there are none.
+   *
+   * @generated from field: repeated offledger.instrument_configuration.v0.InstrumentConfiguration instrument_configurations = 1;
+   */
+  instrumentConfigurations: InstrumentConfiguration[];
+};
+
+/**
+ * Describes the message offledger.instrument_configuration.v0.GetAllInstrumentConfigurationsResponse.
+ * Use `create(GetAllInstrumentConfigurationsResponseSchema)` to create a new message.
+ */
+export const GetAllInstrumentConfigurationsResponseSchema: GenMessage<GetAllInstrumentConfigurationsResponse> = /*@__PURE__*/
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 2);
 
 /**
  * One name of an instrument.
@@ -76,7 +113,7 @@ export type InstrumentIdentifier = Message<"offledger.instrument_configuration.v
  * Use `create(InstrumentIdentifierSchema)` to create a new message.
  */
 export const InstrumentIdentifierSchema: GenMessage<InstrumentIdentifier> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 1);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 3);
 
 /**
  * The contract that configures an instrument, and what it says.
@@ -104,7 +141,7 @@ export type InstrumentConfiguration = Message<"offledger.instrument_configuratio
  * Use `create(InstrumentConfigurationSchema)` to create a new message.
  */
 export const InstrumentConfigurationSchema: GenMessage<InstrumentConfiguration> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 2);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 4);
 
 /**
  * A contract without its content.
@@ -155,7 +192,7 @@ export type ContractMeta = Message<"offledger.instrument_configuration.v0.Contra
  * Use `create(ContractMetaSchema)` to create a new message.
  */
 export const ContractMetaSchema: GenMessage<ContractMeta> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 3);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 5);
 
 /**
  * What an instrument's configuration says.
@@ -218,7 +255,7 @@ export type InstrumentConfigurationPayload = Message<"offledger.instrument_confi
  * Use `create(InstrumentConfigurationPayloadSchema)` to create a new message.
  */
 export const InstrumentConfigurationPayloadSchema: GenMessage<InstrumentConfigurationPayload> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 4);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 6);
 
 /**
  * Claims that a party must have from one issuer of credentials.
@@ -247,5 +284,5 @@ export type PartyCredentialRequirement = Message<"offledger.instrument_configura
  * Use `create(PartyCredentialRequirementSchema)` to create a new message.
  */
 export const PartyCredentialRequirementSchema: GenMessage<PartyCredentialRequirement> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 5);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 7);
 

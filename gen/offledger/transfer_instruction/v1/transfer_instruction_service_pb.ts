@@ -5,16 +5,16 @@
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.js";
-import type { GetFactoryRequestSchema } from "../../choice_context/v1/choice_context_pb.js";
+import type { ChoiceContextSchema, GetFactoryRequestSchema } from "../../choice_context/v1/choice_context_pb.js";
 import { file_offledger_choice_context_v1_choice_context } from "../../choice_context/v1/choice_context_pb.js";
-import type { TransferFactoryWithChoiceContextSchema } from "./transfer_instruction_pb.js";
+import type { GetTransferInstructionContextRequestSchema, TransferFactoryWithChoiceContextSchema } from "./transfer_instruction_pb.js";
 import { file_offledger_transfer_instruction_v1_transfer_instruction } from "./transfer_instruction_pb.js";
 
 /**
  * Describes the file offledger/transfer_instruction/v1/transfer_instruction_service.proto.
  */
 export const file_offledger_transfer_instruction_v1_transfer_instruction_service: GenFile = /*@__PURE__*/
-  fileDesc("CkRvZmZsZWRnZXIvdHJhbnNmZXJfaW5zdHJ1Y3Rpb24vdjEvdHJhbnNmZXJfaW5zdHJ1Y3Rpb25fc2VydmljZS5wcm90bxIhb2ZmbGVkZ2VyLnRyYW5zZmVyX2luc3RydWN0aW9uLnYxMp0CChpUcmFuc2Zlckluc3RydWN0aW9uU2VydmljZRL+AQoSR2V0VHJhbnNmZXJGYWN0b3J5Ei4ub2ZmbGVkZ2VyLmNob2ljZV9jb250ZXh0LnYxLkdldEZhY3RvcnlSZXF1ZXN0GkMub2ZmbGVkZ2VyLnRyYW5zZmVyX2luc3RydWN0aW9uLnYxLlRyYW5zZmVyRmFjdG9yeVdpdGhDaG9pY2VDb250ZXh0InOQAgGC0+STAmo6ASoiZS9hcGkvdG9rZW4tc3RhbmRhcmQvdjAvcmVnaXN0cmFycy97cmVnaXN0cmFyX3BhcnR5fS9yZWdpc3RyeS90cmFuc2Zlci1pbnN0cnVjdGlvbi92MS90cmFuc2Zlci1mYWN0b3J5YgZwcm90bzM", [file_google_api_annotations, file_offledger_choice_context_v1_choice_context, file_offledger_transfer_instruction_v1_transfer_instruction]);
+  fileDesc("CkRvZmZsZWRnZXIvdHJhbnNmZXJfaW5zdHJ1Y3Rpb24vdjEvdHJhbnNmZXJfaW5zdHJ1Y3Rpb25fc2VydmljZS5wcm90bxIhb2ZmbGVkZ2VyLnRyYW5zZmVyX2luc3RydWN0aW9uLnYxMsAJChpUcmFuc2Zlckluc3RydWN0aW9uU2VydmljZRL+AQoSR2V0VHJhbnNmZXJGYWN0b3J5Ei4ub2ZmbGVkZ2VyLmNob2ljZV9jb250ZXh0LnYxLkdldEZhY3RvcnlSZXF1ZXN0GkMub2ZmbGVkZ2VyLnRyYW5zZmVyX2luc3RydWN0aW9uLnYxLlRyYW5zZmVyRmFjdG9yeVdpdGhDaG9pY2VDb250ZXh0InOQAgGC0+STAmo6ASoiZS9hcGkvdG9rZW4tc3RhbmRhcmQvdjAvcmVnaXN0cmFycy97cmVnaXN0cmFyX3BhcnR5fS9yZWdpc3RyeS90cmFuc2Zlci1pbnN0cnVjdGlvbi92MS90cmFuc2Zlci1mYWN0b3J5ErICCiNHZXRUcmFuc2Zlckluc3RydWN0aW9uQWNjZXB0Q29udGV4dBJHLm9mZmxlZGdlci50cmFuc2Zlcl9pbnN0cnVjdGlvbi52MS5HZXRUcmFuc2Zlckluc3RydWN0aW9uQ29udGV4dFJlcXVlc3QaKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dCKVAZACAYLT5JMCiwE6ASoihQEvYXBpL3Rva2VuLXN0YW5kYXJkL3YwL3JlZ2lzdHJhcnMve3JlZ2lzdHJhcl9wYXJ0eX0vcmVnaXN0cnkvdHJhbnNmZXItaW5zdHJ1Y3Rpb24vdjEve3RyYW5zZmVyX2luc3RydWN0aW9uX2lkfS9jaG9pY2UtY29udGV4dHMvYWNjZXB0ErICCiNHZXRUcmFuc2Zlckluc3RydWN0aW9uUmVqZWN0Q29udGV4dBJHLm9mZmxlZGdlci50cmFuc2Zlcl9pbnN0cnVjdGlvbi52MS5HZXRUcmFuc2Zlckluc3RydWN0aW9uQ29udGV4dFJlcXVlc3QaKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dCKVAZACAYLT5JMCiwE6ASoihQEvYXBpL3Rva2VuLXN0YW5kYXJkL3YwL3JlZ2lzdHJhcnMve3JlZ2lzdHJhcl9wYXJ0eX0vcmVnaXN0cnkvdHJhbnNmZXItaW5zdHJ1Y3Rpb24vdjEve3RyYW5zZmVyX2luc3RydWN0aW9uX2lkfS9jaG9pY2UtY29udGV4dHMvcmVqZWN0ErYCCiVHZXRUcmFuc2Zlckluc3RydWN0aW9uV2l0aGRyYXdDb250ZXh0Ekcub2ZmbGVkZ2VyLnRyYW5zZmVyX2luc3RydWN0aW9uLnYxLkdldFRyYW5zZmVySW5zdHJ1Y3Rpb25Db250ZXh0UmVxdWVzdBoqLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0IpcBkAIBgtPkkwKNAToBKiKHAS9hcGkvdG9rZW4tc3RhbmRhcmQvdjAvcmVnaXN0cmFycy97cmVnaXN0cmFyX3BhcnR5fS9yZWdpc3RyeS90cmFuc2Zlci1pbnN0cnVjdGlvbi92MS97dHJhbnNmZXJfaW5zdHJ1Y3Rpb25faWR9L2Nob2ljZS1jb250ZXh0cy93aXRoZHJhd2IGcHJvdG8z", [file_google_api_annotations, file_offledger_choice_context_v1_choice_context, file_offledger_transfer_instruction_v1_transfer_instruction]);
 
 /**
  * Version 1 of the token standard's transfer instructions.
@@ -38,6 +38,48 @@ export const TransferInstructionService: GenService<{
     methodKind: "unary";
     input: typeof GetFactoryRequestSchema;
     output: typeof TransferFactoryWithChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the receiver to accept a transfer instruction.
+   *
+   * Errors: not_found when the transfer instruction is not known here or is another
+   * registrar's, or a contract or credential that the choice needs does not
+   * exist; aborted when the contracts to disclose are not on one synchronizer.
+   *
+   * @generated from rpc offledger.transfer_instruction.v1.TransferInstructionService.GetTransferInstructionAcceptContext
+   */
+  getTransferInstructionAcceptContext: {
+    methodKind: "unary";
+    input: typeof GetTransferInstructionContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the receiver to reject a transfer instruction. It lets a
+   * party out, so it never fails for want of anything but the transfer instruction itself.
+   *
+   * Errors: not_found when the transfer instruction is not known here or is another
+   * registrar's; aborted while it is between synchronizers.
+   *
+   * @generated from rpc offledger.transfer_instruction.v1.TransferInstructionService.GetTransferInstructionRejectContext
+   */
+  getTransferInstructionRejectContext: {
+    methodKind: "unary";
+    input: typeof GetTransferInstructionContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the sender to withdraw a transfer instruction. It lets a
+   * party out, so it never fails for want of anything but the transfer instruction itself.
+   *
+   * Errors: not_found when the transfer instruction is not known here or is another
+   * registrar's; aborted while it is between synchronizers.
+   *
+   * @generated from rpc offledger.transfer_instruction.v1.TransferInstructionService.GetTransferInstructionWithdrawContext
+   */
+  getTransferInstructionWithdrawContext: {
+    methodKind: "unary";
+    input: typeof GetTransferInstructionContextRequestSchema;
+    output: typeof ChoiceContextSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_offledger_transfer_instruction_v1_transfer_instruction_service, 0);

@@ -5,16 +5,16 @@
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.js";
-import type { ChoiceContextSchema } from "../../choice_context/v1/choice_context_pb.js";
+import type { ChoiceContextSchema, GetFactoryRequestSchema } from "../../choice_context/v1/choice_context_pb.js";
 import { file_offledger_choice_context_v1_choice_context } from "../../choice_context/v1/choice_context_pb.js";
-import type { GetTransferInstructionContextRequestSchema } from "../v1/transfer_instruction_pb.js";
+import type { GetTransferInstructionContextRequestSchema, TransferFactoryWithChoiceContextSchema } from "../v1/transfer_instruction_pb.js";
 import { file_offledger_transfer_instruction_v1_transfer_instruction } from "../v1/transfer_instruction_pb.js";
 
 /**
  * Describes the file offledger/transfer_instruction/v2/transfer_instruction_service.proto.
  */
 export const file_offledger_transfer_instruction_v2_transfer_instruction_service: GenFile = /*@__PURE__*/
-  fileDesc("CkRvZmZsZWRnZXIvdHJhbnNmZXJfaW5zdHJ1Y3Rpb24vdjIvdHJhbnNmZXJfaW5zdHJ1Y3Rpb25fc2VydmljZS5wcm90bxIhb2ZmbGVkZ2VyLnRyYW5zZmVyX2luc3RydWN0aW9uLnYyMtECChpUcmFuc2Zlckluc3RydWN0aW9uU2VydmljZRKyAgojR2V0VHJhbnNmZXJJbnN0cnVjdGlvblJlamVjdENvbnRleHQSRy5vZmZsZWRnZXIudHJhbnNmZXJfaW5zdHJ1Y3Rpb24udjEuR2V0VHJhbnNmZXJJbnN0cnVjdGlvbkNvbnRleHRSZXF1ZXN0Gioub2ZmbGVkZ2VyLmNob2ljZV9jb250ZXh0LnYxLkNob2ljZUNvbnRleHQilQGQAgGC0+STAosBOgEqIoUBL2FwaS90b2tlbi1zdGFuZGFyZC92MC9yZWdpc3RyYXJzL3tyZWdpc3RyYXJfcGFydHl9L3JlZ2lzdHJ5L3RyYW5zZmVyLWluc3RydWN0aW9uL3YyL3t0cmFuc2Zlcl9pbnN0cnVjdGlvbl9pZH0vY2hvaWNlLWNvbnRleHRzL3JlamVjdGIGcHJvdG8z", [file_google_api_annotations, file_offledger_choice_context_v1_choice_context, file_offledger_transfer_instruction_v1_transfer_instruction]);
+  fileDesc("CkRvZmZsZWRnZXIvdHJhbnNmZXJfaW5zdHJ1Y3Rpb24vdjIvdHJhbnNmZXJfaW5zdHJ1Y3Rpb25fc2VydmljZS5wcm90bxIhb2ZmbGVkZ2VyLnRyYW5zZmVyX2luc3RydWN0aW9uLnYyMsAJChpUcmFuc2Zlckluc3RydWN0aW9uU2VydmljZRL+AQoSR2V0VHJhbnNmZXJGYWN0b3J5Ei4ub2ZmbGVkZ2VyLmNob2ljZV9jb250ZXh0LnYxLkdldEZhY3RvcnlSZXF1ZXN0GkMub2ZmbGVkZ2VyLnRyYW5zZmVyX2luc3RydWN0aW9uLnYxLlRyYW5zZmVyRmFjdG9yeVdpdGhDaG9pY2VDb250ZXh0InOQAgGC0+STAmo6ASoiZS9hcGkvdG9rZW4tc3RhbmRhcmQvdjAvcmVnaXN0cmFycy97cmVnaXN0cmFyX3BhcnR5fS9yZWdpc3RyeS90cmFuc2Zlci1pbnN0cnVjdGlvbi92Mi90cmFuc2Zlci1mYWN0b3J5ErICCiNHZXRUcmFuc2Zlckluc3RydWN0aW9uQWNjZXB0Q29udGV4dBJHLm9mZmxlZGdlci50cmFuc2Zlcl9pbnN0cnVjdGlvbi52MS5HZXRUcmFuc2Zlckluc3RydWN0aW9uQ29udGV4dFJlcXVlc3QaKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dCKVAZACAYLT5JMCiwE6ASoihQEvYXBpL3Rva2VuLXN0YW5kYXJkL3YwL3JlZ2lzdHJhcnMve3JlZ2lzdHJhcl9wYXJ0eX0vcmVnaXN0cnkvdHJhbnNmZXItaW5zdHJ1Y3Rpb24vdjIve3RyYW5zZmVyX2luc3RydWN0aW9uX2lkfS9jaG9pY2UtY29udGV4dHMvYWNjZXB0ErICCiNHZXRUcmFuc2Zlckluc3RydWN0aW9uUmVqZWN0Q29udGV4dBJHLm9mZmxlZGdlci50cmFuc2Zlcl9pbnN0cnVjdGlvbi52MS5HZXRUcmFuc2Zlckluc3RydWN0aW9uQ29udGV4dFJlcXVlc3QaKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dCKVAZACAYLT5JMCiwE6ASoihQEvYXBpL3Rva2VuLXN0YW5kYXJkL3YwL3JlZ2lzdHJhcnMve3JlZ2lzdHJhcl9wYXJ0eX0vcmVnaXN0cnkvdHJhbnNmZXItaW5zdHJ1Y3Rpb24vdjIve3RyYW5zZmVyX2luc3RydWN0aW9uX2lkfS9jaG9pY2UtY29udGV4dHMvcmVqZWN0ErYCCiVHZXRUcmFuc2Zlckluc3RydWN0aW9uV2l0aGRyYXdDb250ZXh0Ekcub2ZmbGVkZ2VyLnRyYW5zZmVyX2luc3RydWN0aW9uLnYxLkdldFRyYW5zZmVySW5zdHJ1Y3Rpb25Db250ZXh0UmVxdWVzdBoqLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0IpcBkAIBgtPkkwKNAToBKiKHAS9hcGkvdG9rZW4tc3RhbmRhcmQvdjAvcmVnaXN0cmFycy97cmVnaXN0cmFyX3BhcnR5fS9yZWdpc3RyeS90cmFuc2Zlci1pbnN0cnVjdGlvbi92Mi97dHJhbnNmZXJfaW5zdHJ1Y3Rpb25faWR9L2Nob2ljZS1jb250ZXh0cy93aXRoZHJhd2IGcHJvdG8z", [file_google_api_annotations, file_offledger_choice_context_v1_choice_context, file_offledger_transfer_instruction_v1_transfer_instruction]);
 
 /**
  * Version 2 of the token standard's transfer instructions. Requests and answers
@@ -24,16 +24,60 @@ export const file_offledger_transfer_instruction_v2_transfer_instruction_service
  */
 export const TransferInstructionService: GenService<{
   /**
-   * Returns the context for the receiver to reject a transfer instruction. It
-   * lets a party out, so it never fails for want of anything but the
-   * instruction itself.
+   * Returns the factory and the context for executing a transfer, and which
+   * workflow the transfer will follow. The choice arguments are those of
+   * `TransferFactory_Transfer`, in the shape of version 1 or 2.
    *
-   * Errors: not_found when the instruction is not known here or is another
+   * Errors: invalid_argument when the arguments lack what the transfer needs or
+   * name another admin; not_found when the registrar, the instrument or a
+   * credential that is needed does not exist; aborted when the contracts to
+   * disclose are not on one synchronizer.
+   *
+   * @generated from rpc offledger.transfer_instruction.v2.TransferInstructionService.GetTransferFactory
+   */
+  getTransferFactory: {
+    methodKind: "unary";
+    input: typeof GetFactoryRequestSchema;
+    output: typeof TransferFactoryWithChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the receiver to accept a transfer instruction.
+   *
+   * Errors: not_found when the transfer instruction is not known here or is another
+   * registrar's, or a contract or credential that the choice needs does not
+   * exist; aborted when the contracts to disclose are not on one synchronizer.
+   *
+   * @generated from rpc offledger.transfer_instruction.v2.TransferInstructionService.GetTransferInstructionAcceptContext
+   */
+  getTransferInstructionAcceptContext: {
+    methodKind: "unary";
+    input: typeof GetTransferInstructionContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the receiver to reject a transfer instruction. It lets a
+   * party out, so it never fails for want of anything but the transfer instruction itself.
+   *
+   * Errors: not_found when the transfer instruction is not known here or is another
    * registrar's; aborted while it is between synchronizers.
    *
    * @generated from rpc offledger.transfer_instruction.v2.TransferInstructionService.GetTransferInstructionRejectContext
    */
   getTransferInstructionRejectContext: {
+    methodKind: "unary";
+    input: typeof GetTransferInstructionContextRequestSchema;
+    output: typeof ChoiceContextSchema;
+  },
+  /**
+   * Returns the context for the sender to withdraw a transfer instruction. It lets a
+   * party out, so it never fails for want of anything but the transfer instruction itself.
+   *
+   * Errors: not_found when the transfer instruction is not known here or is another
+   * registrar's; aborted while it is between synchronizers.
+   *
+   * @generated from rpc offledger.transfer_instruction.v2.TransferInstructionService.GetTransferInstructionWithdrawContext
+   */
+  getTransferInstructionWithdrawContext: {
     methodKind: "unary";
     input: typeof GetTransferInstructionContextRequestSchema;
     output: typeof ChoiceContextSchema;

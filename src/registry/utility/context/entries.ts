@@ -1,8 +1,9 @@
+import type { AnyValue } from "../../registry.js";
 import type { Holder, Wanted } from "../evidence/evidence.js";
 import type { Site } from "../evidence/site.js";
 import type { Draft } from "./draft.js";
 
-/** The entries of a context that concern one instrument; the page's table of entries. */
+/** The entries of a context; the page's table of entries. */
 export type Entry =
   | "instrument-configuration"
   | "sender-credentials"
@@ -25,25 +26,33 @@ export const acceptTransfer: readonly Entry[] = [
 
 /** What the entries speak of. What an operation has no such thing for is undefined. */
 export interface Subject {
-  readonly instrumentId?: string | undefined;
+  /** Most operations concern one instrument. */
+  readonly instruments?: readonly string[] | undefined;
   /** Undefined also where the instrument's configuration names the provider. */
   readonly provider?: string | undefined;
-  /** The party that gives away: the sender of a transfer, the holder of a burn. */
+  /** The party that gives away. */
   readonly sender?: string | undefined;
+  /** The instruments that the sender gives away; all where undefined. */
+  readonly sent?: readonly string[] | undefined;
   readonly receiver?: string | undefined;
+  /** The parties whose holdings are minted or burned. */
+  readonly issuers?: readonly string[] | undefined;
 }
 
 /** Writes one entry. An entry whose contract is optional, and not there, is left out. */
 type Writer = (draft: Draft, site: Site, subject: Subject) => void;
 
 const writers: Record<Entry, Writer> = {
-  "instrument-configuration"(draft, site, { instrumentId }) {
-    const configuration = instrumentId === undefined ? undefined : site.configuration(instrumentId);
+  /** Of several instruments a map under the name that settlements have for it. */
+  "instrument-configuration"(draft, site, { instruments = [] }) {
+    const [only, second] = instruments;
+    if (second !== undefined) return writeConfigurations(draft, site, instruments);
+    const configuration = only === undefined ? undefined : site.configuration(only);
     if (configuration !== undefined) draft.put("instrument-configuration", draft.refer(configuration));
   },
-  "sender-credentials": credentials("sender-credentials", "holder", ({ sender }) => sender),
-  "receiver-credentials": credentials("receiver-credentials", "holder", ({ receiver }) => receiver),
-  "issuer-credentials": credentials("issuer-credentials", "issuer", ({ sender }) => sender),
+  "sender-credentials": credentials("sender-credentials", sendersOf),
+  "receiver-credentials": credentials("receiver-credentials", receiversOf),
+  "issuer-credentials": credentials("issuer-credentials", issuersOf),
   "transfer-rule"(draft, site) {
     const rule = site.transferRule();
     if (rule !== undefined) draft.put("transfer-rule", draft.refer(rule));
@@ -69,20 +78,26 @@ export function writeEntries(entries: readonly Entry[], draft: Draft, site: Site
   for (const entry of entries) writers[entry](draft, site, subject);
 }
 
+/** Writes the configurations of several instruments as a map. */
+export function writeConfigurations(draft: Draft, site: Site, instruments: readonly string[]): void {
+  const configurations = instruments.flatMap((id): [string, AnyValue][] => {
+    const configuration = site.configuration(id);
+    return configuration === undefined ? [] : [[id, draft.refer(configuration)]];
+  });
+  draft.put("instrument-configurations", { tag: "AV_Map", value: Object.fromEntries(configurations) });
+}
+
 /** What has to be read to write the entries for a subject. */
 export function wantedFor(entries: readonly Entry[], registrar: string, subject: Subject): Wanted {
-  const { instrumentId, sender, receiver, provider } = subject;
-  const instruments = instrumentId === undefined ? [] : [instrumentId];
+  const { instruments = [], provider } = subject;
   const has = (entry: Entry) => entries.includes(entry);
-  const holder = (entry: Entry, party: string | undefined, as: Holder["as"]): Holder[] =>
-    has(entry) && party !== undefined ? [{ party, as, instruments }] : [];
   return {
     registrar,
     instruments: has("instrument-configuration") ? instruments : [],
     holders: [
-      ...holder("sender-credentials", sender, "holder"),
-      ...holder("receiver-credentials", receiver, "holder"),
-      ...holder("issuer-credentials", sender, "issuer"),
+      ...(has("sender-credentials") ? sendersOf(subject) : []),
+      ...(has("receiver-credentials") ? receiversOf(subject) : []),
+      ...(has("issuer-credentials") ? issuersOf(subject) : []),
     ],
     lockedHoldings: [],
     transferRule: has("transfer-rule"),
@@ -92,15 +107,28 @@ export function wantedFor(entries: readonly Entry[], registrar: string, subject:
   };
 }
 
-function credentials(entry: Entry, as: Holder["as"], partyOf: (subject: Subject) => string | undefined): Writer {
+/** Whose credentials an entry speaks of, and for which instruments. */
+type HoldersOf = (subject: Subject) => readonly Holder[];
+
+function sendersOf({ sender, sent, instruments = [] }: Subject): Holder[] {
+  return sender === undefined ? [] : [{ party: sender, as: "holder", instruments: sent ?? instruments }];
+}
+
+function receiversOf({ receiver, instruments = [] }: Subject): Holder[] {
+  return receiver === undefined ? [] : [{ party: receiver, as: "holder", instruments }];
+}
+
+function issuersOf({ issuers = [], instruments = [] }: Subject): Holder[] {
+  return issuers.map((party) => ({ party, as: "issuer", instruments }));
+}
+
+function credentials(entry: Entry, holdersOf: HoldersOf): Writer {
   return (draft, site, subject) => {
-    const party = partyOf(subject);
-    if (party === undefined || subject.instrumentId === undefined) return;
-    const chosen = site.credentials({ party, as, instruments: [subject.instrumentId] });
+    const chosen = holdersOf(subject).flatMap((holder) => site.credentials(holder));
     draft.put(entry, draft.referAll(chosen));
   };
 }
 
-function providerOf(site: Site, { provider, instrumentId }: Subject): string | undefined {
-  return provider ?? (instrumentId === undefined ? undefined : site.configuration(instrumentId)?.facts.provider);
+function providerOf(site: Site, { provider, instruments: [instrument] = [] }: Subject): string | undefined {
+  return provider ?? (instrument === undefined ? undefined : site.configuration(instrument)?.facts.provider);
 }

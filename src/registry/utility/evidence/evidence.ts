@@ -1,7 +1,7 @@
 import { type Contract, key, type View } from "../../../store/store.js";
 import { ask } from "../../ask.js";
 import type { InstrumentConfiguration, Requirement } from "../../registry.js";
-import { holding } from "../kinds/instructions.js";
+import { holding } from "../kinds/holding.js";
 import { instrumentConfiguration } from "../kinds/instruments.js";
 import { keys } from "../kinds/keys.js";
 import { type Credential, credential } from "../kinds/parties.js";

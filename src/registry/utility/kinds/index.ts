@@ -1,5 +1,6 @@
 import type { Kind } from "../../../store/store.js";
-import { burnOffer, burnRequest, dvpLegAllocation, holding, transferOffer } from "./instructions.js";
+import { holding } from "./holding.js";
+import { burnOffer, burnRequest, dvpLegAllocation, mintOffer, mintRequest, transferOffer } from "./instructions.js";
 import { instrumentConfiguration } from "./instruments.js";
 import { credential, transferPreapproval } from "./parties.js";
 import {
@@ -22,6 +23,8 @@ export const kinds: readonly Kind[] = [
   transferPreapproval,
   transferOffer,
   dvpLegAllocation,
+  mintRequest,
+  mintOffer,
   burnRequest,
   burnOffer,
   holding,

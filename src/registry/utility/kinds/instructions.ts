@@ -1,6 +1,5 @@
-/** The contracts on which choices are exercised, and the holdings they lock. */
-import type { Kind } from "../../../store/store.js";
-import { Fields } from "../../fields.js";
+/** The contracts on which choices are exercised. */
+import type { Fields } from "../../fields.js";
 import { kind } from "./kind.js";
 
 /** A contract on which a choice is exercised, and whose instrument has an admin. */
@@ -10,10 +9,11 @@ export interface Instruction {
   readonly instrumentId: string;
   /** Undefined where the contract names none: then the instrument's configuration does. */
   readonly provider: string | undefined;
-  /** The party that holds and gives away: the sender of a transfer, the holder of a burn. */
-  readonly sender: string;
-  /** The party that gets; undefined for a burn. */
+  /** The party that gives away, and the one that gets; undefined where units are minted or burned. */
+  readonly sender: string | undefined;
   readonly receiver: string | undefined;
+  /** The parties whose holdings are minted or burned; undefined for a transfer. */
+  readonly issuers: readonly string[] | undefined;
   /** Undefined where nothing is locked. */
   readonly lockedHolding: string | undefined;
 }
@@ -28,6 +28,7 @@ export const transferOffer = kind(
       provider: payload.id("provider"),
       sender: transfer.id("sender"),
       receiver: transfer.id("receiver"),
+      issuers: undefined,
       lockedHolding: transfer.texts("inputHoldingCids")[0],
     };
   },
@@ -43,44 +44,39 @@ export const dvpLegAllocation = kind(
       provider: payload.optionalId("provider"),
       sender: leg.id("sender"),
       receiver: leg.id("receiver"),
+      issuers: undefined,
       lockedHolding: payload.id("lockedHoldingCid"),
     };
   },
 );
 
-export const burnRequest = kind(
-  "utility-registry-app-v0",
-  "Utility.Registry.App.V0.Model.Burn:BurnRequest",
-  (payload): Instruction => ({ ...burn(payload), lockedHolding: payload.id("lockedHoldingCid") }),
+export const mintOffer = issuance("Utility.Registry.App.V0.Model.Mint:MintOffer", "mint");
+export const mintRequest = issuance("Utility.Registry.App.V0.Model.Mint:MintRequest", "mint");
+export const burnOffer = issuance("Utility.Registry.App.V0.Model.Burn:BurnOffer", "burn");
+export const burnRequest = issuance("Utility.Registry.App.V0.Model.Burn:BurnRequest", "burn", (payload) =>
+  payload.id("lockedHoldingCid"),
 );
-
-export const burnOffer = kind(
-  "utility-registry-app-v0",
-  "Utility.Registry.App.V0.Model.Burn:BurnOffer",
-  (payload): Instruction => ({ ...burn(payload), lockedHolding: undefined }),
-);
-
-/** Only locked holdings are ever disclosed, and a lock never changes: the others are not kept. */
-export const holding: Kind<null> = {
-  packageName: "utility-registry-holding-v0",
-  entity: "Utility.Registry.Holding.V0.Holding:Holding",
-  read(payload) {
-    const locked = new Fields(payload, "").optionalObject("lock") !== undefined;
-    return locked ? { facts: null, keys: [] } : undefined;
-  },
-};
 
 function instrument(fields: Fields): Pick<Instruction, "admin" | "instrumentId"> {
   const id = fields.object("instrumentId");
   return { admin: id.id("admin"), instrumentId: id.id("id") };
 }
 
-function burn(payload: Fields): Omit<Instruction, "lockedHolding"> {
-  const terms = payload.object("burn");
-  return {
-    ...instrument(terms),
-    provider: payload.id("provider"),
-    sender: terms.id("holder"),
-    receiver: undefined,
-  };
+/** Offers and requests to mint and to burn differ in names alone, and in what they lock. */
+function issuance(
+  entity: string,
+  terms: "mint" | "burn",
+  lockedHolding: (payload: Fields) => string | undefined = () => undefined,
+) {
+  return kind("utility-registry-app-v0", entity, (payload): Instruction => {
+    const fields = payload.object(terms);
+    return {
+      ...instrument(fields),
+      provider: payload.id("provider"),
+      sender: undefined,
+      receiver: undefined,
+      issuers: [fields.id("holder")],
+      lockedHolding: lockedHolding(payload),
+    };
+  });
 }

@@ -17,7 +17,7 @@ export const instrumentConfiguration = kind(
   }),
   ({ registrar, defaultIdentifier, additionalIdentifiers }) => {
     const ids = new Set([defaultIdentifier, ...additionalIdentifiers].map(({ id }) => id));
-    return [...ids].map((id) => keys.instrument(registrar, id));
+    return [keys.instruments(registrar), ...[...ids].map((id) => keys.instrument(registrar, id))];
   },
 );
 

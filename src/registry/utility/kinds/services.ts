@@ -3,6 +3,7 @@ import { keys } from "./keys.js";
 import { kind } from "./kind.js";
 
 export interface AllocationFactory {
+  readonly operator: string;
   readonly provider: string;
   readonly registrar: string;
 }
@@ -10,7 +11,11 @@ export interface AllocationFactory {
 export const allocationFactory = kind(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
-  (payload): AllocationFactory => ({ provider: payload.id("provider"), registrar: payload.id("registrar") }),
+  (payload): AllocationFactory => ({
+    operator: payload.id("operator"),
+    provider: payload.id("provider"),
+    registrar: payload.id("registrar"),
+  }),
   ({ registrar }) => [keys.factory(registrar)],
 );
 

@@ -13,6 +13,17 @@ export interface TransferArguments {
   readonly instrumentId: string;
 }
 
+export interface AllocationArguments {
+  /** The party that gives away: the sender of the leg, or who authorizes. */
+  readonly sender: string;
+  /** Every instrument, each once. */
+  readonly instruments: readonly string[];
+  /** The instruments that the sender gives away. */
+  readonly sent: readonly string[];
+  /** How many sides of legs it has. */
+  readonly sides: number;
+}
+
 export interface SettlementArguments {
   readonly legs: readonly Leg[];
   /** Contract ids of the allocations to settle, each once. */
@@ -37,11 +48,34 @@ export function transferArguments({ registrar, choiceArguments }: FactoryQuestio
   const fields = new Fields(choiceArguments, "choiceArguments");
   mustBe(registrar, fields, "expectedAdmin");
   const transfer = fields.object("transfer");
-  const instrument = transfer.object("instrumentId");
-  const instrumentId = instrument.id("id");
-  instrument.id("admin");
-  mustBe(registrar, instrument, "admin");
+  const instrumentId = instrumentOf(registrar, transfer);
   return { sender: partyOf(transfer, "sender"), receiver: partyOf(transfer, "receiver"), instrumentId };
+}
+
+export function allocationArguments({ registrar, choiceArguments }: FactoryQuestion): AllocationArguments {
+  const fields = new Fields(choiceArguments, "choiceArguments");
+  mustBe(registrar, fields, "expectedAdmin");
+  const allocation = fields.object("allocation");
+  if (allocation.raw("transferLegSides") === undefined) return legOf(registrar, allocation.object("transferLeg"));
+  allocation.id("admin");
+  mustBe(registrar, allocation, "admin");
+  const sides = allocation.objects("transferLegSides").map((side) => ({
+    instrumentId: side.id("instrumentId"),
+    isSent: side.oneOf("side", ["SenderSide", "ReceiverSide"]) === "SenderSide",
+  }));
+  if (sides.length === 0) throw invalid(`${allocation.path("transferLegSides")} is empty: an allocation has at least one`);
+  return {
+    sender: account(allocation.object("authorizer")).party,
+    instruments: [...new Set(sides.map(({ instrumentId }) => instrumentId))],
+    sent: [...new Set(sides.filter(({ isSent }) => isSent).map(({ instrumentId }) => instrumentId))],
+    sides: sides.length,
+  };
+}
+
+/** An allocation of version 1 is for one leg. */
+function legOf(registrar: string, leg: Fields): AllocationArguments {
+  const instruments = [instrumentOf(registrar, leg)];
+  return { sender: partyOf(leg, "sender"), instruments, sent: instruments, sides: 1 };
 }
 
 export function settlementArguments({ registrar, choiceArguments }: FactoryQuestion): SettlementArguments {
@@ -55,6 +89,15 @@ export function settlementArguments({ registrar, choiceArguments }: FactoryQuest
   if (legs.length === 0) throw invalid("choiceArguments.transferLegs is empty: a settlement has at least one leg");
   const allocations = fields.objects("allocations").map((allocation) => allocation.id("allocationCid"));
   return { legs, allocations: [...new Set(allocations)] };
+}
+
+/** The id of an instrument whose admin has to be the registrar. */
+function instrumentOf(registrar: string, fields: Fields): string {
+  const instrument = fields.object("instrumentId");
+  const id = instrument.id("id");
+  instrument.id("admin");
+  mustBe(registrar, instrument, "admin");
+  return id;
 }
 
 /** An admin that the arguments name has to be the registrar of the path. */

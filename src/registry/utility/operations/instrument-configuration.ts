@@ -1,7 +1,7 @@
 import type { Contract } from "../../../store/store.js";
 import { notFound } from "../../errors.js";
 import type { InstrumentConfiguration, InstrumentIdentifier, InstrumentQuestion, Scene } from "../../registry.js";
-import { onOneSynchronizer } from "../evidence/candidates.js";
+import { isMoving, onOneSynchronizer } from "../evidence/candidates.js";
 import { instrumentConfiguration as configurationKind } from "../kinds/instruments.js";
 import { keys } from "../kinds/keys.js";
 
@@ -18,6 +18,18 @@ export async function instrumentConfiguration(
   const name = `the InstrumentConfiguration of registrar ${registrar} for source "${source}", id "${id}", scheme "${scheme}"`;
   if (matching.length === 0) throw notFound(`${name} does not exist`);
   return onOneSynchronizer(matching, name, (configuration) => configuration);
+}
+
+/** Of each default identifier of each registrar the newest configuration that is on a synchronizer, by registrar and id. */
+export async function instrumentConfigurations({ view }: Scene): Promise<Contract<InstrumentConfiguration>[]> {
+  const newest = new Map<string, Contract<InstrumentConfiguration>>();
+  for (const configuration of await view.all(configurationKind)) {
+    const { registrar, defaultIdentifier } = configuration.facts;
+    const { source, id, scheme } = defaultIdentifier;
+    const name = JSON.stringify([registrar, id, source, scheme]);
+    if (!isMoving(configuration) && !newest.has(name)) newest.set(name, configuration);
+  }
+  return [...newest].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, configuration]) => configuration);
 }
 
 function isSame(a: InstrumentIdentifier, b: InstrumentIdentifier): boolean {

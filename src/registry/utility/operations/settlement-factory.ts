@@ -1,7 +1,7 @@
 import { ask } from "../../ask.js";
-import type { AnyValue, FactoryAnswer, FactoryQuestion, Scene } from "../../registry.js";
+import type { FactoryAnswer, FactoryQuestion, Scene } from "../../registry.js";
 import { Draft } from "../context/draft.js";
-import { type Entry, wantedFor, writeEntries } from "../context/entries.js";
+import { type Entry, wantedFor, writeConfigurations, writeEntries } from "../context/entries.js";
 import { onOneSynchronizer, requiredOn } from "../evidence/candidates.js";
 import { gather, type Holder } from "../evidence/evidence.js";
 import { Site } from "../evidence/site.js";
@@ -10,7 +10,7 @@ import { keys } from "../kinds/keys.js";
 import { allocationFactory } from "../kinds/services.js";
 import { type Leg, settlementArguments } from "./arguments.js";
 import { instructionOf, notServed } from "./found.js";
-import { checkSize, type SettlementLimits } from "./settlement-limits.js";
+import { checkSize, type SettlementLimits, sizeOf } from "./settlement-limits.js";
 
 /** The entries that concern no instrument. */
 const services: readonly Entry[] = ["transfer-rule", "app-reward-configuration", "featured-app-right"];
@@ -23,7 +23,7 @@ export async function settlementFactory(
 ): Promise<FactoryAnswer> {
   const { registrar } = question;
   const settlement = settlementArguments(question);
-  checkSize(settlement, limits);
+  checkSize("settlement", sizeOf(settlement), limits);
 
   const found = await ask(view, {
     factories: [{ kind: allocationFactory, key: keys.factory(registrar) }],
@@ -64,13 +64,8 @@ export async function settlementFactory(
 }
 
 function writeInstruments(draft: Draft, site: Site, instruments: readonly string[]): void {
-  const configurations = instruments.flatMap((id): [string, AnyValue][] => {
-    const configuration = site.configuration(id);
-    return configuration === undefined ? [] : [[id, draft.refer(configuration)]];
-  });
-  draft.put("instrument-configurations", { tag: "AV_Map", value: Object.fromEntries(configurations) });
-  const [only, second] = configurations;
-  if (only !== undefined && second === undefined) draft.put("instrument-configuration", only[1]);
+  writeConfigurations(draft, site, instruments);
+  if (instruments.length === 1) writeEntries(["instrument-configuration"], draft, site, { instruments });
 }
 
 function writeHolders(draft: Draft, site: Site, holders: readonly Holder[]): void {

@@ -23,22 +23,26 @@ export const defaultLimits: SettlementLimits = {
 };
 
 /**
- * Throws invalid where a settlement is over a limit, and says over which.
- * Parties are those of the accounts, owners and providers both; executors and
- * actors cost nothing here and are not counted.
+ * How large a settlement is. Parties are those of the accounts, owners and
+ * providers both; executors and actors cost nothing here and are not counted.
  */
-export function checkSize({ legs, allocations }: SettlementArguments, limits: SettlementLimits): void {
+export function sizeOf({ legs, allocations }: SettlementArguments): SettlementLimits {
   const accounts = legs.flatMap(({ sender, receiver }) => [sender, receiver]);
-  const counted: SettlementLimits = {
+  return {
     legs: legs.length,
     allocations: allocations.length,
     instruments: new Set(legs.map(({ instrumentId }) => instrumentId)).size,
     accounts: new Set(accounts.map(nameOf)).size,
     parties: new Set(accounts.flatMap(({ owner, provider }) => [owner ?? [], provider ?? []].flat())).size,
   };
-  for (const what of ["legs", "allocations", "instruments", "accounts", "parties"] as const) {
-    if (counted[what] > limits[what]) {
-      throw invalid(`the settlement has ${counted[what]} ${what}, and this registry supports up to ${limits[what]}`);
+}
+
+/** Throws invalid where a request is over a limit, and says over which. `what` is what messages call it. */
+export function checkSize(what: string, size: Partial<SettlementLimits>, limits: SettlementLimits): void {
+  for (const counted of ["legs", "allocations", "instruments", "accounts", "parties"] as const) {
+    const found = size[counted] ?? 0;
+    if (found > limits[counted]) {
+      throw invalid(`the ${what} has ${found} ${counted}, and this registry supports up to ${limits[counted]}`);
     }
   }
 }

@@ -42,7 +42,7 @@ export async function transferFactory({ view, now }: Scene, question: FactoryQue
 
   const transferKind = sender === receiver ? "self" : preapprovals.length > 0 ? "direct" : "offer";
   const entries = entriesOf[transferKind];
-  const transfer = { instrumentId, sender, receiver };
+  const transfer = { instruments: [instrumentId], sender, receiver };
   const evidence = await gather(view, {
     ...wantedFor(entries, registrar, transfer),
     providers: transferKind === "direct" ? [] : factories.map(({ facts }) => facts.provider),

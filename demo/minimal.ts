@@ -1,0 +1,16 @@
+/** The demo of the minimal registry: one token, a transfer on offer, an allocation. */
+import { allocation, rules, transferInstruction } from "../src/registry/minimal/kinds.js";
+import type { JsonObject } from "../src/store/store.js";
+import { elementsOf, party } from "./element.js";
+
+const { active } = elementsOf(1000);
+const admin = party("coffee-club");
+const sender = party("alice");
+const receiver = party("bob");
+
+/** Every element of the demo file, in its order. */
+export const elements: readonly JsonObject[] = [
+  active(rules, "rules of the coffee club", { admin, symbol: "BEAN", name: "Coffee beans", decimals: "0" }),
+  active(transferInstruction, "beans to bob", { admin, sender, receiver, amount: "3.0000000000" }),
+  active(allocation, "beans for a trade", { admin, sender, receiver, amount: "2.0000000000" }),
+];

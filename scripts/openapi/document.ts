@@ -1,0 +1,59 @@
+/** Proto descriptors -> the OpenAPI 3.0 document of the HTTP paths. Pure. */
+import type { DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
+import type { JsonObject } from "../../src/store/store.js";
+import { told } from "./comments.js";
+import { errorSchemas, routeOf } from "./operations.js";
+import { Schemas } from "./schemas.js";
+
+/** The descriptors have to have their comments. Throws where something has none. */
+export function openApiDocument(registry: FileRegistry, version: string): JsonObject {
+  const own = [...registry].filter((desc) => desc.typeName.startsWith("offledger."));
+  const services = own.filter((desc): desc is DescService => desc.kind === "service").toSorted(byTypeName);
+  const messages = own.filter((desc): desc is DescMessage => desc.kind === "message");
+  const requests = reachable(services.flatMap(({ methods }) => methods.map(({ input }) => input)));
+  const schemas = new Schemas(messages, requests);
+
+  const paths: Record<string, JsonObject> = {};
+  for (const service of services) {
+    for (const method of service.methods) {
+      const { path, method: verb, operation } = routeOf(method, tagOf(service), schemas);
+      paths[path] = { ...paths[path], [verb]: operation };
+    }
+  }
+  return {
+    openapi: "3.0.3",
+    info: {
+      title: "offledger",
+      version,
+      description:
+        "The off-ledger service of a token registry on the Canton Network: which factory, which choice context, " +
+        "which contracts to disclose. Every operation is served by Connect, gRPC and gRPC-Web as well.",
+    },
+    servers: [{ url: "/" }],
+    security: [],
+    tags: services.map((service) => ({ name: tagOf(service), description: told(service).text })),
+    paths: Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    components: { schemas: { ...schemas.all, ...errorSchemas } },
+  };
+}
+
+/** `offledger.transfer_instruction.v1` is "transfer instruction v1". */
+function tagOf({ file }: DescService): string {
+  return file.proto.package.replace(/^offledger\./, "").replaceAll(/[._]/g, " ");
+}
+
+/** The messages and all that stand in them, by type name. */
+function reachable(messages: readonly DescMessage[], found = new Set<string>()): Set<string> {
+  for (const message of messages) {
+    if (found.has(message.typeName)) continue;
+    found.add(message.typeName);
+    reachable(message.fields.flatMap(messageOf), found);
+  }
+  return found;
+}
+
+function messageOf(field: DescField): DescMessage[] {
+  return field.fieldKind !== "enum" && field.message !== undefined ? [field.message] : [];
+}
+
+const byTypeName = (a: DescService, b: DescService): number => (a.typeName < b.typeName ? -1 : 1);

@@ -1,0 +1,126 @@
+/** Rpcs -> operations of the OpenAPI document, by their google.api.http rules. */
+import { type DescField, type DescMethod, getOption } from "@bufbuild/protobuf";
+import { http } from "../../gen/google/api/annotations_pb.js";
+import type { JsonObject } from "../../src/store/store.js";
+import { isUtility, statusOf } from "../../src/wire/errors.js";
+import { bindingsOf } from "../../src/wire/http-rules.js";
+import { camel, told } from "./comments.js";
+import { pascal, type Schemas } from "./schemas.js";
+
+export interface Route {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: JsonObject;
+}
+
+/** Throws where an rpc has another rule than one with a plain path. */
+export function routeOf(method: DescMethod, tag: string, schemas: Schemas): Route {
+  const [binding, another] = bindingsOf(method);
+  const { pattern } = getOption(method, http);
+  if (binding === undefined || another !== undefined || typeof pattern.value !== "string") {
+    throw new Error(`${method.toString()} has to have one google.api.http rule`);
+  }
+  const path = pattern.value.replaceAll(/\{([^}]+)\}/g, (_, name: string) => `{${camel(name)}}`);
+  const inPath = binding.path.variables.map(({ fieldPath }) => fieldPath.join("."));
+  const rest = method.input.fields.filter(({ name }) => !inPath.includes(name));
+  const parameters = [
+    ...inPath.map((name) => parameter("path", fieldNamed(method, name), true, schemas)),
+    ...(binding.hasBody ? [] : rest.map((field) => parameter("query", field, schemas.isRequired(field), schemas))),
+  ];
+  const { text, errors } = told(method);
+  const body = binding.hasBody && rest.length > 0;
+  const operation = {
+    tags: [tag],
+    operationId: operationId(method),
+    summary: text.split(/(?<=\.) /)[0] ?? text,
+    description: text,
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: rest.some((field) => schemas.isRequired(field)),
+        content: { "application/json": { schema: schemas.of(method.input, inPath) } },
+      },
+    }),
+    responses: {
+      "200": { description: told(method.output.typeName.startsWith("google.") ? method : method.output).text, ...json(schemas.of(method.output)) },
+      ...failures(path, errors, body, parameters.length > 0),
+    },
+  };
+  return { path, method: binding.httpMethod.toLowerCase(), operation };
+}
+
+function failures(
+  path: string,
+  errors: ReadonlyMap<string, string>,
+  hasBody: boolean,
+  hasParameters: boolean,
+): JsonObject {
+  const isHealth = !path.startsWith("/api/");
+  const common: [number, string][] = [
+    ...(hasBody || hasParameters ? [[400, "When a field or parameter is missing or not of its form."] as [number, string]] : []),
+    ...(hasBody
+      ? ([
+          [413, "When the body is too large."],
+          [415, "When the body is not JSON."],
+        ] as [number, string][])
+      : []),
+    ...(isHealth
+      ? []
+      : ([
+          [500, "A defect of the service; the operator's log has the details."],
+          [503, "When no contracts have been read yet, they are too old, or the service is stopping."],
+        ] as [number, string][])),
+  ];
+  const own = [...errors].map(([name, when]): [number, string] => {
+    const status = statusOf(name);
+    if (status === undefined) throw new Error(`${path}: there is no error called ${name}`);
+    return [status, when];
+  });
+  const schema = { $ref: `#/components/schemas/${isUtility(path) ? "UtilityError" : "Error"}` };
+  return Object.fromEntries(
+    [...common, ...own].map(([status, description]) => [
+      String(status),
+      { description, ...(status === 503 && { headers: { "Retry-After": retryAfter } }), ...json(schema) },
+    ]),
+  );
+}
+
+const retryAfter = { description: "Seconds to wait before asking again.", schema: { type: "integer" } };
+
+/** The bodies of errors, of the token standard and of the utility operations. */
+export const errorSchemas: JsonObject = {
+  Error: {
+    type: "object",
+    description: "Why there is no answer.",
+    required: ["error"],
+    properties: { error: { type: "string", description: "What was wrong, with which value, and what to do." } },
+  },
+  UtilityError: {
+    type: "object",
+    description: "Why a utility operation has no answer.",
+    required: ["error", "error_description"],
+    properties: {
+      error: { type: "string", description: "The kind of error, for example `not_found`; `unknown_error` for a defect." },
+      error_description: { type: "string", description: "What was wrong, with which value, and what to do." },
+    },
+  },
+};
+
+function parameter(place: "path" | "query", field: DescField, required: boolean, schemas: Schemas): JsonObject {
+  const { description, ...schema } = schemas.ofField(field);
+  return { name: field.jsonName, in: place, required, description: description ?? "", schema };
+}
+
+function fieldNamed({ input }: DescMethod, name: string): DescField {
+  const field = input.fields.find((known) => known.name === name);
+  if (field === undefined) throw new Error(`${input.typeName} has no field ${name}`);
+  return field;
+}
+
+/** Unique also where two versions have an rpc of one name: `transferInstructionV1GetTransferFactory`. */
+function operationId({ parent, name }: DescMethod): string {
+  const group = pascal(parent.file.proto.package.replace(/^offledger\./, ""));
+  return group.charAt(0).toLowerCase() + group.slice(1) + name;
+}
+
+const json = (schema: JsonObject): JsonObject => ({ content: { "application/json": { schema } } });

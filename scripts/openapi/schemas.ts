@@ -1,0 +1,146 @@
+/** Messages -> schemas of the OpenAPI document. */
+import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
+import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
+import { field as rulesOption, type FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { JsonObject } from "../../src/store/store.js";
+import { told } from "./comments.js";
+
+/** Collects the schemas of messages, each once, and refers to them. */
+export class Schemas {
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #made = new Map<string, JsonObject>();
+  readonly #requests: ReadonlySet<string>;
+
+  /** `messages` are all that there are; of these `requests` are sent by callers. */
+  constructor(messages: readonly DescMessage[], requests: ReadonlySet<string>) {
+    const taken = messages.map(({ name }) => name);
+    this.#names = new Map(
+      messages.map(({ typeName, name, file }) => {
+        const isShared = taken.filter((other) => other === name).length > 1;
+        return [typeName, isShared ? pascal(file.proto.package.replace(/^offledger\./, "")) + name : name];
+      }),
+    );
+    this.#requests = requests;
+  }
+
+  /** By name, in the order of the alphabet. */
+  get all(): JsonObject {
+    return Object.fromEntries([...this.#made].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** A reference to the schema of a message, without the fields that stand in the path. */
+  of(message: DescMessage, inPath: readonly string[] = []): JsonObject {
+    if (message.typeName === "google.protobuf.Struct") return { type: "object" };
+    const name = this.#names.get(message.typeName) ?? message.name;
+    if (!this.#made.has(name)) {
+      this.#made.set(name, {});
+      this.#made.set(name, this.#object(message, inPath));
+    }
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** The schema of one field, as it stands in a body or as a parameter. */
+  ofField(field: DescField): JsonObject {
+    const { text } = told(field);
+    const schema = this.#shape(field);
+    const described = "$ref" in schema ? { allOf: [schema], description: text } : { ...schema, description: text };
+    return field.proto.options?.deprecated === true ? { ...described, deprecated: true } : described;
+  }
+
+  isRequired(field: DescField): boolean {
+    const rules = rulesOf(field);
+    if (rules?.required === true || minLength(rules) > 0) return true;
+    // An answer always has what has no way to be absent.
+    const isAnswer = !this.#requests.has(field.parent.typeName);
+    return isAnswer && (field.fieldKind === "list" || field.fieldKind === "map" || field.presence === Presence.IMPLICIT);
+  }
+
+  #object(message: DescMessage, inPath: readonly string[]): JsonObject {
+    const fields = message.fields.filter(({ name }) => !inPath.includes(name));
+    const required = fields.filter((field) => this.isRequired(field)).map(({ jsonName }) => jsonName);
+    return {
+      type: "object",
+      description: told(message).text,
+      ...(required.length > 0 && { required }),
+      properties: Object.fromEntries(fields.map((field) => [field.jsonName, this.ofField(field)])),
+    };
+  }
+
+  #shape(field: DescField): JsonObject {
+    switch (field.fieldKind) {
+      case "scalar":
+        return scalar(field.scalar, rulesOf(field), told(field).text);
+      case "enum":
+        return enumeration(field.enum);
+      case "message":
+        return this.of(field.message);
+      case "map":
+        if (field.mapKind !== "scalar") throw new Error(`${field.toString()}: only maps of scalars are supported`);
+        return { type: "object", additionalProperties: scalar(field.scalar, undefined, "") };
+      case "list": {
+        const maxItems = rulesOf(field)?.type.case === "repeated" ? repeatedMost(rulesOf(field)) : undefined;
+        return { type: "array", items: this.#items(field), ...(maxItems !== undefined && { maxItems }) };
+      }
+    }
+  }
+
+  #items(field: DescField & { fieldKind: "list" }): JsonObject {
+    if (field.listKind === "message") return this.of(field.message);
+    return field.listKind === "enum" ? enumeration(field.enum) : scalar(field.scalar, undefined, "");
+  }
+}
+
+function scalar(type: ScalarType, rules: FieldRules | undefined, comment: string): JsonObject {
+  switch (type) {
+    case ScalarType.STRING: {
+      const { minLen = 0n, maxLen = 0n, pattern = "" } = rules?.type.case === "string" ? rules.type.value : {};
+      return {
+        type: "string",
+        ...(minLen > 0n && { minLength: Number(minLen) }),
+        ...(maxLen > 0n && { maxLength: Number(maxLen) }),
+        ...(pattern !== "" && { pattern }),
+        // A time is a text in proto, so that no digit of the ledger's is lost.
+        ...(comment.includes("RFC 3339") && { format: "date-time" }),
+      };
+    }
+    case ScalarType.BOOL:
+      return { type: "boolean", default: false };
+    case ScalarType.INT32: {
+      const limits = rules?.type.case === "int32" ? rules.type.value : undefined;
+      return {
+        type: "integer",
+        format: "int32",
+        ...(limits?.greaterThan.case === "gte" && { minimum: limits.greaterThan.value }),
+        ...(limits?.lessThan.case === "lte" && { maximum: limits.lessThan.value }),
+      };
+    }
+    default:
+      throw new Error(`fields of type ${ScalarType[type]} are not supported`);
+  }
+}
+
+/** The first value of an enum is never sent. */
+function enumeration({ values }: DescEnum): JsonObject {
+  return { type: "string", enum: values.filter(({ number }) => number !== 0).map(({ name }) => name) };
+}
+
+function rulesOf(field: DescField): FieldRules | undefined {
+  return hasOption(field, rulesOption) ? getOption(field, rulesOption) : undefined;
+}
+
+function minLength(rules: FieldRules | undefined): number {
+  return rules?.type.case === "string" ? Number(rules.type.value.minLen) : 0;
+}
+
+function repeatedMost(rules: FieldRules | undefined): number | undefined {
+  const most = rules?.type.case === "repeated" ? Number(rules.type.value.maxItems) : 0;
+  return most > 0 ? most : undefined;
+}
+
+/** `utility.v0` to `UtilityV0`. */
+export function pascal(name: string): string {
+  return name
+    .split(/[._]/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join("");
+}

@@ -1,0 +1,138 @@
+import type { JsonObject, JsonValue, Kind } from "../../store/store.js";
+import { kindOf, object, text } from "../decode.js";
+import { LedgerError } from "./errors.js";
+import { eventFormat } from "./formats.js";
+import { call, type Endpoint } from "./http.js";
+
+/** An event of an update, on a contract of a kind that was asked for. */
+export type PastEvent = PastCreation | PastExercise;
+
+export interface PastCreation {
+  readonly does: "create";
+  readonly kind: Kind;
+  readonly contractId: string;
+  readonly payload: JsonObject;
+  readonly offset: number;
+}
+
+export interface PastExercise {
+  readonly does: "exercise";
+  readonly kind: Kind;
+  readonly contractId: string;
+  readonly choice: string;
+  readonly argument: JsonValue;
+  readonly result: JsonValue;
+  readonly consuming: boolean;
+}
+
+/** How long an update may be on its way to our participant, and how to wait for it. */
+export interface Waiting {
+  /** In milliseconds. */
+  readonly longest: number;
+  readonly now: () => number;
+  readonly pause: (milliseconds: number) => Promise<void>;
+}
+
+/** How long to wait before an update is looked for again, in milliseconds. */
+const AGAIN_MS = 200;
+
+/** Looks up what a participant has recorded, update by update. Everything throws LedgerError. */
+export class ParticipantHistory {
+  readonly #endpoint: Endpoint;
+  readonly #parties: readonly string[];
+  readonly #waiting: Waiting;
+
+  constructor(endpoint: Endpoint, parties: readonly string[], waiting: Waiting) {
+    this.#endpoint = endpoint;
+    this.#parties = parties;
+    this.#waiting = waiting;
+  }
+
+  /**
+   * One update with its events, choices included. An id that is not known may be
+   * on its way from another participant, and is waited for.
+   */
+  async update(
+    which: { readonly updateId: string } | { readonly offset: number },
+    kinds: readonly Kind[],
+  ): Promise<{ readonly events: readonly PastEvent[] } | undefined> {
+    const format = eventFormat(this.#parties, kinds, false);
+    const transactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
+    const request = { ...which, updateFormat: { includeTransactions: transactions } };
+    const path = "updateId" in which ? "/v2/updates/update-by-id" : "/v2/updates/update-by-offset";
+    const { longest, now, pause } = this.#waiting;
+    const until = now() + ("updateId" in which ? longest : 0);
+    for (;;) {
+      const answer = await this.#find(path, request);
+      if (answer !== undefined) return this.#read(() => ({ events: eventsOf(answer, kinds) }));
+      if (now() + AGAIN_MS > until || this.#endpoint.signal.aborted) return undefined;
+      await pause(AGAIN_MS);
+    }
+  }
+
+  /** How a contract came to be, be it archived. Undefined also where that has been pruned. */
+  async creation(contractId: string, kinds: readonly Kind[]): Promise<PastCreation | undefined> {
+    const request = { contractId, eventFormat: eventFormat(this.#parties, kinds, false) };
+    const answer = await this.#find("/v2/events/events-by-contract-id", request);
+    const created = answer?.created;
+    if (created === undefined || created === null) return undefined;
+    return this.#read(() => creationOf(object(object(created, "created").createdEvent, "createdEvent"), kinds));
+  }
+
+  /** Undefined where the participant says that there is none. */
+  async #find(path: string, request: JsonObject): Promise<JsonObject | undefined> {
+    try {
+      const answer = await call(this.#endpoint, "POST", path, request);
+      return this.#read(() => object(answer, "the answer"));
+    } catch (error) {
+      if (error instanceof LedgerError && error.code?.endsWith("NOT_FOUND") === true) return undefined;
+      throw error;
+    }
+  }
+
+  #read<T>(reading: () => T): T {
+    try {
+      return reading();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new LedgerError("unreadable", `an update of the past cannot be read: ${reason}`);
+    }
+  }
+}
+
+/** Of an update that is no transaction there are none. */
+function eventsOf(answer: JsonObject, kinds: readonly Kind[]): PastEvent[] {
+  const { Transaction } = object(answer.update, "update");
+  if (Transaction === undefined) return [];
+  const { events } = object(object(Transaction, "Transaction").value, "value");
+  if (!Array.isArray(events)) throw new Error("events has to be a list");
+  return events.flatMap((event) => {
+    const { CreatedEvent, ExercisedEvent } = object(event, "event");
+    if (CreatedEvent !== undefined) return creationOf(object(CreatedEvent, "CreatedEvent"), kinds) ?? [];
+    if (ExercisedEvent !== undefined) return exerciseOf(object(ExercisedEvent, "ExercisedEvent"), kinds) ?? [];
+    throw new Error("an event has to be a CreatedEvent or an ExercisedEvent");
+  });
+}
+
+function creationOf(event: JsonObject, kinds: readonly Kind[]): PastCreation | undefined {
+  const kind = kindOf(event, kinds);
+  if (kind === undefined) return undefined;
+  const { offset } = event;
+  if (typeof offset !== "number") throw new Error("offset has to be a number");
+  const payload = object(event.createArgument, "createArgument");
+  return { does: "create", kind, contractId: text(event, "contractId"), payload, offset };
+}
+
+function exerciseOf(event: JsonObject, kinds: readonly Kind[]): PastExercise | undefined {
+  const kind = kindOf(event, kinds);
+  if (kind === undefined) return undefined;
+  return {
+    does: "exercise",
+    kind,
+    contractId: text(event, "contractId"),
+    choice: text(event, "choice"),
+    argument: event.choiceArgument ?? null,
+    result: event.exerciseResult ?? null,
+    consuming: event.consuming === true,
+  };
+}

@@ -1,0 +1,62 @@
+/** Which registry is served: one that comes with the service, or a module of the operator's. */
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Config } from "./config/config.js";
+import { SettingError } from "./config/setting-error.js";
+import { minimalRegistry } from "./registry/minimal/index.js";
+import type { Registry } from "./registry/registry.js";
+import { utilityRegistry } from "./registry/utility/index.js";
+
+/** Throws SettingError where the configuration names a module that is no registry. */
+export async function registryOf(config: Config): Promise<Registry> {
+  switch (config.registry) {
+    case "utility":
+      return utility(config);
+    case "minimal":
+      return minimalRegistry;
+    default:
+      return moduleAt(config.registry);
+  }
+}
+
+function utility(config: Config): Registry {
+  return utilityRegistry({
+    countsHoldings: config.totalSupply,
+    settlementLimits: {
+      legs: config.maxLegs,
+      allocations: config.maxAllocations,
+      instruments: config.maxInstruments,
+      accounts: config.maxAccounts,
+      parties: config.maxParties,
+    },
+  });
+}
+
+async function moduleAt(path: string): Promise<Registry> {
+  let loaded: { readonly default?: unknown };
+  try {
+    loaded = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
+  } catch (error) {
+    throw wrong(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const lacking = lackingOf(loaded.default);
+  if (lacking !== undefined) throw wrong(`the default export of ${path} ${lacking}`);
+  // What the compiler checks where the module was written has been looked at here.
+  return loaded.default as Registry;
+}
+
+const methods = ["instruments", "transferFactory", "allocationFactory", "settlementFactory", "choiceContext", "inventory"];
+
+/** What keeps a value from being a registry. */
+function lackingOf(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return "has to be an object, a Registry";
+  const fields = value as Readonly<Record<string, unknown>>;
+  if (typeof fields.name !== "string") return "has no name";
+  if (!Array.isArray(fields.kinds)) return "has no list of kinds";
+  if (typeof fields.supportedApis !== "object" || fields.supportedApis === null) return "has no supportedApis";
+  const missing = methods.filter((method) => typeof fields[method] !== "function");
+  return missing.length === 0 ? undefined : `lacks ${missing.join(", ")}`;
+}
+
+const wrong = (reason: string) =>
+  new SettingError("OFFLEDGER_REGISTRY", "utility, minimal, or the path of a JavaScript module", reason);

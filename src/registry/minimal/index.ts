@@ -1,0 +1,100 @@
+/**
+ * The smallest registry: a token with one contract of rules, which is the
+ * factory of everything, and choices that need no context. Read it beside
+ * docs/your-own-registry.md.
+ */
+import {
+  type Choice,
+  conflict,
+  type Contract,
+  type FactoryAnswer,
+  type FactoryQuestion,
+  Fields,
+  invalid,
+  type Kind,
+  notFound,
+  type Registry,
+  type Scene,
+} from "../plugin.js";
+import { allocation, type Instruction, type Rules, rules, rulesOf, transferInstruction } from "./kinds.js";
+
+export const minimalRegistry: Registry = {
+  name: "minimal token",
+  kinds: [rules, transferInstruction, allocation],
+  supportedApis: {
+    "splice-api-token-metadata-v1": 1,
+    "splice-api-token-transfer-instruction-v1": 1,
+    "splice-api-token-allocation-v1": 1,
+    "splice-api-token-allocation-instruction-v1": 1,
+  },
+
+  async instruments(scene, registrar) {
+    return [(await rulesContract(scene, registrar)).facts.instrument];
+  },
+
+  /** Who sends to themselves needs nobody's consent; everybody else is offered the transfer. */
+  async transferFactory(scene, question) {
+    const transfer = new Fields(question.choiceArguments, "choiceArguments").object("transfer");
+    const isSelf = transfer.id("sender") === transfer.id("receiver");
+    return { ...(await factory(scene, question)), transferKind: isSelf ? "self" : "offer" };
+  },
+  allocationFactory: factory,
+  settlementFactory: factory,
+
+  async choiceContext({ view }, choice, { registrar, contractId }) {
+    const kind = kinds[choice];
+    if (kind === undefined) throw invalid("this registry has no allocation instructions: an allocation is made at once");
+    const [[contract]] = await view.read([{ kind, contractId }]);
+    if (contract === undefined || contract.facts.admin !== registrar) {
+      throw notFound(`contract ${contractId} of registrar ${registrar} is not known here`);
+    }
+    settled(contract);
+    return { values: {}, disclosed: [] };
+  },
+
+  async inventory(view) {
+    const held = await view.all(rules);
+    const census = await view.census();
+    return {
+      registrars: held.map(({ facts: { admin, instrument } }) => ({
+        party: admin,
+        instruments: [{ source: admin, id: instrument.id, scheme: "Minimal" }],
+      })),
+      counts: census.map(({ kind: { entity }, count }) => ({ entity, count })),
+      warnings: [],
+    };
+  },
+};
+
+/** On which kind of contract each choice is exercised; undefined for those that this token does not have. */
+const kinds: Record<Choice, Kind<Instruction> | undefined> = {
+  "transfer-instruction/accept": transferInstruction,
+  "transfer-instruction/reject": transferInstruction,
+  "transfer-instruction/withdraw": transferInstruction,
+  "allocation-instruction/accept": undefined,
+  "allocation-instruction/withdraw": undefined,
+  "allocation/execute-transfer": allocation,
+  "allocation/withdraw": allocation,
+  "allocation/cancel": allocation,
+};
+
+/** The rules are the factory of every choice, and all that has to be disclosed for it. */
+async function factory(scene: Scene, { registrar, choiceArguments }: FactoryQuestion): Promise<FactoryAnswer> {
+  const expected = new Fields(choiceArguments, "choiceArguments").optionalId("expectedAdmin") ?? registrar;
+  if (expected !== registrar) throw invalid(`expectedAdmin is ${expected}, and the registrar asked is ${registrar}`);
+  const contract = await rulesContract(scene, registrar);
+  settled(contract);
+  return { factoryId: contract.contractId, values: {}, disclosed: [contract] };
+}
+
+/** The newest rules of a registrar: contracts come newest first. */
+async function rulesContract({ view }: Scene, registrar: string): Promise<Contract<Rules>> {
+  const [[contract]] = await view.read([{ kind: rules, key: rulesOf(registrar) }]);
+  if (contract === undefined) throw notFound(`registrar ${registrar} is not served here`);
+  return contract;
+}
+
+/** A contract between two synchronizers can be disclosed on neither. */
+function settled({ contractId, synchronizerId }: Contract): void {
+  if (synchronizerId === undefined) throw conflict(`contract ${contractId} is being reassigned between synchronizers`);
+}

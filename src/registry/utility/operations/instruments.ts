@@ -1,0 +1,43 @@
+import type { Contract } from "../../../store/store.js";
+import { decimalText } from "../../decimal.js";
+import type { Instrument, InstrumentConfiguration, Scene, Supply } from "../../registry.js";
+import { instrumentConfiguration } from "../kinds/instruments.js";
+import { keys } from "../kinds/keys.js";
+import { allocationFactory } from "../kinds/services.js";
+import { notServed } from "./found.js";
+
+/** The instruments of a registrar: of several configurations for one id the newest. Where they are assigned does not matter here. */
+export async function instruments({ view }: Scene, registrar: string): Promise<Instrument[]> {
+  const [factories, configurations] = await view.read([
+    { kind: allocationFactory, key: keys.factory(registrar) },
+    { kind: instrumentConfiguration, key: keys.instruments(registrar) },
+  ]);
+  if (factories.length === 0) throw notServed(registrar);
+  const byId = new Map<string, Contract<InstrumentConfiguration>>();
+  for (const configuration of configurations) {
+    const { id } = configuration.facts.defaultIdentifier;
+    if (!byId.has(id)) byId.set(id, configuration);
+  }
+  return [...byId].map(([id, { facts }]) => ({
+    id,
+    otherIds: [...new Set(facts.additionalIdentifiers.map((other) => other.id))].filter((other) => other !== id),
+  }));
+}
+
+/** The sum of the holdings of each instrument, whichever of its ids they name. */
+export async function totalSupply(
+  { view }: Scene,
+  registrar: string,
+  listed: readonly Instrument[],
+): Promise<(Supply | undefined)[]> {
+  const { asOf } = view;
+  if (asOf === undefined) return listed.map(() => undefined);
+  const names = listed.map(({ id, otherIds }) => [id, ...otherIds].map((one) => keys.supply(registrar, one)));
+  const sums = await view.sums(names.flat());
+  let next = 0;
+  return names.map(({ length }) => {
+    const total = sums.slice(next, next + length).reduce((sum, one) => sum + one, 0n);
+    next += length;
+    return { total: decimalText(total), asOf };
+  });
+}

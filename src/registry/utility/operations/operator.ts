@@ -1,0 +1,10 @@
+import { notFound } from "../../errors.js";
+import type { Scene } from "../../registry.js";
+import { allocationFactory } from "../kinds/services.js";
+
+/** The operator that the newest AllocationFactory names. */
+export async function operator({ view }: Scene): Promise<string> {
+  const [newest] = await view.all(allocationFactory);
+  if (newest === undefined) throw notFound("no operator is known here: no AllocationFactory is held that names one");
+  return newest.facts.operator;
+}

@@ -1,0 +1,102 @@
+import type { JsonValue } from "../../../store/store.js";
+import { invalid } from "../../errors.js";
+import type { Created, Exercised, History, Update } from "../../history.js";
+import type { ProofQuestion, ProofStatus } from "../../registry.js";
+import { transferOffer } from "../kinds/instructions.js";
+import { transferPreapproval } from "../kinds/parties.js";
+import { allocationFactory } from "../kinds/services.js";
+import { type Terms, termsIn, termsOf } from "./terms.js";
+
+/** The contracts on which a transfer happens. */
+const kinds = [transferOffer, allocationFactory, transferPreapproval];
+
+const TRANSFER = "TransferFactory_Transfer";
+
+/**
+ * What became of a transfer in an update. An update that holds another transfer,
+ * or none, is a failure like any other, so that who does not know the transfer
+ * learns nothing of it. Undefined where the ledger has no such update.
+ */
+export async function transferProof(
+  history: History,
+  { updateId, transfer }: ProofQuestion,
+): Promise<ProofStatus | undefined> {
+  const asked = askedTerms(transfer);
+  const update = await history.update({ updateId }, kinds);
+  if (update === undefined) return undefined;
+  // A step behind the offer tells more than the offer, where one update holds both.
+  return (await byStep(update, asked, history)) ?? byFactory(update, asked) ?? byOffer(update, asked) ?? "Failure";
+}
+
+/** By the choice that ended an offer: accepted, rejected, withdrawn. */
+async function byStep(update: Update, asked: Terms, history: History): Promise<ProofStatus | undefined> {
+  for (const event of update.events) {
+    if (!isStep(event)) continue;
+    const offer = await history.creation(event.contractId, kinds);
+    if (offer === undefined || !(await isOf(offer, asked, history))) continue;
+    return outcome(event.result) ?? (event.choice.endsWith("_Accept") ? "Success" : "Failure");
+  }
+  return undefined;
+}
+
+/** By the factory's own choice: the transfer at once, or the making of an offer. */
+function byFactory(update: Update, asked: Terms): ProofStatus | undefined {
+  for (const event of update.events) {
+    if (event.does !== "exercise" || event.choice !== TRANSFER) continue;
+    if (isSame(termsIn(event.argument), asked)) return outcome(event.result);
+  }
+  return undefined;
+}
+
+function byOffer(update: Update, asked: Terms): ProofStatus | undefined {
+  const offers = update.events.filter(isOffer);
+  return offers.some(({ payload }) => isSame(termsIn(payload), asked)) ? "Pending" : undefined;
+}
+
+/**
+ * Whether an offer is of the transfer. It names the holding that it locked; the
+ * ones that the sender named stand in the arguments of the update that made it.
+ */
+async function isOf(offer: Created, asked: Terms, history: History): Promise<boolean> {
+  const terms = termsIn(offer.payload);
+  if (terms === undefined || terms.agreed !== asked.agreed) return false;
+  if (isSame(terms, asked)) return true;
+  const origin = await history.update({ offset: offer.offset }, kinds);
+  return origin !== undefined && byFactory(origin, asked) !== undefined;
+}
+
+const isSame = (terms: Terms | undefined, asked: Terms): boolean =>
+  terms?.agreed === asked.agreed && terms.inputHoldingCids === asked.inputHoldingCids;
+
+const isStep = (event: Created | Exercised): event is Exercised =>
+  event.does === "exercise" && event.kind === transferOffer && event.consuming;
+
+const isOffer = (event: Created | Exercised): event is Created =>
+  event.does === "create" && event.kind === transferOffer;
+
+/** The outcomes of the standard's TransferInstructionResult, by their tags. */
+const outcomes: Readonly<Record<string, ProofStatus>> = {
+  TransferInstructionResult_Completed: "Success",
+  TransferInstructionResult_Pending: "Pending",
+  TransferInstructionResult_Failed: "Failure",
+};
+
+/** Undefined where the result is of another form. */
+function outcome(result: JsonValue): ProofStatus | undefined {
+  const tag = at(at(result, "output"), "tag");
+  return typeof tag === "string" ? outcomes[tag] : undefined;
+}
+
+function at(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
+}
+
+function askedTerms(transfer: ProofQuestion["transfer"]): Terms {
+  try {
+    return termsOf(transfer);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const expected = error.message === "amount" ? "a decimal such as 1.0000000000" : "a time such as 2026-01-31T12:00:00.123456Z";
+    throw invalid(`transfer.${error.message} has to be ${expected}`);
+  }
+}

@@ -1,0 +1,65 @@
+import type { JsonValue } from "../../../store/store.js";
+import { micros } from "../../../store/store.js";
+import { parseDecimal } from "../../decimal.js";
+import { Fields } from "../../fields.js";
+import type { TransferTerms } from "../../registry.js";
+
+/** A transfer in a form in which two can be compared, whatever they were written with. */
+export interface Terms {
+  /** Everything but the holdings that it takes. */
+  readonly agreed: string;
+  readonly inputHoldingCids: string;
+}
+
+/** Throws RangeError that names the field where a time or the amount is none. */
+export function termsOf(transfer: TransferTerms): Terms {
+  const amount = parseDecimal(transfer.amount);
+  if (amount === undefined) throw new RangeError("amount");
+  const { sender, receiver, instrumentId, requestedAt, executeBefore, meta } = transfer;
+  const times = [timeOf("requestedAt", requestedAt), timeOf("executeBefore", executeBefore)];
+  const values = Object.entries(meta).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    agreed: JSON.stringify([sender, receiver, String(amount), instrumentId.admin, instrumentId.id, ...times, values]),
+    inputHoldingCids: JSON.stringify(transfer.inputHoldingCids),
+  };
+}
+
+/**
+ * The `transfer` of a contract's payload or of a choice's argument, in the shape
+ * of version 1 or 2 of the token standard. Undefined where there is none that
+ * can be read: it is then not the one that is asked for.
+ */
+export function termsIn(value: JsonValue): Terms | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  try {
+    const transfer = new Fields(value, "").object("transfer");
+    const instrument = transfer.object("instrumentId");
+    return termsOf({
+      sender: partyIn(transfer, "sender"),
+      receiver: partyIn(transfer, "receiver"),
+      amount: transfer.text("amount"),
+      instrumentId: { admin: instrument.id("admin"), id: instrument.id("id") },
+      requestedAt: transfer.text("requestedAt"),
+      executeBefore: transfer.text("executeBefore"),
+      inputHoldingCids: transfer.texts("inputHoldingCids"),
+      meta: transfer.optionalObject("meta")?.optionalObject("values")?.allTexts() ?? {},
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Version 1 names a party, version 2 an account. */
+function partyIn(fields: Fields, name: string): string {
+  if (typeof fields.raw(name) === "string") return fields.id(name);
+  const account = fields.object(name);
+  return account.optionalId("owner") ?? account.id("provider");
+}
+
+function timeOf(name: string, text: string): number {
+  try {
+    return micros(text);
+  } catch {
+    throw new RangeError(name);
+  }
+}
