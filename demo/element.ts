@@ -43,12 +43,12 @@ export function elementsOf(firstOffset: number) {
 
   return {
     /** A contract that is active on the synchronizer. */
-    active(kind: Pick<Kind, "packageName" | "entity">, label: string, payload: JsonObject): JsonObject {
+    active: (kind: Pick<Kind, "packageName" | "entity">, label: string, payload: JsonObject): JsonObject => {
       const createdEvent = created(kind, label, payload);
       return entry({ JsActiveContract: { createdEvent, synchronizerId: synchronizer, reassignmentCounter: 0 } });
     },
     /** A contract that has left its synchronizer and not arrived at another. */
-    inReassignment(kind: Kind, label: string, payload: JsonObject): JsonObject {
+    inReassignment: (kind: Kind, label: string, payload: JsonObject): JsonObject => {
       const createdEvent = created(kind, label, payload);
       const unassignedEvent = {
         reassignmentId: hash(`reassignment ${label}`),

@@ -9,6 +9,7 @@ try {
   buf("generate", "--output", temporary);
   const image = join(temporary, "gen/offledger.binpb");
   buf("build", "--path", "proto/offledger", "--as-file-descriptor-set", "--exclude-source-info", "-o", image);
+  execFileSync("tsx", ["scripts/openapi.ts", join(temporary, "gen/openapi.json")], { stdio: "inherit" });
   const made = contentsOf(join(temporary, "gen"));
   const kept = contentsOf("gen");
   const differing = [...new Set([...made.keys(), ...kept.keys()])].filter(

@@ -1,5 +1,6 @@
 /** What is served, in words for a terminal. */
 import { describe, PROBLEM_LIMIT, type Snapshot } from "./ledger/file/snapshot.js";
+import { isHeld } from "./store/store.js";
 import type { Inventory } from "./registry/registry.js";
 
 /** The text of a start: what is served, and one request to try. */
@@ -12,6 +13,8 @@ export function describeStart(url: string, source: string, inventory: Inventory 
     `offledger serves ${source} at ${url}`,
     "",
     ...describeInventory(inventory),
+    "",
+    `Every operation, to read and to try: ${url}/docs`,
     ...toTry(url, inventory),
     "",
   ].join("\n");
@@ -20,12 +23,15 @@ export function describeStart(url: string, source: string, inventory: Inventory 
 /** The text of `offledger check`. */
 export function describeCheck(path: string, snapshot: Snapshot, inventory: Inventory | undefined): string {
   const { contracts, ignored, problems } = snapshot;
+  const held = contracts.filter(isHeld).length;
+  const counted = contracts.length - held;
   if (inventory === undefined) {
     const more = problems.length < PROBLEM_LIMIT ? [] : [`(no more than ${PROBLEM_LIMIT} are listed)`];
     return [`${path} cannot be served:`, describe(path, problems), ...more, ""].join("\n");
   }
   return [
-    `${path} would serve ${contracts.length} contracts; ${ignored} elements are of no use to a request and left out`,
+    `${path} would serve ${held} contracts; ${ignored} elements are of no use to a request and left out`,
+    ...(counted === 0 ? [] : [`${counted} holdings are counted and not kept`]),
     "",
     ...describeInventory(inventory),
     "",
@@ -45,18 +51,9 @@ function describeInventory({ registrars, counts, warnings }: Inventory): string[
 }
 
 function toTry(url: string, { registrars }: Inventory): string[] {
-  for (const { party, instruments } of registrars) {
-    const [identifier] = instruments;
-    if (identifier === undefined) continue;
-    const { source, id, scheme } = identifier;
-    const body = JSON.stringify({ registrar: party, instrumentIdentifier: { source, id, scheme } });
-    return [
-      "",
-      "Try:",
-      `  curl ${url}/api/utilities/v0/contract/instrument-configuration \\`,
-      `    -H 'Content-Type: application/json' \\`,
-      `    -d '${body.replaceAll("'", "'\\''")}'`,
-    ];
-  }
-  return [];
+  const [first] = registrars;
+  if (first === undefined) return [];
+  // A party is any text; in quotes it is safe in a shell.
+  const party = encodeURI(first.party).replaceAll("'", "%27").replaceAll(/[?#]/g, encodeURIComponent);
+  return ["", "Try:", `  curl '${url}/api/token-standard/v0/registrars/${party}/registry/metadata/v1/instruments'`];
 }

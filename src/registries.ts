@@ -45,7 +45,14 @@ async function moduleAt(path: string): Promise<Registry> {
   return loaded.default as Registry;
 }
 
-const methods = ["instruments", "transferFactory", "allocationFactory", "settlementFactory", "choiceContext", "inventory"];
+const methods = [
+  "instruments",
+  "transferFactory",
+  "allocationFactory",
+  "settlementFactory",
+  "choiceContext",
+  "inventory",
+];
 
 /** What keeps a value from being a registry. */
 function lackingOf(value: unknown): string | undefined {

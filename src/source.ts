@@ -95,7 +95,10 @@ async function orUnavailable<T>(looking: Promise<T>): Promise<T> {
 
 /** The file that is served: the operator's, or the demo of the registry that comes with the package. */
 export function snapshotPath({ snapshot, registry }: Config): string {
-  return snapshot ?? createRequire(import.meta.url).resolve(`#demo/${registry === "minimal" ? "minimal" : "registry"}.ndjson`);
+  return (
+    snapshot ??
+    createRequire(import.meta.url).resolve(`#demo/${registry === "minimal" ? "minimal" : "registry"}.ndjson`)
+  );
 }
 
 function fileSource(path: string, decoder: Decoder, writer: StoreWriter): Source {

@@ -89,6 +89,36 @@ const table: readonly {
     bad: [],
   },
   {
+    name: "registry",
+    variable: "OFFLEDGER_REGISTRY",
+    flag: "--registry",
+    takes: "utility, minimal, or the path of a JavaScript module",
+    good: [
+      ["utility", "utility"],
+      ["minimal", "minimal"],
+    ],
+    bad: [],
+  },
+  {
+    name: "instruments",
+    variable: "OFFLEDGER_INSTRUMENTS",
+    flag: "--instruments",
+    takes: "the path of a YAML file",
+    good: [["instruments.yaml", "instruments.yaml"]],
+    bad: [],
+  },
+  {
+    name: "totalSupply",
+    variable: "OFFLEDGER_TOTAL_SUPPLY",
+    flag: "--total-supply",
+    takes: "true or false",
+    good: [
+      ["true", true],
+      ["false", false],
+    ],
+    bad: ["yes", "1", "TRUE", " true"],
+  },
+  {
     name: "logLevel",
     variable: "OFFLEDGER_LOG_LEVEL",
     flag: "--log-level",
@@ -325,7 +355,8 @@ describe.each(table)("$name", ({ name, variable, flag, takes, good, bad }) => {
   });
 
   test("is taken from the flag where both say it", () => {
-    const [[first] = [""], [second, value] = [""]] = good;
+    // Of a setting that takes every text one value does.
+    const [[first] = [""], [second, value] = good[0] ?? [""]] = good;
     expect(configOf([flag, second], { [variable]: first })[name]).toBe(value);
     expect(configOf([flag, second], { [variable]: bad[0] ?? first })[name]).toBe(value);
   });
@@ -429,7 +460,8 @@ test("the help names every command and every setting with variable, flag, what i
     expect(about).toContain(takes);
     expect(about).toContain(`Variable: ${variable}.`);
     const fallback = name === "snapshot" ? "the demo registry" : defaults[name];
-    expect(about).toContain(`(default ${String(fallback)})`);
+    const told = /\(default (.*)\)\. Variable/.exec(about)?.[1];
+    expect(told).toBe(fallback === undefined ? undefined : String(fallback));
   }
 });
 

@@ -2,15 +2,10 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
-import { type DescMethod, getOption, type JsonValue } from "@bufbuild/protobuf";
+import { createFileRegistry, fromBinary, getOption, type JsonValue } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { http } from "../gen/google/api/annotations_pb.js";
-import { AllocationService as AllocationV1 } from "../gen/offledger/allocation/v1/allocation_service_pb.js";
-import { AllocationService as AllocationV2 } from "../gen/offledger/allocation/v2/allocation_service_pb.js";
-import { BurnService } from "../gen/offledger/burn/v0/burn_service_pb.js";
-import { InstrumentConfigurationService } from "../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
-import { TransferInstructionService as V1 } from "../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
-import { TransferInstructionService as V2 } from "../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { defaultOf } from "../src/config/help.js";
 import { type Setting, settings } from "../src/config/settings.js";
 import { type Running, serveFile } from "./fixtures/running.js";
@@ -76,21 +71,22 @@ test("the table of settings has every setting with its default", () => {
   }
 });
 
-function pathOf(method: DescMethod): string {
-  const { pattern } = getOption(method, http);
-  return pattern.case === "post" ? pattern.value : "";
-}
-
-test("the table of operations has every rpc that is served, with its path", () => {
-  const rows = readme.matchAll(/^\| `([RU]\/.*)` \| `(.*)` \|$/gm);
-  const told = [...rows].map(([, path = "", rpc]) => {
+test("the table of operations has every rpc that is served, with its method and path", () => {
+  const rows = readFileSync("docs/operations.md", "utf8").matchAll(/^\| (GET|POST) \| `(.*)` \| `(.*)` \|$/gm);
+  const told = [...rows].map(([, verb = "", path = "", rpc]) => {
     const whole = path
       .replace(/^R/, "/api/token-standard/v0/registrars/{registrarParty}/registry")
       .replace(/^U/, "/api/utilities/v0");
-    return `${rpc} ${whole.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+    return `${rpc} ${verb} ${whole.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
   });
-  const served = [V1, V2, AllocationV1, AllocationV2, BurnService, InstrumentConfigurationService].flatMap((service) =>
-    service.methods.map((method) => `${service.typeName}/${method.name} ${pathOf(method)}`),
-  );
+  const image = createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync("gen/offledger.binpb")));
+  const services = [...image].filter((desc) => desc.kind === "service" && desc.typeName.startsWith("offledger."));
+  const served = services
+    .flatMap((service) => (service.kind === "service" ? service.methods : []))
+    .map((method) => {
+      const { pattern } = getOption(method, http);
+      return `${method.parent.typeName}/${method.name} ${pattern.case?.toUpperCase()} ${String(pattern.value)}`;
+    });
   expect(told.toSorted()).toEqual(served.toSorted());
+  expect(readme).toContain(`There are ${served.length},`);
 });

@@ -22,13 +22,21 @@ export function told(desc: AnyDesc): Told {
 /** Lines to paragraphs, and names of fields as they stand in JSON. */
 function unwrap(comment: string): string {
   const paragraphs = comment.trim().split(/\n\s*\n/);
-  const lines = paragraphs.map((paragraph) => paragraph.split("\n").map((line) => line.trim()).join(" "));
+  const lines = paragraphs.map((paragraph) =>
+    paragraph
+      .split("\n")
+      .map((line) => line.trim())
+      .join(" "),
+  );
   return lines.join("\n\n").replaceAll(/`([a-z]+(?:_[a-z]+)+)`/g, (_, name: string) => `\`${camel(name)}\``);
 }
 
 /** "not_found when …; aborted when …." */
 function errorsIn(text: string): Map<string, string> {
-  const parts = text.replace(/\.$/, "").split("; ").filter((part) => part !== "");
+  const parts = text
+    .replace(/\.$/, "")
+    .split("; ")
+    .filter((part) => part !== "");
   return new Map(
     parts.map((part) => {
       const [name = "", ...rest] = part.split(" ");
@@ -38,4 +46,5 @@ function errorsIn(text: string): Map<string, string> {
   );
 }
 
-export const camel = (name: string): string => name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+export const camel = (name: string): string =>
+  name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

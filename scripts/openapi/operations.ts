@@ -42,7 +42,10 @@ export function routeOf(method: DescMethod, tag: string, schemas: Schemas): Rout
       },
     }),
     responses: {
-      "200": { description: told(method.output.typeName.startsWith("google.") ? method : method.output).text, ...json(schemas.of(method.output)) },
+      "200": {
+        description: told(method.output.typeName.startsWith("google.") ? method : method.output).text,
+        ...json(schemas.of(method.output)),
+      },
       ...failures(path, errors, body, parameters.length > 0),
     },
   };
@@ -57,7 +60,9 @@ function failures(
 ): JsonObject {
   const isHealth = !path.startsWith("/api/");
   const common: [number, string][] = [
-    ...(hasBody || hasParameters ? [[400, "When a field or parameter is missing or not of its form."] as [number, string]] : []),
+    ...(hasBody || hasParameters
+      ? [[400, "When a field or parameter is missing or not of its form."] as [number, string]]
+      : []),
     ...(hasBody
       ? ([
           [413, "When the body is too large."],
@@ -100,7 +105,10 @@ export const errorSchemas: JsonObject = {
     description: "Why a utility operation has no answer.",
     required: ["error", "error_description"],
     properties: {
-      error: { type: "string", description: "The kind of error, for example `not_found`; `unknown_error` for a defect." },
+      error: {
+        type: "string",
+        description: "The kind of error, for example `not_found`; `unknown_error` for a defect.",
+      },
       error_description: { type: "string", description: "What was wrong, with which value, and what to do." },
     },
   },

@@ -52,7 +52,9 @@ export class Schemas {
     if (rules?.required === true || minLength(rules) > 0) return true;
     // An answer always has what has no way to be absent.
     const isAnswer = !this.#requests.has(field.parent.typeName);
-    return isAnswer && (field.fieldKind === "list" || field.fieldKind === "map" || field.presence === Presence.IMPLICIT);
+    return (
+      isAnswer && (field.fieldKind === "list" || field.fieldKind === "map" || field.presence === Presence.IMPLICIT)
+    );
   }
 
   #object(message: DescMessage, inPath: readonly string[]): JsonObject {

@@ -37,7 +37,10 @@ export async function readInstruments(path: string | undefined): Promise<Instrum
 }
 
 /** Parses the content. Each problem begins with its line. */
-export function parseInstruments(text: string): { readonly entries: InstrumentEntries; readonly problems: readonly string[] } {
+export function parseInstruments(text: string): {
+  readonly entries: InstrumentEntries;
+  readonly problems: readonly string[];
+} {
   const reader = new Reader(text);
   return { entries: reader.entries(), problems: reader.problems };
 }
@@ -50,7 +53,10 @@ type FieldReader = (reader: Reader, node: ParsedNode | null, key: string) => str
 
 const text: FieldReader = (reader, node, key) => {
   if (isScalar(node) && typeof node.value === "string" && node.value.trim() !== "") return node.value;
-  return reader.tell(node, `${key} has to be a text that is not empty${isScalar(node) && node.value !== null ? ", in quotes where it looks like something else" : ""}`);
+  return reader.tell(
+    node,
+    `${key} has to be a text that is not empty${isScalar(node) && node.value !== null ? ", in quotes where it looks like something else" : ""}`,
+  );
 };
 
 const decimals: FieldReader = (reader, node, key) => {
@@ -68,7 +74,8 @@ class Reader {
 
   constructor(content: string) {
     this.#document = parseDocument(content, { lineCounter: this.#lines, prettyErrors: false });
-    for (const { pos, message } of this.#document.errors) this.problems.push(`${this.#lines.linePos(pos[0]).line}: ${message}`);
+    for (const { pos, message } of this.#document.errors)
+      this.problems.push(`${this.#lines.linePos(pos[0]).line}: ${message}`);
   }
 
   entries(): Map<string, Map<string, InstrumentEntry>> {
@@ -96,8 +103,7 @@ class Reader {
       const found = read(this, value, `${path}.${name}`);
       if (found !== undefined) entry[name] = found;
     }
-    // Each field has been read by its own reader.
-    return entry as InstrumentEntry;
+    return entry;
   }
 
   /** The entries of a map with their keys as texts. */
@@ -109,7 +115,7 @@ class Reader {
     const map = isAlias(node) ? node.resolve(this.#document) : node;
     if (!isMap(map)) return this.tell(node, `${path} has to be a map of ${holds}`);
     for (const { key, value } of (map as YAMLMap.Parsed).items) {
-      if (isScalar(key) && key.value !== null) yield [String(key.source ?? key.value), value, key];
+      if (isScalar(key) && key.value !== null) yield [key.source, value, key];
       else this.tell(key, `${path} has a key that is no text`);
     }
   }

@@ -103,7 +103,9 @@ function tokenOf(registrar: string, lastId: string): string {
 function lastOf(token: string, registrar: string): string {
   const [owner, lastId] = parse(Buffer.from(token, "base64url").toString());
   if (owner === registrar && typeof lastId === "string" && tokenOf(registrar, lastId) === token) return lastId;
-  throw invalid("pageToken is none that was given for this registrar: use nextPageToken of the page before, as it came");
+  throw invalid(
+    "pageToken is none that was given for this registrar: use nextPageToken of the page before, as it came",
+  );
 }
 
 function parse(text: string): readonly unknown[] {

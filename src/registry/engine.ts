@@ -72,7 +72,9 @@ export class Engine {
   async askHistory<T>(question: (utility: UtilityOperations, history: History) => Promise<T>): Promise<T> {
     const utility = this.#utility();
     if (this.#history !== undefined) return question(utility, this.#history);
-    throw notFound("this service reads a file of active contracts, which has no updates: only a ledger can tell of them");
+    throw notFound(
+      "this service reads a file of active contracts, which has no updates: only a ledger can tell of them",
+    );
   }
 
   #utility(): UtilityOperations {

@@ -10,7 +10,10 @@ export interface History {
    * One update, with its events on contracts of the kinds. Undefined where the
    * ledger has no such update, or none that we may see.
    */
-  update(which: { readonly updateId: string } | { readonly offset: number }, kinds: readonly Kind[]): Promise<Update | undefined>;
+  update(
+    which: { readonly updateId: string } | { readonly offset: number },
+    kinds: readonly Kind[],
+  ): Promise<Update | undefined>;
   /** How a contract of one of the kinds came to be, be it archived. Undefined where the ledger does not know, or no longer. */
   creation(contractId: string, kinds: readonly Kind[]): Promise<Created | undefined>;
 }

@@ -1,11 +1,5 @@
 import type { Contract, Kind, View } from "../store/store.js";
-import type {
-  ContextAnswer,
-  FactoryAnswer,
-  Inventory,
-  ProofStatus,
-  TransferFactoryAnswer,
-} from "./answers.js";
+import type { ContextAnswer, FactoryAnswer, Inventory, ProofStatus, TransferFactoryAnswer } from "./answers.js";
 import type { History } from "./history.js";
 import type { Instrument, InstrumentConfiguration, Supply } from "./instruments.js";
 import type {

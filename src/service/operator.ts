@@ -14,7 +14,10 @@ export function operators(engine: Engine, openApi: JsonObject): Offered[] {
       async getAllPackages() {
         const census = await engine.ask((_registry, { view }) => view.census());
         const packages = new Map(
-          census.map(({ kind, packageId }) => [`${kind.packageName} ${packageId}`, { name: kind.packageName, id: packageId }]),
+          census.map(({ kind, packageId }) => [
+            `${kind.packageName} ${packageId}`,
+            { name: kind.packageName, id: packageId },
+          ]),
         );
         return { packages: [...packages].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one) };
       },

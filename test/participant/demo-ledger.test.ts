@@ -41,31 +41,31 @@ test("it has the demo registry, things happen in it, and it stops on Ctrl-C", as
     filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative }])),
   };
   // Everything that the registry of the file serves, but for the kind that no rule asks for.
-  const { body } = await ask(`${url}/v2/state/active-contracts`, { activeAtOffset: 33, eventFormat });
-  expect(body).toHaveLength(31);
+  const { body } = await ask(`${url}/v2/state/active-contracts`, { activeAtOffset: 35, eventFormat });
+  expect(body).toHaveLength(33);
 
   const updateFormat = {
     includeTransactions: { eventFormat, transactionShape: "TRANSACTION_SHAPE_ACS_DELTA" },
     includeReassignments: eventFormat,
   };
-  const listener = new Listener(url, "/v2/updates", { beginExclusive: 33, updateFormat });
+  const listener = new Listener(url, "/v2/updates", { beginExclusive: 35, updateFormat });
   const messages = await listener.receive(8);
   expect(messages.slice(0, 8).map(told)).toEqual([
-    "34 Transaction",
-    "35 Transaction",
     "36 Transaction",
     "37 Transaction",
     "38 Transaction",
-    "39 Reassignment",
-    "40 Reassignment",
-    "41 Transaction",
+    "39 Transaction",
+    "40 Transaction",
+    "41 Reassignment",
+    "42 Reassignment",
+    "43 Transaction",
   ]);
   demo.kill("SIGINT");
   const [code] = (await within(5000, "it stops", once(demo, "exit"))) as [number];
   expect(code).toBe(0);
   expect((await listener.ended).code).toBe(1001);
-  expect(output).toMatch(/offset 34: offer 1 of ACME-EUR from alice to bob: 00[0-9a-f]{136}\n/);
-  expect(output).toMatch(/offset 39: offer 2 leaves its synchronizer[^]+\nstopped\n$/);
+  expect(output).toMatch(/offset 36: offer 1 of ACME-EUR from alice to bob: 00[0-9a-f]{136}\n/);
+  expect(output).toMatch(/offset 41: offer 2 leaves its synchronizer[^]+\nstopped\n$/);
 });
 
 test("a port that is taken ends it with a word", async () => {

@@ -43,7 +43,8 @@ export const minimalRegistry: Registry = {
 
   async choiceContext({ view }, choice, { registrar, contractId }) {
     const kind = kinds[choice];
-    if (kind === undefined) throw invalid("this registry has no allocation instructions: an allocation is made at once");
+    if (kind === undefined)
+      throw invalid("this registry has no allocation instructions: an allocation is made at once");
     const [[contract]] = await view.read([{ kind, contractId }]);
     if (contract === undefined || contract.facts.admin !== registrar) {
       throw notFound(`contract ${contractId} of registrar ${registrar} is not known here`);

@@ -101,7 +101,8 @@ test("before the first snapshot it lives, is not ready, and answers 503 with Ret
   expect(await get(service, "/livez")).toMatchObject({ status: 200, body: { status: "ok" } });
   expect(await get(service, "/readyz")).toMatchObject({
     status: 503,
-    body: { status: "not ready", reason: "no snapshot of the ledger has been taken yet" },
+    retryAfter: "1",
+    body: { error: "not ready: no snapshot of the ledger has been taken yet" },
   });
   expect(await reject(service, "offer")).toEqual({
     status: 503,

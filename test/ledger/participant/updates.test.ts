@@ -118,6 +118,7 @@ describe("a transaction", () => {
     expect(decoded(transaction([{ CreatedEvent: created("one") }, archived("two"), archived("one")]))).toEqual({
       offset: 17,
       updateId: "update-17",
+      recorded: 1_767_603_600_123_456,
       changes: [
         {
           active: {
@@ -154,7 +155,13 @@ describe("a transaction", () => {
   });
 
   test("without events moves the offset, and has its id", () => {
-    expect(decoded(transaction([]))).toEqual({ offset: 17, updateId: "update-17", changes: [], unreadable: [] });
+    expect(decoded(transaction([]))).toEqual({
+      offset: 17,
+      updateId: "update-17",
+      recorded: 1_767_603_600_123_456,
+      changes: [],
+      unreadable: [],
+    });
   });
 
   test("leaves out what no rule needs: other entities, other packages, holdings without a lock", () => {
@@ -220,6 +227,7 @@ describe("a reassignment", () => {
     expect(decoded(reassignment([assigned("one", 2, "sync-C")]))).toMatchObject({
       offset: 17,
       updateId: "update-17",
+      recorded: 1_767_603_600_123_456,
       changes: [{ active: { contractId: "one", synchronizerId: "sync-C", reassignmentCounter: 2 } }],
       unreadable: [],
     });
@@ -229,6 +237,7 @@ describe("a reassignment", () => {
     expect(decoded(reassignment([unassigned("one", 3)]))).toEqual({
       offset: 17,
       updateId: "update-17",
+      recorded: 1_767_603_600_123_456,
       changes: [{ unassigned: "one", reassignmentCounter: 3 }],
       unreadable: [],
     });

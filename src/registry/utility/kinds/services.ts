@@ -3,7 +3,8 @@ import { keys } from "./keys.js";
 import { kind } from "./kind.js";
 
 export interface AllocationFactory {
-  readonly operator: string;
+  /** Undefined where the factory names none: no rule needs it. */
+  readonly operator: string | undefined;
   readonly provider: string;
   readonly registrar: string;
 }
@@ -12,7 +13,7 @@ export const allocationFactory = kind(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
   (payload): AllocationFactory => ({
-    operator: payload.id("operator"),
+    operator: payload.optionalId("operator"),
     provider: payload.id("provider"),
     registrar: payload.id("registrar"),
   }),

@@ -63,7 +63,8 @@ export function allocationArguments({ registrar, choiceArguments }: FactoryQuest
     instrumentId: side.id("instrumentId"),
     isSent: side.oneOf("side", ["SenderSide", "ReceiverSide"]) === "SenderSide",
   }));
-  if (sides.length === 0) throw invalid(`${allocation.path("transferLegSides")} is empty: an allocation has at least one`);
+  if (sides.length === 0)
+    throw invalid(`${allocation.path("transferLegSides")} is empty: an allocation has at least one`);
   return {
     sender: account(allocation.object("authorizer")).party,
     instruments: [...new Set(sides.map(({ instrumentId }) => instrumentId))],

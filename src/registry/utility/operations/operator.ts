@@ -4,7 +4,8 @@ import { allocationFactory } from "../kinds/services.js";
 
 /** The operator that the newest AllocationFactory names. */
 export async function operator({ view }: Scene): Promise<string> {
-  const [newest] = await view.all(allocationFactory);
+  const operators = (await view.all(allocationFactory)).map(({ facts }) => facts.operator);
+  const newest = operators.find((party) => party !== undefined);
   if (newest === undefined) throw notFound("no operator is known here: no AllocationFactory is held that names one");
-  return newest.facts.operator;
+  return newest;
 }

@@ -96,7 +96,8 @@ function askedTerms(transfer: ProofQuestion["transfer"]): Terms {
     return termsOf(transfer);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    const expected = error.message === "amount" ? "a decimal such as 1.0000000000" : "a time such as 2026-01-31T12:00:00.123456Z";
+    const expected =
+      error.message === "amount" ? "a decimal such as 1.0000000000" : "a time such as 2026-01-31T12:00:00.123456Z";
     throw invalid(`transfer.${error.message} has to be ${expected}`);
   }
 }
