@@ -38,7 +38,12 @@ export async function startApp(config: Config, now: () => number = Date.now): Pr
   const source = await sourceOf(config, registry.kinds, store, now);
   const engine = new Engine(registry, store, source, now, source.history);
   const openApi = openApiDocument();
-  const offered = services(engine, { words, openApi, unreadiness: () => source.unreadiness() });
+  const offered = services(engine, {
+    words,
+    countsHoldings: config.totalSupply,
+    openApi,
+    unreadiness: () => source.unreadiness(),
+  });
   const server = await createServer(offered, { logLevel: config.logLevel, openApi });
   const close = async () => {
     await server.close(config.graceSeconds * 1000);

@@ -55,6 +55,9 @@ async function serve(config: Config): Promise<void> {
 }
 
 async function check(config: Config): Promise<void> {
+  if (config.ledgerUrl !== undefined) {
+    return fail("offledger check looks at a file, and OFFLEDGER_LEDGER_URL names a participant", EXIT_WRONG);
+  }
   const path = snapshotPath(config);
   let content: string;
   try {

@@ -21,7 +21,6 @@ export async function registryOf(config: Config): Promise<Registry> {
 
 function utility(config: Config): Registry {
   return utilityRegistry({
-    countsHoldings: config.totalSupply,
     settlementLimits: {
       legs: config.maxLegs,
       allocations: config.maxAllocations,
@@ -61,8 +60,15 @@ function lackingOf(value: unknown): string | undefined {
   if (typeof fields.name !== "string") return "has no name";
   if (!Array.isArray(fields.kinds)) return "has no list of kinds";
   if (typeof fields.supportedApis !== "object" || fields.supportedApis === null) return "has no supportedApis";
+  if (!fields.kinds.every(isKind)) return "has a kind without packageName, entity or read";
   const missing = methods.filter((method) => typeof fields[method] !== "function");
   return missing.length === 0 ? undefined : `lacks ${missing.join(", ")}`;
+}
+
+function isKind(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { packageName, entity, read } = value as Readonly<Record<string, unknown>>;
+  return typeof packageName === "string" && typeof entity === "string" && typeof read === "function";
 }
 
 const wrong = (reason: string) =>

@@ -64,13 +64,16 @@ export async function sourceOf(
   const pause = (milliseconds: number) => delay(milliseconds, undefined, { signal }).catch(() => undefined);
   const history = new ParticipantHistory(endpoint, ledgerParties, { longest: config.readWaitMs, now: Date.now, pause });
   let running: Promise<void> = Promise.resolve();
+  let logged: Log | undefined;
   return {
     name: ledgerUrl.href,
     history: {
-      update: (which, ofKinds) => orUnavailable(history.update(which, ofKinds)),
-      creation: (contractId, ofKinds) => orUnavailable(history.creation(contractId, ofKinds)),
+      update: (which, ofKinds) => orUnavailable(history.update(which, ofKinds), logged),
+      creation: (contractId, ofKinds) => orUnavailable(history.creation(contractId, ofKinds), logged),
+      again: (question) => history.again(question),
     },
     async start(log) {
+      logged = log;
       running = new Mirror({ ledger, decoder, writer, progress, log, now, random: Math.random, pause, signal }).run();
     },
     refusal: () => progress.refusal(),
@@ -83,13 +86,17 @@ export async function sourceOf(
   };
 }
 
-/** A participant that fails is no fault of the request's; what it says is not for callers. */
-async function orUnavailable<T>(looking: Promise<T>): Promise<T> {
+/** A participant that fails is no fault of the request's; what it says is for the operator alone. */
+async function orUnavailable<T>(looking: Promise<T>, log: Log | undefined): Promise<T> {
   try {
     return await looking;
   } catch (error) {
-    if (error instanceof LedgerError) throw unavailable("the ledger cannot be asked for its updates now");
-    throw error;
+    if (!(error instanceof LedgerError)) throw error;
+    log?.warn(
+      { trouble: error.trouble, reason: error.message },
+      "a transfer cannot be proven: the ledger does not answer",
+    );
+    throw unavailable("the ledger cannot be asked for its updates now");
   }
 }
 

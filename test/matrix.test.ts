@@ -1,195 +1,185 @@
 /** Every operation by every protocol: equal answers, and equal errors. */
-import type { DescMethodUnary, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { contractId, party } from "../demo/element.js";
-import { AllocationService as AllocationV1 } from "../gen/offledger/allocation/v1/allocation_service_pb.js";
-import { AllocationService as AllocationV2 } from "../gen/offledger/allocation/v2/allocation_service_pb.js";
-import { BurnService } from "../gen/offledger/burn/v0/burn_service_pb.js";
-import { InstrumentConfigurationService } from "../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
-import { TransferInstructionService as TransferV1 } from "../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
-import { TransferInstructionService as TransferV2 } from "../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import { type Call, protocols } from "./fixtures/protocols.js";
-import { registry, type Running, serveFile } from "./fixtures/running.js";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { answered, calls, refused } from "./fixtures/calls/index.js";
+import { acme, alice, bob } from "./fixtures/calls/making.js";
+import { instruments } from "./fixtures/calls/metadata.js";
+import { factoryV1, transferV1 } from "./fixtures/calls/transfer-instruction.js";
+import { type Call, protocols, sendRest } from "./fixtures/protocols.js";
+import { nameOf, rpcs } from "./fixtures/services.js";
+import { defective, demo, inReassignment, type Place, unready } from "./fixtures/situations.js";
+import { within } from "./fixtures/waiting.js";
 
-const acme = party("acme-registrar");
-const nordic = party("nordic-registrar");
-const alice = party("alice");
-const bob = party("bob");
-const account = (owner: string): JsonObject => ({ owner, provider: null, id: "" });
-const extraArgs = { context: {}, meta: {} };
+const everyProtocol = Object.entries(protocols);
 
-const transfer = (sender: string, receiver: string, id: string): JsonObject => ({
-  expectedAdmin: acme,
-  transfer: {
-    sender,
-    receiver,
-    amount: "1.0",
-    instrumentId: { admin: acme, id },
-    requestedAt: "2026-06-01T00:00:00Z",
-    executeBefore: "2026-06-02T00:00:00Z",
-    inputHoldingCids: [],
-    meta: { values: {} },
-  },
-  extraArgs,
-});
-
-const settlement: JsonObject = {
-  settlement: { executors: [alice], id: "trade 17", cid: null, meta: { values: {} } },
-  transferLegs: [
-    { transferLegId: "1", sender: account(alice), receiver: account(bob), amount: "40.0", instrumentId: "ACME-BOND" },
-    { transferLegId: "2", sender: account(bob), receiver: account(alice), amount: "39500.0", instrumentId: "ACME-EUR" },
-  ],
-  allocations: [
-    { allocationCid: contractId("allocation bond leg"), extraTransferLegSides: [], nextIterationFunding: null },
-    { allocationCid: contractId("allocation euro leg"), extraTransferLegSides: [], nextIterationFunding: null },
-  ],
-  actors: [alice],
-  extraArgs,
-};
-
-/** A factory operation: the registrar stands in the path, the rest in the body. */
-function factory(method: DescMethodUnary, registrar: string, path: string, body: JsonObject): Call {
-  return { method, path: registry(registrar) + path, body, request: { registrarParty: registrar, ...body } };
-}
-
-/** A choice on a contract: registrar and contract stand in the path. */
-function choice(
-  method: DescMethodUnary,
-  registrar: string,
-  field: string,
-  id: string,
-  path: (id: string) => string,
-): Call {
-  const body = { meta: {}, excludeDebugFields: false };
-  const request = { registrarParty: registrar, [field]: id, ...body };
-  return { method, path: registry(registrar) + path(id), body, request };
-}
-
-const reject = (registrar: string, id: string): Call =>
-  choice(
-    TransferV2.method.getTransferInstructionRejectContext,
-    registrar,
-    "transferInstructionId",
-    id,
-    (cid) => `/transfer-instruction/v2/${cid}/choice-contexts/reject`,
-  );
-
-const transferFactory = (body: JsonObject): Call =>
-  factory(TransferV1.method.getTransferFactory, acme, "/transfer-instruction/v1/transfer-factory", body);
-
-function configuration(identifier: JsonObject, registrar = acme): Call {
-  const body = { registrar, instrumentIdentifier: identifier };
-  const method = InstrumentConfigurationService.method.getInstrumentConfiguration;
-  return { method, path: "/api/utilities/v0/contract/instrument-configuration", body, request: body };
-}
-
-function burn(method: DescMethodUnary, field: string, id: string, path: (id: string) => string): Call {
-  return { method, path: `/api/utilities/v0/registry/burn/v0/${path(id)}`, body: undefined, request: { [field]: id } };
-}
-
-const isin = { source: "ISO", id: "EU000A1ACME7", scheme: "ISIN" };
-const eight: Readonly<Record<string, Call>> = {
-  "1 settlement factory": factory(AllocationV2.method.getSettlementFactory, acme, "/allocation/v2/settlement-factory", {
-    choiceArguments: settlement,
-  }),
-  "2 transfer factory, offer": transferFactory({ choiceArguments: transfer(alice, bob, "ACME-BOND") }),
-  "2 transfer factory, direct": transferFactory({ choiceArguments: transfer(alice, bob, "ACME-EUR") }),
-  "2 transfer factory, self, without debug fields": transferFactory({
-    choiceArguments: transfer(alice, alice, "ACME-BOND"),
-    excludeDebugFields: true,
-  }),
-  "3 transfer instruction, reject": reject(acme, contractId("offer bond to bob")),
-  "4 allocation, cancel": choice(
-    AllocationV2.method.getAllocationCancelContext,
-    acme,
-    "allocationId",
-    contractId("allocation bond leg"),
-    (id) => `/allocations/v2/${id}/choice-contexts/cancel`,
-  ),
-  "5 allocation, withdraw": choice(
-    AllocationV1.method.getAllocationWithdrawContext,
-    acme,
-    "allocationId",
-    contractId("allocation euro leg"),
-    (id) => `/allocations/v1/${id}/choice-contexts/withdraw`,
-  ),
-  "6 burn request, accept": burn(
-    BurnService.method.getBurnRequestAcceptContext,
-    "burnRequestId",
-    contractId("burn request"),
-    (id) => `request/${id}/choice-contexts/accept`,
-  ),
-  "7 burn offer, cancel": burn(
-    BurnService.method.getBurnOfferCancelContext,
-    "burnOfferId",
-    contractId("burn offer"),
-    (id) => `offer/${id}/choice-contexts/cancel`,
-  ),
-  "8 instrument configuration": configuration(isin),
-};
-
-const failing: Readonly<Record<string, { readonly call: Call; readonly code: Code; readonly says: string }>> = {
-  "arguments without a transfer": {
-    call: transferFactory({ choiceArguments: {} }),
-    code: Code.InvalidArgument,
-    says: "choiceArguments.transfer has to be an object, and is missing",
-  },
-  "a request without arguments": {
-    call: transferFactory({}),
-    code: Code.InvalidArgument,
-    says: "choiceArguments: value is required",
-  },
-  "an identifier without scheme": {
-    call: configuration({ source: "ISO", id: "EU000A1ACME7" }),
-    code: Code.InvalidArgument,
-    says: "instrumentIdentifier.scheme: value is required",
-  },
-  "a contract that is not there": {
-    call: reject(acme, "00ab"),
-    code: Code.NotFound,
-    says: `transfer instruction 00ab of registrar ${acme} is not known here: there is none, or it has been archived`,
-  },
-  "a contract in reassignment": {
-    call: reject(nordic, contractId("offer moving")),
-    code: Code.Aborted,
-    says:
-      `the transfer instruction (contract ${contractId("offer moving")}) is being reassigned between synchronizers; ` +
-      "ask again when it has arrived",
-  },
-};
-
-let running: Running;
-beforeAll(async () => {
-  running = await serveFile(undefined);
-});
-afterAll(() => running.close());
-
-describe.each(Object.entries(eight))("%s", (_name, call) => {
-  let byRest: JsonValue;
+/** A server for the tests of one group. */
+function serving(start: () => Promise<Place>): () => string {
+  let place: Place;
   beforeAll(async () => {
-    const answer = await running.post(call.path, call.body);
-    if (answer.status !== 200) throw new Error(`REST answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-    byRest = answer.body;
+    place = await start();
+  });
+  afterAll(() => place.close());
+  return () => place.url;
+}
+
+async function restAnswer(url: string, call: Call): Promise<JsonValue> {
+  const response = await sendRest(url, call);
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`REST answered ${response.status}: ${text}`);
+  return JSON.parse(text) as JsonValue;
+}
+
+/** What Connect answers with JSON, as it stands on the wire. */
+async function connectText(url: string, { method, request }: Call): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  const procedure = `${url}/${nameOf(method)}`;
+  const response = await fetch(procedure, { method: "POST", headers, body: JSON.stringify(request) });
+  return response.text();
+}
+
+/** The rpcs that are served and of which a table has no call. */
+const without = (table: readonly Call[]) => {
+  const called = new Set(table.map(({ method }) => nameOf(method)));
+  return rpcs.map(nameOf).filter((name) => !called.has(name));
+};
+
+describe("the table of calls", () => {
+  test("has a call of every rpc that is served, and all but the proof and the pending instructions are answered", () => {
+    expect(rpcs).toHaveLength(46);
+    expect(without(Object.values(calls))).toEqual([]);
+    expect(without(Object.values(answered))).toEqual([
+      "offledger.allocation_instruction.v2.AllocationInstructionService/GetAllocationInstructionAcceptContext",
+      "offledger.allocation_instruction.v2.AllocationInstructionService/GetAllocationInstructionWithdrawContext",
+      "offledger.transfer.v0.TransferService/VerifyTransferProof",
+    ]);
   });
 
-  test.each(Object.entries(protocols))("gives the same answer by %s", async (_protocol, send) => {
-    expect(await send(running.url, call)).toEqual({ ok: true, answer: byRest });
+  test("has no two calls of one name", () => {
+    expect(Object.keys(calls)).toHaveLength(Object.keys(answered).length + Object.keys(refused).length);
   });
 
-  test("has the same JSON text by REST and by Connect", async () => {
-    const headers = { "content-type": "application/json" };
-    const text = async (path: string, body: JsonValue | undefined) => {
-      const response = await fetch(running.url + path, { method: "POST", headers, body: JSON.stringify(body ?? {}) });
-      return response.text();
-    };
-    const procedure = `/${call.method.parent.typeName}/${call.method.name}`;
-    expect(await text(procedure, call.request)).toBe(await text(call.path, call.body));
+  test("has every code of an error that the demo registry gives", () => {
+    const codes = new Set(Object.values(refused).map(({ code }) => code));
+    expect(codes).toEqual(new Set([Code.InvalidArgument, Code.NotFound, Code.Aborted]));
   });
 });
 
-describe.each(Object.entries(failing))("%s", (_name, { call, code, says }) => {
-  test.each(Object.entries(protocols))("is the same error by %s", async (_protocol, send) => {
-    expect(await send(running.url, call)).toEqual({ ok: false, code, message: says });
+describe("an answer", () => {
+  const url = serving(demo);
+
+  describe.each(Object.entries(answered))("%s", (_name, call) => {
+    let byRest: JsonValue;
+    beforeAll(async () => {
+      byRest = await restAnswer(url(), call);
+    });
+
+    test.each(everyProtocol)("is the same by %s", async (_protocol, send) => {
+      expect(await send(url(), call)).toEqual({ ok: true, answer: byRest });
+    });
+
+    test("has the same JSON text by REST and by Connect", async () => {
+      const response = await sendRest(url(), call);
+      expect(await response.text()).toBe(await connectText(url(), call));
+    });
+  });
+
+  test.each(everyProtocol)("v1 instruments, the second page, is the same by %s", async (_protocol, send) => {
+    const first = (await restAnswer(url(), instruments(acme, { pageSize: 1 }))) as JsonObject;
+    const second = instruments(acme, { pageSize: 1, pageToken: first["nextPageToken"] as string });
+    const outcome = await send(url(), second);
+    expect(outcome).toEqual({ ok: true, answer: await restAnswer(url(), second) });
+    expect(outcome).toMatchObject({ answer: { instruments: [{ id: "ACME-EUR" }] } });
+    expect(outcome).not.toHaveProperty("answer.nextPageToken");
+  });
+});
+
+describe("an error", () => {
+  const url = serving(demo);
+
+  describe.each(Object.entries(refused))("%s", (_name, { call, code, says }) => {
+    test.each(everyProtocol)("is the same by %s", async (_protocol, send) => {
+      expect(await send(url(), call)).toEqual({ ok: false, code, message: says });
+    });
+  });
+});
+
+/** The outcome of every call by one protocol, with the names of the calls. */
+async function outcomes(url: string, send: (typeof protocols)[string]) {
+  const found = await Promise.all(
+    Object.entries(calls).map(async ([name, call]) => [name, await send(url, call)] as const),
+  );
+  return Object.fromEntries(found);
+}
+
+describe("where every contract is between synchronizers", () => {
+  const url = serving(inReassignment);
+
+  test.each(everyProtocol)("every outcome by %s is that by REST", async (_protocol, send) => {
+    const byRest = await outcomes(url(), protocols["REST"] ?? send);
+    expect(Object.values(byRest).filter((outcome) => !outcome.ok && outcome.code === Code.Aborted)).not.toEqual([]);
+    expect(await outcomes(url(), send)).toEqual(byRest);
+  });
+});
+
+describe("where no snapshot has been taken", () => {
+  const url = serving(unready);
+  const reason = "no snapshot of the ledger has been taken yet";
+  /** What every call but these ends in, unless its request is not of its form. */
+  const others: Readonly<Record<string, string>> = {
+    readiness: `not ready: ${reason}`,
+    "a proof from a file": "the ledger cannot be asked for its updates now",
+  };
+
+  test.each(everyProtocol)("every call is unavailable by %s, but for what needs no contracts", async (_, send) => {
+    const found = await outcomes(url(), send);
+    const { liveness, "the OpenAPI document": document, ...rest } = found;
+    expect(liveness).toEqual({ ok: true, answer: { status: "ok" } });
+    expect(document).toMatchObject({ ok: true });
+    const unavailable = Object.keys(answered).filter((name) => name in rest);
+    for (const name of [...unavailable, "a proof from a file", "an instrument that is not there"]) {
+      const expected = { ok: false, code: Code.Unavailable, message: others[name] ?? reason };
+      expect({ name, ...rest[name] }).toEqual({ name, ...expected });
+    }
+    // What is malformed is told so all the same.
+    expect(rest["a page of no instruments"]).toMatchObject({ code: Code.InvalidArgument });
+  });
+});
+
+describe("where every operation is a defect", () => {
+  const url = serving(defective);
+
+  test.each(everyProtocol)("every call is internal by %s and shows nothing", async (protocol, send) => {
+    const found = await outcomes(url(), send);
+    const message = "something went wrong here; the operator's log has the details";
+    // That fixture knows the statuses of outcomes alone.
+    const code = protocol === "REST" ? Code.Unknown : Code.Internal;
+    for (const name of Object.keys(answered)) {
+      expect({ name, ...found[name] }).toEqual({ name, ok: false, code, message });
+    }
+  });
+});
+
+describe("a request of more than 1 MiB", () => {
+  const small = factoryV1({ choiceArguments: transferV1(alice, bob, "ACME-EUR") });
+  const padding = "x".repeat(1024 * 1024);
+  const large = factoryV1({ choiceArguments: { ...transferV1(alice, bob, "ACME-EUR"), padding } });
+  // What is sent with GET stands in the URL, whose limit HTTP itself sets.
+  const withBody = everyProtocol.filter(([name]) => name !== "Connect GET");
+
+  test.each(withBody)("is refused by %s", async (_protocol, send) => {
+    const place = await demo();
+    onTestFinished(() => place.close());
+    expect(await send(place.url, large)).toMatchObject({ ok: false, code: Code.ResourceExhausted });
+  });
+
+  test.each(withBody)("does the connection no harm by %s, be there twelve of them", async (_protocol, send) => {
+    const place = await demo();
+    onTestFinished(() => place.close());
+    for (let count = 1; count <= 12; count++) {
+      const outcome = await within(5_000, `request ${count} is refused`, send(place.url, large));
+      expect({ count, ...outcome }).toMatchObject({ count, ok: false, code: Code.ResourceExhausted });
+    }
+    expect(await within(5_000, "a small one is answered", send(place.url, small))).toMatchObject({ ok: true });
   });
 });

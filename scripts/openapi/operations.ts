@@ -46,7 +46,7 @@ export function routeOf(method: DescMethod, tag: string, schemas: Schemas): Rout
         description: told(method.output.typeName.startsWith("google.") ? method : method.output).text,
         ...json(schemas.of(method.output)),
       },
-      ...failures(path, errors, body, parameters.length > 0),
+      ...failures(path, errors, binding.httpMethod === "POST", parameters.length > 0),
     },
   };
   return { path, method: binding.httpMethod.toLowerCase(), operation };
@@ -55,6 +55,7 @@ export function routeOf(method: DescMethod, tag: string, schemas: Schemas): Rout
 function failures(
   path: string,
   errors: ReadonlyMap<string, string>,
+  // A body is read also where an operation takes none.
   hasBody: boolean,
   hasParameters: boolean,
 ): JsonObject {
@@ -71,10 +72,8 @@ function failures(
       : []),
     ...(isHealth
       ? []
-      : ([
-          [500, "A defect of the service; the operator's log has the details."],
-          [503, "When no contracts have been read yet, they are too old, or the service is stopping."],
-        ] as [number, string][])),
+      : ([[500, "A defect of the service; the operator's log has the details."]] as [number, string][])),
+    [503, `When ${isHealth ? "" : "no contracts have been read yet, they are too old, or "}the service is stopping.`],
   ];
   const own = [...errors].map(([name, when]): [number, string] => {
     const status = statusOf(name);

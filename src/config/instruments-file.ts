@@ -4,7 +4,17 @@
  * `description`, each of them optional. docs/instruments.md shows one.
  */
 import { readFile } from "node:fs/promises";
-import { isAlias, isMap, isScalar, LineCounter, type Node, parseDocument, type ParsedNode, type YAMLMap } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type ParsedNode,
+  Scalar,
+  type YAMLMap,
+} from "yaml";
 import { SettingError } from "./setting-error.js";
 
 /** What the file says of one instrument. */
@@ -49,7 +59,7 @@ const wrong = (reason: string) =>
   new SettingError("OFFLEDGER_INSTRUMENTS", "the path of a YAML file that names instruments", reason);
 
 /** Reads one field; undefined where it is wrong, which has been told then. */
-type FieldReader = (reader: Reader, node: ParsedNode | null, key: string) => string | number | undefined;
+type FieldReader = (reader: Reader, node: Node | null, key: string) => string | number | undefined;
 
 const text: FieldReader = (reader, node, key) => {
   if (isScalar(node) && typeof node.value === "string" && node.value.trim() !== "") return node.value;
@@ -81,7 +91,7 @@ class Reader {
   entries(): Map<string, Map<string, InstrumentEntry>> {
     const found = new Map<string, Map<string, InstrumentEntry>>();
     const { contents } = this.#document;
-    if (this.problems.length > 0 || contents === null) return found;
+    if (this.problems.length > 0 || isEmpty(contents)) return found;
     for (const [registrar, instruments] of this.#items(contents, "the file", "registrars")) {
       const ofRegistrar = new Map<string, InstrumentEntry>();
       found.set(registrar, ofRegistrar);
@@ -92,12 +102,12 @@ class Reader {
     return found;
   }
 
-  #entry(node: ParsedNode | null, path: string): InstrumentEntry {
+  #entry(node: Node, path: string): InstrumentEntry {
     const entry: Record<string, string | number> = {};
-    for (const [name, value, key] of this.#items(node, path, Object.keys(fields).join(", "))) {
+    for (const [name, value] of this.#items(node, path, Object.keys(fields).join(", "))) {
       const read = Object.hasOwn(fields, name) ? fields[name] : undefined;
       if (read === undefined) {
-        this.tell(key, `${path}.${name} is not known; there are ${Object.keys(fields).join(", ")}`);
+        this.tell(value, `${path}.${name} is not known; there are ${Object.keys(fields).join(", ")}`);
         continue;
       }
       const found = read(this, value, `${path}.${name}`);
@@ -106,24 +116,39 @@ class Reader {
     return entry;
   }
 
-  /** The entries of a map with their keys as texts. */
-  *#items(
-    node: ParsedNode | null,
-    path: string,
-    holds: string,
-  ): Generator<[name: string, value: ParsedNode | null, key: ParsedNode]> {
-    const map = isAlias(node) ? node.resolve(this.#document) : node;
-    if (!isMap(map)) return this.tell(node, `${path} has to be a map of ${holds}`);
-    for (const { key, value } of (map as YAMLMap.Parsed).items) {
-      if (isScalar(key) && key.value !== null) yield [key.source, value, key];
-      else this.tell(key, `${path} has a key that is no text`);
+  /** The entries of a map with their keys as texts, each once. In place of a value that is not there stands its key. */
+  *#items(node: Node | null, path: string, holds: string): Generator<[name: string, value: Node]> {
+    if (!isMap(node)) return this.tell(node, `${path} has to be a map of ${holds}`);
+    const names = new Set<string>();
+    for (const { key, value } of (node as YAMLMap.Parsed).items) {
+      if (!isScalar(key) || key.value === null) {
+        this.tell(key, `${path} has a key that is no text`);
+      } else if (names.has(key.source)) {
+        this.tell(key, `${path}.${key.source} stands there twice`);
+      } else {
+        names.add(key.source);
+        yield [key.source, this.#resolved(value) ?? absentAt(key)];
+      }
     }
   }
 
-  /** Notes what is wrong with a node; the line of an empty one is that of the file's end. */
-  tell(node: Node | null | undefined, problem: string): undefined {
-    const at = node?.range?.[0];
-    this.problems.push(`${at === undefined ? 1 : this.#lines.linePos(at).line}: ${problem}`);
+  /** What an alias stands for; the line told is then that of its anchor. */
+  #resolved(node: ParsedNode | null): Node | undefined {
+    return (isAlias(node) ? node.resolve(this.#document) : node) ?? undefined;
+  }
+
+  /** Notes what is wrong with a node. */
+  tell(node: Node | null, problem: string): undefined {
+    this.problems.push(`${this.#lines.linePos(node?.range?.[0] ?? 0).line}: ${problem}`);
     return undefined;
   }
+}
+
+const isEmpty = (node: Node | null): boolean => node === null || (isScalar(node) && node.value === null);
+
+/** A value that is not there, at the place of its key. */
+function absentAt(key: Node): Scalar<null> {
+  const absent = new Scalar(null);
+  if (key.range) absent.range = key.range;
+  return absent;
 }

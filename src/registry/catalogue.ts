@@ -35,10 +35,13 @@ const DECIMALS = 10;
 export class Catalogue {
   readonly #engine: Engine;
   readonly #words: OperatorWords;
+  readonly #countsHoldings: boolean;
 
-  constructor(engine: Engine, words: OperatorWords) {
+  /** `countsHoldings`: whether the store counts, so that there is a supply to tell. */
+  constructor(engine: Engine, words: OperatorWords, countsHoldings: boolean) {
     this.#engine = engine;
     this.#words = words;
+    this.#countsHoldings = countsHoldings;
   }
 
   /**
@@ -79,7 +82,8 @@ export class Catalogue {
     registrar: string,
     instruments: readonly Instrument[],
   ): Promise<ListedInstrument[]> {
-    const supplies = (await registry.totalSupply?.(scene, registrar, instruments)) ?? [];
+    const counts = this.#countsHoldings ? registry.totalSupply : undefined;
+    const supplies = (await counts?.(scene, registrar, instruments)) ?? [];
     return instruments.map(({ id, ...told }, index) => {
       const words = this.#words.get(registrar)?.get(id) ?? {};
       return {

@@ -12,9 +12,17 @@ export type Reason =
   /** Nothing can be answered now; later it can. */
   | "unavailable";
 
+/** A registry that comes as a module may have brought another copy of this class. */
+const BRAND = Symbol.for("offledger.RegistryError");
+
 /** A question that has no answer. The message is for the caller: it names what is wrong. */
 export class RegistryError extends Error {
   readonly reason: Reason;
+  readonly [BRAND] = true;
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
 
   constructor(reason: Reason, message: string) {
     super(message);

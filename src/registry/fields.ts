@@ -41,6 +41,13 @@ export class Fields {
     return typeof value === "string" ? value : this.#wrong(name, "a string");
   }
 
+  /** A whole number that the ledger writes as text, as it does with every number. */
+  wholeNumber(name: string, least: number, most: number): number {
+    const text = this.text(name);
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? value : this.#wrong(name, `a whole number from ${least} to ${most}`);
+  }
+
   oneOf<T extends string>(name: string, values: readonly T[]): T {
     const value = this.raw(name);
     return values.find((known) => known === value) ?? this.#wrong(name, `one of ${values.join(", ")}`);

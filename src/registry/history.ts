@@ -16,6 +16,11 @@ export interface History {
   ): Promise<Update | undefined>;
   /** How a contract of one of the kinds came to be, be it archived. Undefined where the ledger does not know, or no longer. */
   creation(contractId: string, kinds: readonly Kind[]): Promise<Created | undefined>;
+  /**
+   * Puts a question until it has an answer, for as long as an update may be on its
+   * way to us: what is not there yet and what never comes take equally long.
+   */
+  again<T>(question: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
 export interface Update {

@@ -3,7 +3,8 @@
  * `import … from "offledger/registry"` gives. docs/your-own-registry.md shows
  * how to build with it.
  */
-export { conflict, invalid, notFound, RegistryError } from "./errors.js";
+export { type Account, accountOf, partyOf } from "./accounts.js";
+export { conflict, invalid, notFound, RegistryError, unavailable } from "./errors.js";
 export { Fields } from "./fields.js";
 export { decimalText, parseDecimal } from "./decimal.js";
 export type * from "./registry.js";

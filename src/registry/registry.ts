@@ -45,7 +45,7 @@ export interface Registry {
   /** What the contracts held amount to: for the operator, at start and in `offledger check`. */
   inventory(view: View): Promise<Inventory>;
 
-  /** The total supply of instruments, in their order. Absent where it is not counted. */
+  /** The total supply of instruments, in their order. Asked only where holdings are counted; absent where the registry has no such sum. */
   readonly totalSupply?: (
     scene: Scene,
     registrar: string,
@@ -69,8 +69,8 @@ export interface UtilityOperations {
   burnMintFactory(scene: Scene, question: IssuanceQuestion): Promise<FactoryAnswer>;
   /** The context of a choice on an offer or a request to mint or burn. */
   issuanceContext(scene: Scene, choice: IssuanceChoice, question: ChoiceQuestion): Promise<ContextAnswer>;
-  /** What became of a transfer in an update; undefined where the ledger has no such update. */
-  transferProof(history: History, question: ProofQuestion): Promise<ProofStatus | undefined>;
+  /** What became of a transfer in an update. */
+  transferProof(history: History, question: ProofQuestion): Promise<ProofStatus>;
 }
 
 /** The moment in which a question is asked. */

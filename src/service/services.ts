@@ -16,6 +16,8 @@ import { transferProofs } from "./transfer-proof.js";
 export interface ServiceParts {
   /** What the operator says of instruments. */
   readonly words: OperatorWords;
+  /** Whether the store counts holdings. */
+  readonly countsHoldings: boolean;
   /** The document of the HTTP paths. */
   readonly openApi: JsonObject;
   /** Why the service is not ready; undefined where it is. */
@@ -23,12 +25,12 @@ export interface ServiceParts {
 }
 
 /** Every service that is served, with its handlers. */
-export function services(engine: Engine, { words, openApi, unreadiness }: ServiceParts): Offered[] {
+export function services(engine: Engine, { words, countsHoldings, openApi, unreadiness }: ServiceParts): Offered[] {
   return [
     ...transferInstructions(engine),
     ...allocationInstructions(engine),
     ...allocations(engine),
-    ...metadata(engine, new Catalogue(engine, words)),
+    ...metadata(engine, new Catalogue(engine, words, countsHoldings)),
     ...issuances(engine),
     ...instrumentConfigurations(engine),
     ...transferProofs(engine),

@@ -22,8 +22,7 @@ export function transferProofs(engine: Engine): Offered[] {
         };
         const question = { updateId, transfer: terms };
         const status = await engine.askHistory((utility, history) => utility.transferProof(history, question));
-        // An update that is not there is told from one that does not fit by nothing.
-        return { status: Status[status ?? "Failure"] };
+        return { status: Status[status] };
       },
     }),
   ];

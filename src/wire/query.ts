@@ -1,5 +1,6 @@
 /** Query parameters -> fields of a request message in JSON. Pure. */
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { shown } from "../registry/errors.js";
 import { malformed } from "./errors.js";
 
 /** As the server reads a query: a parameter that comes more than once has a list. */
@@ -25,28 +26,35 @@ function put(
 ): void {
   const field = schema.fields.find((known) => known.jsonName === first || known.name === first);
   if (field === undefined) return;
+  const known = into[field.jsonName];
   if (field.fieldKind === "message" && rest.length > 0) {
-    const known = into[field.jsonName];
     const inner: JsonObject = typeof known === "object" && known !== null && !Array.isArray(known) ? known : {};
     into[field.jsonName] = inner;
     put(inner, field.message, rest, name, given);
   } else if (rest.length === 0) {
-    into[field.jsonName] = valueOf(field, name, given);
+    into[field.jsonName] = valueOf(field, name, known, given);
   }
 }
 
-function valueOf(field: DescField, name: string, given: string | readonly string[]): JsonValue {
-  const texts = typeof given === "string" ? [given] : given;
-  if (field.fieldKind === "list") return texts.map((text) => scalar(field, text));
-  const [text = "", ...more] = texts;
-  if (more.length > 0) throw malformed(`the query parameter ${name} is given more than once`);
-  return scalar(field, text);
+/** `known` is what was given under the field's other name. */
+function valueOf(
+  field: DescField,
+  name: string,
+  known: JsonValue | undefined,
+  given: string | readonly string[],
+): JsonValue {
+  const values = (typeof given === "string" ? [given] : given).map((text) => scalar(field, name, text));
+  if (field.fieldKind === "list") return Array.isArray(known) ? [...known, ...values] : values;
+  const [value = "", ...more] = values;
+  if (more.length > 0 || known !== undefined) throw malformed(`the query parameter ${name} is given more than once`);
+  return value;
 }
 
 /** The JSON of a boolean and of a number; every other text stands for itself. */
-function scalar(field: DescField, text: string): JsonValue {
+function scalar(field: DescField, name: string, text: string): JsonValue {
   const type = field.fieldKind === "scalar" || field.fieldKind === "list" ? field.scalar : undefined;
   if (type === ScalarType.BOOL && (text === "true" || text === "false")) return text === "true";
-  if (type === ScalarType.INT32 && /^-?\d{1,15}$/.test(text)) return Number(text);
-  return text;
+  if (type !== ScalarType.INT32) return text;
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  throw malformed(`${name} has to be a whole number, and is ${shown(text)}`);
 }

@@ -76,10 +76,31 @@ function wrongField(schema: DescMessage, json: JsonObject, path: string): string
     if (value === undefined || value === null) continue;
     const name = `${path}${field.jsonName}`;
     if (!fits(field, value)) return `${name} has to be ${expected(field)}, and is ${shown(value)}`;
-    const inner =
-      field.fieldKind === "message" && isObject(value) && !field.message.typeName.startsWith("google.protobuf.")
-        ? wrongField(field.message, value, `${name}.`)
-        : undefined;
+    const inner = Array.isArray(value) ? wrongElement(field, value, name) : wrongInner(field, value, name);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+/** The same within a field that is a message. */
+function wrongInner(field: DescField, value: JsonValue, name: string): string | undefined {
+  const message = field.fieldKind === "message" || field.fieldKind === "list" ? field.message : undefined;
+  if (message === undefined || !isObject(value) || message.typeName.startsWith("google.protobuf.")) return undefined;
+  return wrongField(message, value, `${name}.`);
+}
+
+/** The same within a list. */
+function wrongElement(field: DescField, values: readonly JsonValue[], name: string): string | undefined {
+  if (field.fieldKind !== "list") return undefined;
+  for (const [index, value] of values.entries()) {
+    const path = `${name}[${index}]`;
+    const isFit =
+      field.listKind === "message"
+        ? isObject(value)
+        : typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
+    if (!isFit)
+      return `${path} has to be ${field.listKind === "message" ? "an object" : "a string"}, and is ${shown(value)}`;
+    const inner = wrongInner(field, value, path);
     if (inner !== undefined) return inner;
   }
   return undefined;

@@ -65,7 +65,7 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
   });
   await server.register(rest(served, (defect) => log.error({ err: defect }, "a request failed")));
-  await server.register(rpc(served, BODY_LIMIT));
+  await server.register(rpc(served, BODY_LIMIT, (defect) => log.error({ err: defect }, "an answer could not be sent")));
   await server.register(docs(options.openApi));
   let closing = false;
   server.addHook("onRequest", async (request, reply) => {

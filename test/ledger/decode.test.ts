@@ -144,7 +144,10 @@ describe("nothing is kept", () => {
   });
 
   test("but of a locked holding", () => {
-    expect(decoded(element("Holding", "locked", payload.lockedHolding("alice", "USD"))).contract).toHaveProperty("kind", holding);
+    expect(decoded(element("Holding", "locked", payload.lockedHolding("alice", "USD"))).contract).toHaveProperty(
+      "kind",
+      holding,
+    );
   });
 });
 

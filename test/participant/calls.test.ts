@@ -101,7 +101,7 @@ describe("an update by its id", () => {
     });
     const notFound = { status: 404, body: { code: "UPDATE_NOT_FOUND" } };
     expect(await update(updateId, updateFormat(["bob::1220"]))).toMatchObject(notFound);
-    expect(await update("1220")).toMatchObject(notFound);
+    expect(await update(`1220${"0".repeat(64)}`)).toMatchObject(notFound);
     ledger.prune(1);
     expect(await update(updateId)).toMatchObject(notFound);
   });

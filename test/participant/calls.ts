@@ -13,7 +13,9 @@ import type {
   LedgerEnd,
   PrunedOffsets,
   UpdateByIdRequest,
-  UpdateByIdResponse,
+  UpdateByOffsetRequest,
+  UpdateResponse,
+  UpdateFormat,
   UpdatesRequest,
   Version,
 } from "./messages.js";
@@ -131,9 +133,17 @@ export class Calls {
     return eventsOf(this.ledger.log, contractId, filterOf(eventFormat, this.#packageNames));
   }
 
-  updateById({ updateId, updateFormat }: UpdateByIdRequest): UpdateByIdResponse {
-    this.#checkRights(updateFormat.includeTransactions?.eventFormat, updateFormat.includeReassignments);
-    return updateOf(this.ledger.log, updateId, viewOf(updateFormat, this.#packageNames));
+  updateById({ updateId, updateFormat }: UpdateByIdRequest): UpdateResponse {
+    return this.#update(updateId, updateFormat);
+  }
+
+  updateByOffset({ offset, updateFormat }: UpdateByOffsetRequest): UpdateResponse {
+    return this.#update(offset, updateFormat);
+  }
+
+  #update(which: string | number, format: UpdateFormat): UpdateResponse {
+    this.#checkRights(format.includeTransactions?.eventFormat, format.includeReassignments);
+    return updateOf(this.ledger.log, which, viewOf(format, this.#packageNames));
   }
 
   #checkRights(...formats: readonly (EventFormat | undefined)[]): void {

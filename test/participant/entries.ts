@@ -1,5 +1,5 @@
 /** What a scripted ledger remembers: one entry for each update. */
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/store/store.js";
 
 export interface Contract {
   readonly contractId: string;
@@ -23,10 +23,29 @@ export interface Reassignment {
   readonly fromAfar: boolean;
 }
 
+/** A choice that was exercised on a contract. */
+export interface Exercised {
+  readonly choice: string;
+  readonly argument: JsonValue;
+  readonly result: JsonValue;
+  readonly actors: readonly string[];
+  /** The node of the last thing that came of it; its own where nothing did. */
+  readonly lastNodeId: number;
+}
+
+/** What a transaction tells besides to those who ask for its effects. */
+export interface Effect {
+  /** Stakeholders, actors, and all who see a choice of which it came. */
+  readonly seenBy: readonly string[];
+  /** The contract is created and archived in the same transaction: who follows active contracts is not told. */
+  readonly isTransient: boolean;
+}
+
 /** What an update did to one contract. `nodeId` tells its place in the update. */
 export type Change = { readonly contract: Contract; readonly nodeId: number } & (
-  | { readonly did: "create" }
-  | { readonly did: "archive" }
+  | ({ readonly did: "create" } & Effect)
+  /** "exercise" is a choice that leaves the contract as it is. */
+  | ({ readonly did: "archive" | "exercise"; readonly exercised: Exercised } & Effect)
   | { readonly did: "unassign" | "assign"; readonly reassignment: Reassignment }
 );
 

@@ -1,10 +1,11 @@
 /** Entries of the ledger -> events as they go over the wire. */
-import type { Contract, Entry, Reassignment } from "./entries.js";
+import type { Contract, Entry, Exercised, Reassignment } from "./entries.js";
 import type { Filter, Sight } from "./filters.js";
 import type {
   ArchivedEvent,
   AssignedEvent,
   CreatedEvent,
+  ExercisedEvent,
   ReassignmentEvent,
   TransactionEvent,
   UnassignedEvent,
@@ -16,7 +17,12 @@ export interface Place {
   readonly nodeId: number;
 }
 
-export function createdEvent(contract: Contract, { offset, nodeId }: Place, sight: Sight): CreatedEvent {
+export function createdEvent(
+  contract: Contract,
+  { offset, nodeId }: Place,
+  sight: Sight,
+  acsDelta = true,
+): CreatedEvent {
   return {
     offset,
     nodeId,
@@ -33,7 +39,7 @@ export function createdEvent(contract: Contract, { offset, nodeId }: Place, sigh
     createdAt: contract.createdAt,
     packageName: contract.packageName,
     representativePackageId: packageIdOf(contract),
-    acsDelta: true,
+    acsDelta,
   };
 }
 
@@ -86,14 +92,57 @@ export function unassignedEvent(
   };
 }
 
-/** The events of a transaction that a filter lets through. */
-export function transactionEvents({ offset, changes }: Entry, filter: Filter): TransactionEvent[] {
+function exercisedEvent(
+  contract: Contract,
+  { choice, argument, result, actors, lastNodeId }: Exercised,
+  { offset, nodeId }: Place,
+  { witnesses }: Sight,
+  { consuming, acsDelta }: { readonly consuming: boolean; readonly acsDelta: boolean },
+): ExercisedEvent {
+  return {
+    offset,
+    nodeId,
+    contractId: contract.contractId,
+    templateId: contract.templateId,
+    choice,
+    choiceArgument: argument,
+    actingParties: actors.length === 0 ? contract.signatories.slice(0, 1) : [...actors],
+    consuming,
+    witnessParties: witnesses,
+    lastDescendantNodeId: lastNodeId,
+    exerciseResult: result,
+    packageName: contract.packageName,
+    implementedInterfaces: [],
+    acsDelta,
+  };
+}
+
+/** The events of a transaction that a filter lets through: what it did to the active contracts. */
+export function deltaEvents({ offset, changes }: Entry, filter: Filter): TransactionEvent[] {
   return changes.flatMap((change): TransactionEvent[] => {
-    const { contract, nodeId } = change;
+    const { contract, nodeId, did } = change;
     const sight = filter(contract);
-    if (sight === undefined) return [];
-    if (change.did === "create") return [{ CreatedEvent: createdEvent(contract, { offset, nodeId }, sight) }];
+    const isTold = "isTransient" in change && !change.isTransient;
+    if (sight === undefined || !isTold || did === "exercise") return [];
+    if (did === "create") return [{ CreatedEvent: createdEvent(contract, { offset, nodeId }, sight) }];
     return [{ ArchivedEvent: archivedEvent(contract, { offset, nodeId }, sight) }];
+  });
+}
+
+/** The same with all that it did: every choice, and also what did not last. */
+export function effectEvents({ offset, changes }: Entry, filter: Filter): TransactionEvent[] {
+  return changes.flatMap((change): TransactionEvent[] => {
+    if (!("seenBy" in change)) return [];
+    const { contract, nodeId, seenBy, isTransient } = change;
+    const sight = filter(contract, seenBy);
+    if (sight === undefined) return [];
+    const place = { offset, nodeId };
+    // Who is no stakeholder witnesses what does not concern the contracts that it follows.
+    const acsDelta = !isTransient && filter(contract) !== undefined;
+    if (change.did === "create") return [{ CreatedEvent: createdEvent(contract, place, sight, acsDelta) }];
+    const consuming = change.did === "archive";
+    const how = { consuming, acsDelta: consuming && acsDelta };
+    return [{ ExercisedEvent: exercisedEvent(contract, change.exercised, place, sight, how) }];
   });
 }
 

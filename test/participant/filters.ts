@@ -5,20 +5,20 @@ import type { EventFormat, Filters, IdentifierFilter } from "./messages.js";
 
 /** How a contract is shown to those who asked. */
 export interface Sight {
-  /** The parties asked for that are stakeholders of it. */
+  /** The parties asked for that see it. */
   readonly witnesses: string[];
   readonly withBlob: boolean;
 }
 
-/** How a contract is shown; undefined where it is not. */
-export type Filter = (contract: Contract) => Sight | undefined;
+/** How a contract is shown; undefined where it is not. It is seen by its stakeholders where nothing else is said. */
+export type Filter = (contract: Contract, seenBy?: readonly string[]) => Sight | undefined;
 
 /** What one filter makes of a contract: whether the blob is wanted, or undefined where it does not match. */
 type Match = (contract: Contract) => boolean | undefined;
 
 /**
  * Reads an event format. A contract is shown where a party that is asked for
- * is a stakeholder and one of that party's filters matches. Throws a Refusal
+ * sees it and one of that party's filters matches. Throws a Refusal
  * where the format is one that a participant refuses, or one of interfaces,
  * which this one does not know.
  */
@@ -30,11 +30,10 @@ export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>
   if (byParty.length === 0 && format.filtersForAnyParty === undefined) {
     throw refusal("INVALID_ARGUMENT", "filtersByParty and filtersForAnyParty cannot be empty simultaneously");
   }
-  return (contract) => {
-    const stakeholders = [...contract.signatories, ...contract.observers];
+  return (contract, seenBy = [...contract.signatories, ...contract.observers]) => {
     const found = [
-      ...byParty.filter(([party]) => stakeholders.includes(party)),
-      ...stakeholders.map((party) => [party, anyParty] as const),
+      ...byParty.filter(([party]) => seenBy.includes(party)),
+      ...seenBy.map((party) => [party, anyParty] as const),
     ].flatMap(([party, matches]) => {
       const wanted = matches.map((match) => match(contract)).filter((blob) => blob !== undefined);
       return wanted.length === 0 ? [] : [{ party, withBlob: wanted.includes(true) }];

@@ -8,7 +8,13 @@ import { Refusal, refusal, whole } from "./errors.js";
 import type { Refused } from "./faults.js";
 import type { EventsResponse, UpdatesElement } from "./messages.js";
 import { parse, Undecodable } from "./reading.js";
-import { activeContractsRequest, eventsRequest, updateByIdRequest, updatesRequest } from "./requests.js";
+import {
+  activeContractsRequest,
+  eventsRequest,
+  updateByIdRequest,
+  updateByOffsetRequest,
+  updatesRequest,
+} from "./requests.js";
 
 export interface HttpOptions {
   /** Lists that are longer are refused. */
@@ -50,6 +56,7 @@ const answers: Readonly<Record<string, Answer>> = {
   "POST /v2/events/events-by-contract-id": (calls, _url, body) =>
     wholeEvents(calls.eventsByContractId(eventsRequest(body))),
   "POST /v2/updates/update-by-id": (calls, _url, body) => calls.updateById(updateByIdRequest(body)),
+  "POST /v2/updates/update-by-offset": (calls, _url, body) => calls.updateByOffset(updateByOffsetRequest(body)),
 };
 
 /** Answers a request, whatever is wrong with it; `calls` may throw a Refusal. Returns the status. */

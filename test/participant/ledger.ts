@@ -1,13 +1,11 @@
 /** A ledger in memory that does what a test tells it. */
 import { createHash } from "node:crypto";
 import type { Change, Contract, Entry, Reassignment } from "./entries.js";
+import { type Creation, type Exercising, flattened, type Node, type Step, transient, witnessesOf } from "./steps.js";
 import { Log } from "./log.js";
 import { type Truth, Truths } from "./truth.js";
 
-/** A contract to be created; what is left out is filled in. */
-export type Creation = Omit<Contract, "observers" | "createdAt"> & Partial<Pick<Contract, "observers" | "createdAt">>;
-
-export type Step = { readonly create: Creation } | { readonly archive: string };
+export type { Creation, Exercise, Step } from "./steps.js";
 
 export interface LedgerOptions {
   /** Where transactions happen that say nothing else; "sync-A::1220" where not said. */
@@ -19,7 +17,7 @@ export interface LedgerOptions {
 export interface UpdateOptions {
   /** Has to be above the ledger end; one above it where not said. */
   readonly offset?: number;
-  /** Where it happens; where not said, a transaction happens where the first contract that it archives is. */
+  /** Where it happens; where not said, a transaction happens where the first contract that it uses is. */
   readonly synchronizerId?: string;
 }
 
@@ -56,26 +54,29 @@ export class ScriptedLedger {
     return this.#truths.contracts;
   }
 
-  /** One transaction. What it both creates and archives is seen by nobody. */
+  /**
+   * One transaction. What it both creates and archives is told to those alone
+   * who ask for its effects, or for the events of that very contract.
+   */
   transact(steps: readonly Step[], options: UpdateOptions = {}): number {
     const offset = this.#next(options);
-    const synchronizerId = options.synchronizerId ?? this.#placeOf(steps) ?? this.synchronizerId;
+    const nodes = flattened(steps);
+    const synchronizerId = options.synchronizerId ?? this.#placeOf(nodes) ?? this.synchronizerId;
     const created = new Map<string, Contract>();
     const archived = new Set<string>();
-    const changes = steps.map((step, nodeId): Change => {
-      if ("create" in step) {
-        const contract = this.#contract(step.create, offset);
-        if (created.has(contract.contractId)) throw new Error(`contract ${contract.contractId} is created twice`);
-        created.set(contract.contractId, contract);
-        return { did: "create", contract, nodeId };
-      }
-      if (archived.has(step.archive)) throw new Error(`contract ${step.archive} is archived twice`);
-      archived.add(step.archive);
-      const contract = created.get(step.archive) ?? this.#activeOn(synchronizerId, step.archive);
-      return { did: "archive", contract, nodeId };
+    const seen: (readonly string[])[] = [];
+    const changes = nodes.map((node, nodeId): Change => {
+      const contract =
+        "create" in node
+          ? this.#created(node.create, offset, created)
+          : this.#used(node, synchronizerId, created, archived);
+      const seenBy = witnessesOf(node, contract, seen[node.parent ?? -1] ?? []);
+      seen.push(seenBy);
+      if ("create" in node) return { did: "create", contract, nodeId, seenBy, isTransient: false };
+      const { consuming, exercised } = node;
+      return { did: consuming ? "archive" : "exercise", exercised, contract, nodeId, seenBy, isTransient: false };
     });
-    const lasting = changes.filter(({ contract: { contractId: id } }) => !(created.has(id) && archived.has(id)));
-    return this.#append("transaction", offset, synchronizerId, lasting);
+    return this.#append("transaction", offset, synchronizerId, transient(changes));
   }
 
   /** Takes contracts, in one update, off the synchronizer on which they all are. */
@@ -169,9 +170,30 @@ export class ScriptedLedger {
     return offset;
   }
 
-  #placeOf(steps: readonly Step[]): string | undefined {
-    const archived = steps.flatMap((step) => ("archive" in step ? [this.truth.get(step.archive)] : []));
-    return archived.find((contract) => contract !== undefined)?.synchronizerId;
+  #placeOf(nodes: readonly Node[]): string | undefined {
+    const used = nodes.flatMap((node) => ("contractId" in node ? [this.truth.get(node.contractId)] : []));
+    return used.find((contract) => contract !== undefined)?.synchronizerId;
+  }
+
+  #created(creation: Creation, offset: number, created: Map<string, Contract>): Contract {
+    const contract = this.#contract(creation, offset);
+    if (created.has(contract.contractId)) throw new Error(`contract ${contract.contractId} is created twice`);
+    created.set(contract.contractId, contract);
+    return contract;
+  }
+
+  /** A contract on which a choice is exercised: one of the same transaction, or one that is active. */
+  #used(
+    { contractId, consuming }: Exercising,
+    synchronizerId: string,
+    created: ReadonlyMap<string, Contract>,
+    archived: Set<string>,
+  ): Contract {
+    if (archived.has(contractId)) {
+      throw new Error(`contract ${contractId} is ${consuming ? "archived twice" : "used when it is archived"}`);
+    }
+    if (consuming) archived.add(contractId);
+    return created.get(contractId) ?? this.#activeOn(synchronizerId, contractId);
   }
 
   #contract(creation: Creation, offset: number): Contract {

@@ -3,7 +3,7 @@ import { refusal } from "./errors.js";
 import { archivedEvent, createdEvent } from "./events.js";
 import type { Filter } from "./filters.js";
 import type { Log } from "./log.js";
-import type { EventsResponse, UpdateByIdResponse } from "./messages.js";
+import type { EventsResponse, UpdateResponse } from "./messages.js";
 import type { View } from "./updates.js";
 
 /** The creation of a contract and, if it has been archived, that: until it is pruned, archived contracts answer too. */
@@ -32,9 +32,12 @@ export function eventsOf(log: Log, contractId: string, filter: Filter): EventsRe
   return response;
 }
 
-export function updateOf(log: Log, updateId: string, view: View): UpdateByIdResponse {
-  const entry = log.between(log.pruned).find((one) => one.updateId === updateId && one.form !== "checkpoint");
+/** An update by its id or its offset. A checkpoint is none, and what is pruned is as if it had never been. */
+export function updateOf(log: Log, which: string | number, view: View): UpdateResponse {
+  const entry = log
+    .between(log.pruned)
+    .find((one) => (one.updateId === which || one.offset === which) && one.form !== "checkpoint");
   const update = entry && view(entry);
-  if (update === undefined) throw refusal("UPDATE_NOT_FOUND", `Update not found, or not visible: ${updateId}`);
+  if (update === undefined) throw refusal("UPDATE_NOT_FOUND", `Update not found, or not visible: ${which}`);
   return { update };
 }

@@ -14,6 +14,7 @@ export type CantonError = Schemas["JsCantonError"];
 
 export type CreatedEvent = Schemas["CreatedEvent"];
 export type ArchivedEvent = Schemas["ArchivedEvent"];
+export type ExercisedEvent = Schemas["ExercisedEvent"];
 export type AssignedEvent = Schemas["JsAssignedEvent"];
 export type UnassignedEvent = Schemas["UnassignedEvent"];
 export type TransactionEvent = Schemas["Event"];
@@ -45,4 +46,5 @@ export type Version = Schemas["GetLedgerApiVersionResponse"];
 export type EventsRequest = Schemas["GetEventsByContractIdRequest"];
 export type EventsResponse = Schemas["JsGetEventsByContractIdResponse"];
 export type UpdateByIdRequest = Schemas["GetUpdateByIdRequest"];
-export type UpdateByIdResponse = Schemas["JsGetUpdateResponse"];
+export type UpdateByOffsetRequest = Schemas["GetUpdateByOffsetRequest"];
+export type UpdateResponse = Schemas["JsGetUpdateResponse"];

@@ -2,7 +2,13 @@
 import type { JsonValue } from "../../src/store/store.js";
 import { refusal } from "./errors.js";
 import { readEventFormat, readUpdateFormat } from "./formats.js";
-import type { ActiveContractsRequest, EventsRequest, UpdateByIdRequest, UpdatesRequest } from "./messages.js";
+import type {
+  ActiveContractsRequest,
+  EventsRequest,
+  UpdateByIdRequest,
+  UpdateByOffsetRequest,
+  UpdatesRequest,
+} from "./messages.js";
 import { flag, given, long, object, optional, text } from "./reading.js";
 
 export function activeContractsRequest(body: JsonValue): ActiveContractsRequest {
@@ -32,7 +38,18 @@ export function eventsRequest(body: JsonValue): EventsRequest {
 
 export function updateByIdRequest(body: JsonValue): UpdateByIdRequest {
   const { updateId, updateFormat } = object(body, "");
-  return { updateId: text(updateId, "updateId"), updateFormat: readUpdateFormat(updateFormat, "updateFormat") };
+  const id = text(updateId, "updateId");
+  // An id is a hash. What has not the form of one is refused, and not looked for.
+  if (!/^[\w#:\-/ ]{1,255}$/.test(id)) throw refusal("INVALID_FIELD", `Invalid field update_id: ${id}`);
+  if (!/^1220[0-9a-fA-F]{64}$/.test(id)) throw refusal("INVALID_ARGUMENT", `Failed to parse update id: ${id}`);
+  return { updateId: id, updateFormat: readUpdateFormat(updateFormat, "updateFormat") };
+}
+
+export function updateByOffsetRequest(body: JsonValue): UpdateByOffsetRequest {
+  const { offset: asked, updateFormat } = object(body, "");
+  const number = long(asked, "offset");
+  if (number <= 0) throw refusal("NON_POSITIVE_OFFSET", `Offset ${number} in offset is not a positive integer`);
+  return { offset: number, updateFormat: readUpdateFormat(updateFormat, "updateFormat") };
 }
 
 function offset(value: JsonValue | undefined, where: string): number {

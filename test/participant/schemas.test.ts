@@ -36,6 +36,9 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
     ledger.enter(creation("entered"), "X::1220", "B::1220");
     ledger.topology("operator::1220");
     ledger.checkpoint();
+    const steps = [{ archive: "c" }, { create: creation("d") }];
+    ledger.transact([{ create: creation("c") }, { create: creation("rule") }]);
+    ledger.transact([{ exercise: { contractId: "rule", choice: "Do", argument: {}, result: {}, steps } }]);
   });
   afterAll(() => participant.close());
 
@@ -96,6 +99,27 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
     expect(documents.body(path, body as JsonObject)).toEqual([]);
     const { status, body: answer } = await ask(participant.url + path, body);
     expect(documents.answer("post", path, status, answer)).toEqual([]);
+  });
+
+  test("an update with its effects, by its id and its offset", async () => {
+    const format = { eventFormat: eventFormat(), transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
+    const effects = { includeTransactions: format };
+    const [entry] = participant.ledger.log.between(participant.ledger.end - 1);
+    for (const [name, which] of Object.entries({
+      id: { updateId: entry?.updateId },
+      offset: { offset: entry?.offset },
+    })) {
+      const path = `/v2/updates/update-by-${name}`;
+      const body = { ...which, updateFormat: effects };
+      expect(documents.body(path, body as JsonObject)).toEqual([]);
+      const { status, body: answer } = await ask(participant.url + path, body);
+      expect(status).toBe(200);
+      expect(documents.answer("post", path, status, answer)).toEqual([]);
+      const text = JSON.stringify(answer);
+      for (const told of ['{"ExercisedEvent":', '"choice":"Do"', '"choice":"Archive"', '{"CreatedEvent":']) {
+        expect(text).toContain(told);
+      }
+    }
   });
 
   test.each<ErrorCode>([

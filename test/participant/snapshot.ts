@@ -60,7 +60,7 @@ function stateAfter(entries: Iterable<Entry>) {
       const key = `${contract.contractId} ${synchronizerId}`;
       if (change.did === "create") active.set(key, { contract, place, synchronizerId, counter: 0 });
       else if (change.did === "archive") active.delete(key);
-      else {
+      else if ("reassignment" in change) {
         const { did, reassignment } = change;
         const { id, counter, fromAfar } = reassignment;
         const before = active.get(key);

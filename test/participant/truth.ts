@@ -43,7 +43,7 @@ export class Truths {
       this.#contracts.set(contractId, { ...contract, synchronizerId, reassignmentCounter: 0 });
     } else if (change.did === "archive") {
       this.#contracts.delete(contractId);
-    } else {
+    } else if ("reassignment" in change) {
       const { counter, target, fromAfar } = change.reassignment;
       const isLate = this.#halves.get(contractId)?.seen === "arriving";
       const isWhole = this.#halves.delete(contractId) || fromAfar;

@@ -1,9 +1,16 @@
 /** Entries of the ledger -> updates as they go over the wire, to one who asked. */
 import type { Entry } from "./entries.js";
 import { refusal } from "./errors.js";
-import { reassignmentEvents, transactionEvents } from "./events.js";
+import { deltaEvents, effectEvents, reassignmentEvents } from "./events.js";
 import { type Filter, filterOf } from "./filters.js";
-import type { Reassignment, TopologyTransaction, Transaction, Update, UpdateFormat } from "./messages.js";
+import type {
+  Reassignment,
+  TopologyTransaction,
+  Transaction,
+  TransactionEvent,
+  Update,
+  UpdateFormat,
+} from "./messages.js";
 
 /** Shows an entry as an update; undefined where there is nothing to show. */
 export type View = (entry: Entry) => Update | undefined;
@@ -11,20 +18,22 @@ export type View = (entry: Entry) => Update | undefined;
 /**
  * Reads an update format. Transactions and reassignments are shown with the
  * events that their filter lets through, and not at all where that is none.
- * Throws a Refusal where the format is not for changes of the active contracts.
+ * Throws a Refusal where the format names no shape of transactions.
  */
 export function viewOf(format: UpdateFormat, packageNames?: ReadonlySet<string>): View {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format;
-  if (includeTransactions !== undefined && includeTransactions.transactionShape !== "TRANSACTION_SHAPE_ACS_DELTA") {
-    throw refusal("INVALID_ARGUMENT", "the participant for tests knows no transaction shape but ACS_DELTA");
+  const shape = includeTransactions?.transactionShape;
+  if (shape === "TRANSACTION_SHAPE_UNSPECIFIED") {
+    throw refusal("MISSING_FIELD", "The submitted command is missing a mandatory field: transaction_shape");
   }
+  const eventsOf = shape === "TRANSACTION_SHAPE_LEDGER_EFFECTS" ? effectEvents : deltaEvents;
   const transactions = includeTransactions && filterOf(includeTransactions.eventFormat, packageNames);
   const reassignments = includeReassignments && filterOf(includeReassignments, packageNames);
   const authorizations = includeTopologyEvents?.includeParticipantAuthorizationEvents;
   return (entry) => {
     switch (entry.form) {
       case "transaction":
-        return transactions && transaction(entry, transactions);
+        return transactions && transaction(entry, eventsOf(entry, transactions));
       case "reassignment":
         return reassignments && reassignment(entry, reassignments);
       case "checkpoint":
@@ -38,8 +47,7 @@ export function viewOf(format: UpdateFormat, packageNames?: ReadonlySet<string>)
   };
 }
 
-function transaction(entry: Entry, filter: Filter): Update | undefined {
-  const events = transactionEvents(entry, filter);
+function transaction(entry: Entry, events: TransactionEvent[]): Update | undefined {
   if (events.length === 0) return undefined;
   const { updateId, offset, synchronizerId, time } = entry;
   const value: Transaction = {

@@ -12,7 +12,6 @@ import { element, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 
 const registry = utilityRegistry({
-  countsHoldings: false,
   settlementLimits: { legs: 10, allocations: 10, instruments: 10, accounts: 10, parties: 10 },
 });
 const decoder = new Decoder(registry.kinds);

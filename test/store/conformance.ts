@@ -1,8 +1,10 @@
 /** What every store owes: the promises of src/store/store.ts, a case for each. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  type Census,
   type Change,
   type Contract,
+  type Counted,
   type JsonObject,
   key,
   type Kind,
@@ -102,6 +104,10 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
         ]);
         return idsOf(contracts);
       });
+
+    const sums = (...names: readonly string[]) => store.reader.read((view) => view.sums(names));
+    const sum = async (): Promise<bigint | undefined> => (await sums("USD"))[0];
+    const asOf = () => store.reader.read(async (view) => view.asOf);
 
     describe("before the first state", () => {
       test("a read throws NotReady, and asks nothing", async () => {
@@ -427,6 +433,322 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
       });
     });
 
+    describe("the census", () => {
+      test("of an empty state is empty", async () => {
+        await store.writer.replace([], 5);
+        expect(await censusOf(store)).toEqual([]);
+      });
+
+      test("tells how many there are of each kind and package", async () => {
+        await store.writer.replace(
+          [
+            contract(apple, "a"),
+            contract(apple, "b"),
+            ofPackage("pkg-2", contract(apple, "c")),
+            contract(pear, "p"),
+            contract(otherApple, "o"),
+          ],
+          5,
+        );
+        const census = await store.reader.read((view) => view.census());
+        for (const { kind } of census) expect(kinds).toContain(kind);
+        expect(namedIn(census)).toEqual([
+          "fruit Fruit.Tree:Apple pkg-1 2",
+          "fruit Fruit.Tree:Apple pkg-2 1",
+          "fruit Fruit.Tree:Pear pkg-1 1",
+          "other-fruit Fruit.Tree:Apple pkg-1 1",
+        ]);
+      });
+
+      test("follows what is created and archived, and knows nothing of what is gone", async () => {
+        await store.writer.replace([contract(apple, "a"), contract(pear, "p")], 5);
+        await store.writer.apply([active("b"), { active: ofPackage("pkg-2", contract(apple, "c")) }], 6);
+        expect(await censusOf(store)).toEqual([
+          "fruit Fruit.Tree:Apple pkg-1 2",
+          "fruit Fruit.Tree:Apple pkg-2 1",
+          "fruit Fruit.Tree:Pear pkg-1 1",
+        ]);
+        await store.writer.apply([{ archived: "a" }, { archived: "p" }, { archived: "c" }], 7);
+        expect(await censusOf(store)).toEqual(["fruit Fruit.Tree:Apple pkg-1 1"]);
+        await store.writer.apply([{ archived: "b" }, { archived: "x" }], 8);
+        expect(await censusOf(store)).toEqual([]);
+      });
+
+      test("has a contract once, however often it arrives, and wherever it is", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        await store.writer.apply([active("a"), active("a")], 6);
+        await store.writer.apply([unassigned("a", 1)], 7);
+        expect(await censusOf(store)).toEqual(["fruit Fruit.Tree:Apple pkg-1 1"]);
+        await store.writer.apply([active("a", { synchronizerId: "sync-B", reassignmentCounter: 1 })], 8);
+        await store.writer.apply([active("a"), unassigned("a", 1)], 9);
+        expect(await censusOf(store)).toEqual(["fruit Fruit.Tree:Apple pkg-1 1"]);
+      });
+
+      test("does not know what is only counted", async () => {
+        await store.writer.replace([contract(apple, "a"), counted("c", 5n)], 5);
+        await store.writer.apply([{ active: counted("d", 5n) }], 6);
+        expect(await censusOf(store)).toEqual(["fruit Fruit.Tree:Apple pkg-1 1"]);
+      });
+
+      test("is that of the state that took the place of another", async () => {
+        await store.writer.replace([contract(apple, "a"), contract(pear, "p")], 5);
+        await store.writer.replace([contract(pear, "q"), contract(pear, "r")], 6);
+        expect(await censusOf(store)).toEqual(["fruit Fruit.Tree:Pear pkg-1 2"]);
+      });
+    });
+
+    describe("the sums", () => {
+      test("of no shares are 0", async () => {
+        await store.writer.replace([contract(apple, "a")], 5);
+        expect(await sums("USD", "EUR", "")).toEqual([0n, 0n, 0n]);
+        expect(await sums()).toEqual([]);
+      });
+
+      test("come in the order of their names, also of one that is asked for twice", async () => {
+        await store.writer.replace([counted("a", 1n), counted("b", 20n, "EUR"), counted("c", 300n)], 5);
+        expect(await sums("EUR", "JPY", "USD", "EUR")).toEqual([20n, 0n, 301n, 20n]);
+      });
+
+      test("are exact, however large, and may be below 0", async () => {
+        const large = 10n ** 38n - 1n;
+        await store.writer.replace([counted("a", large), counted("b", large), counted("c", -5n, "EUR")], 5);
+        expect(await sums("USD", "EUR")).toEqual([2n * large, -5n]);
+        await store.writer.apply([{ archived: "a" }, { archived: "c" }], 6);
+        expect(await sums("USD", "EUR")).toEqual([large, 0n]);
+      });
+
+      test("keep names apart, whatever characters they hold", async () => {
+        const names = ["", " ", "a", "A", "a ", "é", "e\u0301", "%", "_", "'", "\\", "\n", "😀", "__proto__"];
+        await store.writer.replace(
+          names.map((sumName, index) => counted(`counted-${index}`, BigInt(index + 1), sumName)),
+          5,
+        );
+        expect(await sums(...names)).toEqual(names.map((_, index) => BigInt(index + 1)));
+      });
+
+      test("have what is held and what is only counted", async () => {
+        await store.writer.replace([contract(apple, "a", { more: share(7n) }), counted("b", 5n)], 5);
+        expect(await sum()).toBe(12n);
+        await store.writer.apply([active("c", share(100n)), { active: counted("d", 1_000n) }], 6);
+        expect(await sum()).toBe(1_112n);
+      });
+
+      test("have a counted contract once, however often it arrives and wherever it goes", async () => {
+        await store.writer.replace([counted("a", 5n)], 5);
+        await store.writer.apply([{ active: counted("a", 5n) }, { active: counted("b", 7n) }], 6);
+        await store.writer.apply([{ active: counted("b", 7n) }, { active: counted("b", 7n) }], 7);
+        expect(await sum()).toBe(12n);
+        await store.writer.apply([unassigned("a", 1)], 8);
+        expect(await sum()).toBe(12n);
+        await store.writer.apply(
+          [{ active: { ...counted("a", 5n), synchronizerId: "sync-B", reassignmentCounter: 1 } }],
+          9,
+        );
+        expect(await sum()).toBe(12n);
+        // The arrival is told before the departure.
+        await store.writer.apply(
+          [{ active: { ...counted("a", 5n), synchronizerId: "sync-C", reassignmentCounter: 2 } }],
+          10,
+        );
+        await store.writer.apply([unassigned("a", 2)], 11);
+        expect(await sum()).toBe(12n);
+        await store.writer.apply([{ archived: "a" }], 12);
+        expect(await sum()).toBe(7n);
+      });
+
+      test("count a contract that is between synchronizers from the start", async () => {
+        const moving = { synchronizerId: undefined, reassignmentCounter: 1 };
+        await store.writer.replace(
+          [{ ...counted("a", 5n), ...moving }, contract(apple, "b", { more: { ...share(7n), ...moving } })],
+          5,
+        );
+        expect(await sum()).toBe(12n);
+      });
+
+      test("have a held contract as long as it is held", async () => {
+        await store.writer.replace([contract(apple, "a", { more: share(5n) })], 5);
+        await store.writer.apply([active("a", share(5n))], 6);
+        expect(await sum()).toBe(5n);
+        await store.writer.apply([unassigned("a", 1)], 7);
+        expect(await sum()).toBe(5n);
+        await store.writer.apply([active("a", { ...share(5n), synchronizerId: "sync-B", reassignmentCounter: 1 })], 8);
+        await store.writer.apply([active("a", share(5n)), unassigned("a", 1)], 9);
+        expect(await sum()).toBe(5n);
+        expect(await found(apple, { id: "a" })).toEqual(["a"]);
+        await store.writer.apply([{ archived: "a" }], 10);
+        expect(await sum()).toBe(0n);
+        expect(await found(apple, { id: "a" })).toEqual([]);
+      });
+
+      test("lose what is archived, once", async () => {
+        await store.writer.replace([counted("a", 5n), counted("b", 7n), contract(apple, "c", { more: share(11n) })], 5);
+        await store.writer.apply([{ archived: "a" }], 6);
+        expect(await sum()).toBe(18n);
+        await store.writer.apply([{ archived: "a" }, { archived: "c" }], 7);
+        expect(await sum()).toBe(7n);
+        await store.writer.apply([{ archived: "c" }, { archived: "b" }], 8);
+        expect(await sum()).toBe(0n);
+      });
+
+      test("lose nothing by the archival of what is not there", async () => {
+        await store.writer.replace([counted("a", 5n), contract(apple, "b")], 5);
+        await store.writer.apply([{ archived: "x" }, { archived: "b" }], 6);
+        expect(await sum()).toBe(5n);
+      });
+
+      test("have nothing of what is created and archived in one update", async () => {
+        await store.writer.replace([], 5);
+        await store.writer.apply(
+          [{ active: counted("a", 5n) }, active("b", share(7n)), { archived: "a" }, { archived: "b" }],
+          6,
+        );
+        expect(await sum()).toBe(0n);
+      });
+
+      test("stay as they are by an update at or below the offset", async () => {
+        await store.writer.replace([counted("a", 5n)], 5);
+        await store.writer.apply([{ active: counted("b", 7n) }, { archived: "a" }], 5);
+        await store.writer.apply([{ active: counted("b", 7n) }, { archived: "a" }], 4);
+        expect(await sum()).toBe(5n);
+      });
+
+      test("begin anew with a state that takes the place of another", async () => {
+        await store.writer.replace(
+          [counted("a", 5n), contract(apple, "b", { more: share(7n) }), counted("c", 1n, "EUR")],
+          5,
+        );
+        await store.writer.replace([counted("a", 20n)], 6);
+        expect(await sums("USD", "EUR")).toEqual([20n, 0n]);
+        await store.writer.apply([{ archived: "b" }, { archived: "c" }], 7);
+        expect(await sums("USD", "EUR")).toEqual([20n, 0n]);
+        await store.writer.apply([{ archived: "a" }], 8);
+        expect(await sums("USD", "EUR")).toEqual([0n, 0n]);
+      });
+
+      test("are those of one state with its contracts", async () => {
+        const stepTo = async (offset: number) => {
+          const amount = BigInt(offset);
+          const gone: Change[] = [{ archived: String(offset - 1) }, { archived: `held-${offset - 1}` }];
+          const come: Change[] = [{ active: counted(String(offset), amount) }, active(`held-${offset}`, share(amount))];
+          await store.writer.apply([...gone, ...come], offset, offset * 10);
+        };
+        await store.writer.replace([], 0);
+        await stepTo(1);
+        const progress = { isOver: false };
+        const writing = (async () => {
+          for (let offset = 2; offset <= 300; offset++) {
+            await stepTo(offset);
+            if (offset % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+          }
+          progress.isOver = true;
+        })();
+        while (!progress.isOver) {
+          const seen = await store.reader.read(async (view) => ({
+            offset: view.offset,
+            asOf: view.asOf,
+            held: idsOf(await view.all(apple)),
+            sums: await view.sums(["USD"]),
+            census: namedIn(await view.census()),
+          }));
+          const { offset } = seen;
+          expect(seen).toEqual({
+            offset,
+            asOf: offset * 10,
+            held: [`held-${offset}`],
+            sums: [BigInt(2 * offset)],
+            census: ["fruit Fruit.Tree:Apple pkg-1 1"],
+          });
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        await writing;
+        expect(await sum()).toBe(600n);
+      });
+    });
+
+    describe("what is only counted", () => {
+      test("is not found, and not listed", async () => {
+        await store.writer.replace([contract(apple, "a"), counted("c", 5n)], 5);
+        await store.writer.apply([{ active: counted("d", 5n) }], 6);
+        for (const kind of kinds) {
+          expect(await found(kind, { id: "c" })).toEqual([]);
+          expect(await found(kind, { id: "d" })).toEqual([]);
+        }
+        expect(await found(apple, undefined)).toEqual(["a"]);
+        await store.writer.apply([unassigned("c", 1)], 7);
+        expect(await found(apple, undefined)).toEqual(["a"]);
+      });
+
+      test("is remembered when it is archived", async () => {
+        await store.writer.replace([counted("c", 5n), counted("d", 5n)], 5);
+        await store.writer.apply([{ archived: "c" }], 6);
+        const archived = (id: string) => store.reader.read((view) => view.wasArchived(id));
+        expect([await archived("c"), await archived("d")]).toEqual([true, false]);
+      });
+
+      test.each<[string, (Contract | Counted)[]]>([
+        ["among the counted", [counted("new", 1n), counted("b", 2n), counted("b", 2n)]],
+        ["as held, and then as counted", [contract(apple, "b"), counted("new", 1n), counted("b", 2n)]],
+        ["as counted, and then as held", [counted("b", 2n), counted("new", 1n), contract(apple, "b")]],
+      ])("may not come twice in a state, %s: the old one stays", async (_where, twice) => {
+        await store.writer.replace([contract(apple, "a", { more: share(5n) }), counted("c", 7n)], 5, 50);
+        await expect(store.writer.replace(twice, 6, 60)).rejects.toThrow(Error);
+        expect(await found(apple, undefined)).toEqual(["a"]);
+        expect(await censusOf(store)).toEqual(["fruit Fruit.Tree:Apple pkg-1 1"]);
+        const kept = await store.reader.read(async (view) => [view.offset, view.asOf, ...(await view.sums(["USD"]))]);
+        expect(kept).toEqual([5, 50, 12n]);
+      });
+    });
+
+    describe("the time of the latest change", () => {
+      test("is that of the state, where the writer says it", async () => {
+        await store.writer.replace([], 5, 1_767_603_600_123_456);
+        expect(await asOf()).toBe(1_767_603_600_123_456);
+        await store.writer.replace([], 6, 0);
+        expect(await asOf()).toBe(0);
+      });
+
+      test("is undefined where the writer does not say it, also behind a state with a time", async () => {
+        await store.writer.replace([], 5);
+        expect(await asOf()).toBeUndefined();
+        await store.writer.replace([], 6, 60);
+        await store.writer.replace([], 7);
+        expect(await asOf()).toBeUndefined();
+      });
+
+      test("is that of each update that says one, also of one without a change", async () => {
+        await store.writer.replace([], 5);
+        await store.writer.apply([active("a")], 6, 60);
+        expect(await asOf()).toBe(60);
+        await store.writer.apply([], 7, 70);
+        expect(await asOf()).toBe(70);
+      });
+
+      test("stays by an update that says none", async () => {
+        await store.writer.replace([], 5, 50);
+        await store.writer.apply([active("a")], 6);
+        expect(await asOf()).toBe(50);
+        await store.writer.apply([], 7, 70);
+        await store.writer.apply([{ archived: "a" }], 8);
+        expect(await asOf()).toBe(70);
+      });
+
+      test("stays by an update at or below the offset", async () => {
+        await store.writer.replace([], 5, 50);
+        await store.writer.apply([active("a")], 5, 70);
+        await store.writer.apply([active("a")], 4, 80);
+        expect(await asOf()).toBe(50);
+      });
+
+      test("of a view is that of its state", async () => {
+        await store.writer.replace([contract(apple, "a")], 5, 50);
+        const seen = await store.reader.read(async (view) => {
+          await store.writer.replace([], 6, 60);
+          return [view.offset, view.asOf, idsOf(await view.all(apple))];
+        });
+        expect(seen).toEqual([5, 50, ["a"]]);
+      });
+    });
+
     describe("apply", () => {
       test("before the first state throws NotReady", async () => {
         await expect(store.writer.apply([active("a")], 6)).rejects.toThrow(NotReady);
@@ -539,6 +861,30 @@ const active = (id: string, more: Partial<Contract<Facts>> = {}): Change => ({
 });
 
 const unassigned = (id: string, reassignmentCounter: number): Change => ({ unassigned: id, reassignmentCounter });
+
+/** A contract of which nothing is kept but what it adds to a sum. */
+const counted = (contractId: string, amount: bigint, sum = "USD"): Counted => ({
+  contractId,
+  synchronizerId: "sync-A",
+  reassignmentCounter: 0,
+  share: { sum, amount },
+});
+
+/** What a contract that is held adds to a sum. */
+const share = (amount: bigint, sum = "USD"): Pick<Contract, "share"> => ({ share: { sum, amount } });
+
+const ofPackage = (packageId: string, given: Contract<Facts>): Contract<Facts> => ({
+  ...given,
+  templateId: `${packageId}:${given.kind.entity}`,
+});
+
+/** `package name, entity, package id, count` of each, sorted: a census has no order. */
+const namedIn = (census: readonly Census[]): string[] =>
+  census
+    .map(({ kind, packageId, count }) => `${kind.packageName} ${kind.entity} ${packageId} ${count}`)
+    .toSorted((a, b) => (a < b ? -1 : 1));
+
+const censusOf = ({ reader }: Made): Promise<string[]> => reader.read(async (view) => namedIn(await view.census()));
 
 /** Where each apple is, by id, with the offset. */
 function placesIn({ reader }: Made) {

@@ -104,8 +104,8 @@ const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, let
 const limits = { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 };
 const always = { refusal: () => undefined, catchUp: () => Promise.resolve(false) };
 const served = services(
-  new Engine(utilityRegistry({ settlementLimits: limits, countsHoldings: false }), new MemoryStore(), always, Date.now),
-  { words: new Map(), openApi: {}, unreadiness: () => undefined },
+  new Engine(utilityRegistry({ settlementLimits: limits }), new MemoryStore(), always, Date.now),
+  { words: new Map(), countsHoldings: false, openApi: {}, unreadiness: () => undefined },
 ).flatMap(({ service }) => service.methods);
 
 const namesOf = (methods: readonly DescMethod[]): string[] =>

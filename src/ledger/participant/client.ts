@@ -44,7 +44,7 @@ export class ParticipantClient implements Ledger {
       await call(this.#endpoint, "POST", "/v2/updates/update-by-id", request);
       return true;
     } catch (error) {
-      if (error instanceof LedgerError && error.code?.endsWith("NOT_FOUND") === true) return false;
+      if (error instanceof LedgerError && error.code === "UPDATE_NOT_FOUND") return false;
       throw error;
     }
   }

@@ -33,6 +33,16 @@ export interface Waiting {
   readonly pause: (milliseconds: number) => Promise<void>;
 }
 
+/**
+ * What a participant calls an update or a contract that it does not have, and an
+ * id that is not of the form of one. Other things may be missing as well, and are
+ * trouble.
+ */
+const NONE = new Set(["UPDATE_NOT_FOUND", "CONTRACT_EVENTS_NOT_FOUND", "INVALID_FIELD", "INVALID_ARGUMENT"]);
+
+/** How many questions are put to the participant at the same time. */
+const MOST_AT_ONCE = 64;
+
 /** How long to wait before an update is looked for again, in milliseconds. */
 const AGAIN_MS = 200;
 
@@ -41,6 +51,7 @@ export class ParticipantHistory {
   readonly #endpoint: Endpoint;
   readonly #parties: readonly string[];
   readonly #waiting: Waiting;
+  #asking = 0;
 
   constructor(endpoint: Endpoint, parties: readonly string[], waiting: Waiting) {
     this.#endpoint = endpoint;
@@ -48,10 +59,7 @@ export class ParticipantHistory {
     this.#waiting = waiting;
   }
 
-  /**
-   * One update with its events, choices included. An id that is not known may be
-   * on its way from another participant, and is waited for.
-   */
+  /** One update with its events, choices included. Undefined where there is none, or none of the kinds that our parties see. */
   async update(
     which: { readonly updateId: string } | { readonly offset: number },
     kinds: readonly Kind[],
@@ -60,13 +68,22 @@ export class ParticipantHistory {
     const transactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
     const request = { ...which, updateFormat: { includeTransactions: transactions } };
     const path = "updateId" in which ? "/v2/updates/update-by-id" : "/v2/updates/update-by-offset";
+    const answer = await this.#find(path, request);
+    return answer === undefined ? undefined : this.#read(() => ({ events: eventsOf(answer, kinds) }));
+  }
+
+  /**
+   * Puts a question again and again until it has an answer, for as long as an
+   * update may be on its way to us from another participant.
+   */
+  async again<T>(question: () => Promise<T | undefined>): Promise<T | undefined> {
     const { longest, now, pause } = this.#waiting;
-    const until = now() + ("updateId" in which ? longest : 0);
+    const until = now() + longest;
     for (;;) {
-      const answer = await this.#find(path, request);
-      if (answer !== undefined) return this.#read(() => ({ events: eventsOf(answer, kinds) }));
-      if (now() + AGAIN_MS > until || this.#endpoint.signal.aborted) return undefined;
-      await pause(AGAIN_MS);
+      const answer = await question();
+      const left = until - now();
+      if (answer !== undefined || left <= 0 || this.#endpoint.signal.aborted) return answer;
+      await pause(Math.min(AGAIN_MS, left));
     }
   }
 
@@ -81,12 +98,17 @@ export class ParticipantHistory {
 
   /** Undefined where the participant says that there is none. */
   async #find(path: string, request: JsonObject): Promise<JsonObject | undefined> {
+    if (this.#asking >= MOST_AT_ONCE)
+      throw new LedgerError("busy", `${MOST_AT_ONCE} questions to the past are under way`);
+    this.#asking++;
     try {
       const answer = await call(this.#endpoint, "POST", path, request);
       return this.#read(() => object(answer, "the answer"));
     } catch (error) {
-      if (error instanceof LedgerError && error.code?.endsWith("NOT_FOUND") === true) return undefined;
+      if (error instanceof LedgerError && error.code !== undefined && NONE.has(error.code)) return undefined;
       throw error;
+    } finally {
+      this.#asking--;
     }
   }
 
@@ -126,6 +148,8 @@ function creationOf(event: JsonObject, kinds: readonly Kind[]): PastCreation | u
 function exerciseOf(event: JsonObject, kinds: readonly Kind[]): PastExercise | undefined {
   const kind = kindOf(event, kinds);
   if (kind === undefined) return undefined;
+  const { consuming } = event;
+  if (typeof consuming !== "boolean") throw new Error("consuming has to be true or false");
   return {
     does: "exercise",
     kind,
@@ -133,6 +157,6 @@ function exerciseOf(event: JsonObject, kinds: readonly Kind[]): PastExercise | u
     choice: text(event, "choice"),
     argument: event.choiceArgument ?? null,
     result: event.exerciseResult ?? null,
-    consuming: event.consuming === true,
+    consuming,
   };
 }

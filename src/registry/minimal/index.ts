@@ -13,6 +13,7 @@ import {
   invalid,
   type Kind,
   notFound,
+  partyOf,
   type Registry,
   type Scene,
 } from "../plugin.js";
@@ -24,8 +25,11 @@ export const minimalRegistry: Registry = {
   supportedApis: {
     "splice-api-token-metadata-v1": 1,
     "splice-api-token-transfer-instruction-v1": 1,
+    "splice-api-token-transfer-instruction-v2": 1,
     "splice-api-token-allocation-v1": 1,
+    "splice-api-token-allocation-v2": 1,
     "splice-api-token-allocation-instruction-v1": 1,
+    "splice-api-token-allocation-instruction-v2": 1,
   },
 
   async instruments(scene, registrar) {
@@ -35,7 +39,8 @@ export const minimalRegistry: Registry = {
   /** Who sends to themselves needs nobody's consent; everybody else is offered the transfer. */
   async transferFactory(scene, question) {
     const transfer = new Fields(question.choiceArguments, "choiceArguments").object("transfer");
-    const isSelf = transfer.id("sender") === transfer.id("receiver");
+    const isSelf = partyOf(transfer, "sender") === partyOf(transfer, "receiver");
+    checkInstrument(transfer.object("instrumentId"), await rulesContract(scene, question.registrar));
     return { ...(await factory(scene, question)), transferKind: isSelf ? "self" : "offer" };
   },
   allocationFactory: factory,
@@ -86,6 +91,13 @@ async function factory(scene: Scene, { registrar, choiceArguments }: FactoryQues
   const contract = await rulesContract(scene, registrar);
   settled(contract);
   return { factoryId: contract.contractId, values: {}, disclosed: [contract] };
+}
+
+/** The token is the only instrument of its registrar. */
+function checkInstrument(instrument: Fields, { facts: { admin, instrument: token } }: Contract<Rules>): void {
+  const [named, id] = [instrument.id("admin"), instrument.id("id")];
+  if (named !== admin) throw invalid(`${instrument.path("admin")} is ${named}, and the registrar asked is ${admin}`);
+  if (id !== token.id) throw notFound(`registrar ${admin} has no instrument "${id}"`);
 }
 
 /** The newest rules of a registrar: contracts come newest first. */

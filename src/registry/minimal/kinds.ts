@@ -23,7 +23,7 @@ export const rules: Kind<Rules> = {
       otherIds: [],
       name: fields.text("name"),
       symbol: fields.id("symbol"),
-      decimals: Number(fields.text("decimals")),
+      decimals: fields.wholeNumber("decimals", 0, 10),
     };
     return { facts: { admin, instrument }, keys: [rulesOf(admin)] };
   },

@@ -16,12 +16,10 @@ import { transferProof } from "./proof/proof.js";
 
 export interface UtilityOptions {
   readonly settlementLimits: SettlementLimits;
-  /** Whether the store counts holdings, so that a total supply can be told. */
-  readonly countsHoldings: boolean;
 }
 
 /** The Registry Utility for the Canton Network. */
-export function utilityRegistry({ settlementLimits, countsHoldings }: UtilityOptions): Registry {
+export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry {
   return {
     name: "Registry Utility",
     kinds,
@@ -45,7 +43,7 @@ export function utilityRegistry({ settlementLimits, countsHoldings }: UtilityOpt
       return choiceContext(scene, choices[choice], question);
     },
     inventory,
-    ...(countsHoldings && { totalSupply }),
+    totalSupply,
     utility: {
       operator,
       instrumentConfiguration,

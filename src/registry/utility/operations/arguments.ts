@@ -3,6 +3,7 @@
  * versions 1 and 2; the page "How a choice context is built" lists them. What
  * the context depends on is read, the rest is ignored.
  */
+import { type Account, accountOf, partyOf } from "../../accounts.js";
 import { invalid } from "../../errors.js";
 import { Fields } from "../../fields.js";
 import type { FactoryQuestion } from "../../registry.js";
@@ -36,14 +37,6 @@ export interface Leg {
   readonly instrumentId: string;
 }
 
-export interface Account {
-  readonly owner: string | undefined;
-  readonly provider: string | undefined;
-  readonly id: string;
-  /** The party of the account: its owner, else its provider. */
-  readonly party: string;
-}
-
 export function transferArguments({ registrar, choiceArguments }: FactoryQuestion): TransferArguments {
   const fields = new Fields(choiceArguments, "choiceArguments");
   mustBe(registrar, fields, "expectedAdmin");
@@ -56,7 +49,11 @@ export function allocationArguments({ registrar, choiceArguments }: FactoryQuest
   const fields = new Fields(choiceArguments, "choiceArguments");
   mustBe(registrar, fields, "expectedAdmin");
   const allocation = fields.object("allocation");
-  if (allocation.raw("transferLegSides") === undefined) return legOf(registrar, allocation.object("transferLeg"));
+  if (allocation.raw("transferLegSides") === undefined) {
+    if (allocation.raw("transferLeg") !== undefined) return legOf(registrar, allocation.object("transferLeg"));
+    const versions = "transferLeg, as version 1 has it, or transferLegSides, as version 2 does";
+    throw invalid(`${allocation.path("transferLeg")} is missing: an allocation has ${versions}`);
+  }
   allocation.id("admin");
   mustBe(registrar, allocation, "admin");
   const sides = allocation.objects("transferLegSides").map((side) => ({
@@ -66,7 +63,7 @@ export function allocationArguments({ registrar, choiceArguments }: FactoryQuest
   if (sides.length === 0)
     throw invalid(`${allocation.path("transferLegSides")} is empty: an allocation has at least one`);
   return {
-    sender: account(allocation.object("authorizer")).party,
+    sender: accountOf(allocation.object("authorizer")).party,
     instruments: [...new Set(sides.map(({ instrumentId }) => instrumentId))],
     sent: [...new Set(sides.filter(({ isSent }) => isSent).map(({ instrumentId }) => instrumentId))],
     sides: sides.length,
@@ -83,8 +80,8 @@ export function settlementArguments({ registrar, choiceArguments }: FactoryQuest
   const fields = new Fields(choiceArguments, "choiceArguments");
   mustBe(registrar, fields, "expectedAdmin");
   const legs = fields.objects("transferLegs").map((leg) => ({
-    sender: account(leg.object("sender")),
-    receiver: account(leg.object("receiver")),
+    sender: accountOf(leg.object("sender")),
+    receiver: accountOf(leg.object("receiver")),
     instrumentId: leg.id("instrumentId"),
   }));
   if (legs.length === 0) throw invalid("choiceArguments.transferLegs is empty: a settlement has at least one leg");
@@ -109,18 +106,4 @@ function mustBe(registrar: string, fields: Fields, name: string): void {
       `${fields.path(name)} is ${named}, and the registrar asked is ${registrar}: they have to be the same`,
     );
   }
-}
-
-/** Version 1 names a party, version 2 an account. */
-function partyOf(fields: Fields, name: string): string {
-  return typeof fields.raw(name) === "string" ? fields.id(name) : account(fields.object(name)).party;
-}
-
-function account(fields: Fields): Account {
-  const owner = fields.optionalId("owner");
-  const provider = fields.optionalId("provider");
-  const party = owner ?? provider;
-  if (party === undefined)
-    throw invalid(`${fields.path("owner")} is missing, and so is the provider: an account needs one`);
-  return { owner, provider, id: fields.raw("id") === undefined ? "" : fields.text("id"), party };
 }

@@ -18,9 +18,10 @@ export async function instruments({ view }: Scene, registrar: string): Promise<I
     const { id } = configuration.facts.defaultIdentifier;
     if (!byId.has(id)) byId.set(id, configuration);
   }
+  // An id that is an instrument's own is no other's, whoever claims it besides.
   return [...byId].map(([id, { facts }]) => ({
     id,
-    otherIds: [...new Set(facts.additionalIdentifiers.map((other) => other.id))].filter((other) => other !== id),
+    otherIds: [...new Set(facts.additionalIdentifiers.map((other) => other.id))].filter((other) => !byId.has(other)),
   }));
 }
 

@@ -1,5 +1,6 @@
 import { invalid } from "../../errors.js";
-import type { Account, SettlementArguments } from "./arguments.js";
+import type { Account } from "../../accounts.js";
+import type { SettlementArguments } from "./arguments.js";
 
 /** How large a settlement may be. Every registry has to support `worstCase`. */
 export interface SettlementLimits {

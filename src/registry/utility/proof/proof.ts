@@ -13,37 +13,40 @@ const kinds = [transferOffer, allocationFactory, transferPreapproval];
 const TRANSFER = "TransferFactory_Transfer";
 
 /**
- * What became of a transfer in an update. An update that holds another transfer,
- * or none, is a failure like any other, so that who does not know the transfer
- * learns nothing of it. Undefined where the ledger has no such update.
+ * What became of a transfer in an update. Who does not know the transfer learns
+ * nothing of it: an update that is not there, one that holds another transfer and
+ * one that holds none are failures alike, and take equally long to tell.
  */
-export async function transferProof(
-  history: History,
-  { updateId, transfer }: ProofQuestion,
-): Promise<ProofStatus | undefined> {
+export async function transferProof(history: History, { updateId, transfer }: ProofQuestion): Promise<ProofStatus> {
   const asked = askedTerms(transfer);
-  const update = await history.update({ updateId }, kinds);
-  if (update === undefined) return undefined;
-  // A step behind the offer tells more than the offer, where one update holds both.
-  return (await byStep(update, asked, history)) ?? byFactory(update, asked) ?? byOffer(update, asked) ?? "Failure";
+  const found = await history.again(async () => {
+    const update = await history.update({ updateId }, kinds);
+    if (update === undefined) return undefined;
+    // A step behind the offer tells more than the offer, where one update holds both.
+    return (await byStep(update, asked, history)) ?? byFactory(update, asked) ?? byOffer(update, asked);
+  });
+  return found ?? "Failure";
 }
 
 /** By the choice that ended an offer: accepted, rejected, withdrawn. */
 async function byStep(update: Update, asked: Terms, history: History): Promise<ProofStatus | undefined> {
   for (const event of update.events) {
     if (!isStep(event)) continue;
-    const offer = await history.creation(event.contractId, kinds);
+    const offer =
+      update.events.find(isCreationOf(event.contractId)) ?? (await history.creation(event.contractId, kinds));
     if (offer === undefined || !(await isOf(offer, asked, history))) continue;
     return outcome(event.result) ?? (event.choice.endsWith("_Accept") ? "Success" : "Failure");
   }
   return undefined;
 }
 
-/** By the factory's own choice: the transfer at once, or the making of an offer. */
-function byFactory(update: Update, asked: Terms): ProofStatus | undefined {
+/** By the factory's own choice: the transfer at once, or the making of an offer, where it matters of which. */
+function byFactory(update: Update, asked: Terms, offerId?: string): ProofStatus | undefined {
   for (const event of update.events) {
     if (event.does !== "exercise" || event.choice !== TRANSFER) continue;
-    if (isSame(termsIn(event.argument), asked)) return outcome(event.result);
+    if (offerId !== undefined && madeBy(event.result) !== offerId) continue;
+    const status = isSame(termsIn(event.argument), asked) ? outcome(event.result) : undefined;
+    if (status !== undefined) return status;
   }
   return undefined;
 }
@@ -62,7 +65,7 @@ async function isOf(offer: Created, asked: Terms, history: History): Promise<boo
   if (terms === undefined || terms.agreed !== asked.agreed) return false;
   if (isSame(terms, asked)) return true;
   const origin = await history.update({ offset: offer.offset }, kinds);
-  return origin !== undefined && byFactory(origin, asked) !== undefined;
+  return origin !== undefined && byFactory(origin, asked, offer.contractId) !== undefined;
 }
 
 const isSame = (terms: Terms | undefined, asked: Terms): boolean =>
@@ -70,6 +73,11 @@ const isSame = (terms: Terms | undefined, asked: Terms): boolean =>
 
 const isStep = (event: Created | Exercised): event is Exercised =>
   event.does === "exercise" && event.kind === transferOffer && event.consuming;
+
+const isCreationOf =
+  (contractId: string) =>
+  (event: Created | Exercised): event is Created =>
+    event.does === "create" && event.contractId === contractId;
 
 const isOffer = (event: Created | Exercised): event is Created =>
   event.does === "create" && event.kind === transferOffer;
@@ -86,6 +94,10 @@ function outcome(result: JsonValue): ProofStatus | undefined {
   const tag = at(at(result, "output"), "tag");
   return typeof tag === "string" ? outcomes[tag] : undefined;
 }
+
+/** The contract id of the offer that a result tells of. */
+const madeBy = (result: JsonValue): JsonValue | undefined =>
+  at(at(at(result, "output"), "value"), "transferInstructionCid");
 
 function at(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;

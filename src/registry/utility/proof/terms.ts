@@ -1,6 +1,7 @@
 import type { JsonValue } from "../../../store/store.js";
 import { micros } from "../../../store/store.js";
 import { parseDecimal } from "../../decimal.js";
+import { partyOf } from "../../accounts.js";
 import { Fields } from "../../fields.js";
 import type { TransferTerms } from "../../registry.js";
 
@@ -35,8 +36,8 @@ export function termsIn(value: JsonValue): Terms | undefined {
     const transfer = new Fields(value, "").object("transfer");
     const instrument = transfer.object("instrumentId");
     return termsOf({
-      sender: partyIn(transfer, "sender"),
-      receiver: partyIn(transfer, "receiver"),
+      sender: partyOf(transfer, "sender"),
+      receiver: partyOf(transfer, "receiver"),
       amount: transfer.text("amount"),
       instrumentId: { admin: instrument.id("admin"), id: instrument.id("id") },
       requestedAt: transfer.text("requestedAt"),
@@ -49,16 +50,10 @@ export function termsIn(value: JsonValue): Terms | undefined {
   }
 }
 
-/** Version 1 names a party, version 2 an account. */
-function partyIn(fields: Fields, name: string): string {
-  if (typeof fields.raw(name) === "string") return fields.id(name);
-  const account = fields.object(name);
-  return account.optionalId("owner") ?? account.id("provider");
-}
-
 function timeOf(name: string, text: string): number {
   try {
-    return micros(text);
+    // A caller may write UTC in another of its forms than the ledger does.
+    return micros(text.toUpperCase().replace(/[+-]00:00$/, "Z"));
   } catch {
     throw new RangeError(name);
   }

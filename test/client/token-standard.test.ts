@@ -1,0 +1,299 @@
+/**
+ * The token standard's own client, as wallets use it, in the order in which a
+ * wallet asks. What it has to be told is written out by hand, from the demo
+ * registry and the page "How a choice context is built".
+ */
+import { TokenStandardClient } from "@canton-network/core-token-standard";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { contractId, party, synchronizer } from "../../demo/element.js";
+import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import { allocateV1 } from "../fixtures/calls/allocation-instruction.js";
+import { acme, alice, bob, carol, nobody, nordic } from "../fixtures/calls/making.js";
+import { transferV1 } from "../fixtures/calls/transfer-instruction.js";
+import * as context from "../fixtures/context.js";
+import { type Running, serveFile } from "../fixtures/running.js";
+
+let running: Running;
+beforeAll(async () => {
+  running = await serveFile(undefined);
+});
+afterAll(() => running.close());
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A client of one registrar's registry. A public registry needs no token, and some wallets send theirs all the same. */
+function clientOf(registrar: string, { token = "", end = "" } = {}): TokenStandardClient {
+  const tokens = {
+    getAccessToken: () => Promise.resolve(token),
+    getAuthContext: () => Promise.resolve({ userId: "wallet", accessToken: token }),
+  };
+  return new TokenStandardClient(`${running.url}/api/token-standard/v0/registrars/${registrar}${end}`, quiet, tokens);
+}
+
+type PostPath = Parameters<TokenStandardClient["post"]>[0];
+
+/** The client's types take choice arguments for empty; every wallet tells them otherwise. */
+async function factory(path: PostPath, choiceArguments: JsonObject, client = clientOf(acme)): Promise<JsonObject> {
+  return { ...(await client.post(path, { choiceArguments, excludeDebugFields: true } as never)) };
+}
+
+async function choice(path: PostPath, ids: Record<string, string>, client = clientOf(acme)): Promise<JsonObject> {
+  return { ...(await client.post(path, { meta: {}, excludeDebugFields: false }, { path: ids })) };
+}
+
+const lookAt = (instrumentId: string) =>
+  clientOf(acme).get("/registry/metadata/v1/instruments/{instrumentId}", { path: { instrumentId } });
+
+/** An answer with the ids of what it discloses. */
+const short = (body: JsonValue): JsonObject => context.short({ status: 200, headers: new Headers(), body });
+
+const reference = (label: string): JsonObject => ({ tag: "AV_ContractId", value: contractId(label) });
+const references = (...labels: readonly string[]): JsonObject => ({ tag: "AV_List", value: labels.map(reference) });
+const ids = (...labels: readonly string[]): string[] => labels.map(contractId).toSorted((a, b) => (a < b ? -1 : 1));
+
+const rule = `rule of ${acme}`;
+/** What carrying out a transfer of bonds from alice to bob needs, and what is disclosed for it. */
+const accepting = {
+  "instrument-configuration": reference("configuration of ACME-BOND"),
+  "sender-credentials": references("credential alice"),
+  "receiver-credentials": references("credential bob"),
+  "transfer-rule": reference(rule),
+  "app-reward-configuration": reference("rewards of acme"),
+  "featured-app-right": reference("featured right of acme"),
+};
+const disclosedToAccept = [
+  "configuration of ACME-BOND",
+  "credential alice",
+  "credential bob",
+  rule,
+  "rewards of acme",
+  "featured right of acme",
+];
+
+const transferFactory = "/registry/transfer-instruction/v1/transfer-factory";
+const allocationFactory = "/registry/allocation-instruction/v1/allocation-factory";
+const onTransfer = (name: "accept" | "reject" | "withdraw") =>
+  `/registry/transfer-instruction/v1/{transferInstructionId}/choice-contexts/${name}` as const;
+const onAllocation = (name: "execute-transfer" | "withdraw" | "cancel") =>
+  `/registry/allocations/v1/{allocationId}/choice-contexts/${name}` as const;
+
+const supportedApis = {
+  "splice-api-token-metadata-v1": 1,
+  "splice-api-token-transfer-instruction-v1": 1,
+  "splice-api-token-transfer-instruction-v2": 1,
+  "splice-api-token-allocation-v1": 1,
+  "splice-api-token-allocation-v2": 1,
+  "splice-api-token-allocation-instruction-v1": 1,
+  "splice-api-token-allocation-instruction-v2": 1,
+};
+const instrument = (id: string) => ({ id, name: id, symbol: id, decimals: 10, supportedApis });
+
+describe("a wallet", () => {
+  test("lists the instruments, with pages and without", async () => {
+    const client = clientOf(acme);
+    expect(await client.get("/registry/metadata/v1/instruments")).toEqual({
+      instruments: [instrument("ACME-BOND"), instrument("ACME-EUR")],
+    });
+    const first = await client.get("/registry/metadata/v1/instruments", { query: { pageSize: 1 } });
+    expect(first).toEqual({
+      instruments: [instrument("ACME-BOND")],
+      nextPageToken: expect.stringMatching(/./) as string,
+    });
+    const query = { pageSize: 1, pageToken: first.nextPageToken ?? "" };
+    expect(await client.get("/registry/metadata/v1/instruments", { query })).toEqual({
+      instruments: [instrument("ACME-EUR")],
+    });
+    expect(await clientOf(nordic).get("/registry/metadata/v1/instruments")).toEqual({
+      instruments: [instrument("NOK-CASH")],
+    });
+  });
+
+  test("asks what the registry offers", async () => {
+    expect(await clientOf(acme).get("/registry/metadata/v1/info")).toEqual({ adminId: acme, supportedApis });
+  });
+
+  test("looks at one instrument, by its id and by a further one", async () => {
+    expect(await lookAt("ACME-BOND")).toEqual(instrument("ACME-BOND"));
+    expect(await lookAt("EU000A1ACME7")).toEqual(instrument("ACME-EUR"));
+  });
+
+  test("is given the factory of a transfer that will be offered", async () => {
+    expect(short(await factory(transferFactory, transferV1(alice, bob, "ACME-BOND")))).toEqual({
+      factoryId: contractId(`factory of ${acme}`),
+      transferKind: "offer",
+      values: context.twice({
+        "instrument-configuration": reference("configuration of ACME-BOND"),
+        "sender-credentials": references("credential alice"),
+      }),
+      disclosed: ids("configuration of ACME-BOND", "credential alice", `factory of ${acme}`),
+    });
+  });
+
+  test("is given the receiver's preapproval for a transfer that goes at once", async () => {
+    const answer = short(await factory(transferFactory, transferV1(alice, bob, "ACME-EUR")));
+    expect(answer).toMatchObject({ factoryId: contractId("preapproval of bob"), transferKind: "direct" });
+    // Nothing is asked of who holds euros.
+    expect(answer["values"]).toMatchObject({
+      "sender-credentials": references(),
+      "receiver-credentials": references(),
+    });
+  });
+
+  test("may prefetch with a transfer to itself", async () => {
+    const answer = short(await factory(transferFactory, transferV1(alice, alice, "ACME-BOND")));
+    expect(answer).toMatchObject({ transferKind: "self", factoryId: contractId(`factory of ${acme}`) });
+    expect(answer["values"]).toEqual(
+      context.twice({ ...accepting, "receiver-credentials": references("credential alice") }),
+    );
+  });
+
+  const transferInstructionId = contractId("offer bond to bob");
+  const held = "holding bond to bob";
+
+  test("accepts a transfer", async () => {
+    expect(short(await choice(onTransfer("accept"), { transferInstructionId }))).toEqual({
+      values: context.twice(accepting),
+      disclosed: ids(...disclosedToAccept, held),
+    });
+  });
+
+  test.each(["reject", "withdraw"] as const)("ends a transfer: %s", async (name) => {
+    expect(short(await choice(onTransfer(name), { transferInstructionId }))).toEqual({
+      values: context.twice({
+        "instrument-configuration": reference("configuration of ACME-BOND"),
+        "enable-result-contracts": { tag: "AV_Bool", value: true },
+      }),
+      disclosed: ids("configuration of ACME-BOND", held),
+    });
+  });
+
+  test("is given the factory of an allocation", async () => {
+    expect(short(await factory(allocationFactory, allocateV1(alice, bob, "ACME-BOND")))).toEqual({
+      factoryId: contractId(`factory of ${acme}`),
+      values: context.prefixed({
+        "instrument-configuration": reference("configuration of ACME-BOND"),
+        "sender-credentials": references("credential alice"),
+      }),
+      disclosed: ids("configuration of ACME-BOND", "credential alice", `factory of ${acme}`),
+    });
+  });
+
+  const allocationId = contractId("allocation bond leg");
+
+  test("executes the transfer of an allocation", async () => {
+    expect(short(await choice(onAllocation("execute-transfer"), { allocationId }))).toEqual({
+      values: context.prefixed(accepting),
+      disclosed: ids(...disclosedToAccept, "holding bond leg"),
+    });
+  });
+
+  test.each(["withdraw", "cancel"] as const)("ends an allocation: %s", async (name) => {
+    expect(short(await choice(onAllocation(name), { allocationId }))).toEqual({
+      values: context.prefixed({ "enable-result-contracts": { tag: "AV_Bool", value: true } }),
+      disclosed: ids("holding bond leg"),
+    });
+  });
+
+  test("gets of a disclosed contract what a submission takes, and the debug fields unless it goes without", async () => {
+    const { disclosedContracts } = await choice(onAllocation("cancel"), { allocationId });
+    const [holding, ...others] = disclosedContracts as readonly JsonObject[];
+    const blob = expect.stringMatching(/^[A-Za-z0-9+/]+=*$/) as string;
+    const templateId = expect.stringMatching(
+      /^[0-9a-f]{64}:Utility\.Registry\.Holding\.V0\.Holding:Holding$/,
+    ) as string;
+    const place = { contractId: contractId("holding bond leg"), templateId, synchronizerId: synchronizer };
+    expect(others).toEqual([]);
+    expect(holding).toEqual({
+      ...place,
+      createdEventBlob: blob,
+      debugPackageName: "utility-registry-holding-v0",
+      debugPayload: expect.objectContaining({ owner: alice, amount: "40.0000000000" }) as JsonObject,
+      debugCreatedAt: expect.stringMatching(/^2026-01-0\dT.*417Z$/) as string,
+    });
+    const client = clientOf(acme);
+    const without = await client.post(onAllocation("cancel"), { excludeDebugFields: true }, { path: { allocationId } });
+    expect(without.disclosedContracts).toEqual([{ ...place, createdEventBlob: holding?.["createdEventBlob"] }]);
+  });
+});
+
+describe("a wallet gets the same", () => {
+  test.each<[string, () => TokenStandardClient]>([
+    ["with a slash at the end of the base URL", () => clientOf(acme, { end: "/" })],
+    ["with the colons of the party escaped", () => clientOf(encodeURIComponent(acme))],
+    ["with a token that nobody asked for", () => clientOf(acme, { token: "eyJhbGciOiJub25lIn0.e30." })],
+  ])("%s", async (_how, client) => {
+    expect(await client().get("/registry/metadata/v1/info")).toEqual({ adminId: acme, supportedApis });
+    const transferInstructionId = contractId("offer bond to bob");
+    const plain = await choice(onTransfer("reject"), { transferInstructionId });
+    expect(await choice(onTransfer("reject"), { transferInstructionId }, client())).toEqual(plain);
+    const terms = transferV1(alice, bob, "ACME-BOND");
+    expect(await factory(transferFactory, terms, client())).toEqual(await factory(transferFactory, terms));
+  });
+});
+
+/** What the client rejects with: the body of the error, which names what is wrong. */
+const told = async (asking: Promise<unknown>): Promise<unknown> =>
+  asking.then(
+    () => "an answer",
+    (reason: unknown) => reason,
+  );
+/** The body of an error whose message has all of these in it. */
+const naming = (...names: readonly string[]): JsonObject => {
+  const { status: _, ...body } = context.failure(0, ...names);
+  return body;
+};
+
+describe("a wallet is told", () => {
+  test("that a registrar is not served", async () => {
+    const client = clientOf(nobody);
+    const reason = naming(nobody);
+    expect(await told(client.get("/registry/metadata/v1/info"))).toEqual(reason);
+    expect(await told(client.get("/registry/metadata/v1/instruments"))).toEqual(reason);
+    const theirs = JSON.parse(
+      JSON.stringify(transferV1(alice, bob, "ACME-BOND")).replaceAll(acme, nobody),
+    ) as JsonObject;
+    expect(await told(factory(transferFactory, theirs, client))).toEqual(reason);
+  });
+
+  test("that an instrument is not there", async () => {
+    expect(await told(lookAt("NOK-CASH"))).toEqual(naming("NOK-CASH"));
+    expect(await told(factory(transferFactory, transferV1(alice, bob, "NOK-CASH")))).toEqual(naming("NOK-CASH"));
+  });
+
+  test("that a contract is not known: never seen, of another registrar, of another kind", async () => {
+    const unseen = contractId("nothing");
+    expect(await told(choice(onTransfer("accept"), { transferInstructionId: unseen }))).toEqual(naming(unseen));
+    const theirs = contractId("offer cash to carol");
+    expect(await told(choice(onTransfer("reject"), { transferInstructionId: theirs }))).toEqual(naming(theirs));
+    const other = contractId("offer bond to bob");
+    expect(await told(choice(onAllocation("cancel"), { allocationId: other }))).toEqual(naming(other));
+  });
+
+  test("which of its arguments are wrong", async () => {
+    expect(await told(factory(transferFactory, {}))).toEqual(naming("choiceArguments.transfer"));
+    const terms = transferV1(alice, bob, "ACME-BOND");
+    const ofNordic = { ...terms, expectedAdmin: nordic };
+    expect(await told(factory(transferFactory, ofNordic))).toEqual(naming("expectedAdmin", nordic, acme));
+    expect(await told(factory(allocationFactory, { allocation: {} }))).toEqual(naming("choiceArguments.allocation"));
+    const nothing = clientOf(acme).get("/registry/metadata/v1/instruments", { query: { pageSize: 0 } });
+    expect(await told(nothing)).toEqual(naming("pageSize"));
+    const elsewhere = clientOf(acme).get("/registry/metadata/v1/instruments", { query: { pageToken: "elsewhere" } });
+    expect(await told(elsewhere)).toEqual(naming("pageToken"));
+  });
+
+  test("which credential is missing, of whom, and from whom", async () => {
+    const reason = naming(carol, party("identity-verifier"), "isHolderOf", "ACME-BOND");
+    expect(await told(factory(transferFactory, transferV1(carol, bob, "ACME-BOND")))).toEqual(reason);
+    expect(await told(factory(allocationFactory, allocateV1(carol, bob, "ACME-BOND")))).toEqual(reason);
+    // Dave's has lapsed: he cannot accept, and can still reject.
+    const transferInstructionId = contractId("offer bond to dave");
+    expect(await told(choice(onTransfer("accept"), { transferInstructionId }))).toEqual(naming(party("dave")));
+    expect(await choice(onTransfer("reject"), { transferInstructionId })).toHaveProperty("choiceContextData");
+  });
+
+  test.each(["accept", "reject", "withdraw"] as const)("that a transfer is being reassigned: %s", async (name) => {
+    const transferInstructionId = contractId("offer moving");
+    const asking = choice(onTransfer(name), { transferInstructionId }, clientOf(nordic));
+    expect(await told(asking)).toEqual(naming(transferInstructionId, "reassign"));
+  });
+});

@@ -1,0 +1,350 @@
+/** The file in which an operator names instruments: what is read from it, what is told of a wrong one, and what the service answers with it. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type InstrumentEntry, parseInstruments, readInstruments } from "../../src/config/instruments-file.js";
+import { SettingError } from "../../src/config/setting-error.js";
+import type { JsonObject } from "../../src/store/store.js";
+import { element, payload } from "../fixtures/elements.js";
+import { serving } from "../fixtures/registries.js";
+import { registry } from "../fixtures/running.js";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "offledger-instruments-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileOf(name: string, ...lines: readonly string[]): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, lines.map((line) => `${line}\n`).join(""));
+  return path;
+}
+
+const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
+
+/** What a file without mistakes says, as plain objects. */
+function said(...lines: readonly string[]): Record<string, Record<string, InstrumentEntry>> {
+  const { entries, problems } = parseInstruments(text(lines));
+  expect(problems).toEqual([]);
+  return Object.fromEntries([...entries].map(([registrar, words]) => [registrar, Object.fromEntries(words)]));
+}
+
+const problemsOf = (...lines: readonly string[]): readonly string[] => parseInstruments(text(lines)).problems;
+
+describe("a good file", () => {
+  test("has each field of each instrument of each registrar", () => {
+    const found = said(
+      "# what our wallets show",
+      "acme::1220:",
+      "  USD:",
+      "    name: US dollar",
+      '    symbol: "$"',
+      "    decimals: 2",
+      "    description: >-",
+      "      A dollar,",
+      "      on the ledger.",
+      "  EUR: {name: Euro}",
+      '"other::1220":',
+      "  'USD': {decimals: 0}",
+      "  JPY: {}",
+    );
+    expect(found).toEqual({
+      "acme::1220": {
+        USD: { name: "US dollar", symbol: "$", decimals: 2, description: "A dollar, on the ledger." },
+        EUR: { name: "Euro" },
+      },
+      "other::1220": { USD: { decimals: 0 }, JPY: {} },
+    });
+  });
+
+  test.each<[string, string[]]>([
+    ["nothing in it", []],
+    ["empty lines", ["", "", ""]],
+    ["a comment alone", ["# nothing yet"]],
+    ["a map that is empty", ["{}"]],
+  ])("may have %s", (_what, lines) => {
+    expect(said(...lines)).toEqual({});
+  });
+
+  test("may name no instrument of a registrar", () => {
+    expect(said("acme: {}")).toEqual({ acme: {} });
+  });
+
+  test("may have the line ends of Windows, and a mark of its byte order", () => {
+    expect(said("\uFEFFacme:\r", "  USD:\r", "    name: Dollar\r")).toEqual({ acme: { USD: { name: "Dollar" } } });
+  });
+
+  test("may be JSON", () => {
+    expect(said('{"acme": {"USD": {"name": "Dollar", "decimals": 2}}}')).toEqual({
+      acme: { USD: { name: "Dollar", decimals: 2 } },
+    });
+  });
+
+  test.each([0, 1, 9, 10])("may have %i decimals", (decimals) => {
+    expect(said("acme:", `  USD: {decimals: ${decimals}}`)).toEqual({ acme: { USD: { decimals } } });
+  });
+
+  test("takes ids as they are written, also those that look like something else", () => {
+    const ids = [
+      "0123",
+      "1_000",
+      "true",
+      "no",
+      "1.50",
+      "2026-01-05",
+      "a/b",
+      "100%",
+      "é 😀",
+      "__proto__",
+      "constructor",
+    ];
+    const { entries, problems } = parseInstruments(
+      text(["7:", ...ids.map((id) => `  ${id}: {name: "named ${id}"}`), '  "quoted: \\u0041": {name: named}']),
+    );
+    expect(problems).toEqual([]);
+    expect([...(entries.get("7") ?? [])]).toEqual([
+      ...ids.map((id) => [id, { name: `named ${id}` }]),
+      ["quoted: A", { name: "named" }],
+    ]);
+  });
+
+  test("takes texts in any spelling of YAML", () => {
+    const found = said(
+      "acme:",
+      "  A: {name: '5'}",
+      '  B: {name: "\\u00e9 \\"quoted\\""}',
+      "  C: {name: 5 dollars}",
+      "  D:",
+      "    name: |-",
+      "      two",
+      "      lines",
+    );
+    expect(found).toEqual({
+      acme: { A: { name: "5" }, B: { name: 'é "quoted"' }, C: { name: "5 dollars" }, D: { name: "two\nlines" } },
+    });
+  });
+
+  test("may name what it repeats", () => {
+    const found = said(
+      "acme: &ours",
+      "  USD: &dollar",
+      "    name: &name Dollar",
+      "    decimals: &places 2",
+      "  CAD: *dollar",
+      "other: *ours",
+    );
+    const dollar = { name: "Dollar", decimals: 2 };
+    expect(found).toEqual({ acme: { USD: dollar, CAD: dollar }, other: { USD: dollar, CAD: dollar } });
+  });
+
+  test("may repeat a text or a number in the same way", () => {
+    const found = said(
+      "acme:",
+      "  USD: {name: &name Dollar, symbol: *name, decimals: &places 2}",
+      "  CAD: {name: *name, decimals: *places}",
+    );
+    expect(found).toEqual({
+      acme: { USD: { name: "Dollar", symbol: "Dollar", decimals: 2 }, CAD: { name: "Dollar", decimals: 2 } },
+    });
+  });
+});
+
+describe("a mistake is told with its line and its key", () => {
+  test.each<[string, string[], number, string]>([
+    ["an unknown key", ["acme:", "  USD:", "    name: a", "    names: b"], 4, "acme.USD.names"],
+    ["a key in another case", ["acme:", "  USD: {Name: a}"], 2, "acme.USD.Name"],
+    ["a key that every object has", ["acme:", "  USD:", "    constructor: b"], 3, "acme.USD.constructor"],
+    ["a prototype for a key", ["acme:", "  USD:", "    __proto__: {name: b}"], 3, "acme.USD.__proto__"],
+    ["a merge", ["acme:", "  USD:", "    <<: {name: b}"], 3, "acme.USD.<<"],
+    ["decimals above ten", ["acme:", "  USD:", "    decimals: 11"], 3, "acme.USD.decimals"],
+    ["decimals below zero", ["acme:", "  USD:", "    decimals: -1"], 3, "acme.USD.decimals"],
+    ["a part of a decimal", ["acme:", "  USD:", "    decimals: 1.5"], 3, "acme.USD.decimals"],
+    ["decimals in quotes", ["acme:", "  USD:", '    decimals: "2"'], 3, "acme.USD.decimals"],
+    ["decimals that are no number", ["acme:", "  USD:", "    decimals: .nan"], 3, "acme.USD.decimals"],
+    ["decimals without end", ["acme:", "  USD:", "    decimals: .inf"], 3, "acme.USD.decimals"],
+    ["decimals that are true", ["acme:", "  USD:", "    decimals: true"], 3, "acme.USD.decimals"],
+    ["no decimals", ["acme:", "  USD:", "    decimals:"], 3, "acme.USD.decimals"],
+    ["a list of decimals", ["acme:", "  USD:", "    decimals: [2]"], 3, "acme.USD.decimals"],
+    ["an empty name", ["acme:", "  USD:", '    name: ""'], 3, "acme.USD.name"],
+    ["a blank name", ["acme:", "  USD:", '    name: "  "'], 3, "acme.USD.name"],
+    ["no name", ["acme:", "  USD:", "    name:"], 3, "acme.USD.name"],
+    ["null for a name", ["acme:", "  USD:", "    name: null"], 3, "acme.USD.name"],
+    ["a number for a name", ["acme:", "  USD:", "    name: 5"], 3, "acme.USD.name"],
+    ["a boolean for a symbol", ["acme:", "  USD:", "    symbol: true"], 3, "acme.USD.symbol"],
+    ["a list for a symbol", ["acme:", "  USD:", "    symbol: [a]"], 3, "acme.USD.symbol"],
+    ["a map for a description", ["acme:", "  USD:", "    description: {en: a}"], 3, "acme.USD.description"],
+    ["a list for an instrument", ["acme:", "  USD:", "    - name: a"], 3, "acme.USD"],
+    ["a text for an instrument", ["acme:", "  USD: Dollar"], 2, "acme.USD"],
+    ["nothing for an instrument", ["acme:", "  USD:"], 2, "acme.USD"],
+    ["a list for a registrar", ["acme:", "  - USD"], 2, "acme"],
+    ["a text for a registrar", ["", "acme: USD"], 2, "acme"],
+    ["nothing for a registrar", ["", "acme:"], 2, "acme"],
+    ["null for a registrar", ["", "acme: ~"], 2, "acme"],
+    ["a list for the file", ["", "- acme"], 2, "the file"],
+    ["a text for the file", ["", "acme"], 2, "the file"],
+    ["a list for a key", ["acme:", "  [USD]: {}"], 2, "acme"],
+    ["no key", ["acme:", "  ~: {}"], 2, "acme"],
+    ["an alias of nothing", ["acme:", "  USD: *nothing"], 2, "acme.USD"],
+    ["an instrument without a value in a list of keys", ["acme:", "  {USD, EUR: {}}"], 2, "acme.USD"],
+    ["a field without a value in a list of keys", ["acme:", "  USD:", "    {name}"], 3, "acme.USD.name"],
+    ["a key of more lines without a value", ["acme:", "  ? USD"], 2, "acme.USD"],
+  ])("%s", (_what, lines, line, path) => {
+    const problems = problemsOf(...lines);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${line}: `));
+    expect(problems[0]).toContain(path);
+  });
+
+  test.each<[string, string[], number]>([
+    ["a field that is given twice", ["acme:", "  USD:", "    name: a", "    name: b"], 4],
+    ["an instrument that is given twice", ["acme:", "  USD: {}", "  EUR: {}", "  USD: {}"], 4],
+    ["an instrument that is given twice, once in quotes", ["acme:", "  USD: {}", '  "USD": {}'], 3],
+    ["an instrument that is given twice, once as a number", ["acme:", "  7: {}", '  "7": {}'], 3],
+    ["a registrar that is given twice", ["acme: {}", "other: {}", "acme: {}"], 3],
+    ["a tab for an indentation", ["acme:", "\tUSD: {}"], 2],
+    ["a text that does not end", ["acme:", "  USD:", '    name: "a'], 4],
+    ["a bracket that does not close", ["acme:", "  USD: {name: a"], 3],
+    ["an indentation that fits nowhere", ["acme:", "    USD: {}", "  EUR: {}"], 3],
+    ["a colon too many", ["acme:", "  USD: {}: {}"], 2],
+    ["a second document", ["acme: {}", "---", "other: {}"], 2],
+    ["what is not YAML", ["acme: {}", "%&!"], 2],
+  ])("%s, by its line", (_what, lines, line) => {
+    const problems = problemsOf(...lines);
+    expect(problems.length).toBeGreaterThan(0);
+    expect(problems[0]).toMatch(new RegExp(`^${line}: .`));
+  });
+
+  test("says what would be right", () => {
+    expect(problemsOf("acme:", "  USD:", "    decimals: 11", "    nam: a", "    name: 5")).toEqual([
+      "3: acme.USD.decimals has to be a whole number from 0 to 10",
+      "4: acme.USD.nam is not known; there are name, symbol, decimals, description",
+      "5: acme.USD.name has to be a text that is not empty, in quotes where it looks like something else",
+    ]);
+  });
+
+  test("with every other", () => {
+    const problems = problemsOf(
+      "acme:",
+      "  USD: {decimals: 11, name: 5}",
+      "  EUR: []",
+      "  JPY:",
+      "    symbol: ''",
+      "    name: Yen",
+      "other: 5",
+    );
+    expect(problems.map((problem) => problem.split(" ")[0])).toEqual(["2:", "2:", "3:", "5:", "7:"]);
+  });
+});
+
+/** What reading a file throws. */
+async function failureOf(path: string): Promise<SettingError> {
+  try {
+    await readInstruments(path);
+  } catch (error) {
+    if (error instanceof SettingError) return error;
+    throw error;
+  }
+  throw new Error("the file was read");
+}
+
+describe("reading", () => {
+  test("no file gives nothing", async () => {
+    expect(await readInstruments(undefined)).toEqual(new Map());
+  });
+
+  test("a file gives its entries", async () => {
+    const path = await fileOf("good.yaml", "acme:", "  USD: {name: Dollar}");
+    expect(await readInstruments(path)).toEqual(new Map([["acme", new Map([["USD", { name: "Dollar" }]])]]));
+  });
+
+  test("an empty file gives nothing", async () => {
+    expect(await readInstruments(await fileOf("empty.yaml"))).toEqual(new Map());
+  });
+
+  test("a wrong file throws with the variable, and with the path, line and key of every mistake", async () => {
+    const path = await fileOf("wrong.yaml", "acme:", "  USD:", "    nam: Dollar", "    decimals: 11");
+    const { message } = await failureOf(path);
+    expect(message).toContain("OFFLEDGER_INSTRUMENTS");
+    expect(message.split("\n").slice(1)).toEqual([
+      `${path}:3: acme.USD.nam is not known; there are name, symbol, decimals, description`,
+      `${path}:4: acme.USD.decimals has to be a whole number from 0 to 10`,
+    ]);
+  });
+
+  test("a file that is not YAML throws as well", async () => {
+    const path = await fileOf("broken.yaml", "acme:", "\tUSD: {}");
+    const { message } = await failureOf(path);
+    expect(message).toContain("OFFLEDGER_INSTRUMENTS");
+    expect(message).toContain(`${path}:2: `);
+  });
+
+  test("a file that is not there throws with the variable, the path and the system's code", async () => {
+    const path = join(folder, "nothing.yaml");
+    const { message } = await failureOf(path);
+    for (const told of ["OFFLEDGER_INSTRUMENTS", path, "ENOENT"]) expect(message).toContain(told);
+  });
+
+  test("a folder throws as well", async () => {
+    const { message } = await failureOf(folder);
+    for (const told of ["OFFLEDGER_INSTRUMENTS", "EISDIR"]) expect(message).toContain(told);
+  });
+});
+
+const elements = (...ids: readonly string[]): JsonObject[] => [
+  element("AllocationFactory", "factory", payload.service()),
+  ...ids.map((id) => element("InstrumentConfiguration", `configuration of ${id}`, payload.configuration(id))),
+];
+
+const metadata = `${registry()}/metadata/v1`;
+
+describe("the service answers", () => {
+  test("with what the file says, and with the id and ten decimals where it says nothing", async () => {
+    const instruments = await fileOf(
+      "served.yaml",
+      "registrar::1220:",
+      "  EUR: {decimals: 0}",
+      "  JPY: {symbol: ¥}",
+      "  USD:",
+      "    name: US dollar",
+      "    symbol: $",
+      "    decimals: 2",
+      "    description: A dollar.",
+      "  GONE: {name: on no ledger}",
+      "somebody::1220:",
+      "  CHF: {name: of another registrar}",
+    );
+    const running = await serving(elements("CHF", "EUR", "JPY", "USD"), { config: { instruments } });
+    const supportedApis = expect.any(Object) as unknown;
+    const expected = [
+      { id: "CHF", name: "CHF", symbol: "CHF", decimals: 10, supportedApis },
+      { id: "EUR", name: "EUR", symbol: "EUR", decimals: 0, supportedApis },
+      { id: "JPY", name: "JPY", symbol: "¥", decimals: 10, supportedApis },
+      { id: "USD", name: "US dollar", symbol: "$", decimals: 2, description: "A dollar.", supportedApis },
+    ];
+    const { status, body } = await running.get(`${metadata}/instruments`);
+    expect(status).toBe(200);
+    expect(body).toEqual({ instruments: expected });
+    for (const one of expected) {
+      expect((await running.get(`${metadata}/instruments/${one.id}`)).body).toEqual(one);
+    }
+    expect((await running.get(`${metadata}/instruments/GONE`)).status).toBe(404);
+  });
+
+  test("with the words for the default id, also where a further id was asked for", async () => {
+    const instruments = await fileOf(
+      "default.yaml",
+      "registrar::1220:",
+      "  USD: {name: by default}",
+      "  ISIN: {name: by another}",
+    );
+    const configuration = payload.configuration("USD", {
+      additionalIdentifiers: [{ source: "registrar::1220", id: "ISIN", scheme: "ISIN" }],
+    });
+    const running = await serving([...elements(), element("InstrumentConfiguration", "usd", configuration)], {
+      config: { instruments },
+    });
+    expect((await running.get(`${metadata}/instruments/ISIN`)).body).toMatchObject({ id: "USD", name: "by default" });
+  });
+});

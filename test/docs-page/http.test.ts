@@ -1,0 +1,136 @@
+/** The page at /docs as HTTP tells it, and what it leaves alone. */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { party } from "../../demo/element.js";
+import { registry, type Running, serveFile } from "../fixtures/running.js";
+
+const document = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as unknown;
+const csp = "content-security-policy";
+
+let running: Running;
+beforeAll(async () => {
+  running = await serveFile(undefined);
+});
+afterAll(() => running.close());
+
+const get = (path: string): Promise<Response> => fetch(running.url + path);
+
+describe("the page", () => {
+  test.each([
+    ["/docs", "text/html"],
+    ["/docs/", "text/html"],
+    ["/docs/json", "application/json"],
+    ["/docs/yaml", "application/x-yaml"],
+    ["/docs/static/swagger-ui.css", "text/css"],
+    ["/docs/static/index.css", "text/css"],
+    ["/docs/static/swagger-ui-bundle.js", "javascript"],
+    ["/docs/static/swagger-ui-standalone-preset.js", "javascript"],
+    ["/docs/static/swagger-initializer.js", "javascript"],
+    ["/docs/static/favicon-32x32.png", "image/png"],
+  ])("%s is %s, under the page's policy", async (path, type) => {
+    const response = await get(path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toContain(type);
+    expect(response.headers.get(csp)).toContain("default-src 'self'");
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100);
+  });
+
+  test("lets scripts come from its own server alone, and nobody frame it", async () => {
+    const policy = (await get("/docs")).headers.get(csp) ?? "";
+    const directives = Object.fromEntries(
+      policy.split(";").map((one) => one.trim().split(/ (.*)/).slice(0, 2) as [string, string]),
+    );
+    // Without a directive of their own, scripts and requests have the default.
+    expect(directives["default-src"]).toBe("'self'");
+    expect(directives["script-src"] ?? "'self'").toBe("'self'");
+    expect(directives["connect-src"] ?? "'self'").toBe("'self'");
+    expect(directives["frame-ancestors"]).toBe("'none'");
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+  });
+
+  test("names nothing of another server", async () => {
+    for (const path of ["/docs", "/docs/", "/docs/static/swagger-initializer.js"]) {
+      expect(await (await get(path)).text()).not.toMatch(/(?:src|href|url)\s*[=:]\s*["']?(?:https?:)?\/\//i);
+    }
+  });
+
+  test("shows the document that is served", async () => {
+    expect(await (await get("/docs/json")).json()).toEqual(document);
+    expect(await (await get("/api/utilities/v0/openapi")).json()).toEqual(document);
+    expect(parse(await (await get("/docs/yaml")).text())).toEqual(document);
+  });
+
+  test.each([
+    "/docs/static/..%2f..%2fpackage.json",
+    "/docs/static/..%2f..%2f..%2f..%2fpackage.json",
+    "/docs/..%2fpackage.json",
+  ])("%s leads to no file", async (path) => {
+    const response = await get(path);
+    expect([400, 403, 404]).toContain(response.status);
+    expect(await response.text()).not.toContain("dependencies");
+  });
+
+  test.each(["/docs/nothing", "/docs/static/nothing.js"])(
+    "%s is not found, in the words of the service",
+    async (path) => {
+      const response = await get(path);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual({ error: expect.stringContaining(path) });
+    },
+  );
+});
+
+describe("what is no part of the page has no policy, and its own errors", () => {
+  const info = `${registry(party("nordic-registrar"))}/metadata/v1/info`;
+
+  test.each([
+    [200, info],
+    [200, "/api/utilities/v0/operator"],
+    [200, "/api/utilities/v0/openapi"],
+    [200, "/livez"],
+    [404, `${registry("nobody::1220")}/metadata/v1/info`],
+    [404, "/"],
+    [404, "/docsy"],
+  ])("%i for %s", async (status, path) => {
+    const response = await get(path);
+    expect(response.status).toBe(status);
+    expect(response.headers.get(csp)).toBeNull();
+    expect(response.headers.get("content-type")).toContain("application/json");
+  });
+
+  test("a path of the token standard that is not served", async () => {
+    const path = `${registry(party("nordic-registrar"))}/metadata/v1/nothing`;
+    const response = await get(path);
+    expect(response.status).toBe(404);
+    expect(response.headers.get(csp)).toBeNull();
+    expect(await response.json()).toEqual({ error: expect.stringContaining("/metadata/v1/nothing") });
+  });
+
+  test("a utility path that is not served", async () => {
+    const response = await get("/api/utilities/v0/nothing");
+    expect(response.status).toBe(404);
+    expect(response.headers.get(csp)).toBeNull();
+    expect(await response.json()).toEqual({
+      error: "not_found",
+      error_description: "nothing is served at GET /api/utilities/v0/nothing",
+    });
+  });
+
+  test("another method of a path of the page", async () => {
+    const response = await fetch(`${running.url}/docs`, { method: "POST" });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ error: "nothing is served at POST /docs" });
+  });
+
+  test("an rpc", async () => {
+    const response = await fetch(`${running.url}/offledger.operator.v0.OperatorService/GetOperator`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get(csp)).toBeNull();
+    expect(await response.json()).toEqual({ partyId: party("utility-operator") });
+  });
+});

@@ -1,0 +1,188 @@
+/** The page at /docs as a person meets it: in a browser. */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { elements } from "../../demo/registry.js";
+import { party } from "../../demo/element.js";
+import type { JsonObject } from "../../src/store/store.js";
+import { type Running, serveFile } from "../fixtures/running.js";
+import { Browser, chromium, type Page } from "./chromium.js";
+
+const document = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as {
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+};
+const nordic = party("nordic-registrar");
+
+const skipped = chromium === undefined ? " (skipped: there is no chromium on the PATH)" : "";
+
+describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
+  let running: Running;
+  let browser: Browser;
+  beforeAll(async () => {
+    running = await serveFile(undefined);
+    browser = await Browser.start(chromium ?? "");
+  }, 60_000);
+  afterAll(async () => {
+    await browser.close();
+    await running.close();
+  });
+
+  async function open(path: string): Promise<Page> {
+    const page = await browser.open(running.url + path);
+    await page.shows(".opblock-tag");
+    await page.settled();
+    return page;
+  }
+
+  /** Nothing went wrong, and nobody else was asked. */
+  async function expectNoComplaint(page: Page): Promise<void> {
+    await page.settled();
+    expect(page.complaints).toEqual([]);
+    const asked = page.requested.filter((url) => !/^(?:data|blob):/.test(url));
+    expect(asked.filter((url) => new URL(url).origin !== running.url)).toEqual([]);
+    expect(asked.filter((url) => url.endsWith("/docs/json"))).toHaveLength(1);
+  }
+
+  test.each(["/docs", "/docs/", "//docs", "/docs/static/index.html"])(
+    "loads at %s, and asks none but its own server",
+    async (path) => {
+      const page = await open(path);
+      expect(await page.evaluate("document.title")).toBe("offledger");
+      expect(await page.texts(".info .title")).toEqual([expect.stringContaining("offledger")]);
+      await expectNoComplaint(page);
+    },
+  );
+
+  test("has its styles and pictures", async () => {
+    const page = await open("/docs");
+    expect(await page.evaluate("[...document.styleSheets].every(({ cssRules }) => cssRules.length > 0)")).toBe(true);
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.topbar')).backgroundColor")).not.toBe(
+      "rgba(0, 0, 0, 0)",
+    );
+    expect(await page.evaluate("[...document.images].every(({ naturalWidth }) => naturalWidth > 0)")).toBe(true);
+  });
+
+  test("lists every operation of the document", async () => {
+    const page = await open("/docs");
+    for (const { name } of document.tags) await page.click(`.opblock-tag[data-tag="${name}"]`);
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const listed = `[...document.querySelectorAll(".opblock")].map((block) =>
+      block.querySelector(".opblock-summary-method").textContent + " " +
+      block.querySelector(".opblock-summary-path").dataset.path)`;
+    await page.shows(`.opblock-summary-path[data-path="/readyz"]`);
+    expect(((await page.evaluate(listed)) as string[]).toSorted()).toEqual(operations.toSorted());
+    expect(operations.length).toBeGreaterThan(40);
+    await expectNoComplaint(page);
+  });
+
+  test("GET without parameters is tried out", async () => {
+    const page = await open("/docs");
+    const { status, answer } = await tryOut(page, "operator v0", "operatorV0GetOperator", {});
+    expect({ status, answer }).toEqual({ status: "200", answer: { partyId: party("utility-operator") } });
+    await expectNoComplaint(page);
+  });
+
+  test("GET with a party in its path is tried out", async () => {
+    const page = await open("/docs");
+    const { status, answer } = await tryOut(page, "metadata v1", "metadataV1GetRegistryInfo", {
+      registrarParty: nordic,
+    });
+    expect(status).toBe("200");
+    expect(answer).toMatchObject({ adminId: nordic, supportedApis: { "splice-api-token-metadata-v1": 1 } });
+    await expectNoComplaint(page);
+  });
+
+  test("GET with parameters in path and query is tried out, and leads to the page behind", async () => {
+    const parameters = { registrarParty: party("acme-registrar"), pageSize: "1" };
+    const page = await open("/docs/");
+    const { status, answer } = await tryOut(page, "metadata v1", "metadataV1ListInstruments", parameters);
+    expect(status).toBe("200");
+    expect(answer).toMatchObject({ instruments: [{ id: "ACME-BOND" }], nextPageToken: expect.any(String) });
+    await expectNoComplaint(page);
+  });
+
+  test("POST with a body is tried out", async () => {
+    const page = await open("/docs");
+    const transfer = {
+      sender: party("bob"),
+      receiver: party("carol"),
+      amount: "10.0",
+      instrumentId: { admin: nordic, id: "NOK-CASH" },
+      requestedAt: "2026-06-01T00:00:00Z",
+      executeBefore: "2036-06-01T00:00:00Z",
+      inputHoldingCids: [],
+      meta: { values: {} },
+    };
+    const body = { choiceArguments: { expectedAdmin: nordic, transfer, extraArgs: { context: {}, meta: {} } } };
+    const id = "transferInstructionV1GetTransferFactory";
+    const { status, answer } = await tryOut(page, "transfer instruction v1", id, { registrarParty: nordic }, body);
+    expect(status).toBe("200");
+    expect(answer).toMatchObject({ transferKind: "offer", choiceContext: { choiceContextData: { values: {} } } });
+    expect(answer["factoryId"]).toMatch(/^00[\da-f]{136}$/);
+    await expectNoComplaint(page);
+  });
+
+  test("POST without a body is tried out, for a contract id of full length", async () => {
+    const page = await open("/docs");
+    const burnOfferId = contractOf("Utility.Registry.App.V0.Model.Burn:BurnOffer");
+    const { status, answer } = await tryOut(page, "burn v0", "burnV0GetBurnOfferCancelContext", { burnOfferId });
+    expect(status).toBe("200");
+    expect(answer).toMatchObject({ choiceContextData: { values: {} } });
+    await expectNoComplaint(page);
+  });
+
+  test("a request that has no answer shows the error", async () => {
+    const page = await open("/docs");
+    const parameters = { registrarParty: "nobody::1220" };
+    const { status, answer } = await tryOut(page, "metadata v1", "metadataV1GetRegistryInfo", parameters);
+    expect(status).toBe("404");
+    expect(answer).toEqual({ error: expect.stringContaining("nobody::1220") });
+  });
+
+  test("its policy keeps out what is of another server", async () => {
+    const page = await open("/docs");
+    const url = "http://127.0.0.1:9/script.js";
+    await page.evaluate(
+      `{ const one = document.createElement("script"); one.src = "${url}"; document.body.append(one); }`,
+    );
+    await page.settled();
+    expect(page.complaints.join("\n")).toContain(`Loading the script '${url}' violates`);
+  });
+});
+
+/** Opens an operation, fills in what it takes, sends it, and reads what the page shows of the answer. */
+async function tryOut(
+  page: Page,
+  tag: string,
+  id: string,
+  parameters: Readonly<Record<string, string>>,
+  body?: JsonObject,
+) {
+  const block = `#operations-${tag.replaceAll(" ", "_")}-${id}`;
+  await page.click(`.opblock-tag[data-tag="${tag}"]`);
+  await page.click(`${block} .opblock-summary-control`);
+  await page.click(`${block} .try-out__btn`);
+  for (const [name, value] of Object.entries(parameters)) {
+    await page.type(`${block} tr[data-param-name="${name}"] input`, value);
+  }
+  if (body !== undefined) await page.type(`${block} .body-param textarea`, JSON.stringify(body));
+  await page.click(`${block} .execute`);
+  const answer = `${block} .live-responses-table .response`;
+  await page.shows(`${answer} .response-col_status`);
+  const [status = ""] = await page.texts(`${answer} .response-col_status`);
+  const [shown = ""] = await page.texts(`${answer} .highlight-code code`);
+  return { status, answer: JSON.parse(shown) as JsonObject };
+}
+
+/** The id of the demo's contract of a template. */
+function contractOf(entity: string): string {
+  for (const { contractEntry } of elements) {
+    const { JsActiveContract: active } = contractEntry as {
+      JsActiveContract?: { createdEvent: { templateId: string; contractId: string } };
+    };
+    if (active?.createdEvent.templateId.endsWith(`:${entity}`) === true) return active.createdEvent.contractId;
+  }
+  throw new Error(`the demo has no ${entity}`);
+}

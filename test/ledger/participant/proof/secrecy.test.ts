@@ -1,0 +1,123 @@
+/** Who does not know the transfer learns nothing: whatever differs, the answer is the same to the last byte. */
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../../../src/store/store.js";
+import { failure, type Proof, proving, stillPending, success, unknownId } from "./proving.js";
+import { alice, bob, ending, offering, registrar, transfer, transferring } from "./steps.js";
+
+const place = proving({ readWaitMs: 0 });
+
+/** Updates that hold the transfer, and what is said of each to who knows it. */
+const ids = new Map<string, string>();
+const known = { direct: success, offered: stillPending, accepted: success, both: success };
+const lockedFor: Readonly<Record<string, string>> = {
+  offered: "one-locked",
+  accepted: "one-locked",
+  both: "two-locked",
+};
+let nothing: Proof;
+beforeAll(async () => {
+  ids.set("direct", place.transact(transferring("preapproval")));
+  ids.set("offered", place.transact(offering("factory", "one")));
+  ids.set("accepted", place.transact(ending("Accept", "one")));
+  ids.set("both", place.transact(offering("factory", "two"), ending("Accept", "two")));
+  nothing = await place.ask(unknownId);
+});
+const idOf = (name: string): string => ids.get(name) ?? "";
+
+test("who asks for an update that is not there is told Failure", () => {
+  expect(nothing.text).toBe(failure);
+  expect(nothing.status).toBe(200);
+});
+
+test.each(Object.entries(known))("who knows the transfer is told of it: %s", async (name, expected) => {
+  expect(await place.status(idOf(name))).toBe(expected);
+});
+
+const instrument = (more: JsonObject): JsonValue => ({ admin: registrar, id: "USD", ...more });
+const values = { "splice.lfdecentralizedtrust.org/reason": "rent", "acme.example/invoice": "17" };
+
+/** One field changed, by its name and what stands in it. */
+const changes: readonly (readonly [string, JsonValue])[] = [
+  ["sender", "alice::1221"],
+  ["sender", bob],
+  ["sender", "Alice::1220"],
+  ["receiver", alice],
+  ["receiver", "bob::1220 "],
+  ["amount", "12.5000000001"],
+  ["amount", "-12.5"],
+  ["instrumentId", instrument({ id: "usd" })],
+  ["instrumentId", instrument({ id: "EUR" })],
+  ["instrumentId", instrument({ admin: "registrar::1221" })],
+  ["requestedAt", "2026-01-05T09:00:00.123457Z"],
+  ["requestedAt", "2026-01-05T09:00:00Z"],
+  ["executeBefore", "2036-01-05T09:00:00.000001Z"],
+  ["executeBefore", "2035-01-05T09:00:00Z"],
+  ["inputHoldingCids", []],
+  ["inputHoldingCids", ["input-1"]],
+  ["inputHoldingCids", ["input-2", "input-1"]],
+  ["inputHoldingCids", ["input-1,input-2"]],
+  ["meta", { values: {} }],
+  ["meta", { values: { ...values, "acme.example/invoice": "18" } }],
+  ["meta", { values: { ...values, more: "" } }],
+];
+
+describe.each(Object.keys(known))("of a transfer that is %s", (name) => {
+  test.each(changes)("who has %s wrong, %j, learns nothing", async (field, value) => {
+    expect(await place.ask(idOf(name), { ...transfer, [field]: value })).toEqual(nothing);
+  });
+});
+
+/** Fields as somebody may guess them. Each is never what it is. */
+const text = fc.string({ minLength: 1, maxLength: 60, unit: "grapheme" });
+const but = <T>(arbitrary: fc.Arbitrary<T>, ...those: readonly T[]): fc.Arbitrary<T> =>
+  arbitrary.filter((value) => !those.some((one) => JSON.stringify(one) === JSON.stringify(value)));
+const amount = fc
+  .bigInt({ min: 0n, max: 10n ** 38n - 1n })
+  .filter((units) => units !== 125_000_000_000n)
+  .map((units) =>
+    units
+      .toString()
+      .padStart(11, "0")
+      .replace(/(?=.{10}$)/, "."),
+  );
+const time = fc
+  .date({ min: new Date(0), max: new Date("2099-01-01T00:00:00Z"), noInvalidDate: true })
+  .map((date) => date.toISOString().replace("Z", "999Z"));
+const lists = fc.array(fc.oneof(fc.constantFrom("input-1", "input-2", "one-locked", "x"), text), { maxLength: 4 });
+const held = (list: readonly string[]) => ["input-1,input-2", "one-locked", "two-locked"].includes(list.join(","));
+const wrong = {
+  sender: but(fc.oneof(text, fc.constant(bob)), alice),
+  receiver: but(fc.oneof(text, fc.constant(alice)), bob),
+  amount,
+  instrumentId: but(fc.record({ admin: text, id: text }), { admin: registrar, id: "USD" }),
+  requestedAt: time,
+  executeBefore: time,
+  inputHoldingCids: lists.filter((list) => !held(list)),
+  meta: but(
+    fc.record({ values: fc.dictionary(but(text, "__proto__"), fc.string(), { maxKeys: 3, noNullPrototype: true }) }),
+    {
+      values,
+    },
+  ),
+};
+const fields = Object.keys(wrong) as (keyof typeof wrong)[];
+
+test("whatever somebody guesses, in one field or several, the answer is that of nothing", async () => {
+  const guess = fc.record({
+    name: fc.constantFrom(...Object.keys(known)),
+    guessed: fc.subarray(fields, { minLength: 1 }),
+    values: fc.record(wrong),
+    // Who knows the locked holding in place of the sender's own knows no more.
+    byLocked: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(guess, async ({ name, guessed, values: guesses, byLocked }) => {
+      const locked = byLocked ? lockedFor[name] : undefined;
+      const right = locked === undefined ? transfer : { ...transfer, inputHoldingCids: [locked] };
+      const changed = Object.fromEntries(guessed.map((field) => [field, guesses[field]]));
+      expect(await place.ask(idOf(name), { ...right, ...changed })).toEqual(nothing);
+    }),
+    { numRuns: 300 },
+  );
+});

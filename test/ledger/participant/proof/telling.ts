@@ -1,0 +1,50 @@
+/** A participant that gives the answers it is told, and the history that is read from it. */
+import { ParticipantHistory } from "../../../../src/ledger/participant/history.js";
+import { transferOffer } from "../../../../src/registry/utility/kinds/instructions.js";
+import { allocationFactory } from "../../../../src/registry/utility/kinds/services.js";
+import type { JsonObject, JsonValue } from "../../../../src/store/store.js";
+import { endpointAt, type Seen, seen, serving } from "../servers.js";
+
+export const kinds = [transferOffer, allocationFactory];
+export const updateId = `1220${"1".repeat(64)}`;
+export const notFound = { code: "UPDATE_NOT_FOUND", cause: "Update not found, or not visible." };
+
+/** A history whose clock goes on with its pauses alone. Answers come one after the other, the last again and again. */
+export async function telling(
+  answers: readonly { readonly status?: number; readonly body: JsonValue | string }[],
+  longest = 0,
+) {
+  const requests: Seen[] = [];
+  const pauses: number[] = [];
+  let time = 0;
+  const url = await serving(async (request, response) => {
+    requests.push(await seen(request));
+    const { status = 200, body } = answers[Math.min(requests.length, answers.length) - 1] ?? { body: "" };
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  });
+  const pause = (milliseconds: number): Promise<void> => {
+    pauses.push(milliseconds);
+    time += milliseconds;
+    return Promise.resolve();
+  };
+  const waiting = { longest, now: () => time, pause };
+  const history = new ParticipantHistory(endpointAt(url), ["operator::1220", "registrar::1220"], waiting);
+  return { history, requests, pauses, time: () => time };
+}
+
+export const offerEntity = "Utility.Registry.App.V0.Model.Transfer:TransferOffer";
+export const about = { contractId: "offer", templateId: `pkg:${offerEntity}`, packageName: "utility-registry-app-v0" };
+export const created: JsonObject = { ...about, offset: 7, nodeId: 1, createArgument: { transfer: {} } };
+export const exercised: JsonObject = {
+  ...about,
+  offset: 7,
+  nodeId: 0,
+  choice: "TransferInstruction_Accept",
+  choiceArgument: { extraArgs: {} },
+  exerciseResult: { meta: {} },
+  consuming: true,
+};
+export const transaction = (...events: JsonValue[]): JsonObject => ({
+  update: { Transaction: { value: { offset: 7, events } } },
+});

@@ -1,0 +1,284 @@
+/** A registry of somebody else's, written against the package and served by it. */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { main, Program } from "../fixtures/program.js";
+import { Project } from "./project.js";
+
+let project: Project;
+beforeAll(async () => {
+  project = await Project.make();
+}, 120_000);
+afterAll(() => project.remove());
+
+const strict = [
+  "--strict",
+  "--target",
+  "es2023",
+  "--module",
+  "nodenext",
+  "--exactOptionalPropertyTypes",
+  "--types",
+  "",
+];
+
+/** Serves the project's registry until the test ends, and gives the URL. */
+async function serve(registry: string, snapshot: string, ...more: readonly string[]): Promise<string> {
+  const args = [project.program, "serve", "--registry", registry, "--snapshot", snapshot, "--port", "0", ...more];
+  const env = { OFFLEDGER_LOG_LEVEL: "warn" };
+  const program = new Program(process.execPath, args, { cwd: project.folder, env });
+  const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
+  return url;
+}
+
+async function ask(url: string, body?: JsonObject): Promise<{ status: number; answer: unknown }> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, body === undefined ? {} : { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: response.status, answer: await response.json() };
+}
+
+/** A token whose one contract is its factory, and passes the time of asking on to the choice. */
+const source = (more = "") => `
+  import { type AnyValue, conflict, type FactoryAnswer, Fields, invalid, key, type Kind, notFound, type Registry, type Scene } from "offledger/registry";
+
+  interface Mine {
+    readonly owner: string;
+    readonly id: string;
+    readonly grade: "fine" | "raw";
+  }
+
+  const mine: Kind<Mine> = {
+    packageName: "gold-v1",
+    entity: "Gold.Mine:Mine",
+    read(payload) {
+      const fields = new Fields(payload, "");
+      const owner = fields.id("owner");
+      return { facts: { owner, id: fields.id("id"), grade: fields.oneOf("grade", ["fine", "raw"]) }, keys: [key("mine", owner)] };
+    },
+  };
+
+  async function of({ view }: Scene, registrar: string) {
+    const [mines] = await view.read([{ kind: mine, key: key("mine", registrar) }]);
+    const [first] = mines;
+    if (first === undefined) throw notFound(\`no mine of \${registrar}\`);
+    if (first.synchronizerId === undefined) throw conflict(\`mine \${first.contractId} is moving\`);
+    return { first, mines };
+  }
+
+  async function factory(scene: Scene, registrar: string): Promise<FactoryAnswer> {
+    const { first } = await of(scene, registrar);
+    const askedAt: AnyValue = { tag: "AV_Time", value: new Date(scene.now).toISOString() };
+    const grades: AnyValue = { tag: "AV_List", value: [{ tag: "AV_Text", value: first.facts.grade }] };
+    return { factoryId: first.contractId, values: { askedAt, grades }, disclosed: [first] };
+  }
+
+  const registry: Registry = {
+    name: "gold",
+    kinds: [mine],
+    supportedApis: { "splice-api-token-metadata-v1": 1 },
+    instruments: async (scene, registrar) =>
+      (await of(scene, registrar)).mines.map(({ facts: { id, grade } }) => ({ id, otherIds: [], name: \`\${grade} gold\`, decimals: 3 })),
+    async transferFactory(scene, { registrar, choiceArguments }) {
+      const transfer = new Fields(choiceArguments, "choiceArguments").object("transfer");
+      if (transfer.id("sender") === "thief") throw invalid("thieves do not send");
+      return { ...(await factory(scene, registrar)), transferKind: "direct" };
+    },
+    allocationFactory: (scene, { registrar }) => factory(scene, registrar),
+    settlementFactory: (scene, { registrar }) => factory(scene, registrar),
+    choiceContext: async (_scene, choice) => { throw notFound(\`no choice \${choice} on gold\`); },
+    inventory: async (view) => ({
+      registrars: (await view.all(mine)).map(({ facts: { owner, id } }) => ({ party: owner, instruments: [{ source: owner, id, scheme: "Gold" }] })),
+      counts: [],
+      warnings: [],
+    }),
+    ${more}
+  };
+
+  export default registry;`;
+
+const element = (contractId: string, createArgument: JsonObject): string =>
+  JSON.stringify({
+    contractEntry: {
+      JsActiveContract: {
+        synchronizerId: "sync::1220",
+        reassignmentCounter: 0,
+        createdEvent: {
+          offset: 1,
+          contractId,
+          templateId: "ab12:Gold.Mine:Mine",
+          packageName: "gold-v1",
+          createArgument,
+          createdEventBlob: "Z29sZA==",
+          createdAt: "2026-01-05T09:00:00Z",
+        },
+      },
+    },
+  });
+
+async function build(name: string, text: string): Promise<void> {
+  await project.write(`${name}.ts`, text);
+  expect(await project.compile(...strict, `${name}.ts`)).toEqual({ code: 0, out: "", err: "" });
+}
+
+describe("a registry with one kind of contract", () => {
+  test("compiles, and is served over HTTP", async () => {
+    await build("my-registry", source());
+    await project.write("my.ndjson", `${element("00aa", { owner: "digger::1220", id: "GOLD", grade: "fine" })}\n`);
+    const url = await serve("./my-registry.js", "./my.ndjson");
+    const registry = `${url}/api/token-standard/v0/registrars/digger::1220/registry`;
+
+    expect(await ask(`${registry}/metadata/v1/instruments`)).toEqual({
+      status: 200,
+      answer: {
+        instruments: [
+          {
+            id: "GOLD",
+            name: "fine gold",
+            symbol: "GOLD",
+            decimals: 3,
+            supportedApis: { "splice-api-token-metadata-v1": 1 },
+          },
+        ],
+      },
+    });
+    const factory = (sender: string) =>
+      ask(`${registry}/transfer-instruction/v1/transfer-factory`, {
+        choiceArguments: { transfer: { sender } },
+        excludeDebugFields: true,
+      });
+    expect(await factory("alice")).toEqual({
+      status: 200,
+      answer: {
+        factoryId: "00aa",
+        transferKind: "direct",
+        choiceContext: {
+          choiceContextData: {
+            values: {
+              askedAt: { tag: "AV_Time", value: expect.stringMatching(/^\d{4}-.*Z$/) },
+              grades: { tag: "AV_List", value: [{ tag: "AV_Text", value: "fine" }] },
+            },
+          },
+          disclosedContracts: [
+            {
+              templateId: "ab12:Gold.Mine:Mine",
+              contractId: "00aa",
+              createdEventBlob: "Z29sZA==",
+              synchronizerId: "sync::1220",
+            },
+          ],
+        },
+      },
+    });
+    // Errors of the module are outcomes, not defects: its RegistryError is the service's own.
+    expect(await factory("thief")).toEqual({ status: 400, answer: { error: "thieves do not send" } });
+    expect(await ask(`${registry.replace("digger", "nobody")}/metadata/v1/info`)).toEqual({
+      status: 404,
+      answer: { error: "no mine of nobody::1220" },
+    });
+    expect(await ask(`${registry}/allocations/v1/00aa/choice-contexts/withdraw`, {})).toEqual({
+      status: 404,
+      answer: { error: "no choice allocation/withdraw on gold" },
+    });
+    expect(await ask(`${url}/api/utilities/v0/operator`)).toEqual({
+      status: 404,
+      answer: { error: "not_found", error_description: expect.stringContaining("gold") },
+    });
+  });
+
+  test("is served by another copy of the program as well, its errors as outcomes", async () => {
+    await build("elsewhere", source());
+    await project.write(
+      "elsewhere.ndjson",
+      `${element("00aa", { owner: "digger::1220", id: "GOLD", grade: "fine" })}\n`,
+    );
+    const args = ["--registry", "./elsewhere.js", "--snapshot", "./elsewhere.ndjson", "--port", "0"];
+    const env = { OFFLEDGER_LOG_LEVEL: "silent" };
+    const program = new Program(process.execPath, [main, "serve", ...args], { cwd: project.folder, env });
+    const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
+    expect(await ask(`${url}/api/token-standard/v0/registrars/nobody::1220/registry/metadata/v1/info`)).toEqual({
+      status: 404,
+      answer: { error: "no mine of nobody::1220" },
+    });
+  });
+
+  describe("that counts its holdings", () => {
+    const ids = ["00aa", "00bb"];
+    const counting = source(`
+      totalSupply: async ({ view }, _registrar, instruments) => {
+        const sums = await view.sums(instruments.map(({ id }) => key("dug", id)));
+        return sums.map((sum) => ({ total: decimalText(sum), asOf: micros("2026-02-01T00:00:00Z") }));
+      },`)
+      .replace("import {", "import { decimalText, micros, parseDecimal,")
+      .replace(
+        'entity: "Gold.Mine:Mine",',
+        `entity: "Gold.Mine:Mine",
+        share(payload) {
+          const fields = new Fields(payload, "");
+          const amount = parseDecimal(fields.text("dug"));
+          if (amount === undefined) throw invalid("dug is no decimal");
+          return { sum: key("dug", fields.id("id")), amount };
+        },`,
+      );
+    const gold = "/api/token-standard/v0/registrars/digger0::1220/registry/metadata/v1/instruments/GOLD";
+
+    async function supply(...args: readonly string[]): Promise<unknown> {
+      await build("counting", counting);
+      const mines = ids.map((id, at) =>
+        element(id, { owner: `digger${at}::1220`, id: "GOLD", grade: "raw", dug: "1.25" }),
+      );
+      await project.write("counted.ndjson", `${mines.join("\n")}\n`);
+      const url = await serve("./counting.js", "./counted.ndjson", ...args);
+      const { answer } = await ask(url + gold);
+      const { totalSupply, totalSupplyAsOf } = answer as JsonObject;
+      return { totalSupply, totalSupplyAsOf };
+    }
+
+    test("tells the total supply", async () => {
+      const told = { totalSupply: "2.5000000000", totalSupplyAsOf: "2026-02-01T00:00:00.000000Z" };
+      expect(await supply("--total-supply", "true")).toEqual(told);
+    });
+
+    test("tells none where the service does not count: none is not nought", async () => {
+      expect(await supply()).toEqual({ totalSupply: undefined, totalSupplyAsOf: undefined });
+    });
+  });
+
+  test.each([
+    ["a method that is missing", (text: string) => text.replace(/inventory: [^]*?\}\),\n/, ""), "inventory"],
+    ["a value of a context without a tag", (text: string) => text.replace('tag: "AV_Time", ', ""), "tag"],
+    ["a kind of transfer that there is not", (text: string) => text.replace('"direct"', '"sideways"'), "sideways"],
+    ["a method that there is not", (text: string) => text.replace("name:", "nome: 1, name:"), "nome"],
+  ])("does not compile with %s", async (_what, change, named) => {
+    await project.write("wrong.ts", change(source()));
+    const { code, out } = await project.compile(...strict, "--noEmit", "wrong.ts");
+    expect(code).not.toBe(0);
+    expect(out).toMatch(new RegExp(`^wrong\\.ts.*error TS[^]*${named}`));
+  });
+});
+
+describe("docs/your-own-registry.md", () => {
+  const page = readFileSync("docs/your-own-registry.md", "utf8");
+  const blocks = (language: string): string[] =>
+    [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+      .filter(([, one]) => one === language)
+      .map(([, , text = ""]) => text);
+
+  test("leads to a registry that is served as it shows", async () => {
+    const [contracts = "", shown = ""] = blocks("json");
+    await project.write("coffee.ts", blocks("ts").join("\n"));
+    await project.write("coffee.ndjson", contracts);
+    const [, command = ""] = /npx tsc (.*) coffee\.ts/.exec(page) ?? [];
+    // The page has these installed.
+    await project.link("@types/node");
+    expect(await project.compile(...command.split(" "), "coffee.ts")).toEqual({ code: 0, out: "", err: "" });
+    expect(await project.compile(...strict, "--noEmit", "coffee.ts")).toEqual({ code: 0, out: "", err: "" });
+
+    const check = [project.program, "check", "--registry", "./coffee.js", "--snapshot", "coffee.ndjson"];
+    const checked = await new Program(process.execPath, check, { cwd: project.folder }).ended();
+    expect(checked).toEqual({ code: 0, out: blocks("text")[0], err: "" });
+
+    const url = await serve("./coffee.js", "coffee.ndjson");
+    const [, path = ""] = /^curl http:\/\/localhost:8080(\S+)$/m.exec(page) ?? [];
+    expect(await ask(url + path)).toEqual({ status: 200, answer: JSON.parse(shown) as unknown });
+  });
+});

@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decimalText, parseDecimal, units } from "../../src/registry/decimal.js";
+import { RegistryError } from "../../src/registry/errors.js";
+import { Fields } from "../../src/registry/fields.js";
+
+/** The largest Daml Decimal: 28 digits before the point and ten behind it. */
+const LARGEST = 10n ** 38n - 1n;
+
+describe("parseDecimal", () => {
+  test.each<[string, bigint]>([
+    ["0", 0n],
+    ["1", 10_000_000_000n],
+    ["1.0", 10_000_000_000n],
+    ["1.0000000000", 10_000_000_000n],
+    ["+1.5", 15_000_000_000n],
+    ["-1.5", -15_000_000_000n],
+    ["-0.0000000001", -1n],
+    ["-0", 0n],
+    ["0.0000000001", 1n],
+    ["0.1", 1_000_000_000n],
+    ["007.50", 75_000_000_000n],
+    ["9007199254740993.0000000001", 90_071_992_547_409_930_000_000_001n],
+    [`${"9".repeat(28)}.${"9".repeat(10)}`, LARGEST],
+    [`-${"9".repeat(28)}.${"9".repeat(10)}`, -LARGEST],
+    [`${"0".repeat(27)}1`, 10_000_000_000n],
+  ])("reads %s", (text, amount) => {
+    expect(parseDecimal(text)).toBe(amount);
+  });
+
+  test.each([
+    "",
+    ".",
+    "-",
+    "+",
+    ".5",
+    "5.",
+    "1e3",
+    "1E3",
+    "1,000",
+    "1_000",
+    " 1",
+    "1 ",
+    "1\n",
+    "1.0\n",
+    "--1",
+    "+-1",
+    "- 1",
+    "0x10",
+    "NaN",
+    "Infinity",
+    "1.2.3",
+    "٣",
+    "１",
+    "1n",
+    "0.00000000001",
+    "1.00000000000",
+    "1".repeat(29),
+    "0".repeat(29),
+  ])("finds that %j is none", (text) => {
+    expect(parseDecimal(text)).toBeUndefined();
+  });
+});
+
+describe("decimalText", () => {
+  test.each<[bigint, string]>([
+    [0n, "0.0000000000"],
+    [1n, "0.0000000001"],
+    [-1n, "-0.0000000001"],
+    [9_999_999_999n, "0.9999999999"],
+    [10_000_000_000n, "1.0000000000"],
+    [-10_000_000_000n, "-1.0000000000"],
+    [10_000_000_001n, "1.0000000001"],
+    [1_234_567_800_000_000n, "123456.7800000000"],
+    [90_071_992_547_409_930_000_000_001n, "9007199254740993.0000000001"],
+    [LARGEST, `${"9".repeat(28)}.${"9".repeat(10)}`],
+    [-LARGEST, `-${"9".repeat(28)}.${"9".repeat(10)}`],
+    // A sum may be more than one amount.
+    [LARGEST + 1n, `1${"0".repeat(28)}.${"0".repeat(10)}`],
+  ])("writes %s", (amount, text) => {
+    expect(decimalText(amount)).toBe(text);
+  });
+});
+
+const amounts = fc.bigInt({ min: -LARGEST, max: LARGEST });
+
+test("every amount is read as it was written", () => {
+  fc.assert(fc.property(amounts, (amount) => parseDecimal(decimalText(amount)) === amount));
+});
+
+test("every text is written with ten places, and else as it was", () => {
+  const whole = fc.stringMatching(/^(0|[1-9]\d{0,27})$/);
+  const fraction = fc.stringMatching(/^\d{1,10}$/);
+  fc.assert(
+    fc.property(fc.constantFrom("", "-"), whole, fraction, (sign, before, behind) => {
+      const isZero = /^0*$/.test(before + behind);
+      const amount = parseDecimal(`${sign}${before}.${behind}`);
+      expect(amount).toBeDefined();
+      expect(decimalText(amount ?? 0n)).toBe(`${isZero ? "" : sign}${before}.${behind.padEnd(10, "0")}`);
+    }),
+  );
+});
+
+const fields = (amount: string | number | null) => new Fields({ amount }, "transfer");
+
+describe("units", () => {
+  test("reads the amount in a field", () => {
+    expect(units(fields("2.5"), "amount")).toBe(25_000_000_000n);
+  });
+
+  test.each([["1e3"], [""], [5], [null]])("of %j throws invalid, and names the field", (amount) => {
+    let thrown: unknown;
+    try {
+      units(fields(amount), "amount");
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(RegistryError);
+    expect(thrown).toMatchObject({ reason: "invalid", message: expect.stringContaining("transfer.amount") as string });
+  });
+});

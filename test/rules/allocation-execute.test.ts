@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { allocationChoice } from "../fixtures/asking.js";
+import { contractId, contractIds, disclosedBy, failure, prefixed, short } from "../fixtures/context.js";
+import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+import { type Running, serve } from "../fixtures/running.js";
+
+const execute = allocationChoice("v1", "execute-transfer");
+const argument = payload.allocation("alice", "bob", "USD", "locked");
+const allocation = (options?: Options) => element("DvpLegAllocation", "allocation-1", argument, options);
+const locked = (options?: Options) => element("Holding", "locked", payload.lockedHolding("alice", "USD"), options);
+const ask = async (elements: JsonObject[]) => short(await (await serving(elements)).post(execute("allocation-1")));
+
+const executed = {
+  values: prefixed({
+    "instrument-configuration": contractId("usd"),
+    "sender-credentials": contractIds("alice-holds"),
+    "receiver-credentials": contractIds("bob-holds"),
+    "transfer-rule": contractId("rule"),
+    "app-reward-configuration": contractId("reward"),
+    "featured-app-right": contractId("right"),
+  }),
+  disclosed: ["alice-holds", "bob-holds", "locked", "reward", "right", "rule", "usd"],
+};
+
+describe("executing the transfer of an allocation", () => {
+  test("takes the six entries of an acceptance under their prefixed names alone, and the locked holding", async () => {
+    expect(await ask(registryOf({}, allocation(), locked()))).toEqual(executed);
+  });
+
+  test("is alike for no body and the bodies that clients send, and leaves debug fields out where asked", async () => {
+    const running = await serving(registryOf({}, allocation(), locked()));
+    const plain = await running.post(execute("allocation-1"));
+    for (const body of [{}, { meta: {} }, { meta: { values: {} } }, { excludeDebugFields: false }]) {
+      expect((await running.post(execute("allocation-1"), body)).body).toEqual(plain.body);
+    }
+    const without = await running.post(execute("allocation-1"), { excludeDebugFields: true });
+    expect(disclosedBy(without)).toContainEqual({
+      templateId: "pkg-1:Utility.Registry.Holding.V0.Holding:Holding",
+      contractId: "locked",
+      createdEventBlob: blobOf("locked"),
+      synchronizerId: "sync-A",
+    });
+    expect(JSON.stringify(without.body)).not.toContain('"debug');
+  });
+
+  test("leaves the optional entries out, and needs no factory", async () => {
+    const changes = { reward: undefined, right: undefined, factory: undefined, service: undefined };
+    expect(await ask(registryOf(changes, allocation(), locked()))).toEqual({
+      values: prefixed({
+        "instrument-configuration": contractId("usd"),
+        "sender-credentials": contractIds("alice-holds"),
+        "receiver-credentials": contractIds("bob-holds"),
+        "transfer-rule": contractId("rule"),
+      }),
+      disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
+    });
+  });
+
+  test("takes the rewards of the provider that the allocation names, where it names one", async () => {
+    const provider = "provider-2::1220";
+    const reward = element("AppRewardConfiguration", "reward-2", payload.reward({ provider }));
+    const right = element("FeaturedAppRight", "right-2", payload.right({ provider }));
+    const named = element("DvpLegAllocation", "allocation-1", { ...argument, provider });
+    expect(await ask(registryOf({}, named, locked(), reward, right))).toMatchObject({
+      values: prefixed({
+        "app-reward-configuration": contractId("reward-2"),
+        "featured-app-right": contractId("right-2"),
+      }),
+    });
+    expect(await ask(registryOf({}, allocation(), locked(), reward, right))).toEqual(executed);
+  });
+
+  test.each<[string, Parameters<typeof registryOf>[0], string[]]>([
+    ["instrument configuration", { configuration: undefined }, ["USD"]],
+    ["transfer rule", { rule: undefined }, ["TransferRule"]],
+    ["credential of the sender", { alice: undefined }, ["alice", parties.issuer, "holds", "USD"]],
+    ["credential of the receiver", { bob: undefined }, ["bob", parties.issuer, "holds", "USD"]],
+  ])("without the %s is not found, and the message names it", async (_, changes, named) => {
+    expect(await ask(registryOf(changes, allocation(), locked()))).toEqual(failure(404, ...named));
+  });
+
+  test("without the locked holding is not found, and the message names it", async () => {
+    expect(await ask(registryOf({}, allocation()))).toEqual(failure(404, "locked"));
+  });
+
+  test.each<[string, Options]>([
+    ["has left its synchronizer", { moving: "unassigned" }],
+    ["is arriving", { moving: "arriving" }],
+    ["is on another synchronizer", { synchronizerId: "sync-B" }],
+  ])("is a conflict where something required %s", async (_, options) => {
+    const needs = { holderRequirements: [requirement(["holds=USD"])] };
+    const moved = [
+      { configuration: element("InstrumentConfiguration", "usd", payload.configuration("USD", needs), options) },
+      { rule: element("TransferRule", "rule", payload.service(), options) },
+      { bob: element("Credential", "bob-holds", payload.credential("bob", ["holds=USD"]), options) },
+    ];
+    for (const changes of moved) {
+      expect(await ask(registryOf(changes, allocation(), locked()))).toEqual(failure(409));
+    }
+    expect(await ask(registryOf({}, allocation(), locked(options)))).toEqual(failure(409));
+  });
+
+  test.each(["unassigned", "arriving"] as const)("is a conflict where the allocation itself is %s", async (moving) => {
+    expect(await ask(registryOf({}, allocation({ moving }), locked()))).toEqual(failure(409));
+  });
+
+  test("of what is unknown, of another kind or of another registrar is not found", async () => {
+    const other = "registrar-2::1220";
+    const factory = element("AllocationFactory", "factory-2", payload.service({ registrar: other }));
+    const offer = element("TransferOffer", "an-offer", payload.offer("alice", "bob", "USD", "locked"));
+    const running = await serving(registryOf({}, allocation(), locked(), factory, offer));
+    for (const id of ["00ff", "an-offer", "locked"]) {
+      expect(short(await running.post(execute(id)))).toEqual(failure(404, id));
+    }
+    expect(short(await running.post(execute("allocation-1", other)))).toEqual(failure(404, "allocation-1"));
+  });
+});
+
+describe.each(["withdraw", "cancel"] as const)("to %s an allocation", (choice) => {
+  const [v1, v2] = [allocationChoice("v1", choice), allocationChoice("v2", choice)];
+
+  let running: Running;
+  beforeAll(async () => {
+    running = await serve(registryOf({}, allocation(), locked()));
+  });
+  afterAll(() => running.close());
+
+  test.each<[string, string, JsonObject]>([
+    ["one that is there", "allocation-1", {}],
+    ["one that is there, without debug fields", "allocation-1", { meta: {}, excludeDebugFields: true }],
+    ["an unknown one", "00ff", {}],
+    ["one with a meta that is no object", "allocation-1", { meta: "text" }],
+  ])("is alike under v1 and v2, for %s", async (_, id, body) => {
+    const [one, two] = [await running.post(v1(id), body), await running.post(v2(id), body)];
+    expect([two.status, JSON.stringify(two.body)]).toEqual([one.status, JSON.stringify(one.body)]);
+  });
+});

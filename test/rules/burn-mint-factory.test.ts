@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { burnMintFactory, replaced } from "../fixtures/asking.js";
+import { contractId, contractIds, disclosedBy, prefixed, short, utilityFailure } from "../fixtures/context.js";
+import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+import { type Running, serve } from "../fixtures/running.js";
+
+const issued = {
+  issuerRequirements: [requirement(["issues=USD"])],
+  holderRequirements: [requirement(["holds=USD"])],
+};
+const configured = (options?: Options) =>
+  element("InstrumentConfiguration", "usd", payload.configuration("USD", issued), options);
+const issues = (party: string, options?: Options) =>
+  element("Credential", `${party}-issues`, payload.credential(party, ["issues=USD"]), options);
+
+const outputsOf = (...owners: string[]): JsonObject[] => owners.map((owner) => ({ owner, amount: "1.0" }));
+const asked = (...owners: string[]): JsonObject => ({
+  instrumentId: { admin: parties.registrar, id: "USD" },
+  inputHoldingCids: ["h1"],
+  outputs: outputsOf(...owners),
+});
+
+const rewards = { "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") };
+const valuesWith = (...credentials: string[]): JsonObject =>
+  prefixed({
+    "instrument-configuration": contractId("usd"),
+    "issuer-credentials": contractIds(...credentials),
+    ...rewards,
+  });
+
+let running: Running;
+beforeAll(async () => {
+  running = await serve(registryOf({ configuration: configured() }, issues("alice"), issues("bob")));
+});
+afterAll(() => running.close());
+
+const ask = async (body: JsonObject) => short(await running.post(burnMintFactory, body));
+const askOf = async (changes: Parameters<typeof registryOf>[0], ...added: JsonObject[]) => {
+  const other = await serving(registryOf({ configuration: configured(), ...changes }, ...added));
+  return short(await other.post(burnMintFactory, asked("alice")));
+};
+
+describe("the factory to burn and mint", () => {
+  test("comes with the credentials of the owner of an output", async () => {
+    expect(await ask(asked("alice"))).toEqual({
+      factoryId: "factory",
+      values: valuesWith("alice-issues"),
+      disclosed: ["alice-issues", "factory", "reward", "right", "usd"],
+    });
+  });
+
+  test.each([
+    [
+      ["alice", "bob"],
+      ["alice-issues", "bob-issues"],
+    ],
+    [
+      ["bob", "alice"],
+      ["bob-issues", "alice-issues"],
+    ],
+    [
+      ["bob", "alice", "bob", "alice"],
+      ["bob-issues", "alice-issues"],
+    ],
+  ])("has the credentials of owners %j in their order, each once", async (owners, credentials) => {
+    expect(await ask(asked(...owners))).toEqual({
+      factoryId: "factory",
+      values: valuesWith(...credentials),
+      disclosed: ["alice-issues", "bob-issues", "factory", "reward", "right", "usd"],
+    });
+  });
+
+  test("has no credentials where nothing is minted", async () => {
+    expect(await ask(asked())).toEqual({
+      factoryId: "factory",
+      values: valuesWith(),
+      disclosed: ["factory", "reward", "right", "usd"],
+    });
+  });
+
+  test("does not depend on inputs and amounts", async () => {
+    const plain = await ask(asked("alice"));
+    for (const inputHoldingCids of [[], ["00ff", "usd"]]) {
+      expect(await ask({ ...asked("alice"), inputHoldingCids })).toEqual(plain);
+    }
+    expect(await ask(replaced(asked("alice"), "outputs[0].amount", "99.0000000001"))).toEqual(plain);
+  });
+
+  test("discloses contracts of the utility operations' shape", async () => {
+    const answer = await running.post(burnMintFactory, asked("alice"));
+    expect(Object.keys(answer.body as JsonObject).toSorted()).toEqual(["choiceContext", "factoryId"]);
+    expect(disclosedBy(answer)).toContainEqual({
+      contractId: "factory",
+      templateId: "pkg-1:Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
+      createdEventBlob: blobOf("factory"),
+      createdAt: "2026-01-05T09:00:00.000000Z",
+      synchronizerId: "sync-A",
+      domainId: "sync-A",
+    });
+    expect(JSON.stringify(answer.body)).not.toContain('"debug');
+  });
+
+  test("leaves out what is optional", async () => {
+    const without = { reward: undefined, right: undefined, rule: undefined, service: undefined, alice: undefined };
+    expect(await askOf(without, issues("alice"))).toEqual({
+      factoryId: "factory",
+      values: prefixed({
+        "instrument-configuration": contractId("usd"),
+        "issuer-credentials": contractIds("alice-issues"),
+      }),
+      disclosed: ["alice-issues", "factory", "usd"],
+    });
+  });
+
+  test("is passed over where its synchronizer lacks the rest, though it be newer", async () => {
+    const elsewhere = { synchronizerId: "sync-B", createdAt: "2026-02-05T09:00:00.000000Z" };
+    const newest = element("AllocationFactory", "newest", payload.service(), elsewhere);
+    expect(await askOf({}, issues("alice"), newest)).toMatchObject({ factoryId: "factory" });
+  });
+
+  test("is not found for a registrar that is not served, nor for an unknown instrument", async () => {
+    const nobody = replaced(asked("alice"), "instrumentId.admin", "nobody::1220");
+    expect(await ask(nobody)).toEqual(utilityFailure(404, "nobody::1220"));
+    expect(await ask(replaced(asked("alice"), "instrumentId.id", "GBP"))).toEqual(utilityFailure(404, "GBP"));
+    expect(await askOf({ factory: undefined }, issues("alice"))).toEqual(utilityFailure(404, "AllocationFactory"));
+  });
+
+  test("is not found where one owner lacks a credential, and names party, issuer and claim", async () => {
+    expect(await ask(asked("alice", "carol"))).toEqual(utilityFailure(404, "carol", parties.issuer, "issues", "USD"));
+  });
+
+  test.each<[string, Options]>([
+    ["has left its synchronizer", { moving: "unassigned" }],
+    ["is arriving", { moving: "arriving" }],
+    ["is on another synchronizer", { synchronizerId: "sync-B" }],
+  ])("is a conflict where what is required %s", async (_, options) => {
+    expect(await askOf({ configuration: configured(options) }, issues("alice"))).toEqual(utilityFailure(409));
+    expect(await askOf({}, issues("alice", options))).toEqual(utilityFailure(409));
+  });
+
+  test.each(["instrumentId", "instrumentId.admin", "instrumentId.id", "outputs[0].owner", "outputs[0].amount"])(
+    "%s is needed, and the message names it",
+    async (field) => {
+      const name = field.split(".").at(-1) ?? "";
+      for (const value of [undefined, null, 5, {}]) {
+        expect(await ask(replaced(asked("alice"), field, value))).toEqual(utilityFailure(400, name));
+      }
+    },
+  );
+
+  test.each(["inputHoldingCids", "outputs"])("%s is a list", async (field) => {
+    for (const value of ["text", 5, {}, [5]]) {
+      expect(await ask(replaced(asked("alice"), field, value))).toEqual(utilityFailure(400));
+    }
+  });
+});

@@ -1,0 +1,147 @@
+/** Accepting mint offers, mint requests and burn offers; burn.test.ts has burn requests. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { issuanceChoice } from "../fixtures/asking.js";
+import { contractId, contractIds, bool, disclosedBy, prefixed, short, utilityFailure } from "../fixtures/context.js";
+import { blobOf, element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+
+const issued = {
+  issuerRequirements: [requirement(["issues=USD"])],
+  holderRequirements: [requirement(["holds=USD"])],
+};
+const configured = (options?: Options) =>
+  element("InstrumentConfiguration", "usd", payload.configuration("USD", issued), options);
+const issues = (options?: Options) =>
+  element("Credential", "alice-issues", payload.credential("alice", ["issues=USD"]), options);
+
+const accepted = {
+  values: prefixed({
+    "instrument-configuration": contractId("usd"),
+    "issuer-credentials": contractIds("alice-issues"),
+    "app-reward-configuration": contractId("reward"),
+    "featured-app-right": contractId("right"),
+    "enable-result-contracts": bool(true),
+  }),
+  disclosed: ["alice-issues", "reward", "right", "usd"],
+};
+
+const operations: {
+  readonly name: string;
+  readonly template: Template;
+  readonly argument: JsonObject;
+  readonly path: (id: string) => string;
+}[] = [
+  {
+    name: "a mint offer",
+    template: "MintOffer",
+    argument: payload.mint("alice", "USD"),
+    path: issuanceChoice("mint", "offer", "accept"),
+  },
+  {
+    name: "a mint request",
+    template: "MintRequest",
+    argument: payload.mint("alice", "USD"),
+    path: issuanceChoice("mint", "request", "accept"),
+  },
+  {
+    name: "a burn offer",
+    template: "BurnOffer",
+    argument: payload.burn("alice", "USD"),
+    path: issuanceChoice("burn", "offer", "accept"),
+  },
+];
+
+describe.each(operations)("accepting $name", ({ template, argument, path }) => {
+  const ask = async (changes: Parameters<typeof registryOf>[0], ...added: JsonObject[]): Promise<JsonObject> => {
+    const elements = registryOf({ configuration: configured(), ...changes }, element(template, "the-one", argument));
+    return short(await (await serving([...elements, ...added])).post(path("the-one")));
+  };
+
+  test("takes five entries under their prefixed names alone", async () => {
+    expect(await ask({}, issues())).toEqual(accepted);
+  });
+
+  test("discloses contracts of the utility operations' shape, and is alike for every body that clients send", async () => {
+    const it = element(template, "the-one", argument);
+    const running = await serving(registryOf({ configuration: configured() }, it, issues()));
+    const plain = await running.post(path("the-one"));
+    expect(disclosedBy(plain)).toContainEqual({
+      contractId: "usd",
+      templateId: "pkg-1:Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
+      createdEventBlob: blobOf("usd"),
+      createdAt: "2026-01-05T09:00:00.000000Z",
+      synchronizerId: "sync-A",
+      domainId: "sync-A",
+    });
+    expect(JSON.stringify(plain.body)).not.toContain('"debug');
+    for (const body of [{}, { meta: {} }, { meta: { values: "" } }, { excludeDebugFields: true }]) {
+      expect((await running.post(path("the-one"), body)).body).toEqual(plain.body);
+    }
+  });
+
+  test("leaves out what is optional, and needs neither factory nor rule", async () => {
+    const nothing = { service: undefined, reward: undefined, right: undefined, factory: undefined, rule: undefined };
+    expect(await ask(nothing, issues())).toEqual({
+      values: prefixed({
+        "instrument-configuration": contractId("usd"),
+        "issuer-credentials": contractIds("alice-issues"),
+      }),
+      disclosed: ["alice-issues", "usd"],
+    });
+  });
+
+  test("an instrument without issuer requirements needs no credentials", async () => {
+    const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"));
+    expect(await ask({ configuration })).toMatchObject({
+      values: prefixed({ "issuer-credentials": contractIds() }),
+      disclosed: ["reward", "right", "usd"],
+    });
+  });
+
+  test("takes the rewards of the provider that the instruction names", async () => {
+    const provider = "provider-2::1220";
+    const elements = [
+      element(template, "the-other", { ...argument, provider }),
+      element("AppRewardConfiguration", "reward-2", payload.reward({ provider })),
+      element("FeaturedAppRight", "right-2", payload.right({ provider })),
+    ];
+    const running = await serving(registryOf({ configuration: configured() }, issues(), ...elements));
+    expect(short(await running.post(path("the-other")))).toMatchObject({
+      disclosed: ["alice-issues", "reward-2", "right-2", "usd"],
+    });
+  });
+
+  test("a missing credential is named by party, issuer and claim; holding the instrument is not issuing it", async () => {
+    expect(await ask({})).toEqual(utilityFailure(404, "alice", parties.issuer, "issues", "USD"));
+  });
+
+  test("a missing instrument configuration is not found", async () => {
+    expect(await ask({ configuration: undefined }, issues())).toEqual(utilityFailure(404, "USD"));
+  });
+
+  test.each<[string, Options]>([
+    ["has left its synchronizer", { moving: "unassigned" }],
+    ["is arriving", { moving: "arriving" }],
+    ["is on another synchronizer", { synchronizerId: "sync-B" }],
+  ])("is a conflict where what is required %s", async (_, options) => {
+    expect(await ask({ configuration: configured(options) }, issues())).toEqual(utilityFailure(409));
+    expect(await ask({}, issues(options))).toEqual(utilityFailure(409));
+  });
+
+  test.each(["unassigned", "arriving"] as const)("is a conflict where it is itself %s", async (moving) => {
+    const running = await serving(registryOf({}, issues(), element(template, "the-one", argument, { moving })));
+    expect(short(await running.post(path("the-one")))).toEqual(utilityFailure(409));
+  });
+
+  test("of what is unknown or of another kind is not found", async () => {
+    const kinds: Template[] = ["MintOffer", "MintRequest", "BurnOffer", "BurnRequest"];
+    const both = { ...payload.mint("alice", "USD"), ...payload.burn("alice", "USD"), lockedHoldingCid: "locked" };
+    const others = kinds.filter((kind) => kind !== template);
+    const elements = others.map((kind) => element(kind, `kind-${kind}`, both));
+    const running = await serving(registryOf({ configuration: configured() }, issues(), ...elements));
+    for (const id of ["00ff", "usd", ...others.map((kind) => `kind-${kind}`)]) {
+      expect(short(await running.post(path(id)))).toEqual(utilityFailure(404, id));
+    }
+  });
+});

@@ -1,0 +1,170 @@
+/** Creating offers and requests to mint and to burn: the factory, with a context of the utility operations' shape. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import { issuance, replaced } from "../fixtures/asking.js";
+import { contractId, contractIds, prefixed, short, utilityFailure } from "../fixtures/context.js";
+import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+
+const issued = {
+  issuerRequirements: [requirement(["issues=USD"])],
+  holderRequirements: [requirement(["holds=USD"])],
+};
+const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD", issued));
+const issues = element("Credential", "alice-issues", payload.credential("alice", ["issues=USD"]));
+const instrumentId = { admin: parties.registrar, id: "USD" };
+const places: [string, Options][] = [
+  ["has left its synchronizer", { moving: "unassigned" }],
+  ["is arriving", { moving: "arriving" }],
+  ["is on another synchronizer", { synchronizerId: "sync-B" }],
+];
+
+const contract = (id: string, entity: string): JsonObject => ({
+  contractId: id,
+  templateId: `pkg-1:${entity}`,
+  createdEventBlob: blobOf(id),
+  createdAt: "2026-01-05T09:00:00.000000Z",
+  synchronizerId: "sync-A",
+  domainId: "sync-A",
+});
+
+const created = {
+  factoryId: "factory",
+  values: prefixed({
+    "instrument-configuration": contractId("usd"),
+    "issuer-credentials": contractIds("alice-issues"),
+  }),
+  disclosed: ["alice-issues", "factory", "usd"],
+};
+
+const operations: { readonly kind: "mint" | "burn"; readonly form: "offer" | "request"; readonly more: JsonObject }[] =
+  [
+    { kind: "mint", form: "offer", more: {} },
+    { kind: "mint", form: "request", more: {} },
+    { kind: "burn", form: "offer", more: {} },
+    { kind: "burn", form: "request", more: { holdingContractIds: ["h1", "h2"] } },
+  ];
+
+describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
+  const path = issuance(kind, form);
+  const asked: JsonObject = { holder: "alice", instrumentId, ...more };
+
+  const ask = async (body: JsonObject, ...args: Parameters<typeof registryOf>): Promise<JsonObject> => {
+    const [changes, ...added] = args;
+    const running = await serving(registryOf({ configuration, ...changes }, issues, ...added));
+    return short(await running.post(path, body));
+  };
+
+  test("the answer, field by field", async () => {
+    const running = await serving(registryOf({ configuration }, issues));
+    const { status, body } = await running.post(path, asked);
+    const { choiceContext, ...others } = body as { choiceContext: { disclosedContracts: JsonObject[] } };
+    const { disclosedContracts, ...context } = choiceContext;
+    expect(status).toBe(200);
+    expect(others).toEqual({ factoryId: "factory" });
+    expect(context).toEqual({
+      choiceContextData: {
+        values: {
+          "utility.digitalasset.com/instrument-configuration": { tag: "AV_ContractId", value: "usd" },
+          "utility.digitalasset.com/issuer-credentials": {
+            tag: "AV_List",
+            value: [{ tag: "AV_ContractId", value: "alice-issues" }],
+          },
+        },
+      },
+    });
+    expect(disclosedContracts).toHaveLength(3);
+    expect(disclosedContracts).toEqual(
+      expect.arrayContaining([
+        contract("usd", "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration"),
+        contract("alice-issues", "Utility.Credential.V0.Credential:Credential"),
+        contract("factory", "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory"),
+      ]),
+    );
+  });
+
+  test("what is optional, what holders need and unknown fields do not count", async () => {
+    const without = { rule: undefined, reward: undefined, right: undefined, service: undefined, alice: undefined };
+    expect(await ask({ ...asked, unknown: [null], excludeDebugFields: true }, without)).toEqual(created);
+  });
+
+  test("an instrument without issuer requirements needs no credentials", async () => {
+    const free = element("InstrumentConfiguration", "usd", payload.configuration("USD"));
+    expect(await ask(asked, { configuration: free })).toEqual({
+      factoryId: "factory",
+      values: prefixed({ "instrument-configuration": contractId("usd"), "issuer-credentials": contractIds() }),
+      disclosed: ["factory", "usd"],
+    });
+  });
+
+  test("what is missing or of the wrong type is bad, and the message names it", async () => {
+    for (const field of ["holder", "instrumentId", "instrumentId.admin", "instrumentId.id"]) {
+      const name = field.split(".").at(-1) ?? "";
+      for (const value of [undefined, null, 5, "", {}]) {
+        expect(await ask(replaced(asked, field, value))).toEqual(utilityFailure(400, name));
+      }
+    }
+    expect(await ask({})).toEqual(utilityFailure(400, "holder"));
+  });
+
+  test("a registrar that is not served and an unknown instrument are not found, and named", async () => {
+    expect(await ask(replaced(asked, "instrumentId.admin", "nobody::1220"))).toEqual(
+      utilityFailure(404, "nobody::1220"),
+    );
+    expect(await ask(replaced(asked, "instrumentId.id", "GBP"))).toEqual(utilityFailure(404, "GBP"));
+    expect(await ask(asked, { configuration: undefined })).toEqual(utilityFailure(404, "USD"));
+  });
+
+  test("a missing credential of the holder is named by party, issuer and claim", async () => {
+    const answer = await ask(replaced(asked, "holder", "bob"));
+    expect(answer).toEqual(utilityFailure(404, "bob", parties.issuer, "issues", "USD"));
+  });
+
+  test("a missing factory is not found", async () => {
+    expect(await ask(asked, { factory: undefined })).toEqual(utilityFailure(404, "AllocationFactory"));
+  });
+
+  test.each(places)("is a conflict where what is needed %s", async (_, options) => {
+    const moved = element("InstrumentConfiguration", "usd", payload.configuration("USD", issued), options);
+    expect(await ask(asked, { configuration: moved })).toEqual(utilityFailure(409));
+    const credential = element("Credential", "bob-issues", payload.credential("bob", ["issues=USD"]), options);
+    expect(await ask(replaced(asked, "holder", "bob"), {}, credential)).toEqual(utilityFailure(409));
+  });
+
+  test("a newer factory is passed over where its synchronizer lacks the rest", async () => {
+    const elsewhere = { synchronizerId: "sync-B", createdAt: "2026-02-05T09:00:00.000000Z" };
+    expect(await ask(asked, {}, element("AllocationFactory", "newest", payload.service(), elsewhere))).toEqual(created);
+  });
+
+  test("an instrument counts by an additional identifier too", async () => {
+    const additionalIdentifiers = [{ source: "ISO", id: "DOLLAR", scheme: "ISO 4217" }];
+    const argument = payload.configuration("USD", { ...issued, additionalIdentifiers });
+    const changes = { configuration: element("InstrumentConfiguration", "usd", argument) };
+    expect(await ask(replaced(asked, "instrumentId.id", "DOLLAR"), changes)).toEqual(created);
+  });
+
+  test("the newest factory wins, of whichever package", async () => {
+    const upgraded = { createdAt: "2026-02-05T09:00:00.000000Z", packageId: "pkg-2" };
+    const newest = element("AllocationFactory", "newest", payload.service(), upgraded);
+    expect(await ask(asked, {}, newest)).toMatchObject({
+      factoryId: "newest",
+      disclosed: ["alice-issues", "newest", "usd"],
+    });
+  });
+});
+
+const askWith = async (holdingContractIds: JsonValue): Promise<JsonObject> => {
+  const running = await serving(registryOf({ configuration }, issues));
+  return short(await running.post(issuance("burn", "request"), { holder: "alice", instrumentId, holdingContractIds }));
+};
+
+test.each([{ ids: [] }, { ids: ["h1"] }, { ids: ["00ff", "usd"] }])(
+  "the holdings $ids of a burn request are not looked at, so that a client can ask ahead",
+  async ({ ids }) => {
+    expect(await askWith(ids)).toEqual(created);
+  },
+);
+
+test("the holdings of a burn request are a list of texts", async () => {
+  for (const wrong of ["h1", 5, {}, [{}], [5]]) expect(await askWith(wrong)).toEqual(utilityFailure(400));
+});

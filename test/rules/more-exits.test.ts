@@ -1,0 +1,153 @@
+/** The ways out that exits.test.ts does not walk: only the instruction itself can stand in the way of them either. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { allocationChoice, type ChoicePath, issuanceChoice, transferChoice } from "../fixtures/asking.js";
+import { bool, contractId, failure, prefixed, short, twice, utilityFailure } from "../fixtures/context.js";
+import { element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+
+interface Exit {
+  readonly name: string;
+  readonly template: Template;
+  readonly argument: JsonObject;
+  readonly path: ChoicePath;
+  /** The operations on transfers name the configuration, and name everything twice. */
+  readonly names: "twice" | "prefixed";
+  readonly locks: boolean;
+  readonly family: "standard" | "utility";
+}
+
+const offer = payload.offer("alice", "bob", "USD", "locked");
+const allocation = payload.allocation("alice", "bob", "USD", "locked");
+const request = payload.burn("alice", "USD", { lockedHoldingCid: "locked" });
+const transferExit = { template: "TransferOffer", argument: offer, names: "twice", locks: true, family: "standard" };
+const allocationExit = { ...transferExit, template: "DvpLegAllocation", argument: allocation, names: "prefixed" };
+const issuanceExit = { names: "prefixed", locks: false, family: "utility" };
+const mintOffer = { ...issuanceExit, template: "MintOffer", argument: payload.mint("alice", "USD") };
+const mintRequest = { ...mintOffer, template: "MintRequest" };
+const burnOffer = { ...issuanceExit, template: "BurnOffer", argument: payload.burn("alice", "USD") };
+const burnRequest = { ...issuanceExit, template: "BurnRequest", argument: request, locks: true };
+
+const exits = [
+  { ...transferExit, name: "rejecting a transfer by v1", path: transferChoice("v1", "reject") },
+  { ...transferExit, name: "withdrawing a transfer by v1", path: transferChoice("v1", "withdraw") },
+  { ...transferExit, name: "withdrawing a transfer by v2", path: transferChoice("v2", "withdraw") },
+  { ...allocationExit, name: "cancelling an allocation by v1", path: allocationChoice("v1", "cancel") },
+  { ...allocationExit, name: "withdrawing an allocation by v2", path: allocationChoice("v2", "withdraw") },
+  { ...mintOffer, name: "rejecting a mint offer", path: issuanceChoice("mint", "offer", "reject") },
+  { ...mintOffer, name: "cancelling a mint offer", path: issuanceChoice("mint", "offer", "cancel") },
+  { ...mintRequest, name: "rejecting a mint request", path: issuanceChoice("mint", "request", "reject") },
+  { ...mintRequest, name: "cancelling a mint request", path: issuanceChoice("mint", "request", "cancel") },
+  { ...burnOffer, name: "rejecting a burn offer", path: issuanceChoice("burn", "offer", "reject") },
+  { ...burnRequest, name: "rejecting a burn request", path: issuanceChoice("burn", "request", "reject") },
+  { ...burnRequest, name: "cancelling a burn request", path: issuanceChoice("burn", "request", "cancel") },
+] as readonly Exit[];
+
+const locked = (options?: Options) => element("Holding", "locked", payload.lockedHolding("alice", "USD"), options);
+const places: [string, Options][] = [
+  ["has left its synchronizer", { moving: "unassigned" }],
+  ["is arriving", { moving: "arriving" }],
+  ["is on another synchronizer", { synchronizerId: "sync-B" }],
+];
+
+describe.each(exits)("$name", ({ template, argument, path, names, locks, family }) => {
+  const instruction = element(template, "the-one", argument);
+  const refusal = family === "standard" ? failure : utilityFailure;
+  const ask = async (elements: JsonObject[]) =>
+    short(await (await serving([instruction, ...elements])).post(path("the-one")));
+
+  const least = (...without: ("usd" | "locked" | "enabled")[]): JsonObject => {
+    const usd = names === "twice" && !without.includes("usd");
+    const entries = {
+      ...(usd ? { "instrument-configuration": contractId("usd") } : {}),
+      ...(without.includes("enabled") ? {} : { "enable-result-contracts": bool(true) }),
+    };
+    return {
+      values: names === "twice" ? twice(entries) : prefixed(entries),
+      disclosed: [...(locks && !without.includes("locked") ? ["locked"] : []), ...(usd ? ["usd"] : [])],
+    };
+  };
+
+  test("takes what there is, and nothing that it does not need", async () => {
+    expect(await ask(registryOf({}, locked()))).toEqual(least());
+  });
+
+  test.each([{ enableResultContracts: null }, {}])("has no entry where the service says %o", async (more) => {
+    const service = element("RegistrarService", "service", payload.service(more));
+    expect(await ask(registryOf({ service }, locked()))).toEqual(least("enabled"));
+  });
+
+  test("says false where the service says so", async () => {
+    const service = element("RegistrarService", "service", payload.service({ enableResultContracts: false }));
+    const { values } = await ask(registryOf({ service }, locked()));
+    expect(values).toMatchObject({ "utility.digitalasset.com/enable-result-contracts": bool(false) });
+  });
+
+  test("does without a configuration, and without one that can be disclosed", async () => {
+    expect(await ask(registryOf({ configuration: undefined }, locked()))).toEqual(least("usd"));
+    for (const [, options] of places) {
+      const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
+      expect(await ask(registryOf({ configuration }, locked()))).toEqual(least("usd"));
+    }
+  });
+
+  test("does without the locked holding, and without one that can be disclosed", async () => {
+    expect(await ask(registryOf())).toEqual(least("locked"));
+    for (const [, options] of places) expect(await ask(registryOf({}, locked(options)))).toEqual(least("locked"));
+  });
+
+  test("does without the credentials that the instrument asks for", async () => {
+    const asked = { issuerRequirements: [requirement(["a=1"])], holderRequirements: [requirement(["b=1"])] };
+    const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD", asked));
+    const lapsed = payload.credential("alice", ["a=1", "b=1"], { validUntil: "2026-05-31T00:00:00Z" });
+    const credential = element("Credential", "lapsed", lapsed);
+    expect(await ask(registryOf({ configuration }, credential, locked()))).toEqual(least());
+  });
+
+  test("does without everything else", async () => {
+    expect(await ask([])).toEqual(least("usd", "locked", "enabled"));
+  });
+
+  test("is alike for no body and the bodies that clients send", async () => {
+    const running = await serving([instruction, ...registryOf({}, locked())]);
+    const plain = await running.post(path("the-one"));
+    for (const body of [{}, { meta: {} }, { meta: { values: {} } }, { excludeDebugFields: false }]) {
+      expect((await running.post(path("the-one"), body)).body).toEqual(plain.body);
+    }
+  });
+
+  test.each(["unassigned", "arriving"] as const)("is a conflict where the instruction itself is %s", async (moving) => {
+    const running = await serving(registryOf({}, element(template, "the-one", argument, { moving }), locked()));
+    expect(short(await running.post(path("the-one")))).toEqual(refusal(409));
+  });
+
+  test("of what is unknown or of another kind is not found", async () => {
+    const kinds: Template[] = [
+      "TransferOffer",
+      "DvpLegAllocation",
+      "MintOffer",
+      "MintRequest",
+      "BurnOffer",
+      "BurnRequest",
+    ];
+    const arguments_ = { ...offer, ...allocation, ...request, ...payload.mint("alice", "USD"), ...request };
+    const others = kinds.filter((kind) => kind !== template);
+    const elements = others.map((kind) => element(kind, `kind-${kind}`, arguments_));
+    const running = await serving(registryOf({}, instruction, ...elements, locked()));
+    for (const id of ["00ff", "usd", "locked", ...others.map((kind) => `kind-${kind}`)]) {
+      expect(short(await running.post(path(id)))).toEqual(refusal(404, id));
+    }
+  });
+});
+
+test.each(exits.filter(({ family }) => family === "standard"))(
+  "$name is not found where it is another registrar's",
+  async ({ template, argument, path }) => {
+    const other = "registrar-2::1220";
+    const ofOther = JSON.parse(JSON.stringify(argument).replaceAll(parties.registrar, other)) as JsonObject;
+    const factory = element("AllocationFactory", "factory-2", payload.service({ registrar: other }));
+    const running = await serving(registryOf({}, factory, element(template, "the-one", ofOther)));
+    expect(short(await running.post(path("the-one")))).toEqual(failure(404, "the-one"));
+    expect(await running.post(path("the-one", other))).toMatchObject({ status: 200 });
+  },
+);

@@ -1,0 +1,159 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/store/store.js";
+import { transferChoice } from "../fixtures/asking.js";
+import { contractId, contractIds, disclosedBy, failure, short, twice } from "../fixtures/context.js";
+import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
+import { registryOf, serving } from "../fixtures/registries.js";
+
+const offer = (options?: Options) =>
+  element("TransferOffer", "it", payload.offer("alice", "bob", "USD", "locked"), options);
+const locked = (options?: Options) => element("Holding", "locked", payload.lockedHolding("alice", "USD"), options);
+const needs = { holderRequirements: [requirement(["holds=USD"])] };
+
+/** The contracts that an acceptance takes from the registry, each in a place of its own. */
+const whole = {
+  configuration: (options: Options) =>
+    element("InstrumentConfiguration", "usd", payload.configuration("USD", needs), options),
+  rule: (options: Options) => element("TransferRule", "rule", payload.service(), options),
+  alice: (options: Options) =>
+    element("Credential", "alice-holds", payload.credential("alice", ["holds=USD"]), options),
+  bob: (options: Options) => element("Credential", "bob-holds", payload.credential("bob", ["holds=USD"]), options),
+  reward: (options: Options) => element("AppRewardConfiguration", "reward", payload.reward(), options),
+  right: (options: Options) => element("FeaturedAppRight", "right", payload.right(), options),
+};
+const places: [string, Options][] = [
+  ["has left its synchronizer", { moving: "unassigned" }],
+  ["is arriving", { moving: "arriving" }],
+  ["is on another synchronizer", { synchronizerId: "sync-B" }],
+];
+
+const accepted = {
+  values: twice({
+    "instrument-configuration": contractId("usd"),
+    "sender-credentials": contractIds("alice-holds"),
+    "receiver-credentials": contractIds("bob-holds"),
+    "transfer-rule": contractId("rule"),
+    "app-reward-configuration": contractId("reward"),
+    "featured-app-right": contractId("right"),
+  }),
+  disclosed: ["alice-holds", "bob-holds", "locked", "reward", "right", "rule", "usd"],
+};
+
+describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => {
+  const accept = transferChoice(version, "accept");
+  const ask = async (elements: JsonObject[]) => short(await (await serving(elements)).post(accept("it"), { meta: {} }));
+
+  test("takes six entries, each under two names, and the locked holding", async () => {
+    expect(await ask(registryOf({}, offer(), locked()))).toEqual(accepted);
+  });
+
+  test("discloses contracts of the token standard's shape, without debug fields where asked", async () => {
+    const running = await serving(registryOf({}, offer(), locked()));
+    const plain = {
+      templateId: "pkg-1:Utility.Registry.Holding.V0.Holding:Holding",
+      contractId: "locked",
+      createdEventBlob: blobOf("locked"),
+      synchronizerId: "sync-A",
+    };
+    expect(disclosedBy(await running.post(accept("it")))).toContainEqual({
+      ...plain,
+      debugPackageName: "utility-registry-holding-v0",
+      debugPayload: payload.lockedHolding("alice", "USD"),
+      debugCreatedAt: "2026-01-05T09:00:00.000000Z",
+    });
+    const without = disclosedBy(await running.post(accept("it"), { meta: {}, excludeDebugFields: true }));
+    expect(without).toContainEqual(plain);
+    expect(JSON.stringify(without)).not.toContain('"debug');
+  });
+
+  test("leaves the optional entries out where there is nothing, and needs no factory", async () => {
+    const changes = { reward: undefined, right: undefined, factory: undefined, service: undefined };
+    expect(await ask(registryOf(changes, offer(), locked()))).toEqual({
+      values: twice({
+        "instrument-configuration": contractId("usd"),
+        "sender-credentials": contractIds("alice-holds"),
+        "receiver-credentials": contractIds("bob-holds"),
+        "transfer-rule": contractId("rule"),
+      }),
+      disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
+    });
+  });
+
+  test("has empty lists of credentials for an instrument without requirements", async () => {
+    const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"));
+    expect(await ask(registryOf({ configuration }, offer(), locked()))).toMatchObject({
+      values: twice({ "sender-credentials": contractIds(), "receiver-credentials": contractIds() }),
+      disclosed: ["locked", "reward", "right", "rule", "usd"],
+    });
+  });
+
+  test("takes the rewards of the provider that the instruction names", async () => {
+    const provider = "provider-2::1220";
+    const it = element("TransferOffer", "it", payload.offer("alice", "bob", "USD", "locked", { provider }));
+    const reward = element("AppRewardConfiguration", "reward-2", payload.reward({ provider }));
+    const right = element("FeaturedAppRight", "right-2", payload.right({ provider }));
+    expect(await ask(registryOf({}, it, locked(), reward, right))).toMatchObject({
+      values: twice({
+        "app-reward-configuration": contractId("reward-2"),
+        "featured-app-right": contractId("right-2"),
+      }),
+    });
+  });
+
+  test("stays on the synchronizer of the instruction, though the rest is newer elsewhere", async () => {
+    const elsewhere = { synchronizerId: "sync-B", createdAt: "2026-02-05T09:00:00.000000Z" };
+    const newer = [
+      element("TransferRule", "rule-b", payload.service(), elsewhere),
+      element("InstrumentConfiguration", "usd-b", payload.configuration("USD", needs), elsewhere),
+    ];
+    expect(await ask(registryOf({}, offer(), locked(), ...newer))).toEqual(accepted);
+  });
+
+  test.each<[string, Parameters<typeof registryOf>[0], string[]]>([
+    ["instrument configuration", { configuration: undefined }, ["USD"]],
+    ["transfer rule", { rule: undefined }, ["TransferRule"]],
+    ["credential of the sender", { alice: undefined }, ["alice", parties.issuer, "holds", "USD"]],
+    ["credential of the receiver", { bob: undefined }, ["bob", parties.issuer, "holds", "USD"]],
+  ])("without the %s is not found, and the message names it", async (_, changes, named) => {
+    expect(await ask(registryOf(changes, offer(), locked()))).toEqual(failure(404, ...named));
+  });
+
+  test("without the locked holding is not found, and the message names it", async () => {
+    expect(await ask(registryOf({}, offer()))).toEqual(failure(404, "locked"));
+  });
+
+  describe.each(places)("where what it needs %s", (_, options) => {
+    test.each(["configuration", "rule", "alice", "bob"] as const)("the %s makes a conflict", async (name) => {
+      expect(await ask(registryOf({ [name]: whole[name](options) }, offer(), locked()))).toEqual(failure(409));
+    });
+
+    test("the locked holding makes a conflict", async () => {
+      expect(await ask(registryOf({}, offer(), locked(options)))).toEqual(failure(409));
+    });
+  });
+
+  // Decided in docs/decisions.md: an optional contract is of no use elsewhere, and never left out by chance.
+  test.each(["reward", "right"] as const)("leaves the %s out where it is elsewhere", async (name) => {
+    const answer = await ask(registryOf({ [name]: whole[name]({ synchronizerId: "sync-B" }) }, offer(), locked()));
+    expect(answer).toMatchObject({ disclosed: accepted.disclosed.filter((id) => id !== name) });
+  });
+
+  test.each(["reward", "right"] as const)("is a conflict where the %s is between synchronizers", async (name) => {
+    for (const moving of ["unassigned", "arriving"] as const) {
+      const changes = { [name]: whole[name]({ moving }) };
+      expect(await ask(registryOf(changes, offer(), locked()))).toEqual(failure(409));
+    }
+  });
+
+  test.each(["unassigned", "arriving"] as const)("is a conflict where the offer itself is %s", async (moving) => {
+    expect(await ask(registryOf({}, offer({ moving }), locked()))).toEqual(failure(409));
+  });
+
+  test("of what is unknown, of another kind or of another registrar is not found", async () => {
+    const other = "registrar-2::1220";
+    const factory = element("AllocationFactory", "factory-2", payload.service({ registrar: other }));
+    const running = await serving(registryOf({}, offer(), locked(), factory));
+    for (const id of ["00ff", "locked", "usd"]) expect(short(await running.post(accept(id)))).toEqual(failure(404, id));
+    expect(short(await running.post(accept("it", other)))).toEqual(failure(404, "it"));
+  });
+});
