@@ -85,7 +85,8 @@ test("the table of operations has every rpc that is served, with its method and 
     .flatMap((service) => (service.kind === "service" ? service.methods : []))
     .map((method) => {
       const { pattern } = getOption(method, http);
-      return `${method.parent.typeName}/${method.name} ${pattern.case?.toUpperCase()} ${String(pattern.value)}`;
+      const path = typeof pattern.value === "string" ? pattern.value : "";
+    return `${method.parent.typeName}/${method.name} ${pattern.case?.toUpperCase()} ${path}`;
     });
   expect(told.toSorted()).toEqual(served.toSorted());
   expect(readme).toContain(`There are ${served.length},`);
