@@ -86,7 +86,7 @@ test("the table of operations has every rpc that is served, with its method and 
     .map((method) => {
       const { pattern } = getOption(method, http);
       const path = typeof pattern.value === "string" ? pattern.value : "";
-    return `${method.parent.typeName}/${method.name} ${pattern.case?.toUpperCase()} ${path}`;
+      return `${method.parent.typeName}/${method.name} ${pattern.case?.toUpperCase()} ${path}`;
     });
   expect(told.toSorted()).toEqual(served.toSorted());
   expect(readme).toContain(`There are ${served.length},`);
