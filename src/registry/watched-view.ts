@@ -19,9 +19,12 @@ export class WatchedView implements View {
 
   async read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>> {
     const found = await this.#view.read(questions);
-    for (const [index, question] of questions.entries()) {
+    for (let index = 0; index < questions.length; index++) {
+      const question = questions[index];
       const contracts: readonly Contract[] | undefined = found[index];
-      if ("contractId" in question && contracts?.length === 0) this.#missed.add(question.contractId);
+      if (question !== undefined && "contractId" in question && contracts?.length === 0) {
+        this.#missed.add(question.contractId);
+      }
     }
     return found;
   }

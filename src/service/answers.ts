@@ -1,10 +1,12 @@
 /** Answers of the registry -> the messages of the two families of operations. */
 import { fromJson, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Struct, StructSchema } from "@bufbuild/protobuf/wkt";
-import type { ChoiceContextSchema } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import type {
+  ChoiceContextSchema,
+  DisclosedContractSchema,
+} from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import type { ChoiceContextSchema as UtilityChoiceContextSchema } from "../../gen/offledger/utility/v0/choice_context_pb.js";
-import type { FactoryWithChoiceContextSchema } from "../../gen/offledger/utility/v0/factory_pb.js";
-import type { AnyValue, Contract, ContextAnswer, FactoryAnswer } from "../registry/registry.js";
+import type { AnyValue, Contract, ContextAnswer } from "../registry/registry.js";
 
 /** A contract that is told to a caller has a synchronizer; the rules see to it. */
 export function synchronizerOf(contract: Contract): string {
@@ -17,15 +19,21 @@ export function choiceContext(
   answer: ContextAnswer,
   excludeDebugFields: boolean,
 ): MessageInitShape<typeof ChoiceContextSchema> {
+  const disclosedContracts = answer.disclosed.map((contract) => disclosed(contract, excludeDebugFields));
+  return { choiceContextData: contextData(answer), disclosedContracts };
+}
+
+/** One contract in the form of the token standard. */
+export function disclosed(
+  contract: Contract,
+  excludeDebugFields: boolean,
+): MessageInitShape<typeof DisclosedContractSchema> {
   return {
-    choiceContextData: contextData(answer),
-    disclosedContracts: answer.disclosed.map((contract) => ({
-      templateId: contract.templateId,
-      contractId: contract.contractId,
-      createdEventBlob: contract.createdEventBlob,
-      synchronizerId: synchronizerOf(contract),
-      ...(excludeDebugFields ? {} : debugFields(contract)),
-    })),
+    templateId: contract.templateId,
+    contractId: contract.contractId,
+    createdEventBlob: contract.createdEventBlob,
+    synchronizerId: synchronizerOf(contract),
+    ...(excludeDebugFields ? {} : debugFields(contract)),
   };
 }
 
@@ -34,12 +42,8 @@ export function utilityChoiceContext(answer: ContextAnswer): MessageInitShape<ty
   return { choiceContextData: contextData(answer), disclosedContracts: answer.disclosed.map(disclosedByUtility) };
 }
 
-/** The same behind a factory. */
-export function utilityFactory(answer: FactoryAnswer): MessageInitShape<typeof FactoryWithChoiceContextSchema> {
-  return { factoryId: answer.factoryId, choiceContext: utilityChoiceContext(answer) };
-}
-
-function disclosedByUtility(contract: Contract) {
+/** One contract in the form of the utility operations. */
+export function disclosedByUtility(contract: Contract) {
   return { ...contractMeta(contract), createdEventBlob: contract.createdEventBlob };
 }
 

@@ -1,8 +1,10 @@
 import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 
+import type { ContextReply } from "./context-reply.js";
+
 /** A handler of one rpc: takes the request message, and knows nothing of how it came. */
 type Handler<M> = M extends { input: infer I extends DescMessage; output: infer O extends DescMessage }
-  ? (request: MessageShape<I>) => Promise<MessageInitShape<O>>
+  ? (request: MessageShape<I>) => Promise<MessageInitShape<O> | ContextReply<O>>
   : never;
 
 /** A handler for every rpc of a service, by its name in TypeScript. */

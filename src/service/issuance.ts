@@ -5,18 +5,18 @@ import { MintService } from "../../gen/offledger/mint/v0/mint_service_pb.js";
 import type { GetCreateContextRequest, InstrumentId } from "../../gen/offledger/utility/v0/factory_pb.js";
 import type { Engine } from "../registry/engine.js";
 import type { IssuanceChoice, IssuanceQuestion } from "../registry/registry.js";
-import { utilityChoiceContext, utilityFactory } from "./answers.js";
+import { utilityContextReply, utilityFactoryReply } from "./context-reply.js";
 import { offer, type Offered } from "./handlers.js";
 
 /** Offers and requests to mint and to burn, and both at once. Their paths name no registrar. */
 export function issuances(engine: Engine): Offered[] {
   const create = async ({ holder, instrumentId }: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {
     const question = questionOf(instrumentId, [holder]);
-    return utilityFactory(await engine.askUtility((utility, scene) => utility.issuanceFactory(scene, question)));
+    return utilityFactoryReply(await engine.askUtility((utility, scene) => utility.issuanceFactory(scene, question)));
   };
   const context = async (choice: IssuanceChoice, contractId: string) => {
     const question = { registrar: undefined, contractId };
-    return utilityChoiceContext(
+    return utilityContextReply(
       await engine.askUtility((utility, scene) => utility.issuanceContext(scene, choice, question)),
     );
   };
@@ -45,7 +45,9 @@ export function issuances(engine: Engine): Offered[] {
       async getBurnMintFactory({ instrumentId, outputs }) {
         const holders = outputs.map(({ owner }) => owner);
         const question = questionOf(instrumentId, holders);
-        return utilityFactory(await engine.askUtility((utility, scene) => utility.burnMintFactory(scene, question)));
+        return utilityFactoryReply(
+          await engine.askUtility((utility, scene) => utility.burnMintFactory(scene, question)),
+        );
       },
     }),
   ];

@@ -1,13 +1,8 @@
 /** What every resource group of the token standard does alike. */
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type {
-  ChoiceContextSchema,
-  FactoryWithChoiceContextSchema,
-  GetFactoryRequest,
-} from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import type { GetFactoryRequest } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import type { Engine } from "../registry/engine.js";
 import type { Choice, FactoryQuestion } from "../registry/registry.js";
-import { choiceContext } from "./answers.js";
+import { contextReply, factoryReply } from "./context-reply.js";
 
 /** The fields that every request for a choice context has. */
 interface ContextRequest {
@@ -20,17 +15,17 @@ export async function contextOf(
   choice: Choice,
   { registrarParty, excludeDebugFields }: ContextRequest,
   contractId: string,
-): Promise<MessageInitShape<typeof ChoiceContextSchema>> {
+) {
   const question = { registrar: registrarParty, contractId };
   const answer = await engine.ask((registry, scene) => registry.choiceContext(scene, choice, question));
-  return choiceContext(answer, excludeDebugFields);
+  return contextReply(answer, excludeDebugFields);
 }
 
 /** The handler of a factory that has no kind. */
 export function factoryOf(engine: Engine, factory: "allocationFactory" | "settlementFactory") {
-  return async (request: GetFactoryRequest): Promise<MessageInitShape<typeof FactoryWithChoiceContextSchema>> => {
+  return async (request: GetFactoryRequest) => {
     const answer = await engine.ask((registry, scene) => registry[factory](scene, factoryQuestion(request)));
-    return { factoryId: answer.factoryId, choiceContext: choiceContext(answer, request.excludeDebugFields) };
+    return factoryReply(answer, request.excludeDebugFields);
   };
 }
 

@@ -1,13 +1,10 @@
 import type { GetFactoryRequest } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
-import {
-  type GetTransferInstructionContextRequest,
-  TransferFactoryWithChoiceContext_TransferKind as TransferKind,
-} from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import type { GetTransferInstructionContextRequest } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import type { Engine } from "../registry/engine.js";
 import type { Choice } from "../registry/registry.js";
-import { choiceContext } from "./answers.js";
+import { transferFactoryReply } from "./context-reply.js";
 import { type Handlers, offer, type Offered } from "./handlers.js";
 import { contextOf, factoryQuestion } from "./token-standard.js";
 
@@ -18,11 +15,7 @@ export function transferInstructions(engine: Engine): Offered[] {
   const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
     async getTransferFactory(request: GetFactoryRequest) {
       const answer = await engine.ask((registry, scene) => registry.transferFactory(scene, factoryQuestion(request)));
-      return {
-        factoryId: answer.factoryId,
-        transferKind: TransferKind[answer.transferKind],
-        choiceContext: choiceContext(answer, request.excludeDebugFields),
-      };
+      return transferFactoryReply(answer, request.excludeDebugFields);
     },
     getTransferInstructionAcceptContext: context("transfer-instruction/accept"),
     getTransferInstructionRejectContext: context("transfer-instruction/reject"),

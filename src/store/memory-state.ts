@@ -15,8 +15,8 @@ export class MemoryState {
   #offset: number;
   #asOf: number | undefined;
   readonly #contracts = new Map<string, Contract>();
-  /** Each list newest first. */
-  readonly #byKey = new Map<string, Contract[]>();
+  /** Each list newest first. A list is never changed, but replaced: readers may hold one. */
+  readonly #byKey = new Map<string, readonly Contract[]>();
   readonly #byKind = new Map<Kind, Set<Contract>>();
   /** In the order of archival, the oldest first. */
   readonly #archived = new Set<string>();
@@ -26,6 +26,7 @@ export class MemoryState {
   constructor(contracts: Iterable<Contract | Counted>, offset: number, asOf: number | undefined) {
     this.#offset = offset;
     this.#asOf = asOf;
+    const lists = new Map<string, Contract[]>();
     for (const contract of contracts) {
       const { contractId } = contract;
       if (this.#contracts.has(contractId) || this.#tallies.isCounted(contractId)) {
@@ -35,9 +36,9 @@ export class MemoryState {
       if (!isHeld(contract)) continue;
       this.#contracts.set(contractId, contract);
       this.#ofKind(contract.kind).add(contract);
-      for (const key of contract.keys) append(this.#byKey, key, contract);
+      for (const key of contract.keys) append(lists, key, contract);
     }
-    for (const list of this.#byKey.values()) list.sort(newestFirst);
+    for (const [key, list] of lists) this.#byKey.set(key, list.toSorted(newestFirst));
   }
 
   get offset(): number {
@@ -107,8 +108,9 @@ export class MemoryState {
     this.#contracts.set(contract.contractId, contract);
     this.#ofKind(contract.kind).add(contract);
     for (const key of contract.keys) {
-      const list = append(this.#byKey, key, contract);
-      list.sort(newestFirst);
+      const list = this.#byKey.get(key) ?? [];
+      const at = list.findIndex((other) => newestFirst(contract, other) < 0);
+      this.#byKey.set(key, list.toSpliced(at === -1 ? list.length : at, 0, contract));
     }
   }
 
@@ -142,9 +144,8 @@ export class MemoryState {
   }
 }
 
-function append(index: Map<string, Contract[]>, key: string, contract: Contract): Contract[] {
-  const list = index.get(key) ?? [];
-  list.push(contract);
-  if (list.length === 1) index.set(key, list);
-  return list;
+function append(lists: Map<string, Contract[]>, key: string, contract: Contract): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [contract]);
+  else list.push(contract);
 }

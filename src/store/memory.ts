@@ -89,7 +89,13 @@ class StateView implements View {
   }
 
   #answer(question: Question): readonly Contract[] {
-    if ("key" in question) return this.#state.byKey(question.key).filter(({ kind }) => kind === question.kind);
+    if ("key" in question) {
+      const found = this.#state.byKey(question.key);
+      // Hardly ever do two kinds share a key.
+      for (const { kind } of found)
+        if (kind !== question.kind) return found.filter((one) => one.kind === question.kind);
+      return found;
+    }
     const contract = this.#state.byId(question.contractId);
     return contract?.kind === question.kind ? [contract] : [];
   }

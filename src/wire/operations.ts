@@ -1,12 +1,6 @@
-import {
-  create,
-  type DescMessage,
-  type DescMethod,
-  type DescMethodUnary,
-  type DescService,
-  type Message,
-} from "@bufbuild/protobuf";
+import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { Offered } from "../service/handlers.js";
+import { type Answer, answerOf } from "./answer/answer.js";
 import { toConnectError } from "./errors.js";
 import { checkRules } from "./validation.js";
 
@@ -15,7 +9,7 @@ export interface Operation {
   readonly service: DescService;
   readonly method: DescMethodUnary;
   /** Validates the request and answers it. Throws ConnectError alone. */
-  readonly call: (request: Message) => Promise<Message>;
+  readonly call: (request: Message) => Promise<Answer>;
 }
 
 /** Told of every error that is a defect of ours, with the rpc in which it happened. */
@@ -31,18 +25,33 @@ export function operations(offered: readonly Offered[], report: Report): Operati
       const rpc = `${service.typeName}/${method.name}`;
       if (!isUnary(method)) throw new Error(`${rpc} streams, and only unary rpcs are served`);
       // A handler takes the request of its own method, which is what a protocol decodes.
-      const handler = handlerOf(method) as (request: Message) => Promise<Record<string, unknown>>;
-      const call = async (request: Message): Promise<Message> => {
+      const handler = handlerOf(method) as (request: Message) => Promise<object>;
+      const refuse = (error: unknown) => toConnectError(error, (defect) => report(defect, rpc));
+      const call = async (request: Message): Promise<Answer> => {
         try {
           checkRules(method.input, request);
-          return create<DescMessage>(method.output, await handler(request));
+          return guarded(answerOf(method.output, await handler(request)), refuse);
         } catch (error) {
-          throw toConnectError(error, (defect) => report(defect, rpc));
+          throw refuse(error);
         }
       };
       return { service, method, call };
     }),
   );
+}
+
+/** What fails while an answer is written is a defect like any other. */
+function guarded(answer: Answer, refuse: (error: unknown) => Error): Answer {
+  const guard =
+    <T>(write: () => T) =>
+    () => {
+      try {
+        return write();
+      } catch (error) {
+        throw refuse(error);
+      }
+    };
+  return { message: guard(answer.message), json: guard(answer.json), binary: guard(answer.binary) };
 }
 
 const isUnary = (method: DescMethod): method is DescMethodUnary => method.methodKind === "unary";

@@ -12,6 +12,7 @@ import { shown } from "../registry/errors.js";
 import { malformed } from "./errors.js";
 import type { Binding } from "./http-rules.js";
 import { valueOf } from "./path-template.js";
+import { type PlainReader, plainReader } from "./plain.js";
 import { type Query, queryFields } from "./query.js";
 
 type Parameters = Readonly<Record<string, string | undefined>>;
@@ -33,11 +34,26 @@ export function requestMessage(
   for (const variable of binding.path.variables) {
     bind(fields, schema, variable.fieldPath, valueOf(variable, parameters));
   }
+  return decoded(schema, fields);
+}
+
+/** The message in JSON, as every protocol reads it. Throws invalid_argument, and names the field that is wrong. */
+export function decoded(schema: DescMessage, fields: JsonObject): Message {
+  const plain = plainOf(schema)?.(fields);
+  if (plain !== undefined) return plain;
   try {
     return fromJson(schema, fields, { ignoreUnknownFields: true });
   } catch (error) {
     throw malformed(reasonOf(error, schema, fields));
   }
+}
+
+const readers = new Map<DescMessage, PlainReader | undefined>();
+
+/** Reads plain messages fast; undefined for those that are not. */
+export function plainOf(schema: DescMessage): PlainReader | undefined {
+  if (!readers.has(schema)) readers.set(schema, plainReader(schema));
+  return readers.get(schema);
 }
 
 /** Sets the field at the end of a path of fields, in place of whatever stands there. */

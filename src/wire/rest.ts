@@ -1,4 +1,4 @@
-import { type JsonValue, toJsonString } from "@bufbuild/protobuf";
+import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { httpError, type RestError, toRestError } from "./errors.js";
@@ -6,9 +6,6 @@ import { type Binding, bindingsOf } from "./http-rules.js";
 import type { Operation } from "./operations.js";
 import type { Query } from "./query.js";
 import { requestMessage } from "./request.js";
-
-/** How messages are written as JSON, on REST and on RPC: required fields stand there also when they are empty. */
-export const jsonWriting = { alwaysEmitImplicit: true } as const;
 
 /**
  * Serves the operations at the paths of their google.api.http options. To be
@@ -48,14 +45,14 @@ async function answer(
   binding: Binding,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<string> {
+): Promise<Buffer> {
   // The router gives texts, and acceptJson a JSON value, or undefined where there was no body.
   const parameters = request.params as Record<string, string | undefined>;
   const body = (request.body ?? {}) as JsonValue;
   const message = requestMessage(method.input, binding, parameters, body, request.query as Query);
   const found = await call(message);
   reply.type("application/json");
-  return toJsonString(method.output, found, jsonWriting);
+  return found.json();
 }
 
 /** Reads JSON, without keys that would set a prototype, and nothing else; no body at all counts as an empty object, whatever its type is said to be. */

@@ -5,7 +5,7 @@ import { httpError } from "./errors.js";
 import { Listener } from "./listener.js";
 import { operations } from "./operations.js";
 import { pathOf, rest, send } from "./rest.js";
-import { rpc } from "./rpc.js";
+import { rpc } from "./rpc/routes.js";
 
 /** Largest body of a request, in bytes: twenty times a settlement of the worst case. */
 const BODY_LIMIT = 1024 * 1024;
@@ -65,7 +65,7 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
   });
   await server.register(rest(served, (defect) => log.error({ err: defect }, "a request failed")));
-  await server.register(rpc(served, BODY_LIMIT, (defect) => log.error({ err: defect }, "an answer could not be sent")));
+  await server.register(rpc(served, BODY_LIMIT, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(docs(options.openApi));
   let closing = false;
   server.addHook("onRequest", async (request, reply) => {

@@ -3,12 +3,24 @@ import type { AnyValue, ContextAnswer } from "../../registry.js";
 
 const PREFIX = "utility.digitalasset.com/";
 
+/** A contract is always referred to by the same value, so that what has been written of it can be kept with it. */
+const references = new WeakMap<Contract, AnyValue>();
+
+/** The names of entries come from the rules alone, so there are few: each is put together once. */
+const names = new Map<string, string>();
+
+function prefixed(entry: string): string {
+  let name = names.get(entry);
+  if (name === undefined) names.set(entry, (name = PREFIX + entry));
+  return name;
+}
+
 /**
  * A context while it is put together: what refers to a contract also discloses
  * it, so that no contract id stands in a context without its contract.
  */
 export class Draft {
-  readonly #values = new Map<string, AnyValue>();
+  readonly #values: Record<string, AnyValue> = {};
   readonly #disclosed = new Map<string, Contract>();
   readonly #bareNames: boolean;
 
@@ -18,14 +30,19 @@ export class Draft {
   }
 
   put(entry: string, value: AnyValue): void {
-    this.#values.set(PREFIX + entry, value);
-    if (this.#bareNames) this.#values.set(entry, value);
+    this.#values[prefixed(entry)] = value;
+    if (this.#bareNames) this.#values[entry] = value;
   }
 
   /** The value that refers to a contract, which is disclosed with it. */
   refer(contract: Contract): AnyValue {
     this.disclose(contract);
-    return { tag: "AV_ContractId", value: contract.contractId };
+    let reference = references.get(contract);
+    if (reference === undefined) {
+      reference = { tag: "AV_ContractId", value: contract.contractId };
+      references.set(contract, reference);
+    }
+    return reference;
   }
 
   referAll(contracts: readonly Contract[]): AnyValue {
@@ -38,6 +55,6 @@ export class Draft {
   }
 
   finish(): ContextAnswer {
-    return { values: Object.fromEntries(this.#values), disclosed: [...this.#disclosed.values()] };
+    return { values: this.#values, disclosed: [...this.#disclosed.values()] };
   }
 }

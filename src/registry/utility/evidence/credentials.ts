@@ -7,6 +7,8 @@ export type Choice =
   | { readonly met: true; readonly chosen: readonly Contract<Credential>[] }
   | { readonly met: false; readonly issuer: string; readonly lacking: readonly Claim[] };
 
+const NOTHING_ASKED: Choice = { met: true, chosen: [] };
+
 /** How many sets of credentials are looked at before a good set is taken for the best. */
 const SEARCH_LIMIT = 10_000;
 
@@ -26,11 +28,19 @@ export function chooseCredentials(
   candidates: readonly Contract<Credential>[],
   now: number,
 ): Choice {
-  const usable = candidates
-    .filter(({ facts }) => facts.holder === party && isValid(facts, now))
-    .toSorted((a, b) => (b.facts.validUntil ?? Infinity) - (a.facts.validUntil ?? Infinity) || 0);
+  const claimsAsked = claimsByIssuer(requirements);
+  if (claimsAsked.size === 0) return NOTHING_ASKED;
+  const usable = candidates.filter(({ facts }) => facts.holder === party && isValid(facts, now));
+  if (usable.length > 1)
+    usable.sort((a, b) => (b.facts.validUntil ?? Infinity) - (a.facts.validUntil ?? Infinity) || 0);
   const chosen: Contract<Credential>[] = [];
-  for (const [issuer, claims] of [...claimsByIssuer(requirements)].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+  for (const [issuer, claims] of inOrder(claimsAsked)) {
+    // Most often one credential makes all claims, and of these the first is the best.
+    const single = usable.find(({ facts }) => facts.issuer === issuer && makesAll(facts, party, claims));
+    if (single !== undefined) {
+      if (claims.length > 0) chosen.push(single);
+      continue;
+    }
     const offers = offersOf(
       usable.filter(({ facts }) => facts.issuer === issuer),
       party,
@@ -67,6 +77,15 @@ function claimsByIssuer(requirements: readonly Requirement[]): Map<string, Claim
     }
   }
   return byIssuer;
+}
+
+/** By issuer: the order in which requirements stand decides nothing. */
+function inOrder(claims: Map<string, Claim[]>): Iterable<[string, Claim[]]> {
+  return claims.size === 1 ? claims : [...claims].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function makesAll({ claims: made }: Credential, party: string, claims: readonly Claim[]): boolean {
+  return claims.every((claim) => made.some((one) => one.subject === party && isSame(one, claim)));
 }
 
 const isSame = (a: Claim, b: Claim): boolean => a.property === b.property && a.value === b.value;

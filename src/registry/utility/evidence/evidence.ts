@@ -1,4 +1,4 @@
-import { type Contract, key, type View } from "../../../store/store.js";
+import type { Contract, View } from "../../../store/store.js";
 import { ask } from "../../ask.js";
 import type { InstrumentConfiguration, Requirement } from "../../registry.js";
 import { holding } from "../kinds/holding.js";
@@ -45,7 +45,7 @@ export interface Holder {
 export interface Evidence {
   /** By instrument id. */
   readonly configurations: ReadonlyMap<string, readonly Contract<InstrumentConfiguration>[]>;
-  /** By holder and issuer; see `pair`. */
+  /** By the key of holder and issuer. */
   readonly credentials: ReadonlyMap<string, readonly Contract<Credential>[]>;
   /** By contract id. */
   readonly lockedHoldings: ReadonlyMap<string, readonly Contract<null>[]>;
@@ -57,8 +57,6 @@ export interface Evidence {
   readonly rights: ReadonlyMap<string, readonly Contract<FeaturedAppRight>[]>;
 }
 
-export const pair = (holder: string, issuer: string): string => key("", holder, issuer);
-
 /** What an instrument asks of a party in that role. */
 export function requirementsFor(as: Holder["as"], configuration: InstrumentConfiguration): readonly Requirement[] {
   return as === "holder" ? configuration.holderRequirements : configuration.issuerRequirements;
@@ -66,7 +64,8 @@ export function requirementsFor(as: Holder["as"], configuration: InstrumentConfi
 
 /**
  * Reads all that is wanted in two round trips: which credentials and rewards to
- * look for is known only from the configurations.
+ * look for is known only from the configurations. Plain loops, since every
+ * request passes here.
  */
 export async function gather(view: View, wanted: Wanted): Promise<Evidence> {
   const { registrar, instruments, lockedHoldings } = wanted;
@@ -77,46 +76,50 @@ export async function gather(view: View, wanted: Wanted): Promise<Evidence> {
     services: wanted.resultContracts ? [{ kind: registrarService, key: keys.service(registrar) }] : [],
   });
   const configurations = byName(instruments, first.configurations);
-
-  const providers = wanted.rewards ? providersOf(wanted, first.configurations.flat()) : [];
-  const pairs = credentialPairs(wanted.holders, configurations);
+  const providers = wanted.rewards ? providersOf(wanted, first.configurations) : [];
+  const sought = credentialKeys(wanted.holders, configurations);
   const second =
-    providers.length + pairs.length === 0
+    providers.length + sought.length === 0
       ? undefined
       : await ask(view, {
-          credentials: pairs.map(([party, issuer]) => ({ kind: credential, key: keys.credential(party, issuer) })),
+          credentials: sought.map((credentialKey) => ({ kind: credential, key: credentialKey })),
           rewards: providers.map((provider) => ({ kind: appRewardConfiguration, key: keys.appReward(provider) })),
           rights: providers.map((provider) => ({ kind: featuredAppRight, key: keys.featuredAppRight(provider) })),
         });
   return {
     configurations,
     lockedHoldings: byName(lockedHoldings, first.lockedHoldings),
-    transferRules: first.transferRules.flat(),
-    services: first.services.flat(),
-    credentials: byName(
-      pairs.map(([party, issuer]) => pair(party, issuer)),
-      second?.credentials ?? [],
-    ),
+    transferRules: first.transferRules[0] ?? [],
+    services: first.services[0] ?? [],
+    credentials: byName(sought, second?.credentials ?? []),
     rewards: byName(providers, second?.rewards ?? []),
     rights: byName(providers, second?.rights ?? []),
   };
 }
 
-function providersOf({ providers }: Wanted, configurations: readonly Contract<InstrumentConfiguration>[]): string[] {
-  return [...new Set(providers.length > 0 ? providers : configurations.map(({ facts }) => facts.provider))];
+function providersOf(
+  { providers }: Wanted,
+  configurations: readonly (readonly Contract<InstrumentConfiguration>[])[],
+): readonly string[] {
+  if (providers.length === 1) return providers;
+  return [...new Set(providers.length > 0 ? providers : configurations.flat().map(({ facts }) => facts.provider))];
 }
 
-/** Each party with each issuer that some candidate for its instruments' configuration asks for. */
-function credentialPairs(holders: readonly Holder[], configurations: Evidence["configurations"]): [string, string][] {
-  const pairs = new Map<string, [string, string]>();
+/** The keys for each party with each issuer that some candidate for its instruments' configuration asks for. */
+function credentialKeys(holders: readonly Holder[], configurations: Evidence["configurations"]): string[] {
+  const sought = new Set<string>();
   for (const { party, as, instruments } of holders) {
-    for (const { facts } of instruments.flatMap((id) => configurations.get(id) ?? [])) {
-      for (const { issuer } of requirementsFor(as, facts)) pairs.set(pair(party, issuer), [party, issuer]);
+    for (const id of instruments) {
+      for (const { facts } of configurations.get(id) ?? []) {
+        for (const { issuer } of requirementsFor(as, facts)) sought.add(keys.credential(party, issuer));
+      }
     }
   }
-  return [...pairs.values()];
+  return [...sought];
 }
 
 function byName<T>(names: readonly string[], lists: readonly (readonly T[])[]): Map<string, readonly T[]> {
-  return new Map(names.map((name, index) => [name, lists[index] ?? []]));
+  const map = new Map<string, readonly T[]>();
+  for (let index = 0; index < names.length; index++) map.set(names[index] ?? "", lists[index] ?? []);
+  return map;
 }

@@ -1,11 +1,12 @@
 import type { Contract } from "../../../store/store.js";
 import { conflict, notFound } from "../../errors.js";
-import type { InstrumentConfiguration } from "../../registry.js";
+import type { InstrumentConfiguration, Requirement } from "../../registry.js";
 import type { Credential } from "../kinds/parties.js";
 import type { AppRewardConfiguration, FeaturedAppRight, TransferRule } from "../kinds/services.js";
 import { activeOn, elsewhere, isMoving, requiredOn } from "./candidates.js";
 import { chooseCredentials } from "./credentials.js";
-import { type Evidence, type Holder, pair, requirementsFor } from "./evidence.js";
+import { keys } from "../kinds/keys.js";
+import { type Evidence, type Holder, requirementsFor } from "./evidence.js";
 
 /** Where and when an answer is put together, and of what. */
 export interface Setting {
@@ -92,12 +93,16 @@ export class Site {
   /** The credentials by which a party meets what its instruments ask of it. */
   credentials({ party, as, instruments }: Holder): readonly Contract<Credential>[] {
     const { evidence, synchronizer, now } = this.#setting;
-    const requirements = instruments.flatMap((id) => {
+    const requirements: Requirement[] = [];
+    for (const id of instruments) {
       const configuration = this.configuration(id);
-      return configuration === undefined ? [] : requirementsFor(as, configuration.facts);
-    });
-    const issuers = [...new Set(requirements.map(({ issuer }) => issuer))];
-    const held = issuers.flatMap((issuer) => evidence.credentials.get(pair(party, issuer)) ?? []);
+      if (configuration !== undefined) requirements.push(...requirementsFor(as, configuration.facts));
+    }
+    if (requirements.length === 0) return [];
+    const held: Contract<Credential>[] = [];
+    for (const issuer of new Set(requirements.map((requirement) => requirement.issuer))) {
+      held.push(...(evidence.credentials.get(keys.credential(party, issuer)) ?? []));
+    }
     const here = held.filter(({ synchronizerId }) => synchronizerId === synchronizer);
     const choice = chooseCredentials(party, requirements, here, now);
     if (choice.met) return choice.chosen;

@@ -15,8 +15,8 @@ export async function choiceContext(
 ): Promise<ContextAnswer> {
   const [found] = await view.read([{ kind, contractId }]);
   const instruction = instructionOf(registrar, `${noun} ${contractId}`, found);
-  const { admin, instrumentId, lockedHolding, ...parties } = instruction.facts;
-  const subject = { ...parties, instruments: [instrumentId] };
+  const { admin, instrumentId, lockedHolding, provider, sender, receiver, issuers } = instruction.facts;
+  const subject = { instruments: [instrumentId], provider, sender, receiver, issuers };
   const synchronizer = settledOn(instruction, `the ${noun}`);
 
   const evidence = await gather(view, {

@@ -1,0 +1,71 @@
+import { create, type DescMessage, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import {
+  ChoiceContextSchema,
+  FactoryWithChoiceContextSchema,
+} from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import {
+  TransferFactoryWithChoiceContextSchema,
+  TransferFactoryWithChoiceContext_TransferKind as TransferKind,
+} from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import { ChoiceContextSchema as UtilityChoiceContextSchema } from "../../gen/offledger/utility/v0/choice_context_pb.js";
+import { FactoryWithChoiceContextSchema as UtilityFactorySchema } from "../../gen/offledger/utility/v0/factory_pb.js";
+import type { ContextAnswer, FactoryAnswer, TransferFactoryAnswer } from "../registry/registry.js";
+import { choiceContext, utilityChoiceContext } from "./answers.js";
+
+/** How contracts are disclosed: as the token standard does, with or without debug fields, or as the utility operations do. */
+export type Variant = "debug" | "plain" | "utility";
+
+/**
+ * An answer that discloses contracts, not written in any form yet: whoever
+ * sends it may write the message, or join what it has written of each contract
+ * before. Both have to give the same.
+ */
+export class ContextReply<O extends DescMessage = DescMessage> {
+  /** The message that it answers with. */
+  readonly output: O;
+  readonly variant: Variant;
+  readonly answer: ContextAnswer;
+  /** The fields before the choice context, in the order of their numbers; undefined where the message is a choice context itself. */
+  readonly factory: { readonly factoryId: string; readonly transferKind?: TransferKind } | undefined;
+
+  constructor(output: O, variant: Variant, answer: ContextAnswer, factory?: ContextReply["factory"]) {
+    this.output = output;
+    this.variant = variant;
+    this.answer = answer;
+    this.factory = factory;
+  }
+
+  message(): MessageShape<O> {
+    const context =
+      this.variant === "utility"
+        ? utilityChoiceContext(this.answer)
+        : choiceContext(this.answer, this.variant === "plain");
+    const init = this.factory === undefined ? context : { ...this.factory, choiceContext: context };
+    // The functions below are the only ones that make replies, each with the output of its form.
+    return create(this.output, init as MessageInitShape<O>);
+  }
+}
+
+const variantOf = (excludeDebugFields: boolean): Variant => (excludeDebugFields ? "plain" : "debug");
+
+export function contextReply(answer: ContextAnswer, excludeDebugFields: boolean) {
+  return new ContextReply(ChoiceContextSchema, variantOf(excludeDebugFields), answer);
+}
+
+export function factoryReply(answer: FactoryAnswer, excludeDebugFields: boolean) {
+  const { factoryId } = answer;
+  return new ContextReply(FactoryWithChoiceContextSchema, variantOf(excludeDebugFields), answer, { factoryId });
+}
+
+export function transferFactoryReply(answer: TransferFactoryAnswer, excludeDebugFields: boolean) {
+  const factory = { factoryId: answer.factoryId, transferKind: TransferKind[answer.transferKind] };
+  return new ContextReply(TransferFactoryWithChoiceContextSchema, variantOf(excludeDebugFields), answer, factory);
+}
+
+export function utilityContextReply(answer: ContextAnswer) {
+  return new ContextReply(UtilityChoiceContextSchema, "utility", answer);
+}
+
+export function utilityFactoryReply(answer: FactoryAnswer) {
+  return new ContextReply(UtilityFactorySchema, "utility", answer, { factoryId: answer.factoryId });
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from "node:http";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { readRest } from "./unread.js";
+
+/**
+ * Reads the body of a request. Calls back once: with the bytes, with
+ * resource_exhausted where there are more than the limit, or with undefined
+ * where the caller has gone.
+ */
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  done: (body: Buffer | ConnectError | undefined) => void,
+): void {
+  let first: Buffer | undefined;
+  let more: Buffer[] | undefined;
+  let length = 0;
+  let ended = false;
+  const end = (result: Buffer | ConnectError | undefined) => {
+    if (ended) return;
+    ended = true;
+    done(result);
+  };
+  const onData = (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > limit) {
+      request.off("data", onData).off("end", onEnd).off("close", onGone);
+      const error = new ConnectError(
+        `message is larger than ${limit} bytes, which is all that is read`,
+        Code.ResourceExhausted,
+      );
+      void readRest(request).then(() => end(error));
+    } else if (first === undefined) first = chunk;
+    else (more ??= [first]).push(chunk);
+  };
+  const onEnd = () => end(more === undefined ? (first ?? EMPTY) : Buffer.concat(more, length));
+  const onGone = () => end(undefined);
+  request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
+}
+
+const EMPTY = Buffer.alloc(0);

@@ -1,0 +1,126 @@
+/** Answers that are joined from pieces: equal to the last byte to what the library writes, and each piece made once. */
+import { toBinary, toJsonString } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { AnyValue, Contract } from "../../src/registry/registry.js";
+import {
+  type ContextReply,
+  contextReply,
+  factoryReply,
+  transferFactoryReply,
+  utilityContextReply,
+  utilityFactoryReply,
+} from "../../src/service/context-reply.js";
+import type { JsonObject } from "../../src/store/store.js";
+import { answerOf } from "../../src/wire/answer/answer.js";
+import { jsonWriting } from "../../src/wire/answer/json-writing.js";
+import { made } from "../../src/wire/answer/pieces.js";
+
+// A key of that name is lost in a Struct; docs/decisions.md says so.
+const name = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => text !== "__proto__" && isWhole(text));
+const text = fc.string({ unit: "binary", maxLength: 40 }).filter(isWhole);
+const id = fc.stringMatching(/^[0-9a-f]{1,140}$/);
+
+/** Half a pair of surrogates cannot be written in UTF-8. */
+function isWhole(value: string): boolean {
+  return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
+}
+
+const { value: anyValue } = fc.letrec<{ value: AnyValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.record({ tag: fc.constant("AV_ContractId" as const), value: fc.oneof(id, text) }),
+    fc.record({ tag: fc.constant("AV_Bool" as const), value: fc.boolean() }),
+    fc.record({ tag: fc.constantFrom("AV_Text" as const, "AV_Decimal" as const, "AV_Party" as const), value: text }),
+    fc.record({ tag: fc.constant("AV_List" as const), value: fc.array(tie("value"), { maxLength: 4 }) }),
+    fc.record({ tag: fc.constant("AV_Map" as const), value: fc.dictionary(name, tie("value"), { maxKeys: 4 }) }),
+  ),
+}));
+
+const kind = { packageName: "package-é", entity: "Module:Entity", read: () => undefined };
+const json = fc
+  .jsonValue({ maxDepth: 3, stringUnit: "grapheme" })
+  .filter((value) => !JSON.stringify(value).includes("__proto__"));
+const contract = fc
+  .record({ contractId: id, payload: fc.dictionary(name, json, { maxKeys: 4 }), blob: fc.base64String(), place: text })
+  .map(({ contractId, payload, blob, place }): Contract => ({
+    contractId,
+    kind,
+    templateId: "package:Module:Entity",
+    // What fast-check gives is JSON.
+    payload: payload as JsonObject,
+    facts: null,
+    keys: [],
+    createdEventBlob: blob,
+    createdAt: "2026-01-05T09:00:00.123456Z",
+    createdMicros: 0,
+    synchronizerId: `sync-${place}`,
+    reassignmentCounter: 0,
+  }));
+
+const answer = fc.record({
+  values: fc.dictionary(name, anyValue, { maxKeys: 6 }),
+  disclosed: fc.array(contract, { maxLength: 5 }),
+  factoryId: fc.oneof(
+    id,
+    text.filter((value) => value !== ""),
+  ),
+});
+
+/** Every form of a reply, with and without debug fields. */
+const forms: Readonly<
+  Record<
+    string,
+    (given: { values: Record<string, AnyValue>; disclosed: Contract[]; factoryId: string }) => ContextReply
+  >
+> = {
+  "a context": (given) => contextReply(given, false),
+  "a context without debug fields": (given) => contextReply(given, true),
+  "a factory": (given) => factoryReply(given, false),
+  "a factory of a transfer": (given) => transferFactoryReply({ ...given, transferKind: "direct" }, true),
+  "a utility context": (given) => utilityContextReply(given),
+  "a utility factory": (given) => utilityFactoryReply(given),
+};
+
+describe.each(Object.entries(forms))("%s", (_name, replyOf) => {
+  test("is the same to the last byte as the library writes it", () => {
+    fc.assert(
+      fc.property(answer, (given) => {
+        const reply = replyOf(given);
+        const written = answerOf(reply.output, reply);
+        const message = reply.message();
+        expect(written.json().toString()).toBe(toJsonString(reply.output, message, jsonWriting));
+        expect(written.binary().toString("hex")).toBe(Buffer.from(toBinary(reply.output, message)).toString("hex"));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test("a contract is written once in each form, over a thousand answers", () => {
+  const disclosed = fc.sample(contract, { numRuns: 7, seed: 1 });
+  const given = { values: {}, disclosed, factoryId: "factory" };
+  const before = { ...made };
+  for (let count = 0; count < 1_000; count++) {
+    for (const replyOf of Object.values(forms)) {
+      const reply = replyOf(given);
+      answerOf(reply.output, reply).json();
+      answerOf(reply.output, reply).binary();
+    }
+  }
+  // With debug fields, without, and as the utility operations disclose it.
+  const forEach = 3 * disclosed.length;
+  expect({ json: made.json - before.json, binary: made.binary - before.binary }).toEqual({
+    json: forEach,
+    binary: forEach,
+  });
+});
+
+test("answers that are made at the same time do not share memory", () => {
+  const [one, two] = fc.sample(answer, { numRuns: 2, seed: 7 }).map((given) => contextReply(given, false));
+  if (one === undefined || two === undefined) throw new Error("there are two");
+  const first = answerOf(one.output, one).json();
+  const text1 = first.toString();
+  for (let count = 0; count < 2_000; count++) answerOf(two.output, two).json();
+  expect(first.toString()).toBe(text1);
+});
