@@ -30,10 +30,11 @@ const call: Call = {
   body: {},
 };
 
+const answer = async () => contextReply({ values: {}, disclosed: [moving] }, false);
+
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  const answer = async () => contextReply({ values: {}, disclosed: [moving] }, false);
   const offered = [offerSome(AllocationService, { getAllocationWithdrawContext: answer })];
   server = await createServer(offered, { logLevel: "silent", openApi: {} });
   url = await server.listen("127.0.0.1", 0);
