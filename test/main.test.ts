@@ -1,5 +1,4 @@
 /** The built program as a process of its own: what it prints, and how it ends. `npm test` builds it first. */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -10,9 +9,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../src/store/store.js";
 import { element, payload } from "./fixtures/elements.js";
-import { until, within } from "./fixtures/waiting.js";
+import { type Ended, main, Program as AnyProgram } from "./fixtures/program.js";
+import { until } from "./fixtures/waiting.js";
 
-const program = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
 const demo = fileURLToPath(new URL("../demo/registry.ndjson", import.meta.url));
 const BOUND_MS = 20_000;
 
@@ -22,57 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-interface Ended {
-  /** Null where a signal ended it. */
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-class Program {
-  readonly #child: ChildProcessWithoutNullStreams;
-  readonly #ended: Promise<void>;
-  out = "";
-  err = "";
-
-  /** Without variables of ours but those given. */
+/** The built program, in the folder of this test. */
+class Program extends AnyProgram {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = folder) {
-    const clean = Object.entries(process.env).filter(([name]) => !name.startsWith("OFFLEDGER_"));
-    this.#child = spawn(process.execPath, [program, ...args], { cwd, env: { ...Object.fromEntries(clean), ...env } });
-    this.#child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      this.out += text;
-    });
-    this.#child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      this.err += text;
-    });
-    this.#ended = once(this.#child, "close").then(() => {});
-    onTestFinished(async () => {
-      this.#child.kill("SIGKILL");
-      await this.#ended;
-    });
-  }
-
-  async printed(text: string): Promise<void> {
-    await until(
-      `"${text}" is printed`,
-      () => this.out.includes(text) || this.#child.exitCode !== null || this.#child.signalCode !== null,
-      BOUND_MS,
-    );
-    if (!this.out.includes(text)) throw new Error(`it ended: ${this.err}`);
-  }
-
-  /** Sends a signal as soon as anything is printed. */
-  signalAtFirstWords(name: "SIGTERM" | "SIGINT"): void {
-    this.#child.stdout.once("data", () => this.signal(name));
-  }
-
-  signal(name: "SIGTERM" | "SIGINT"): void {
-    this.#child.kill(name);
-  }
-
-  async ended(): Promise<Ended> {
-    await within(BOUND_MS, "the program has ended", this.#ended);
-    return { code: this.#child.exitCode, out: this.out, err: this.err };
+    super(process.execPath, [main, ...args], { cwd, env });
   }
 }
 
