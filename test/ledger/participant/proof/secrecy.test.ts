@@ -34,6 +34,23 @@ test.each(Object.entries(known))("who knows the transfer is told of it: %s", asy
   expect(await place.status(idOf(name))).toBe(expected);
 });
 
+describe("who does not know the transfer waits as long as for an update that is not there", () => {
+  const wait = 400;
+  const slow = proving({ readWaitMs: wait });
+  const timed = async (id: string, amount: string): Promise<number> => {
+    const begun = performance.now();
+    expect((await slow.ask(id, { ...transfer, amount })).text).toBe(failure);
+    return performance.now() - begun;
+  };
+
+  test("for a transfer that is another, and for no update at all", async () => {
+    const id = slow.transact(transferring("preapproval"));
+    // The clock of the service and ours are not the same to the millisecond.
+    expect(await timed(id, "1.0")).toBeGreaterThan(wait - 5);
+    expect(await timed(unknownId, "1.0")).toBeGreaterThan(wait - 5);
+  });
+});
+
 const instrument = (more: JsonObject): JsonValue => ({ admin: registrar, id: "USD", ...more });
 const values = { "splice.lfdecentralizedtrust.org/reason": "rent", "acme.example/invoice": "17" };
 
