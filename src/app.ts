@@ -51,7 +51,7 @@ export async function startApp(config: Config, now: () => number = Date.now): Pr
   };
   try {
     await source.start(server.log);
-    const inventory = source.refusal() === undefined ? await store.read((view) => registry.inventory(view)) : undefined;
+    const inventory = source.refusal() === undefined ? store.read((view) => registry.inventory(view)) : undefined;
     const url = await server.listen(config.host, config.port);
     return { url, source: source.name, inventory, close };
   } catch (error) {
@@ -74,7 +74,7 @@ export async function checkSnapshot(config: Config, content: string): Promise<Ch
   if (snapshot.problems.length > 0) return { snapshot, inventory: undefined };
   const store = new MemoryStore();
   await store.replace(snapshot.contracts, snapshot.offset);
-  return { snapshot, inventory: await store.read((view) => registry.inventory(view)) };
+  return { snapshot, inventory: store.read((view) => registry.inventory(view)) };
 }
 
 function openApiDocument(): JsonObject {

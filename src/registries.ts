@@ -44,6 +44,9 @@ async function moduleAt(path: string): Promise<Registry> {
   return loaded.default as Registry;
 }
 
+/** The class of functions that are async has no name of its own. */
+const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+
 const methods = [
   "instruments",
   "transferFactory",
@@ -62,7 +65,9 @@ function lackingOf(value: unknown): string | undefined {
   if (typeof fields.supportedApis !== "object" || fields.supportedApis === null) return "has no supportedApis";
   if (!fields.kinds.every(isKind)) return "has a kind without packageName, entity or read";
   const missing = methods.filter((method) => typeof fields[method] !== "function");
-  return missing.length === 0 ? undefined : `lacks ${missing.join(", ")}`;
+  if (missing.length > 0) return `lacks ${missing.join(", ")}`;
+  const waiting = methods.filter((method) => fields[method] instanceof AsyncFunction);
+  return waiting.length === 0 ? undefined : `has to answer at once, without async: ${waiting.join(", ")}`;
 }
 
 function isKind(value: unknown): boolean {

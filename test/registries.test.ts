@@ -23,8 +23,8 @@ const whole: Readonly<Record<string, string>> = {
   name: '"own"',
   kinds: "[]",
   supportedApis: "{}",
-  ...Object.fromEntries(methods.map((method) => [method, "async () => { throw new Error() }"])),
-  inventory: "async () => ({ registrars: [], counts: [], warnings: [] })",
+  ...Object.fromEntries(methods.map((method) => [method, "() => { throw new Error() }"])),
+  inventory: "() => ({ registrars: [], counts: [], warnings: [] })",
 };
 const moduleOf = (fields: Readonly<Record<string, string>>): string =>
   `export default { ${Object.entries(fields)
@@ -54,6 +54,11 @@ const lacking: readonly Wrong[] = [
   ["has supportedApis of null", moduleOf({ ...whole, supportedApis: "null" }), "has no supportedApis"],
   ...methods.map((method): Wrong => [`lacks ${method}`, without(method), `lacks ${method}`]),
   ["lacks methods", without(...methods), `lacks ${methods.join(", ")}`],
+  [
+    "has methods that wait",
+    moduleOf({ ...whole, inventory: "async () => ({})", instruments: "async function () {}" }),
+    "has to answer at once, without async: instruments, inventory",
+  ],
   ["has a method that is none", moduleOf({ ...whole, inventory: "{}" }), "lacks inventory"],
 ];
 
@@ -98,7 +103,7 @@ describe("registryOf", () => {
   });
 
   test("loads a registry that is an object of a class", async () => {
-    const fields = methods.map((method) => `async ${method}() {}`).join("\n");
+    const fields = methods.map((method) => `${method}() {}`).join("\n");
     const text = `class Own { name = "of a class"; kinds = []; supportedApis = {}; ${fields} } export default new Own();`;
     expect(await registryOf({ ...quiet(), registry: await moduleWith(text) })).toMatchObject({ name: "of a class" });
   });

@@ -2,6 +2,7 @@
  * Elements of a participant's active contracts -> contracts of the store. Pure.
  * The page "Where the contracts come from" lists the forms of an element.
  */
+import { SharedTexts } from "./shared-texts.js";
 import { type Contract, type Counted, type JsonObject, type JsonValue, type Kind, micros } from "../store/store.js";
 
 /** What one element says of a contract. Several may speak of the same contract. */
@@ -15,6 +16,7 @@ export interface Entry {
 export class Decoder {
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #counting: boolean;
+  readonly #texts = new SharedTexts();
 
   /** `counting`: whether contracts are counted, also those that their kind does not keep. */
   constructor(kinds: readonly Kind[], counting = false) {
@@ -73,7 +75,7 @@ export class Decoder {
     const event = object(created, "createdEvent");
     const kind = this.#kinds.get(kindName(event));
     if (kind === undefined) return undefined;
-    const payload = object(event.createArgument, "createArgument");
+    const payload = this.#texts.within(object(event.createArgument, "createArgument"));
     const reading = kind.read(payload);
     const share = this.#counting ? kind.share?.(payload) : undefined;
     const contractId = text(event, "contractId");
@@ -86,13 +88,14 @@ export class Decoder {
       ...(share !== undefined && { share }),
       contractId,
       kind,
-      templateId: text(event, "templateId"),
+      templateId: this.#texts.text(text(event, "templateId")),
       payload,
       createdEventBlob: text(event, "createdEventBlob", "ask the participant with includeCreatedEventBlob"),
       createdAt,
       createdMicros: micros(createdAt),
-      synchronizerId,
+      synchronizerId: synchronizerId === undefined ? undefined : this.#texts.text(synchronizerId),
       reassignmentCounter,
+      derived: [],
     };
   }
 }

@@ -8,14 +8,21 @@ export type AnyValue =
       readonly tag: "AV_Text" | "AV_Int" | "AV_Decimal" | "AV_Date" | "AV_Time" | "AV_RelTime" | "AV_Party";
       readonly value: string;
     }
-  | { readonly tag: "AV_ContractId"; readonly value: string }
+  /** The id of a contract; `contract` where it is one that the answer discloses. */
+  | { readonly tag: "AV_ContractId"; readonly value: string; readonly contract?: Contract }
   | { readonly tag: "AV_Bool"; readonly value: boolean }
   | { readonly tag: "AV_List"; readonly value: readonly AnyValue[] }
-  | { readonly tag: "AV_Map"; readonly value: Readonly<Record<string, AnyValue>> };
+  | { readonly tag: "AV_Map"; readonly value: readonly NamedValue[] };
+
+/** A value with its name, which is once in its list. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: AnyValue;
+}
 
 /** What to pass to a choice, and what to disclose for it. */
 export interface ContextAnswer {
-  readonly values: Readonly<Record<string, AnyValue>>;
+  readonly values: readonly NamedValue[];
   /** Each once, all on one synchronizer, none in reassignment. */
   readonly disclosed: readonly Contract[];
 }

@@ -48,10 +48,10 @@ export class Catalogue {
    * A page by ascending id. The token names the last id of the page before, so
    * that instruments that come and go move no other out of a page.
    */
-  page(registrar: string, size = PAGE_SIZE, token = ""): Promise<Page> {
+  page(registrar: string, size = PAGE_SIZE, token = ""): Page | Promise<Page> {
     const after = token === "" ? undefined : lastOf(token, registrar);
-    return this.#engine.ask(async (registry, scene) => {
-      const all = await registry.instruments(scene, registrar);
+    return this.#engine.ask((registry, scene) => {
+      const all = registry.instruments(scene, registrar);
       const behind = all
         .filter(({ id }) => after === undefined || id > after)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -59,31 +59,31 @@ export class Catalogue {
       const last = page.at(-1);
       const isLast = last === undefined || page.length === behind.length;
       return {
-        instruments: await this.#complete(registry, scene, registrar, page),
+        instruments: this.#complete(registry, scene, registrar, page),
         nextPageToken: isLast ? undefined : tokenOf(registrar, last.id),
       };
     });
   }
 
   /** One instrument, by its own id or, where none has that, by a further one. */
-  instrument(registrar: string, id: string): Promise<ListedInstrument> {
-    return this.#engine.ask(async (registry, scene) => {
-      const all = await registry.instruments(scene, registrar);
+  instrument(registrar: string, id: string): ListedInstrument | Promise<ListedInstrument> {
+    return this.#engine.ask((registry, scene) => {
+      const all = registry.instruments(scene, registrar);
       const found = all.find((one) => one.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
-      const [listed] = found === undefined ? [] : await this.#complete(registry, scene, registrar, [found]);
+      const [listed] = found === undefined ? [] : this.#complete(registry, scene, registrar, [found]);
       if (listed === undefined) throw notFound(`registrar ${registrar} has no instrument "${id}"`);
       return listed;
     });
   }
 
-  async #complete(
+  #complete(
     registry: Registry,
     scene: Scene,
     registrar: string,
     instruments: readonly Instrument[],
-  ): Promise<ListedInstrument[]> {
+  ): ListedInstrument[] {
     const counts = this.#countsHoldings ? registry.totalSupply : undefined;
-    const supplies = (await counts?.(scene, registrar, instruments)) ?? [];
+    const supplies = counts?.(scene, registrar, instruments) ?? [];
     return instruments.map(({ id, ...told }, index) => {
       const words = this.#words.get(registrar)?.get(id) ?? {};
       return {

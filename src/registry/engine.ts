@@ -15,6 +15,8 @@ export interface Freshness {
   catchUp(offset: number): Promise<boolean>;
 }
 
+type Question<T> = (registry: Registry, scene: Scene) => T;
+
 /** Puts questions to a registry, each at one moment and on one state of the store. */
 export class Engine {
   readonly #registry: Registry;
@@ -33,37 +35,40 @@ export class Engine {
   }
 
   /**
-   * Throws RegistryError where there is no answer. Where a contract that was
-   * asked for by id is not there, the ledger may be ahead of the store: then the
-   * question is put once more when the store has caught up.
+   * Throws RegistryError where there is no answer, or the promise does. Where a
+   * contract that was asked for by id is not there, the ledger may be ahead of
+   * the store: then the question is put once more when the store has caught up.
+   * Most questions are answered at once, without a promise: to wait for nothing
+   * takes longer than to answer.
    */
-  async ask<T>(question: (registry: Registry, scene: Scene) => Promise<T>): Promise<T> {
+  ask<T>(question: Question<T>): T | Promise<T> {
     const refusal = this.#freshness.refusal();
     if (refusal !== undefined) throw unavailable(refusal);
+    let missedAt: number | undefined;
+    const failed = (error: unknown): Promise<T> => {
+      if (error instanceof NotReady) throw unavailable(error.message);
+      if (missedAt === undefined) throw error;
+      return this.#askLater(question, missedAt, error);
+    };
     try {
-      let missedAt: number | undefined;
-      try {
-        return await this.#reader.read(async (view) => {
-          const watched = new WatchedView(view);
-          try {
-            return await this.#put(question, watched);
-          } catch (error) {
-            const isMissing = error instanceof RegistryError && error.reason === "not-found";
-            missedAt = isMissing && (await watched.missedUnarchived()) ? view.offset : undefined;
-            throw error;
-          }
-        });
-      } catch (error) {
-        if (missedAt === undefined || !(await this.#freshness.catchUp(missedAt))) throw error;
-        return await this.#reader.read((view) => this.#put(question, view));
-      }
+      const answer = this.#reader.read((view) => {
+        const watched = new WatchedView(view);
+        try {
+          return this.#put(question, watched);
+        } catch (error) {
+          const isMissing = error instanceof RegistryError && error.reason === "not-found";
+          missedAt = isMissing && watched.missedUnarchived() ? view.offset : undefined;
+          throw error;
+        }
+      });
+      return answer instanceof Promise ? answer.catch(failed) : answer;
     } catch (error) {
-      throw error instanceof NotReady ? unavailable(error.message) : error;
+      return failed(error);
     }
   }
 
   /** Puts a question that goes beyond the token standard. Throws as `ask` does, and not-found where the registry has none of these operations. */
-  askUtility<T>(question: (utility: UtilityOperations, scene: Scene) => Promise<T>): Promise<T> {
+  askUtility<T>(question: (utility: UtilityOperations, scene: Scene) => T): T | Promise<T> {
     const utility = this.#utility();
     return this.ask((_registry, scene) => question(utility, scene));
   }
@@ -83,7 +88,17 @@ export class Engine {
     return utility;
   }
 
-  #put<T>(question: (registry: Registry, scene: Scene) => Promise<T>, view: View): Promise<T> {
-    return question(this.#registry, { view, now: this.#now() });
+  /** Puts a question again when the store is past an offset; where it does not get there, `failure` stands. */
+  async #askLater<T>(question: Question<T>, offset: number, failure: unknown): Promise<T> {
+    if (!(await this.#freshness.catchUp(offset))) throw failure;
+    return this.#reader.read((view) => this.#put(question, view));
+  }
+
+  #put<T>(question: Question<T>, view: View): T {
+    const answer = question(this.#registry, { view, now: this.#now() });
+    // Where the compiler did not look, a registry's method may wait all the same.
+    if (!(answer instanceof Promise)) return answer;
+    answer.catch(() => undefined);
+    throw new Error(`the registry ${this.#registry.name} gave a promise: its methods have to answer at once`);
   }
 }

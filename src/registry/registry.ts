@@ -21,8 +21,9 @@ export type * from "./questions.js";
  * What a registry implements: the rules of one family of tokens. It reads a
  * View and answers; it knows nothing of HTTP, protobuf or SQL. Every method
  * throws RegistryError (errors.ts) where there is no answer: "not-found" for a
- * registrar that it does not serve. docs/your-own-registry.md builds one from
- * an empty file.
+ * registrar that it does not serve. Methods answer at once and have no effects:
+ * a store that has to fetch what they look for runs them again. What else is
+ * thrown they let pass. docs/your-own-registry.md builds one from an empty file.
  */
 export interface Registry {
   /** The name by which logs and the start-up text call it. */
@@ -33,24 +34,24 @@ export interface Registry {
   readonly supportedApis: Readonly<Record<string, number>>;
 
   /** Every instrument of a registrar, in any order, each id once. */
-  instruments(scene: Scene, registrar: string): Promise<readonly Instrument[]>;
+  instruments(scene: Scene, registrar: string): readonly Instrument[];
   /** The factory of a transfer, and how the transfer will go. */
-  transferFactory(scene: Scene, question: FactoryQuestion): Promise<TransferFactoryAnswer>;
+  transferFactory(scene: Scene, question: FactoryQuestion): TransferFactoryAnswer;
   /** The factory of an allocation. */
-  allocationFactory(scene: Scene, question: FactoryQuestion): Promise<FactoryAnswer>;
+  allocationFactory(scene: Scene, question: FactoryQuestion): FactoryAnswer;
   /** The factory of a settlement of many allocations. */
-  settlementFactory(scene: Scene, question: FactoryQuestion): Promise<FactoryAnswer>;
+  settlementFactory(scene: Scene, question: FactoryQuestion): FactoryAnswer;
   /** The context of a choice on one contract, by the name of the choice. */
-  choiceContext(scene: Scene, choice: Choice, question: ChoiceQuestion): Promise<ContextAnswer>;
+  choiceContext(scene: Scene, choice: Choice, question: ChoiceQuestion): ContextAnswer;
   /** What the contracts held amount to: for the operator, at start and in `offledger check`. */
-  inventory(view: View): Promise<Inventory>;
+  inventory(view: View): Inventory;
 
   /** The total supply of instruments, in their order. Asked only where holdings are counted; absent where the registry has no such sum. */
   readonly totalSupply?: (
     scene: Scene,
     registrar: string,
     instruments: readonly Instrument[],
-  ) => Promise<readonly (Supply | undefined)[]>;
+  ) => readonly (Supply | undefined)[];
   /** The operations beyond the token standard; absent where it has none. */
   readonly utility?: UtilityOperations;
 }
@@ -58,17 +59,17 @@ export interface Registry {
 /** What the Registry Utility offers beyond the token standard. */
 export interface UtilityOperations {
   /** The party that runs the registry's software. */
-  operator(scene: Scene): Promise<string>;
+  operator(scene: Scene): string;
   /** The configuration of one instrument. The contract is active on a synchronizer. */
-  instrumentConfiguration(scene: Scene, question: InstrumentQuestion): Promise<Contract<InstrumentConfiguration>>;
+  instrumentConfiguration(scene: Scene, question: InstrumentQuestion): Contract<InstrumentConfiguration>;
   /** All configurations that are active on a synchronizer. */
-  instrumentConfigurations(scene: Scene): Promise<readonly Contract<InstrumentConfiguration>[]>;
+  instrumentConfigurations(scene: Scene): readonly Contract<InstrumentConfiguration>[];
   /** The factory for making an offer or a request to mint or burn. */
-  issuanceFactory(scene: Scene, question: IssuanceQuestion): Promise<FactoryAnswer>;
+  issuanceFactory(scene: Scene, question: IssuanceQuestion): FactoryAnswer;
   /** The factory for burning and minting at once. */
-  burnMintFactory(scene: Scene, question: IssuanceQuestion): Promise<FactoryAnswer>;
+  burnMintFactory(scene: Scene, question: IssuanceQuestion): FactoryAnswer;
   /** The context of a choice on an offer or a request to mint or burn. */
-  issuanceContext(scene: Scene, choice: IssuanceChoice, question: ChoiceQuestion): Promise<ContextAnswer>;
+  issuanceContext(scene: Scene, choice: IssuanceChoice, question: ChoiceQuestion): ContextAnswer;
   /** What became of a transfer in an update. */
   transferProof(history: History, question: ProofQuestion): Promise<ProofStatus>;
 }

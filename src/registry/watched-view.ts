@@ -1,9 +1,9 @@
-import type { Census, Contract, Found, Kind, Question, View } from "../store/store.js";
+import type { Census, Contract, Kind, Question, View } from "../store/store.js";
 
 /** A view that notes which contracts were asked for by id and not found. */
 export class WatchedView implements View {
   readonly #view: View;
-  readonly #missed = new Set<string>();
+  #missed: string[] | undefined;
 
   constructor(view: View) {
     this.#view = view;
@@ -17,39 +17,38 @@ export class WatchedView implements View {
     return this.#view.asOf;
   }
 
-  async read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>> {
-    const found = await this.#view.read(questions);
-    for (let index = 0; index < questions.length; index++) {
-      const question = questions[index];
-      const contracts: readonly Contract[] | undefined = found[index];
-      if (question !== undefined && "contractId" in question && contracts?.length === 0) {
-        this.#missed.add(question.contractId);
-      }
-    }
+  foresee(questions: () => Iterable<Question>): void {
+    this.#view.foresee(questions);
+  }
+
+  byId<F>(kind: Kind<F>, contractId: string): Contract<F> | undefined {
+    const found = this.#view.byId(kind, contractId);
+    if (found === undefined) (this.#missed ??= []).push(contractId);
     return found;
   }
 
-  all<F>(kind: Kind<F>): Promise<readonly Contract<F>[]> {
+  byKey<F>(kind: Kind<F>, key: string): readonly Contract<F>[] {
+    return this.#view.byKey(kind, key);
+  }
+
+  all<F>(kind: Kind<F>): readonly Contract<F>[] {
     return this.#view.all(kind);
   }
 
-  wasArchived(contractId: string): Promise<boolean> {
+  wasArchived(contractId: string): boolean {
     return this.#view.wasArchived(contractId);
   }
 
-  census(): Promise<readonly Census[]> {
+  census(): readonly Census[] {
     return this.#view.census();
   }
 
-  sums(names: readonly string[]): Promise<readonly bigint[]> {
+  sums(names: readonly string[]): readonly bigint[] {
     return this.#view.sums(names);
   }
 
   /** Whether a contract was missed that may yet come: one that is known to be archived will not. */
-  async missedUnarchived(): Promise<boolean> {
-    for (const contractId of this.#missed) {
-      if (!(await this.#view.wasArchived(contractId))) return true;
-    }
-    return false;
+  missedUnarchived(): boolean {
+    return this.#missed?.some((contractId) => !this.#view.wasArchived(contractId)) ?? false;
   }
 }

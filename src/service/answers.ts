@@ -6,7 +6,7 @@ import type {
   DisclosedContractSchema,
 } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import type { ChoiceContextSchema as UtilityChoiceContextSchema } from "../../gen/offledger/utility/v0/choice_context_pb.js";
-import type { AnyValue, Contract, ContextAnswer } from "../registry/registry.js";
+import type { AnyValue, Contract, ContextAnswer, NamedValue } from "../registry/registry.js";
 
 /** A contract that is told to a caller has a synchronizer; the rules see to it. */
 export function synchronizerOf(contract: Contract): string {
@@ -64,8 +64,11 @@ function debugFields({ kind, payload, createdAt }: Contract) {
 }
 
 function contextData({ values }: ContextAnswer): JsonObject {
-  const entries = Object.entries(values).map(([name, value]) => [name, asJson(value)]);
-  return { values: Object.fromEntries(entries) };
+  return { values: asObject(values) };
+}
+
+function asObject(values: readonly NamedValue[]): JsonObject {
+  return Object.fromEntries(values.map(({ name, value }) => [name, asJson(value)]));
 }
 
 /** The same value, as an object that is free to be sent. */
@@ -74,7 +77,7 @@ function asJson({ tag, value }: AnyValue): JsonObject {
     case "AV_List":
       return { tag, value: value.map(asJson) };
     case "AV_Map":
-      return { tag, value: Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, asJson(inner)])) };
+      return { tag, value: asObject(value) };
     default:
       return { tag, value };
   }

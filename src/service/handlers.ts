@@ -2,9 +2,11 @@ import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageSha
 
 import type { ContextReply } from "./context-reply.js";
 
+type Answered<O extends DescMessage> = MessageInitShape<O> | ContextReply<O>;
+
 /** A handler of one rpc: takes the request message, and knows nothing of how it came. */
 type Handler<M> = M extends { input: infer I extends DescMessage; output: infer O extends DescMessage }
-  ? (request: MessageShape<I>) => Promise<MessageInitShape<O> | ContextReply<O>>
+  ? (request: MessageShape<I>) => Answered<O> | Promise<Answered<O>>
   : never;
 
 /** A handler for every rpc of a service, by its name in TypeScript. */
@@ -13,7 +15,7 @@ export type Handlers<S extends DescService> = { readonly [N in keyof S["method"]
 /** A service with its handlers, as the wire takes it, whatever the messages. */
 export interface Offered {
   readonly service: DescService;
-  readonly handlerOf: (method: DescMethod) => (request: never) => Promise<object>;
+  readonly handlerOf: (method: DescMethod) => (request: never) => object | Promise<object>;
 }
 
 /** Puts a service and its handlers together; the compiler holds the one against the other. */

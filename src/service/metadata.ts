@@ -10,9 +10,9 @@ export function metadata(engine: Engine, catalogue: Catalogue): Offered[] {
   return [
     offer(MetadataService, {
       getRegistryInfo: ({ registrarParty }) =>
-        engine.ask(async (registry, scene) => {
+        engine.ask((registry, scene) => {
           // Throws where the registrar is not served.
-          await registry.instruments(scene, registrarParty);
+          registry.instruments(scene, registrarParty);
           return { adminId: registrarParty, supportedApis: { ...registry.supportedApis } };
         }),
       async listInstruments({ registrarParty, pageSize, pageToken }) {

@@ -10,23 +10,24 @@ interface ContextRequest {
   readonly excludeDebugFields: boolean;
 }
 
-export async function contextOf(
+export function contextOf(
   engine: Engine,
   choice: Choice,
   { registrarParty, excludeDebugFields }: ContextRequest,
   contractId: string,
 ) {
   const question = { registrar: registrarParty, contractId };
-  const answer = await engine.ask((registry, scene) => registry.choiceContext(scene, choice, question));
-  return contextReply(answer, excludeDebugFields);
+  return engine.ask((registry, scene) =>
+    contextReply(registry.choiceContext(scene, choice, question), excludeDebugFields),
+  );
 }
 
 /** The handler of a factory that has no kind. */
 export function factoryOf(engine: Engine, factory: "allocationFactory" | "settlementFactory") {
-  return async (request: GetFactoryRequest) => {
-    const answer = await engine.ask((registry, scene) => registry[factory](scene, factoryQuestion(request)));
-    return factoryReply(answer, request.excludeDebugFields);
-  };
+  return (request: GetFactoryRequest) =>
+    engine.ask((registry, scene) =>
+      factoryReply(registry[factory](scene, factoryQuestion(request)), request.excludeDebugFields),
+    );
 }
 
 /** Validation has seen to it that the choice arguments are there. */

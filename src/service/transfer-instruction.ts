@@ -13,10 +13,10 @@ export function transferInstructions(engine: Engine): Offered[] {
   const context = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
     contextOf(engine, choice, request, request.transferInstructionId);
   const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
-    async getTransferFactory(request: GetFactoryRequest) {
-      const answer = await engine.ask((registry, scene) => registry.transferFactory(scene, factoryQuestion(request)));
-      return transferFactoryReply(answer, request.excludeDebugFields);
-    },
+    getTransferFactory: (request: GetFactoryRequest) =>
+      engine.ask((registry, scene) =>
+        transferFactoryReply(registry.transferFactory(scene, factoryQuestion(request)), request.excludeDebugFields),
+      ),
     getTransferInstructionAcceptContext: context("transfer-instruction/accept"),
     getTransferInstructionRejectContext: context("transfer-instruction/reject"),
     getTransferInstructionWithdrawContext: context("transfer-instruction/withdraw"),

@@ -91,7 +91,7 @@ export class MemoryState {
       // At the same counter the contract has arrived already, and this event is the older one.
       if (known === undefined || change.reassignmentCounter <= known.reassignmentCounter) return;
       const { reassignmentCounter } = change;
-      this.#put({ ...known, synchronizerId: undefined, reassignmentCounter });
+      this.#put({ ...known, synchronizerId: undefined, reassignmentCounter, derived: [] });
     } else if (isHeld(change.active)) {
       const known = this.#contracts.get(change.active.contractId);
       if (known === undefined || change.active.reassignmentCounter >= known.reassignmentCounter)

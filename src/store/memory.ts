@@ -3,33 +3,23 @@ import {
   type Change,
   type Contract,
   type Counted,
-  type Found,
   type Kind,
   newestFirst,
   NotReady,
-  type Question,
   type StoreReader,
   type StoreWriter,
   type View,
 } from "./store.js";
 import { MemoryState } from "./memory-state.js";
 
-/** How often a read begins anew because the state moved under it. */
-const READ_ATTEMPTS = 10;
-
 /** A store in the memory of this process. Starts empty: not ready. */
 export class MemoryStore implements StoreReader, StoreWriter {
   #state: MemoryState | undefined;
 
-  async read<T>(use: (view: View) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      if (this.#state === undefined) throw new NotReady();
-      try {
-        return await use(new StateView(this.#state));
-      } catch (error) {
-        if (!(error instanceof Moved) || attempt === READ_ATTEMPTS) throw error;
-      }
-    }
+  /** Nothing changes the state while `use` runs, since it does not wait. */
+  read<T>(use: (view: View) => T): T {
+    if (this.#state === undefined) throw new NotReady();
+    return use(new StateView(this.#state));
   }
 
   async replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void> {
@@ -42,10 +32,7 @@ export class MemoryStore implements StoreReader, StoreWriter {
   }
 }
 
-/** The state has been changed since a view on it was made, so that its answers would mix offsets. */
-class Moved extends Error {}
-
-/** A view for one read. The state is changed in place, which ends the view. */
+/** Whoever keeps a view against its promise must not read a mixture through it. */
 class StateView implements View {
   readonly offset: number;
   readonly asOf: number | undefined;
@@ -57,46 +44,43 @@ class StateView implements View {
     this.asOf = state.asOf;
   }
 
-  async read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>> {
-    this.#hold();
-    // Each list holds contracts of the kind asked for, which is what Found says.
-    return questions.map((question) => this.#answer(question)) as unknown as Found<Q>;
+  foresee(): void {}
+
+  byId<F>(kind: Kind<F>, contractId: string): Contract<F> | undefined {
+    const contract = this.#current().byId(contractId);
+    // A contract's facts are of its own kind.
+    return contract?.kind === kind ? (contract as Contract<F>) : undefined;
   }
 
-  async all<F>(kind: Kind<F>): Promise<readonly Contract<F>[]> {
-    this.#hold();
-    // The state files a contract under its own kind.
-    return this.#state.ofKind(kind).toSorted(newestFirst) as Contract<F>[];
-  }
-
-  async wasArchived(contractId: string): Promise<boolean> {
-    this.#hold();
-    return this.#state.wasArchived(contractId);
-  }
-
-  async census(): Promise<readonly Census[]> {
-    this.#hold();
-    return this.#state.census();
-  }
-
-  async sums(names: readonly string[]): Promise<readonly bigint[]> {
-    this.#hold();
-    return names.map((name) => this.#state.sum(name));
-  }
-
-  #hold(): void {
-    if (this.#state.offset !== this.offset) throw new Moved();
-  }
-
-  #answer(question: Question): readonly Contract[] {
-    if ("key" in question) {
-      const found = this.#state.byKey(question.key);
-      // Hardly ever do two kinds share a key.
-      for (const { kind } of found)
-        if (kind !== question.kind) return found.filter((one) => one.kind === question.kind);
-      return found;
+  byKey<F>(kind: Kind<F>, key: string): readonly Contract<F>[] {
+    const found = this.#current().byKey(key);
+    // Hardly ever do two kinds share a key.
+    for (const contract of found) {
+      if (contract.kind !== kind) return found.filter((one) => one.kind === kind) as Contract<F>[];
     }
-    const contract = this.#state.byId(question.contractId);
-    return contract?.kind === question.kind ? [contract] : [];
+    return found as readonly Contract<F>[];
+  }
+
+  all<F>(kind: Kind<F>): readonly Contract<F>[] {
+    // The state files a contract under its own kind.
+    return this.#current().ofKind(kind).toSorted(newestFirst) as Contract<F>[];
+  }
+
+  wasArchived(contractId: string): boolean {
+    return this.#current().wasArchived(contractId);
+  }
+
+  census(): readonly Census[] {
+    return this.#current().census();
+  }
+
+  sums(names: readonly string[]): readonly bigint[] {
+    const state = this.#current();
+    return names.map((name) => state.sum(name));
+  }
+
+  #current(): MemoryState {
+    if (this.#state.offset !== this.offset) throw new Error("a view of the store was used after its reading had ended");
+    return this.#state;
   }
 }

@@ -73,6 +73,8 @@ export interface Contract<F = unknown> {
   readonly reassignmentCounter: number;
   /** What it adds to a sum; undefined where nothing is summed. */
   readonly share?: Share;
+  /** What was derived from it and is kept with it; empty at first. Nobody touches it but registry/derived.ts. */
+  readonly derived: unknown[];
 }
 
 /** A contract of which nothing is kept but what it adds to a sum. It cannot be found. */
@@ -93,35 +95,42 @@ export type Question<F = unknown> =
   | { readonly kind: Kind<F>; readonly contractId: string }
   | { readonly kind: Kind<F>; readonly key: string };
 
-/** The contracts found for each question of a tuple, in its order. */
-export type Found<Q extends readonly Question[]> = {
-  -readonly [I in keyof Q]: Q[I] extends Question<infer F> ? readonly Contract<F>[] : never;
-};
-
-/** One state of the store: everything read through it is of the same offset. */
+/**
+ * One state of the store: everything read through it is of the same offset. It
+ * answers at once: a store that has to fetch what is asked for throws from here,
+ * fetches it, and runs the whole reading again, so whoever reads lets pass what
+ * is not an error of its own.
+ */
 export interface View {
   /** The ledger offset of this state. */
   readonly offset: number;
+  /** Time on the ledger of the latest change, in microseconds since 1970; undefined where the writer did not say. */
+  readonly asOf: number | undefined;
   /**
-   * Answers all questions in one round trip. Contracts come newest first by
-   * creation, those created at the same time by ascending contract id, so that
-   * every replica lists them alike. A contract of another kind than asked for
-   * is not found. What does not exist gives an empty list.
+   * Says what will be looked for next, so that a store that has to fetch can
+   * fetch all of it in one round trip. Answers do not depend on it; a store that
+   * has everything at hand does not call the function.
    */
-  read<const Q extends readonly Question[]>(questions: Q): Promise<Found<Q>>;
+  foresee(questions: () => Iterable<Question>): void;
+  /** The contract of that id. Undefined where there is none, or it is of another kind. */
+  byId<F>(kind: Kind<F>, contractId: string): Contract<F> | undefined;
+  /**
+   * All contracts of the kind that carry the key: newest first by creation, those
+   * created at the same time by ascending contract id, so that every replica
+   * lists them alike.
+   */
+  byKey<F>(kind: Kind<F>, key: string): readonly Contract<F>[];
   /** All contracts of a kind, in the same order. For start-up and checks; for requests only where the kind has few. */
-  all<F>(kind: Kind<F>): Promise<readonly Contract<F>[]>;
+  all<F>(kind: Kind<F>): readonly Contract<F>[];
   /**
    * Whether the contract is known to have been archived. False says nothing:
    * only the latest ARCHIVED_KEPT archivals are remembered.
    */
-  wasArchived(contractId: string): Promise<boolean>;
+  wasArchived(contractId: string): boolean;
   /** How many contracts are held, by kind and package. In no order. */
-  census(): Promise<readonly Census[]>;
+  census(): readonly Census[];
   /** The sums by name, in the order of the names: of all shares, 0 where there are none. */
-  sums(names: readonly string[]): Promise<readonly bigint[]>;
-  /** Time on the ledger of the latest change, in microseconds since 1970; undefined where the writer did not say. */
-  readonly asOf: number | undefined;
+  sums(names: readonly string[]): readonly bigint[];
 }
 
 /** How many archivals a store remembers. */
@@ -138,12 +147,12 @@ export type Change =
 /** The side of the store that rules see. */
 export interface StoreReader {
   /**
-   * Runs `use` on one state. The state is let go when `use` ends: a view must
-   * not be kept. Where the state moves while `use` runs, it may be run again
-   * from its beginning, on the new one: it must have no effects of its own.
-   * Throws NotReady before the first state is there.
+   * Runs `use` on one state. It must read all that it reads before it returns,
+   * and have no effects of its own: it may be run again from its beginning, and
+   * on a later state. Answers at once where it has everything at hand. Throws
+   * NotReady before the first state is there.
    */
-  read<T>(use: (view: View) => Promise<T>): Promise<T>;
+  read<T>(use: (view: View) => T): T | Promise<T>;
 }
 
 /** The side of the store that the ledger feeds; nothing else may have it. */

@@ -1,15 +1,15 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { Offered } from "../service/handlers.js";
-import { type Answer, answerOf } from "./answer/answer.js";
+import { Answer } from "./answer/answer.js";
 import { toConnectError } from "./errors.js";
-import { checkRules } from "./validation.js";
+import { checkRules } from "./request/validation.js";
 
 /** One rpc, ready to be called by any protocol. */
 export interface Operation {
   readonly service: DescService;
   readonly method: DescMethodUnary;
-  /** Validates the request and answers it. Throws ConnectError alone. */
-  readonly call: (request: Message) => Promise<Answer>;
+  /** Validates the request and answers it, mostly at once. Throws ConnectError alone, as the promise does. */
+  readonly call: (request: Message) => Answer | Promise<Answer>;
 }
 
 /** Told of every error that is a defect of ours, with the rpc in which it happened. */
@@ -25,12 +25,17 @@ export function operations(offered: readonly Offered[], report: Report): Operati
       const rpc = `${service.typeName}/${method.name}`;
       if (!isUnary(method)) throw new Error(`${rpc} streams, and only unary rpcs are served`);
       // A handler takes the request of its own method, which is what a protocol decodes.
-      const handler = handlerOf(method) as (request: Message) => Promise<object>;
+      const handler = handlerOf(method) as (request: Message) => object | Promise<object>;
       const refuse = (error: unknown) => toConnectError(error, (defect) => report(defect, rpc));
-      const call = async (request: Message): Promise<Answer> => {
+      const answered = (found: object) => new Answer(method.output, found, refuse);
+      const call = (request: Message): Answer | Promise<Answer> => {
         try {
           checkRules(method.input, request);
-          return guarded(answerOf(method.output, await handler(request)), refuse);
+          const found = handler(request);
+          if (!(found instanceof Promise)) return answered(found);
+          return found.then(answered).catch((error: unknown) => {
+            throw refuse(error);
+          });
         } catch (error) {
           throw refuse(error);
         }
@@ -38,20 +43,6 @@ export function operations(offered: readonly Offered[], report: Report): Operati
       return { service, method, call };
     }),
   );
-}
-
-/** What fails while an answer is written is a defect like any other. */
-function guarded(answer: Answer, refuse: (error: unknown) => Error): Answer {
-  const guard =
-    <T>(write: () => T) =>
-    () => {
-      try {
-        return write();
-      } catch (error) {
-        throw refuse(error);
-      }
-    };
-  return { message: guard(answer.message), json: guard(answer.json), binary: guard(answer.binary) };
 }
 
 const isUnary = (method: DescMethod): method is DescMethodUnary => method.methodKind === "unary";

@@ -36,7 +36,13 @@ export function parsePathTemplate(text: string): PathTemplate {
 
 /** The value of a variable, from the parameters that the router has matched and decoded. */
 export function valueOf({ parts }: Variable, parameters: Readonly<Record<string, string | undefined>>): string {
-  return parts.map((part) => ("literal" in part ? part.literal : (parameters[part.parameter] ?? ""))).join("/");
+  const [only, second] = parts;
+  if (only !== undefined && second === undefined) return textOf(only, parameters);
+  return parts.map((part) => textOf(part, parameters)).join("/");
+}
+
+function textOf(part: Part, parameters: Readonly<Record<string, string | undefined>>): string {
+  return "literal" in part ? part.literal : (parameters[part.parameter] ?? "");
 }
 
 class Parser {

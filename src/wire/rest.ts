@@ -2,10 +2,11 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { httpError, type RestError, toRestError } from "./errors.js";
-import { type Binding, bindingsOf } from "./http-rules.js";
+import { bindingsOf } from "./http-rules.js";
 import type { Operation } from "./operations.js";
-import type { Query } from "./query.js";
-import { requestMessage } from "./request.js";
+import type { Query } from "./request/query.js";
+import { type RequestReader, requestReader } from "./request/request.js";
+import { sendOctets } from "./sending.js";
 
 /**
  * Serves the operations at the paths of their google.api.http options. To be
@@ -20,10 +21,11 @@ export function rest(operations: readonly Operation[], report: (defect: unknown)
     });
     for (const operation of operations) {
       for (const binding of bindingsOf(operation.method)) {
+        const read = requestReader(operation.method.input, binding);
         server.route({
           method: binding.httpMethod,
           url: binding.path.route,
-          handler: (request, reply) => answer(operation, binding, request, reply),
+          handler: (request, reply) => answer(operation, read, request, reply),
         });
       }
     }
@@ -40,19 +42,19 @@ export async function send(reply: FastifyReply, { status, headers, body }: RestE
   await reply.code(status).headers(headers).type("application/json").send(JSON.stringify(body));
 }
 
-async function answer(
-  { method, call }: Operation,
-  binding: Binding,
+function answer(
+  { call }: Operation,
+  read: RequestReader,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Buffer> {
+): Promise<void> | undefined {
   // The router gives texts, and acceptJson a JSON value, or undefined where there was no body.
   const parameters = request.params as Record<string, string | undefined>;
   const body = (request.body ?? {}) as JsonValue;
-  const message = requestMessage(method.input, binding, parameters, body, request.query as Query);
-  const found = await call(message);
-  reply.type("application/json");
-  return found.json();
+  const found = call(read(parameters, body, request.query as Query));
+  if (found instanceof Promise) return found.then((one) => sendOctets(reply, "application/json", one.json()));
+  sendOctets(reply, "application/json", found.json());
+  return undefined;
 }
 
 /** Reads JSON, without keys that would set a prototype, and nothing else; no body at all counts as an empty object, whatever its type is said to be. */
@@ -60,7 +62,7 @@ function acceptJson(server: FastifyInstance): void {
   const parseJson = server.getDefaultJsonParser("remove", "ignore");
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
-    if (body.trim() === "") done(null, {});
+    if (body === "" || body.trim() === "") done(null, {});
     else void parseJson(request, body, done);
   });
   server.addContentTypeParser("*", { parseAs: "string" }, (_request, body: string, done) => {

@@ -1,4 +1,5 @@
-import { fastify, type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import { fastify, type FastifyInstance } from "fastify";
+import { type Logger, pino } from "pino";
 import type { Offered } from "../service/handlers.js";
 import { docs } from "./docs.js";
 import { httpError } from "./errors.js";
@@ -19,7 +20,7 @@ const STOPPING = "the service is stopping and takes no more requests; ask again"
 /** A server that answers by REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
   /** Where the service logs: JSON lines on standard error. */
-  readonly log: FastifyBaseLogger;
+  readonly log: Logger;
   /** Begins to listen, and returns the base URL. */
   listen(host: string, port: number): Promise<string>;
   /** Takes no more requests, ends those under way, and after `graceMs` cuts what is left. */
@@ -34,10 +35,10 @@ export interface ServerOptions {
 
 export async function createServer(offered: readonly Offered[], options: ServerOptions): Promise<Server> {
   const listener = new Listener();
+  // Fastify has none: it would make another for each request.
+  const log = pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
     serverFactory: listener.factory,
-    logger: { level: options.logLevel, stream: process.stderr },
-    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     // Callers put a base URL that ends in a slash before a path that begins with one.
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreDuplicateSlashes: true, ignoreTrailingSlash: true },
@@ -58,7 +59,6 @@ export async function createServer(offered: readonly Offered[], options: ServerO
       socket.destroy(error);
     },
   });
-  const { log } = server;
   const served = operations(offered, (defect, name) => log.error({ err: defect, rpc: name }, "a request failed"));
   server.setNotFoundHandler(async (request, reply) => {
     const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
@@ -68,8 +68,9 @@ export async function createServer(offered: readonly Offered[], options: ServerO
   await server.register(rpc(served, BODY_LIMIT, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(docs(options.openApi));
   let closing = false;
-  server.addHook("onRequest", async (request, reply) => {
-    if (closing) await send(reply.header("connection", "close"), httpError(503, STOPPING, pathOf(request)));
+  server.addHook("onRequest", (request, reply, done) => {
+    if (closing) void send(reply.header("connection", "close"), httpError(503, STOPPING, pathOf(request)));
+    else done();
   });
   server.addHook("preClose", (done) => {
     closing = true;

@@ -57,37 +57,38 @@ const source = (more = "") => `
     },
   };
 
-  async function of({ view }: Scene, registrar: string) {
-    const [mines] = await view.read([{ kind: mine, key: key("mine", registrar) }]);
+  function of({ view }: Scene, registrar: string) {
+    const mines = view.byKey(mine, key("mine", registrar));
     const [first] = mines;
     if (first === undefined) throw notFound(\`no mine of \${registrar}\`);
     if (first.synchronizerId === undefined) throw conflict(\`mine \${first.contractId} is moving\`);
     return { first, mines };
   }
 
-  async function factory(scene: Scene, registrar: string): Promise<FactoryAnswer> {
-    const { first } = await of(scene, registrar);
+  function factory(scene: Scene, registrar: string): FactoryAnswer {
+    const { first } = of(scene, registrar);
     const askedAt: AnyValue = { tag: "AV_Time", value: new Date(scene.now).toISOString() };
     const grades: AnyValue = { tag: "AV_List", value: [{ tag: "AV_Text", value: first.facts.grade }] };
-    return { factoryId: first.contractId, values: { askedAt, grades }, disclosed: [first] };
+    const values = [{ name: "askedAt", value: askedAt }, { name: "grades", value: grades }];
+    return { factoryId: first.contractId, values, disclosed: [first] };
   }
 
   const registry: Registry = {
     name: "gold",
     kinds: [mine],
     supportedApis: { "splice-api-token-metadata-v1": 1 },
-    instruments: async (scene, registrar) =>
-      (await of(scene, registrar)).mines.map(({ facts: { id, grade } }) => ({ id, otherIds: [], name: \`\${grade} gold\`, decimals: 3 })),
-    async transferFactory(scene, { registrar, choiceArguments }) {
+    instruments: (scene, registrar) =>
+      of(scene, registrar).mines.map(({ facts: { id, grade } }) => ({ id, otherIds: [], name: \`\${grade} gold\`, decimals: 3 })),
+    transferFactory(scene, { registrar, choiceArguments }) {
       const transfer = new Fields(choiceArguments, "choiceArguments").object("transfer");
       if (transfer.id("sender") === "thief") throw invalid("thieves do not send");
-      return { ...(await factory(scene, registrar)), transferKind: "direct" };
+      return { ...factory(scene, registrar), transferKind: "direct" };
     },
     allocationFactory: (scene, { registrar }) => factory(scene, registrar),
     settlementFactory: (scene, { registrar }) => factory(scene, registrar),
-    choiceContext: async (_scene, choice) => { throw notFound(\`no choice \${choice} on gold\`); },
-    inventory: async (view) => ({
-      registrars: (await view.all(mine)).map(({ facts: { owner, id } }) => ({ party: owner, instruments: [{ source: owner, id, scheme: "Gold" }] })),
+    choiceContext: (_scene, choice) => { throw notFound(\`no choice \${choice} on gold\`); },
+    inventory: (view) => ({
+      registrars: view.all(mine).map(({ facts: { owner, id } }) => ({ party: owner, instruments: [{ source: owner, id, scheme: "Gold" }] })),
       counts: [],
       warnings: [],
     }),
@@ -204,8 +205,8 @@ describe("a registry with one kind of contract", () => {
   describe("that counts its holdings", () => {
     const ids = ["00aa", "00bb"];
     const counting = source(`
-      totalSupply: async ({ view }, _registrar, instruments) => {
-        const sums = await view.sums(instruments.map(({ id }) => key("dug", id)));
+      totalSupply: ({ view }, _registrar, instruments) => {
+        const sums = view.sums(instruments.map(({ id }) => key("dug", id)));
         return sums.map((sum) => ({ total: decimalText(sum), asOf: micros("2026-02-01T00:00:00Z") }));
       },`)
       .replace("import {", "import { decimalText, micros, parseDecimal,")
@@ -247,7 +248,9 @@ describe("a registry with one kind of contract", () => {
     ["a method that is missing", (text: string) => text.replace(/inventory: [^]*?\}\),\n/, ""), "inventory"],
     ["a value of a context without a tag", (text: string) => text.replace('tag: "AV_Time", ', ""), "tag"],
     ["a kind of transfer that there is not", (text: string) => text.replace('"direct"', '"sideways"'), "sideways"],
-    ["a method that there is not", (text: string) => text.replace("name:", "nome: 1, name:"), "nome"],
+    ["a method that there is not", (text: string) => text.replace('name: "gold"', 'nome: 1, name: "gold"'), "nome"],
+    ["a method that waits", (text: string) => text.replace("transferFactory(", "async transferFactory("), "Promise"],
+    ["a value of a context without a name", (text: string) => text.replace('name: "askedAt", ', ""), "name"],
   ])("does not compile with %s", async (_what, change, named) => {
     await project.write("wrong.ts", change(source()));
     const { code, out } = await project.compile(...strict, "--noEmit", "wrong.ts");

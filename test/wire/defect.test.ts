@@ -21,6 +21,7 @@ const moving: Contract = {
   createdMicros: 0,
   synchronizerId: undefined,
   reassignmentCounter: 1,
+  derived: [],
 };
 
 const call: Call = {
@@ -30,7 +31,7 @@ const call: Call = {
   body: {},
 };
 
-const answer = async () => contextReply({ values: {}, disclosed: [moving] }, false);
+const answer = async () => contextReply({ values: [], disclosed: [moving] }, false);
 
 let server: Server;
 let url: string;

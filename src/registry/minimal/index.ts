@@ -32,35 +32,35 @@ export const minimalRegistry: Registry = {
     "splice-api-token-allocation-instruction-v2": 1,
   },
 
-  async instruments(scene, registrar) {
-    return [(await rulesContract(scene, registrar)).facts.instrument];
+  instruments(scene, registrar) {
+    return [rulesContract(scene, registrar).facts.instrument];
   },
 
   /** Who sends to themselves needs nobody's consent; everybody else is offered the transfer. */
-  async transferFactory(scene, question) {
+  transferFactory(scene, question) {
     const transfer = new Fields(question.choiceArguments, "choiceArguments").object("transfer");
     const isSelf = partyOf(transfer, "sender") === partyOf(transfer, "receiver");
-    checkInstrument(transfer.object("instrumentId"), await rulesContract(scene, question.registrar));
-    return { ...(await factory(scene, question)), transferKind: isSelf ? "self" : "offer" };
+    checkInstrument(transfer.object("instrumentId"), rulesContract(scene, question.registrar));
+    return { ...factory(scene, question), transferKind: isSelf ? "self" : "offer" };
   },
   allocationFactory: factory,
   settlementFactory: factory,
 
-  async choiceContext({ view }, choice, { registrar, contractId }) {
+  choiceContext({ view }, choice, { registrar, contractId }) {
     const kind = kinds[choice];
     if (kind === undefined)
       throw invalid("this registry has no allocation instructions: an allocation is made at once");
-    const [[contract]] = await view.read([{ kind, contractId }]);
+    const contract = view.byId(kind, contractId);
     if (contract === undefined || contract.facts.admin !== registrar) {
       throw notFound(`contract ${contractId} of registrar ${registrar} is not known here`);
     }
     settled(contract);
-    return { values: {}, disclosed: [] };
+    return { values: [], disclosed: [] };
   },
 
-  async inventory(view) {
-    const held = await view.all(rules);
-    const census = await view.census();
+  inventory(view) {
+    const held = view.all(rules);
+    const census = view.census();
     return {
       registrars: held.map(({ facts: { admin, instrument } }) => ({
         party: admin,
@@ -85,12 +85,12 @@ const kinds: Record<Choice, Kind<Instruction> | undefined> = {
 };
 
 /** The rules are the factory of every choice, and all that has to be disclosed for it. */
-async function factory(scene: Scene, { registrar, choiceArguments }: FactoryQuestion): Promise<FactoryAnswer> {
+function factory(scene: Scene, { registrar, choiceArguments }: FactoryQuestion): FactoryAnswer {
   const expected = new Fields(choiceArguments, "choiceArguments").optionalId("expectedAdmin") ?? registrar;
   if (expected !== registrar) throw invalid(`expectedAdmin is ${expected}, and the registrar asked is ${registrar}`);
-  const contract = await rulesContract(scene, registrar);
+  const contract = rulesContract(scene, registrar);
   settled(contract);
-  return { factoryId: contract.contractId, values: {}, disclosed: [contract] };
+  return { factoryId: contract.contractId, values: [], disclosed: [contract] };
 }
 
 /** The token is the only instrument of its registrar. */
@@ -101,8 +101,8 @@ function checkInstrument(instrument: Fields, { facts: { admin, instrument: token
 }
 
 /** The newest rules of a registrar: contracts come newest first. */
-async function rulesContract({ view }: Scene, registrar: string): Promise<Contract<Rules>> {
-  const [[contract]] = await view.read([{ kind: rules, key: rulesOf(registrar) }]);
+function rulesContract({ view }: Scene, registrar: string): Contract<Rules> {
+  const [contract] = view.byKey(rules, rulesOf(registrar));
   if (contract === undefined) throw notFound(`registrar ${registrar} is not served here`);
   return contract;
 }

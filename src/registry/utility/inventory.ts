@@ -7,11 +7,11 @@ import { instrumentConfiguration } from "./kinds/instruments.js";
 import { allocationFactory, transferRule } from "./kinds/services.js";
 
 /** Counts what is held, names whom it serves, and warns of what will make requests fail. */
-export async function inventory(view: View): Promise<Inventory> {
-  const factories = await view.all(allocationFactory);
-  const configurations = await view.all(instrumentConfiguration);
+export function inventory(view: View): Inventory {
+  const factories = view.all(allocationFactory);
+  const configurations = view.all(instrumentConfiguration);
   const served = [...new Set(factories.map(({ facts }) => facts.registrar))].toSorted();
-  const census = await view.census();
+  const census = view.census();
   const counts = kinds.map((kind) => ({
     entity: kind.entity,
     count: census.filter((row) => row.kind === kind).reduce((sum, row) => sum + row.count, 0),
@@ -25,11 +25,7 @@ export async function inventory(view: View): Promise<Inventory> {
         .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     })),
     counts: counts.filter(({ count }) => count > 0),
-    warnings: [
-      ...unserved(served, configurations),
-      ...(await withoutRule(view, served)),
-      ...(await withoutHolding(view)),
-    ],
+    warnings: [...unserved(served, configurations), ...withoutRule(view, served), ...withoutHolding(view)],
   };
 }
 
@@ -43,18 +39,17 @@ function unserved(served: readonly string[], configurations: readonly Contract<{
     );
 }
 
-async function withoutRule(view: View, served: readonly string[]): Promise<string[]> {
-  const ruled = new Set((await view.all(transferRule)).map(({ facts }) => facts.registrar));
+function withoutRule(view: View, served: readonly string[]): string[] {
+  const ruled = new Set(view.all(transferRule).map(({ facts }) => facts.registrar));
   return served
     .filter((party) => !ruled.has(party))
     .map((party) => `registrar ${party} has no TransferRule: direct transfers and settlements are answered 404`);
 }
 
-async function withoutHolding(view: View): Promise<string[]> {
-  const held = new Set((await view.all(holding)).map(({ contractId }) => contractId));
-  const instructions = await Promise.all([transferOffer, dvpLegAllocation, burnRequest].map((kind) => view.all(kind)));
-  return instructions
-    .flat()
+function withoutHolding(view: View): string[] {
+  const held = new Set(view.all(holding).map(({ contractId }) => contractId));
+  return [transferOffer, dvpLegAllocation, burnRequest]
+    .flatMap((kind) => view.all(kind))
     .filter(({ facts }) => facts.lockedHolding !== undefined && !held.has(facts.lockedHolding))
     .map(
       ({ kind, contractId, facts }) =>

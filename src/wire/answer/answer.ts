@@ -2,29 +2,53 @@ import { create, type DescMessage, type Message, toBinary, toJsonString } from "
 import { ContextReply } from "../../service/context-reply.js";
 import { contextBinary, contextJson } from "./context.js";
 import { jsonWriting } from "./json-writing.js";
+import { type Octets, octetsOf, utf8 } from "./octets.js";
 
-/** What an operation answers, to be written in the form that a protocol asks for. */
-export interface Answer {
-  readonly message: () => Message;
-  /** The message in JSON, in UTF-8. */
-  readonly json: () => Buffer;
-  /** The message in protobuf. */
-  readonly binary: () => Buffer;
-}
+/**
+ * What an operation answers, to be written in the form that a protocol asks
+ * for. What discloses contracts is joined from what was written of each contract
+ * before. What fails while it is written is a defect like any other.
+ */
+export class Answer {
+  readonly #output: DescMessage;
+  readonly #found: ContextReply | Message;
+  readonly #refuse: (error: unknown) => Error;
 
-/** The answer of a handler. What discloses contracts is joined from what was written of each contract before. */
-export function answerOf(output: DescMessage, found: object): Answer {
-  if (found instanceof ContextReply) {
-    return {
-      message: () => found.message(),
-      json: () => contextJson(found),
-      binary: () => contextBinary(found),
-    };
+  /** `found` is what a handler gives. `refuse` makes what is thrown of what failed. */
+  constructor(output: DescMessage, found: object, refuse: (error: unknown) => Error) {
+    this.#output = output;
+    this.#found = found instanceof ContextReply ? found : create<DescMessage>(output, found as Record<string, unknown>);
+    this.#refuse = refuse;
   }
-  const message = create<DescMessage>(output, found as Record<string, unknown>);
-  return {
-    message: () => message,
-    json: () => Buffer.from(toJsonString(output, message, jsonWriting)),
-    binary: () => Buffer.from(toBinary(output, message)),
-  };
+
+  message(): Message {
+    const found = this.#found;
+    if (!(found instanceof ContextReply)) return found;
+    try {
+      return found.message();
+    } catch (error) {
+      throw this.#refuse(error);
+    }
+  }
+
+  /** The message in JSON, in UTF-8. */
+  json(): Octets {
+    const found = this.#found;
+    try {
+      if (found instanceof ContextReply) return contextJson(found);
+      return utf8(toJsonString(this.#output, found, jsonWriting));
+    } catch (error) {
+      throw this.#refuse(error);
+    }
+  }
+
+  /** The message in protobuf. */
+  binary(): Octets {
+    const found = this.#found;
+    try {
+      return found instanceof ContextReply ? contextBinary(found) : octetsOf(toBinary(this.#output, found));
+    } catch (error) {
+      throw this.#refuse(error);
+    }
+  }
 }

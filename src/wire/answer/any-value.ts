@@ -1,99 +1,116 @@
 /** Values of a choice context in JSON, and in protobuf as the Struct that stands for that JSON. */
-import type { AnyValue } from "../../registry/registry.js";
-import { delimited, tagOf, text } from "./protobuf.js";
+import { derived } from "../../registry/derived.js";
+import type { AnyValue, NamedValue } from "../../registry/registry.js";
+import { type Octets, utf8 } from "./octets.js";
+import { delimited, number, text } from "./protobuf.js";
 
-/** The field numbers of google.protobuf.Value, and those of an entry of a map. */
-const STRING = tagOf(3);
-const BOOL = (4 << 3) | 0;
-const STRUCT = tagOf(5);
-const LIST = tagOf(6);
-const KEY = tagOf(1);
-const VALUE = tagOf(2);
-const FIELDS = tagOf(1);
-const VALUES = tagOf(1);
+/** The field numbers of google.protobuf: of Value, of Struct and ListValue, and of an entry of a map. */
+const STRING = 3;
+const BOOL = 4;
+const STRUCT = 5;
+const LIST = 6;
+const FIELDS = 1;
+const VALUES = 1;
+const KEY = 1;
+const VALUE = 2;
 
-/** What has been written of references to contracts; the rules give the same value for the same contract. */
-const references = new WeakMap<AnyValue, { json?: string; binary?: Buffer }>();
+const referenceJson = derived(({ contractId }) => idJson(contractId));
+const referenceBinary = derived(({ contractId }) => structOf("AV_ContractId", text(STRING, contractId)));
 
-function written(value: AnyValue): { json?: string; binary?: Buffer } {
-  let known = references.get(value);
-  if (known === undefined) references.set(value, (known = {}));
-  return known;
-}
-
-export function anyValueJson(value: AnyValue): string {
+export function anyValueJson(value: AnyValue): Octets {
   switch (value.tag) {
-    case "AV_List":
-      return `{"tag":"AV_List","value":[${value.value.map(anyValueJson).join(",")}]}`;
+    case "AV_ContractId":
+      return value.contract === undefined ? idJson(value.value) : referenceJson(value.contract);
+    case "AV_List": {
+      let json = "";
+      for (const one of value.value) json += (json === "" ? "" : ",") + anyValueJson(one);
+      return `{"tag":"AV_List","value":[${json}]}`;
+    }
     case "AV_Map":
       return `{"tag":"AV_Map","value":${mapJson(value.value)}}`;
-    case "AV_ContractId":
-      return (written(value).json ??= `{"tag":"AV_ContractId","value":${JSON.stringify(value.value)}}`);
     default:
-      return `{"tag":"${value.tag}","value":${JSON.stringify(value.value)}}`;
+      return `{"tag":"${value.tag}","value":${quoted(value.value)}}`;
   }
 }
 
 /** An object of values. */
-export function mapJson(values: Readonly<Record<string, AnyValue>>): string {
-  let json = "{";
-  for (const name in values) {
-    const value = values[name];
-    if (value === undefined) continue;
-    json += `${json.length > 1 ? "," : ""}${quoted(name)}:${anyValueJson(value)}`;
+export function mapJson(values: readonly NamedValue[]): Octets {
+  let json = "";
+  for (const { name, value } of inOrder(values)) {
+    json += (json === "" ? "" : ",") + nameJson(name) + anyValueJson(value);
   }
-  return `${json}}`;
+  return `{${json}}`;
 }
 
-/** The names of entries come again and again; those of a map come from the ledger, so there may be any number. */
-const quotedNames = new Map<string, string>();
-const MOST_NAMES = 1_000;
-
-function quoted(name: string): string {
-  let json = quotedNames.get(name);
-  if (json === undefined) {
-    json = JSON.stringify(name);
-    if (quotedNames.size < MOST_NAMES) quotedNames.set(name, json);
-  }
-  return json;
+/** A Value: `{"tag": …, "value": …}`. */
+export function anyValueBinary(value: AnyValue): Octets {
+  if (value.tag === "AV_ContractId" && value.contract !== undefined) return referenceBinary(value.contract);
+  return structOf(value.tag, contentBinary(value));
 }
-
-/** A Value of google.protobuf: `{"tag": …, "value": …}`. */
-export function anyValueBinary(value: AnyValue): Buffer {
-  if (value.tag === "AV_ContractId") return (written(value).binary ??= structOf(value));
-  return structOf(value);
-}
-
-const structOf = (value: AnyValue): Buffer =>
-  delimited(STRUCT, [entry("tag", text(STRING, value.tag)), entry("value", valueBinary(value))]);
 
 /** A Value that holds an object of values. */
-export function mapBinary(values: Readonly<Record<string, AnyValue>>): Buffer {
-  const entries: Buffer[] = [];
-  for (const name of Object.keys(values)) {
-    const value = values[name];
-    if (value !== undefined) entries.push(entry(name, anyValueBinary(value)));
-  }
+export function mapBinary(values: readonly NamedValue[]): Octets {
+  let entries = "";
+  for (const { name, value } of inOrder(values)) entries += entryBinary(name, anyValueBinary(value));
   return delimited(STRUCT, entries);
 }
 
 /** An entry of the fields of a Struct. */
-export function entry(name: string, value: Buffer): Buffer {
-  return delimited(FIELDS, [text(KEY, name), delimited(VALUE, [value])]);
+export function entryBinary(name: string, value: Octets): Octets {
+  return delimited(FIELDS, nameBinary(name) + delimited(VALUE, value));
 }
 
-function valueBinary({ tag, value }: AnyValue): Buffer {
+function contentBinary({ tag, value }: AnyValue): Octets {
   switch (tag) {
-    case "AV_List":
-      return delimited(
-        LIST,
-        value.map((one) => delimited(VALUES, [anyValueBinary(one)])),
-      );
+    case "AV_List": {
+      let list = "";
+      for (const one of value) list += delimited(VALUES, anyValueBinary(one));
+      return delimited(LIST, list);
+    }
     case "AV_Map":
       return mapBinary(value);
     case "AV_Bool":
-      return Buffer.from([BOOL, value ? 1 : 0]);
+      return number(BOOL, value ? 1 : 0);
     default:
       return text(STRING, value);
   }
 }
+
+const structOf = (tag: string, content: Octets): Octets =>
+  delimited(STRUCT, entryBinary("tag", text(STRING, tag)) + entryBinary("value", content));
+
+const idJson = (contractId: string): Octets => `{"tag":"AV_ContractId","value":${quoted(contractId)}}`;
+
+const quoted = (value: string | boolean): Octets => utf8(JSON.stringify(value));
+
+const nameJson = remembered((name) => `${quoted(name)}:`);
+const nameBinary = remembered((name) => text(KEY, name));
+
+/** How many names are remembered, and how long they may be: those of entries come again and again, those of a map may be anything. */
+const MOST_NAMES = 10_000;
+const LONGEST_NAME = 300;
+
+function remembered(write: (name: string) => Octets): (name: string) => Octets {
+  const known = new Map<string, Octets>();
+  return (name) => {
+    let written = known.get(name);
+    if (written === undefined) {
+      written = write(name);
+      if (known.size < MOST_NAMES && name.length <= LONGEST_NAME) known.set(name, written);
+    }
+    return written;
+  };
+}
+
+/** As a JavaScript object has its fields, which is how the library writes them: those that look like an index come first. */
+function inOrder(values: readonly NamedValue[]): readonly NamedValue[] {
+  for (const { name } of values) if (isDigit(name.charCodeAt(0))) return asInObject(values);
+  return values;
+}
+
+function asInObject(values: readonly NamedValue[]): NamedValue[] {
+  const named = values.map((one): [string, NamedValue] => [one.name, one]);
+  return Object.values(Object.fromEntries(named));
+}
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;

@@ -1,7 +1,6 @@
 /**
- * What has been written of each contract. A piece is made when it is first
- * needed and dropped with its contract: a contract never changes, one that is
- * reassigned is another.
+ * What has been written of each contract: made when it is first needed, dropped
+ * with its contract. A contract never changes, one that is reassigned is another.
  */
 import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
 import {
@@ -12,60 +11,71 @@ import {
   ChoiceContextSchema as UtilityChoiceContextSchema,
   DisclosedContractSchema as UtilityDisclosedContractSchema,
 } from "../../../gen/offledger/utility/v0/choice_context_pb.js";
+import { derived } from "../../registry/derived.js";
 import type { Contract } from "../../registry/registry.js";
 import { disclosed, disclosedByUtility } from "../../service/answers.js";
 import type { Variant } from "../../service/context-reply.js";
 import { jsonWriting } from "./json-writing.js";
+import { type Octets, octetsOf, utf8 } from "./octets.js";
 
-type Form = "json" | "binary";
-type Pieces = { [F in `${Form} ${Variant}`]?: Buffer };
-
-const pieces = new WeakMap<Contract, Pieces>();
-
-/** How many pieces were made, by form: each contract has at most one of each. */
+/** How often a contract was written, by form: each at most once in one form. */
 export const made = { json: 0, binary: 0 };
 
 /** An element of `disclosedContracts`, in JSON. */
-export function jsonOf(contract: Contract, variant: Variant): Buffer {
-  return pieceOf(contract, `json ${variant}`, () => {
-    made.json++;
-    return Buffer.from(
-      variant === "utility"
-        ? toJsonString(
-            UtilityDisclosedContractSchema,
-            create(UtilityDisclosedContractSchema, disclosedByUtility(contract)),
-            jsonWriting,
-          )
-        : toJsonString(
-            DisclosedContractSchema,
-            create(DisclosedContractSchema, disclosed(contract, variant === "plain")),
-            jsonWriting,
-          ),
-    );
-  });
+export function jsonOf(contract: Contract, variant: Variant): Octets {
+  switch (variant) {
+    case "plain":
+      return `${head(contract)}}`;
+    case "debug":
+      return head(contract) + debugFields(contract);
+    case "utility":
+      return utilityJson(contract);
+  }
 }
 
-/** An element of `disclosed_contracts` in protobuf, with the tag of its field. */
-export function binaryOf(contract: Contract, variant: Variant): Buffer {
-  return pieceOf(contract, `binary ${variant}`, () => {
+/** The element without debug fields, but for its closing brace: it begins the one with them. */
+const head = derived((contract) => {
+  made.json++;
+  return standardJson(contract, true).slice(0, -1);
+});
+
+/** What the element has behind that with debug fields. */
+const debugFields = derived((contract) => {
+  made.json++;
+  return ownCopy(standardJson(contract, false).slice(head(contract).length));
+});
+
+const utilityJson = derived((contract) => {
+  made.json++;
+  const message = create(UtilityDisclosedContractSchema, disclosedByUtility(contract));
+  return utf8(toJsonString(UtilityDisclosedContractSchema, message, jsonWriting));
+});
+
+function standardJson(contract: Contract, excludeDebugFields: boolean): Octets {
+  const message = create(DisclosedContractSchema, disclosed(contract, excludeDebugFields));
+  return utf8(toJsonString(DisclosedContractSchema, message, jsonWriting));
+}
+
+/** A part of a text would keep the whole of it. */
+const ownCopy = (part: Octets): Octets => Buffer.from(part, "latin1").toString("latin1");
+
+/** An element of `disclosed_contracts` in protobuf, with the tag of its field: a message of this one field. */
+export function binaryOf(contract: Contract, variant: Variant): Octets {
+  return binary[variant](contract);
+}
+
+const binary: Readonly<Record<Variant, (contract: Contract) => Octets>> = {
+  debug: derived((contract) => standardBinary(contract, false)),
+  plain: derived((contract) => standardBinary(contract, true)),
+  utility: derived((contract) => {
     made.binary++;
-    // A message of this one field is the piece.
-    return Buffer.from(
-      variant === "utility"
-        ? toBinary(
-            UtilityChoiceContextSchema,
-            create(UtilityChoiceContextSchema, { disclosedContracts: [disclosedByUtility(contract)] }),
-          )
-        : toBinary(
-            ChoiceContextSchema,
-            create(ChoiceContextSchema, { disclosedContracts: [disclosed(contract, variant === "plain")] }),
-          ),
-    );
-  });
-}
+    const message = create(UtilityChoiceContextSchema, { disclosedContracts: [disclosedByUtility(contract)] });
+    return octetsOf(toBinary(UtilityChoiceContextSchema, message));
+  }),
+};
 
-function pieceOf(contract: Contract, name: keyof Pieces, make: () => Buffer): Buffer {
-  let ofContract = pieces.get(contract);
-  if (ofContract === undefined) pieces.set(contract, (ofContract = {}));
-  return (ofContract[name] ??= make());
+function standardBinary(contract: Contract, excludeDebugFields: boolean): Octets {
+  made.binary++;
+  const message = create(ChoiceContextSchema, { disclosedContracts: [disclosed(contract, excludeDebugFields)] });
+  return octetsOf(toBinary(ChoiceContextSchema, message));
 }

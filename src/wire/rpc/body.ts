@@ -1,6 +1,5 @@
-import type { IncomingMessage } from "node:http";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { readRest } from "./unread.js";
+import { type Incoming, readRest } from "./unread.js";
 
 /**
  * Reads the body of a request. Calls back once: with the bytes, with
@@ -8,7 +7,7 @@ import { readRest } from "./unread.js";
  * where the caller has gone.
  */
 export function readBody(
-  request: IncomingMessage,
+  request: Incoming,
   limit: number,
   done: (body: Buffer | ConnectError | undefined) => void,
 ): void {

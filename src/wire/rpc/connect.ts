@@ -1,20 +1,23 @@
 /** Plain unary requests by Connect: one message in, one out, neither compressed. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { fromBinary, fromJson, type JsonValue, type Message } from "@bufbuild/protobuf";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { Operation } from "../operations.js";
-import { plainOf } from "../request.js";
+import { fromBinaryBytes, fromJsonBytes } from "../request/decoding.js";
+import { answering } from "./answering.js";
+import { put } from "../sending.js";
 import { readBody } from "./body.js";
 
-/** Answers a request, or says that it is none of its kind. */
-export type Attempt = (request: IncomingMessage, response: ServerResponse) => boolean;
+/** Answers a request, or says that it is none of its kind. `given` are the headers that others have set for the answer. */
+export type Attempt = (request: IncomingMessage, response: ServerResponse, given: OutgoingHttpHeaders) => boolean;
 
 const JSON_TYPE = "application/json";
 const PROTO_TYPE = "application/proto";
 
 export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
-  return (request, response) => {
+  const { input } = operation.method;
+  return (request, response, given) => {
     const { headers, method } = request;
     const type = headers["content-type"];
     const isPlain =
@@ -24,37 +27,29 @@ export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
       headers["connect-timeout-ms"] === undefined;
     if (!isPlain) return false;
     const isJson = type === JSON_TYPE;
+    put(response, given);
     readBody(request, bodyLimit, (body) => {
       if (body === undefined) return;
       if (body instanceof ConnectError) return fail(response, body);
       let message: Message;
       try {
-        message = decode(operation, isJson, body);
+        message = isJson ? fromJsonBytes(input, body) : fromBinaryBytes(input, body);
       } catch (error) {
         return fail(response, undecodable(isJson ? "JSON" : "binary", error));
       }
-      operation
-        .call(message)
-        .then((answer) => (isJson ? answer.json() : answer.binary()))
-        .then(
-          (bytes) => {
-            response.writeHead(200, ["content-type", type, "content-length", String(bytes.length)]);
-            response.end(bytes);
-          },
-          (error: unknown) => fail(response, ConnectError.from(error)),
-        );
+      answering(
+        operation,
+        message,
+        (answer) => (isJson ? answer.json() : answer.binary()),
+        (octets) => {
+          response.writeHead(200, ["content-type", type, "content-length", String(octets.length)]);
+          response.end(octets, "latin1");
+        },
+        (error) => fail(response, ConnectError.from(error)),
+      );
     });
     return true;
   };
-}
-
-function decode({ method }: Operation, isJson: boolean, body: Buffer): Message {
-  if (!isJson) return fromBinary(method.input, body);
-  // JSON.parse gives nothing but JSON values.
-  const json = JSON.parse(body.toString()) as JsonValue;
-  const plain =
-    typeof json === "object" && json !== null && !Array.isArray(json) ? plainOf(method.input)?.(json) : undefined;
-  return plain ?? fromJson(method.input, json, { ignoreUnknownFields: true });
 }
 
 /** The words of connect-es for a message that cannot be decoded. */

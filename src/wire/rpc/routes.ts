@@ -12,6 +12,7 @@ import type { Operation } from "../operations.js";
 import { connectUnary } from "./connect.js";
 import { grpcUnary } from "./grpc.js";
 import { blameCaller } from "./undecodable.js";
+import { put, takeOver } from "../sending.js";
 import { readRest } from "./unread.js";
 
 /** The largest that connect-es allows: answers are base64 of what does not compress, and are sent as they are. */
@@ -33,13 +34,9 @@ export function rpc(operations: readonly Operation[], bodyLimit: number, report:
       if (operation === undefined) throw new Error(`nothing answers ${requestPath}`);
       const short = [connectUnary(operation, bodyLimit), grpcUnary(operation, bodyLimit)];
       server.all(requestPath, (request, reply) => {
-        reply.hijack();
-        // What others have set for the answer would be lost with the reply.
-        for (const [name, value] of Object.entries(reply.getHeaders())) {
-          if (value !== undefined) reply.raw.setHeader(name, value);
-        }
-        const answered = short.some((attempt) => attempt(request.raw, reply.raw));
-        if (answered) return;
+        const given = takeOver(reply);
+        for (const attempt of short) if (attempt(request.raw, reply.raw, given)) return;
+        put(reply.raw, given);
         serve(request, reply).catch((error: unknown) => {
           // Who has gone needs no answer.
           if (ConnectError.from(error).code !== Code.Aborted) report(error);

@@ -4,14 +4,17 @@
  * over HTTP/1.1 the next request stands behind it, over HTTP/2 it counts as
  * memory of the session for as long as that lasts.
  */
-import type { IncomingMessage } from "node:http";
-import { constants, type Http2ServerRequest } from "node:http2";
+import { IncomingMessage } from "node:http";
+import { constants, Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
+
+/** What a request comes by: over HTTP/2 its stream, or the request that stands for it. */
+export type Incoming = IncomingMessage | Http2ServerRequest | ServerHttp2Stream;
 
 /** How much is read to keep a connection, in bytes; beyond it the connection, or the stream, ends. */
 const MOST = 16 * 1024 * 1024;
 
 /** Reads the rest and keeps nothing of it. Ends when it has been read, or the request is over in another way. */
-export function readRest(request: IncomingMessage): Promise<void> {
+export function readRest(request: Incoming): Promise<void> {
   if (request.readableEnded || request.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     let read = 0;
@@ -26,8 +29,10 @@ export function readRest(request: IncomingMessage): Promise<void> {
   });
 }
 
-function cut(request: IncomingMessage): void {
-  // Fastify takes either version of HTTP; a request over HTTP/2 stands for a stream.
-  if (request.httpVersionMajor === 1) request.destroy();
-  else (request as unknown as Http2ServerRequest).stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+function cut(request: Incoming): void {
+  if (request instanceof IncomingMessage) request.destroy();
+  else {
+    const stream = request instanceof Http2ServerRequest ? request.stream : request;
+    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
 }

@@ -57,8 +57,8 @@ async function started(path: string): Promise<Watched> {
   return watched;
 }
 
-const idsIn = ({ store }: Watched): Promise<string[]> =>
-  store.read(async (view) => (await view.all(allocationFactory)).map(({ contractId }) => contractId));
+const idsIn = async ({ store }: Watched): Promise<string[]> =>
+  store.read((view) => view.all(allocationFactory).map(({ contractId }) => contractId));
 
 const serves = async (watched: Watched, ...ids: readonly string[]): Promise<boolean> =>
   JSON.stringify(await idsIn(watched)) === JSON.stringify(ids);

@@ -68,10 +68,10 @@ export function mirror(url: string, parties: readonly string[] = [operator]): Mi
     store,
     progress,
     logged,
-    held: () =>
-      store.read(async (view) => {
-        const lists = await Promise.all(kinds.map((kind) => view.all(kind)));
-        return new Map(lists.flat().map((contract) => [contract.contractId, contract]));
+    held: async () =>
+      store.read((view) => {
+        const contracts = kinds.flatMap((kind) => view.all(kind));
+        return new Map(contracts.map((contract) => [contract.contractId, contract]));
       }),
     async stop() {
       end.abort();

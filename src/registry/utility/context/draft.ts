@@ -1,27 +1,17 @@
 import type { Contract } from "../../../store/store.js";
-import type { AnyValue, ContextAnswer } from "../../registry.js";
-
-const PREFIX = "utility.digitalasset.com/";
+import { derived } from "../../derived.js";
+import type { AnyValue, ContextAnswer, NamedValue } from "../../registry.js";
 
 /** A contract is always referred to by the same value, so that what has been written of it can be kept with it. */
-const references = new WeakMap<Contract, AnyValue>();
-
-/** The names of entries come from the rules alone, so there are few: each is put together once. */
-const names = new Map<string, string>();
-
-function prefixed(entry: string): string {
-  let name = names.get(entry);
-  if (name === undefined) names.set(entry, (name = PREFIX + entry));
-  return name;
-}
+const referenceTo = derived((contract): AnyValue => ({ tag: "AV_ContractId", value: contract.contractId, contract }));
 
 /**
  * A context while it is put together: what refers to a contract also discloses
  * it, so that no contract id stands in a context without its contract.
  */
 export class Draft {
-  readonly #values: Record<string, AnyValue> = {};
-  readonly #disclosed = new Map<string, Contract>();
+  readonly #values: NamedValue[] = [];
+  readonly #disclosed = new Disclosed();
   readonly #bareNames: boolean;
 
   /** `bareNames`: whether each entry stands a second time without prefix, for older packages. */
@@ -29,20 +19,16 @@ export class Draft {
     this.#bareNames = bareNames;
   }
 
+  /** Each entry is put once. */
   put(entry: string, value: AnyValue): void {
-    this.#values[prefixed(entry)] = value;
-    if (this.#bareNames) this.#values[entry] = value;
+    this.#values.push({ name: prefixed(entry), value });
+    if (this.#bareNames) this.#values.push({ name: entry, value });
   }
 
   /** The value that refers to a contract, which is disclosed with it. */
   refer(contract: Contract): AnyValue {
-    this.disclose(contract);
-    let reference = references.get(contract);
-    if (reference === undefined) {
-      reference = { tag: "AV_ContractId", value: contract.contractId };
-      references.set(contract, reference);
-    }
-    return reference;
+    this.#disclosed.add(contract);
+    return referenceTo(contract);
   }
 
   referAll(contracts: readonly Contract[]): AnyValue {
@@ -51,10 +37,38 @@ export class Draft {
 
   /** Discloses a contract that no entry refers to. */
   disclose(contract: Contract): void {
-    this.#disclosed.set(contract.contractId, contract);
+    this.#disclosed.add(contract);
   }
 
   finish(): ContextAnswer {
-    return { values: this.#values, disclosed: [...this.#disclosed.values()] };
+    return { values: this.#values, disclosed: this.#disclosed.contracts };
   }
+}
+
+/** How many contracts are looked through one by one: most answers have fewer. */
+const FEW = 16;
+
+/** Contracts in the order in which they came, each once. */
+class Disclosed {
+  readonly contracts: Contract[] = [];
+  #known: Set<Contract> | undefined;
+
+  add(contract: Contract): void {
+    if (this.contracts.length === FEW) this.#known ??= new Set(this.contracts);
+    const isKnown = this.#known === undefined ? this.contracts.includes(contract) : this.#known.has(contract);
+    if (isKnown) return;
+    this.contracts.push(contract);
+    this.#known?.add(contract);
+  }
+}
+
+const PREFIX = "utility.digitalasset.com/";
+
+/** The names of entries come from the rules alone, so there are few: each is put together once. */
+const names = new Map<string, string>();
+
+function prefixed(entry: string): string {
+  let name = names.get(entry);
+  if (name === undefined) names.set(entry, (name = PREFIX + entry));
+  return name;
 }

@@ -1,6 +1,6 @@
-import type { AnyValue } from "../../registry.js";
-import type { Holder, Wanted } from "../evidence/evidence.js";
+import type { NamedValue } from "../../registry.js";
 import type { Site } from "../evidence/site.js";
+import type { Holder, Wanted } from "../evidence/wanted.js";
 import type { Draft } from "./draft.js";
 
 /** The entries of a context; the page's table of entries. */
@@ -80,11 +80,12 @@ export function writeEntries(entries: readonly Entry[], draft: Draft, site: Site
 
 /** Writes the configurations of several instruments as a map. */
 export function writeConfigurations(draft: Draft, site: Site, instruments: readonly string[]): void {
-  const configurations = instruments.flatMap((id): [string, AnyValue][] => {
+  const configurations: NamedValue[] = [];
+  for (const id of instruments) {
     const configuration = site.configuration(id);
-    return configuration === undefined ? [] : [[id, draft.refer(configuration)]];
-  });
-  draft.put("instrument-configurations", { tag: "AV_Map", value: Object.fromEntries(configurations) });
+    if (configuration !== undefined) configurations.push({ name: id, value: draft.refer(configuration) });
+  }
+  draft.put("instrument-configurations", { tag: "AV_Map", value: configurations });
 }
 
 /** What has to be read to write the entries for a subject. */
@@ -124,7 +125,12 @@ function issuersOf({ issuers = [], instruments = [] }: Subject): Holder[] {
 
 function credentials(entry: Entry, holdersOf: HoldersOf): Writer {
   return (draft, site, subject) => {
-    const chosen = holdersOf(subject).flatMap((holder) => site.credentials(holder));
+    const holders = holdersOf(subject);
+    const [only, second] = holders;
+    const chosen =
+      only !== undefined && second === undefined
+        ? site.credentials(only)
+        : holders.flatMap((holder) => site.credentials(holder));
     draft.put(entry, draft.referAll(chosen));
   };
 }

@@ -3,7 +3,8 @@ import { conflict, notFound, RegistryError } from "../../errors.js";
 
 /** The newest candidate that is on the synchronizer. Candidates come newest first. */
 export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: string): Contract<F> | undefined {
-  return candidates.find(({ synchronizerId }) => synchronizerId === synchronizer);
+  for (const candidate of candidates) if (candidate.synchronizerId === synchronizer) return candidate;
+  return undefined;
 }
 
 /**
@@ -11,12 +12,16 @@ export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: st
  * TransferRule of registrar …". Throws not-found where there is no candidate at
  * all, conflict where there is one, but not on this synchronizer.
  */
-export function requiredOn<F>(candidates: readonly Contract<F>[], synchronizer: string, name: string): Contract<F> {
+export function requiredOn<F>(
+  candidates: readonly Contract<F>[],
+  synchronizer: string,
+  name: () => string,
+): Contract<F> {
   const found = activeOn(candidates, synchronizer);
   if (found !== undefined) return found;
   const other = candidates.find(isMoving) ?? candidates[0];
-  if (other === undefined) throw notFound(`${name} does not exist`);
-  throw elsewhere(other, synchronizer, name);
+  if (other === undefined) throw notFound(`${name()} does not exist`);
+  throw elsewhere(other, synchronizer, name());
 }
 
 /** Why a contract that exists cannot be disclosed with others on a synchronizer. */
@@ -43,15 +48,15 @@ export function settledOn(contract: Contract, name: string): string {
  */
 export function onOneSynchronizer<F, T>(
   candidates: readonly Contract<F>[],
-  name: string,
+  name: () => string,
   attempt: (home: Contract<F>, synchronizer: string) => T,
 ): T {
-  const tried = new Set<string>();
+  const tried: string[] = [];
   const failures: RegistryError[] = [];
   for (const home of candidates) {
     const synchronizer = home.synchronizerId;
-    if (synchronizer === undefined || tried.has(synchronizer)) continue;
-    tried.add(synchronizer);
+    if (synchronizer === undefined || tried.includes(synchronizer)) continue;
+    tried.push(synchronizer);
     try {
       return attempt(home, synchronizer);
     } catch (error) {
@@ -60,8 +65,8 @@ export function onOneSynchronizer<F, T>(
     }
   }
   const [first] = candidates;
-  if (first === undefined) throw notFound(`${name} does not exist`);
-  throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? moving(first, name);
+  if (first === undefined) throw notFound(`${name()} does not exist`);
+  throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? moving(first, name());
 }
 
 export function isMoving(contract: Contract): boolean {

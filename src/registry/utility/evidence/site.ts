@@ -1,16 +1,26 @@
-import type { Contract } from "../../../store/store.js";
+import type { Contract, View } from "../../../store/store.js";
 import { conflict, notFound } from "../../errors.js";
 import type { InstrumentConfiguration, Requirement } from "../../registry.js";
-import type { Credential } from "../kinds/parties.js";
-import type { AppRewardConfiguration, FeaturedAppRight, TransferRule } from "../kinds/services.js";
+import { holding } from "../kinds/holding.js";
+import { instrumentConfiguration } from "../kinds/instruments.js";
+import { keys } from "../kinds/keys.js";
+import { type Credential, credential } from "../kinds/parties.js";
+import {
+  type AppRewardConfiguration,
+  appRewardConfiguration,
+  type FeaturedAppRight,
+  featuredAppRight,
+  registrarService,
+  type TransferRule,
+  transferRule,
+} from "../kinds/services.js";
 import { activeOn, elsewhere, isMoving, requiredOn } from "./candidates.js";
 import { chooseCredentials } from "./credentials.js";
-import { keys } from "../kinds/keys.js";
-import { type Evidence, type Holder, requirementsFor } from "./evidence.js";
+import { type Holder, requirementsFor } from "./wanted.js";
 
-/** Where and when an answer is put together, and of what. */
+/** Where and when an answer is put together. */
 export interface Setting {
-  readonly evidence: Evidence;
+  readonly view: View;
   readonly registrar: string;
   readonly synchronizer: string;
   /** Milliseconds since 1970. */
@@ -33,35 +43,34 @@ export class Site {
     this.#setting = setting;
   }
 
-  get lenient(): boolean {
-    return this.#setting.lenient;
-  }
-
   /** Undefined only when lenient. */
   configuration(instrument: string): Contract<InstrumentConfiguration> | undefined {
-    const { evidence, registrar } = this.#setting;
-    const candidates = evidence.configurations.get(instrument) ?? [];
+    const { view, registrar } = this.#setting;
     return this.#needed(
-      candidates,
-      `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`,
+      view.byKey(instrumentConfiguration, keys.instrument(registrar, instrument)),
+      () => `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`,
     );
   }
 
   /** Undefined only when lenient. */
   transferRule(): Contract<TransferRule> | undefined {
-    const { evidence, registrar } = this.#setting;
-    return this.#needed(evidence.transferRules, `the TransferRule of registrar ${registrar}`);
+    const { view, registrar } = this.#setting;
+    return this.#needed(
+      view.byKey(transferRule, keys.transferRule(registrar)),
+      () => `the TransferRule of registrar ${registrar}`,
+    );
   }
 
   /** Undefined only when lenient: a holding that is gone already stands in nobody's way out. */
   lockedHolding(contractId: string): Contract<null> | undefined {
-    const candidates = this.#setting.evidence.lockedHoldings.get(contractId) ?? [];
-    return this.#needed(candidates, `the locked holding ${contractId}`);
+    const { view, synchronizer } = this.#setting;
+    const found = view.byId(holding, contractId);
+    if (found?.synchronizerId === synchronizer) return found;
+    return this.#needed(found === undefined ? [] : [found], () => `the locked holding ${contractId}`);
   }
 
   reward(provider: string): Contract<AppRewardConfiguration> | undefined {
-    const candidates = this.#setting.evidence.rewards.get(provider) ?? [];
-    return this.#optional(candidates, `the AppRewardConfiguration of provider ${provider}`);
+    return this.#optional(this.#rewards(provider), () => `the AppRewardConfiguration of provider ${provider}`);
   }
 
   /**
@@ -70,13 +79,13 @@ export class Site {
    * the provider.
    */
   right(provider: string): Contract<FeaturedAppRight> | undefined {
-    const rewards = this.#setting.evidence.rewards.get(provider) ?? [];
-    const dso = (activeOn(rewards, this.#setting.synchronizer) ?? rewards[0])?.facts.dso;
-    const candidates = this.#setting.evidence.rights.get(provider) ?? [];
-    return this.#optional(
-      candidates.filter(({ facts }) => dso === undefined || facts.dso === dso),
-      `the FeaturedAppRight of provider ${provider}`,
-    );
+    const { view, synchronizer } = this.#setting;
+    const rights = view.byKey(featuredAppRight, keys.featuredAppRight(provider));
+    if (rights.length === 0) return undefined;
+    const rewards = this.#rewards(provider);
+    const dso = (activeOn(rewards, synchronizer) ?? rewards[0])?.facts.dso;
+    const candidates = dso === undefined ? rights : rights.filter(({ facts }) => facts.dso === dso);
+    return this.#optional(candidates, () => `the FeaturedAppRight of provider ${provider}`);
   }
 
   /**
@@ -85,24 +94,17 @@ export class Site {
    * another synchronizer or between two speaks as well where none is here.
    */
   resultContracts(): boolean | undefined {
-    const { evidence, synchronizer } = this.#setting;
-    const service = activeOn(evidence.services, synchronizer) ?? evidence.services[0];
-    return service?.facts.enableResultContracts;
+    const { view, registrar, synchronizer } = this.#setting;
+    const services = view.byKey(registrarService, keys.service(registrar));
+    return (activeOn(services, synchronizer) ?? services[0])?.facts.enableResultContracts;
   }
 
   /** The credentials by which a party meets what its instruments ask of it. */
   credentials({ party, as, instruments }: Holder): readonly Contract<Credential>[] {
-    const { evidence, synchronizer, now } = this.#setting;
-    const requirements: Requirement[] = [];
-    for (const id of instruments) {
-      const configuration = this.configuration(id);
-      if (configuration !== undefined) requirements.push(...requirementsFor(as, configuration.facts));
-    }
+    const requirements = this.#requirements(as, instruments);
     if (requirements.length === 0) return [];
-    const held: Contract<Credential>[] = [];
-    for (const issuer of new Set(requirements.map((requirement) => requirement.issuer))) {
-      held.push(...(evidence.credentials.get(keys.credential(party, issuer)) ?? []));
-    }
+    const { synchronizer, now } = this.#setting;
+    const held = this.#held(party, requirements);
     const here = held.filter(({ synchronizerId }) => synchronizerId === synchronizer);
     const choice = chooseCredentials(party, requirements, here, now);
     if (choice.met) return choice.chosen;
@@ -114,7 +116,32 @@ export class Site {
     throw other === undefined ? conflict(name) : elsewhere(other, synchronizer, name);
   }
 
-  #needed<F>(candidates: readonly Contract<F>[], name: string): Contract<F> | undefined {
+  #requirements(as: Holder["as"], instruments: readonly string[]): readonly Requirement[] {
+    const [only, second] = instruments;
+    if (only !== undefined && second === undefined) {
+      const configuration = this.configuration(only);
+      return configuration === undefined ? [] : requirementsFor(as, configuration.facts);
+    }
+    return instruments.flatMap((id) => {
+      const configuration = this.configuration(id);
+      return configuration === undefined ? [] : requirementsFor(as, configuration.facts);
+    });
+  }
+
+  /** What the party holds of the issuers that are asked for, wherever it is. */
+  #held(party: string, requirements: readonly Requirement[]): readonly Contract<Credential>[] {
+    const { view } = this.#setting;
+    const [only, second] = requirements;
+    if (only !== undefined && second === undefined) return view.byKey(credential, keys.credential(party, only.issuer));
+    const issuers = new Set(requirements.map(({ issuer }) => issuer));
+    return [...issuers].flatMap((issuer) => view.byKey(credential, keys.credential(party, issuer)));
+  }
+
+  #rewards(provider: string): readonly Contract<AppRewardConfiguration>[] {
+    return this.#setting.view.byKey(appRewardConfiguration, keys.appReward(provider));
+  }
+
+  #needed<F>(candidates: readonly Contract<F>[], name: () => string): Contract<F> | undefined {
     const { synchronizer, lenient } = this.#setting;
     return lenient ? activeOn(candidates, synchronizer) : requiredOn(candidates, synchronizer, name);
   }
@@ -124,11 +151,12 @@ export class Site {
    * for all the same, or a caller would lose what it stands for by chance; one
    * that lives on another synchronizer cannot be used here at all.
    */
-  #optional<F>(candidates: readonly Contract<F>[], name: string): Contract<F> | undefined {
+  #optional<F>(candidates: readonly Contract<F>[], name: () => string): Contract<F> | undefined {
     const { synchronizer, lenient } = this.#setting;
     const found = activeOn(candidates, synchronizer);
+    if (found !== undefined || lenient) return found;
     const moving = candidates.find(isMoving);
-    if (found === undefined && moving !== undefined && !lenient) throw elsewhere(moving, synchronizer, name);
-    return found;
+    if (moving !== undefined) throw elsewhere(moving, synchronizer, name());
+    return undefined;
   }
 }

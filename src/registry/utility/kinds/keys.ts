@@ -2,6 +2,8 @@ import { key } from "../../../store/store.js";
 
 /** How many keys are kept of each sort: they are long, and to put one together costs more than to look it up. */
 const MOST = 10_000;
+/** Whoever asks chooses the values: longer ones than a ledger has are not kept. */
+const LONGEST = 300;
 
 /** The keys under which the rules look, one for each way of asking. */
 export const keys = {
@@ -22,6 +24,7 @@ export const keys = {
 function ofOne(index: string): (value: string) => string {
   const known = new Map<string, string>();
   return (value) => {
+    if (value.length > LONGEST) return key(index, value);
     let made = known.get(value);
     if (made === undefined) {
       made = key(index, value);
@@ -36,6 +39,7 @@ function ofTwo(index: string): (first: string, second: string) => string {
   const known = new Map<string, Map<string, string>>();
   let size = 0;
   return (first, second) => {
+    if (first.length + second.length > 2 * LONGEST) return key(index, first, second);
     let ofFirst = known.get(first);
     const found = ofFirst?.get(second);
     if (found !== undefined) return found;

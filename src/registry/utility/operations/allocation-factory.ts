@@ -7,11 +7,7 @@ import { checkSize, type SettlementLimits } from "./settlement-limits.js";
 const entries: readonly Entry[] = ["instrument-configuration", "sender-credentials"];
 
 /** The factory of an allocation (`AllocationFactory_Allocate`). The holdings that the arguments name are not looked at. */
-export function allocationFactory(
-  scene: Scene,
-  question: FactoryQuestion,
-  limits: SettlementLimits,
-): Promise<FactoryAnswer> {
+export function allocationFactory(scene: Scene, question: FactoryQuestion, limits: SettlementLimits): FactoryAnswer {
   const { sender, instruments, sent, sides } = allocationArguments(question);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
   return factoryWith(scene, question.registrar, entries, { instruments, sender, sent });

@@ -6,24 +6,28 @@ import { instrumentConfiguration as configurationKind } from "../kinds/instrumen
 import { keys } from "../kinds/keys.js";
 
 /** The newest configuration of an instrument by its default identifier or an additional one. */
-export async function instrumentConfiguration(
+export function instrumentConfiguration(
   { view }: Scene,
   { registrar, identifier }: InstrumentQuestion,
-): Promise<Contract<InstrumentConfiguration>> {
-  const [found] = await view.read([{ kind: configurationKind, key: keys.instrument(registrar, identifier.id) }]);
+): Contract<InstrumentConfiguration> {
+  const found = view.byKey(configurationKind, keys.instrument(registrar, identifier.id));
   const matching = found.filter(({ facts }) =>
     [facts.defaultIdentifier, ...facts.additionalIdentifiers].some((known) => isSame(known, identifier)),
   );
   const { source, id, scheme } = identifier;
   const name = `the InstrumentConfiguration of registrar ${registrar} for source "${source}", id "${id}", scheme "${scheme}"`;
   if (matching.length === 0) throw notFound(`${name} does not exist`);
-  return onOneSynchronizer(matching, name, (configuration) => configuration);
+  return onOneSynchronizer(
+    matching,
+    () => name,
+    (configuration) => configuration,
+  );
 }
 
 /** Of each default identifier of each registrar the newest configuration that is on a synchronizer, by registrar and id. */
-export async function instrumentConfigurations({ view }: Scene): Promise<Contract<InstrumentConfiguration>[]> {
+export function instrumentConfigurations({ view }: Scene): Contract<InstrumentConfiguration>[] {
   const newest = new Map<string, Contract<InstrumentConfiguration>>();
-  for (const configuration of await view.all(configurationKind)) {
+  for (const configuration of view.all(configurationKind)) {
     const { registrar, defaultIdentifier } = configuration.facts;
     const { source, id, scheme } = defaultIdentifier;
     const name = JSON.stringify([registrar, id, source, scheme]);

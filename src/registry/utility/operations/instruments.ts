@@ -3,18 +3,15 @@ import { decimalText } from "../../decimal.js";
 import type { Instrument, InstrumentConfiguration, Scene, Supply } from "../../registry.js";
 import { instrumentConfiguration } from "../kinds/instruments.js";
 import { keys } from "../kinds/keys.js";
-import { allocationFactory } from "../kinds/services.js";
-import { notServed } from "./found.js";
+import { askFactories, factoriesOf } from "./found.js";
 
 /** The instruments of a registrar: of several configurations for one id the newest. Where they are assigned does not matter here. */
-export async function instruments({ view }: Scene, registrar: string): Promise<Instrument[]> {
-  const [factories, configurations] = await view.read([
-    { kind: allocationFactory, key: keys.factory(registrar) },
-    { kind: instrumentConfiguration, key: keys.instruments(registrar) },
-  ]);
-  if (factories.length === 0) throw notServed(registrar);
+export function instruments({ view }: Scene, registrar: string): Instrument[] {
+  const key = keys.instruments(registrar);
+  view.foresee(() => [askFactories(registrar), { kind: instrumentConfiguration, key }]);
+  factoriesOf(view, registrar);
   const byId = new Map<string, Contract<InstrumentConfiguration>>();
-  for (const configuration of configurations) {
+  for (const configuration of view.byKey(instrumentConfiguration, key)) {
     const { id } = configuration.facts.defaultIdentifier;
     if (!byId.has(id)) byId.set(id, configuration);
   }
@@ -26,15 +23,11 @@ export async function instruments({ view }: Scene, registrar: string): Promise<I
 }
 
 /** The sum of the holdings of each instrument, whichever of its ids they name. */
-export async function totalSupply(
-  { view }: Scene,
-  registrar: string,
-  listed: readonly Instrument[],
-): Promise<(Supply | undefined)[]> {
+export function totalSupply({ view }: Scene, registrar: string, listed: readonly Instrument[]): (Supply | undefined)[] {
   const { asOf } = view;
   if (asOf === undefined) return listed.map(() => undefined);
   const names = listed.map(({ id, otherIds }) => [id, ...otherIds].map((one) => keys.supply(registrar, one)));
-  const sums = await view.sums(names.flat());
+  const sums = view.sums(names.flat());
   let next = 0;
   return names.map(({ length }) => {
     const total = sums.slice(next, next + length).reduce((sum, one) => sum + one, 0n);

@@ -6,12 +6,12 @@ const create: readonly Entry[] = ["instrument-configuration", "issuer-credential
 const burnMint: readonly Entry[] = [...create, "app-reward-configuration", "featured-app-right"];
 
 /** The factory for making an offer or a request to mint or burn: all four need the same. */
-export function issuanceFactory(scene: Scene, question: IssuanceQuestion): Promise<FactoryAnswer> {
+export function issuanceFactory(scene: Scene, question: IssuanceQuestion): FactoryAnswer {
   return answer(scene, question, create);
 }
 
 /** The factory for burning and minting at once. */
-export function burnMintFactory(scene: Scene, question: IssuanceQuestion): Promise<FactoryAnswer> {
+export function burnMintFactory(scene: Scene, question: IssuanceQuestion): FactoryAnswer {
   return answer(scene, question, burnMint);
 }
 
@@ -19,6 +19,6 @@ function answer(
   scene: Scene,
   { registrar, instrumentId, holders }: IssuanceQuestion,
   entries: readonly Entry[],
-): Promise<FactoryAnswer> {
+): FactoryAnswer {
   return factoryWith(scene, registrar, entries, { instruments: [instrumentId], issuers: [...new Set(holders)] });
 }

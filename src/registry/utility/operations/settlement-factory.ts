@@ -1,59 +1,55 @@
-import { ask } from "../../ask.js";
 import type { FactoryAnswer, FactoryQuestion, Scene } from "../../registry.js";
 import { Draft } from "../context/draft.js";
 import { type Entry, wantedFor, writeConfigurations, writeEntries } from "../context/entries.js";
 import { onOneSynchronizer, requiredOn } from "../evidence/candidates.js";
-import { gather, type Holder } from "../evidence/evidence.js";
 import { Site } from "../evidence/site.js";
+import { foresee, type Holder } from "../evidence/wanted.js";
 import { dvpLegAllocation } from "../kinds/instructions.js";
-import { keys } from "../kinds/keys.js";
-import { allocationFactory } from "../kinds/services.js";
 import { type Leg, settlementArguments } from "./arguments.js";
-import { instructionOf, notServed } from "./found.js";
+import { askFactories, factoriesOf, instructionOf } from "./found.js";
 import { checkSize, type SettlementLimits, sizeOf } from "./settlement-limits.js";
 
 /** The entries that concern no instrument. */
 const services: readonly Entry[] = ["transfer-rule", "app-reward-configuration", "featured-app-right"];
 
 /** The factory for settling many allocations in one batch (`SettlementFactory_SettleBatch`). */
-export async function settlementFactory(
+export function settlementFactory(
   { view, now }: Scene,
   question: FactoryQuestion,
   limits: SettlementLimits,
-): Promise<FactoryAnswer> {
+): FactoryAnswer {
   const { registrar } = question;
   const settlement = settlementArguments(question);
   checkSize("settlement", sizeOf(settlement), limits);
 
-  const found = await ask(view, {
-    factories: [{ kind: allocationFactory, key: keys.factory(registrar) }],
-    allocations: settlement.allocations.map((contractId) => ({ kind: dvpLegAllocation, contractId })),
-  });
-  const factories = found.factories.flat();
-  if (factories.length === 0) throw notServed(registrar);
-  const allocations = settlement.allocations.map((id, index) =>
-    instructionOf(registrar, `allocation ${id}`, found.allocations[index]),
+  view.foresee(() => [
+    askFactories(registrar),
+    ...settlement.allocations.map((contractId) => ({ kind: dvpLegAllocation, contractId })),
+  ]);
+  const factories = factoriesOf(view, registrar);
+  const allocations = settlement.allocations.map((id) =>
+    instructionOf(registrar, "allocation", id, view.byId(dvpLegAllocation, id)),
   );
   const holders = accountHolders(settlement.legs);
   const instruments = [...new Set(settlement.legs.map(({ instrumentId }) => instrumentId))];
-  const evidence = await gather(view, {
+  foresee(view, () => ({
     ...wantedFor(services, registrar, {}),
     instruments,
     holders,
     providers: factories.map(({ facts }) => facts.provider),
     lockedHoldings: allocations.flatMap(({ facts }) => facts.lockedHolding ?? []),
-  });
+  }));
 
-  const name = `the AllocationFactory of registrar ${registrar}`;
+  const name = () => `the AllocationFactory of registrar ${registrar}`;
   return onOneSynchronizer(factories, name, (factory, synchronizer): FactoryAnswer => {
     const draft = new Draft(false);
-    const site = new Site({ evidence, registrar, synchronizer, now, lenient: false });
+    const site = new Site({ view, registrar, synchronizer, now, lenient: false });
     writeEntries(services, draft, site, { provider: factory.facts.provider });
     writeInstruments(draft, site, instruments);
     writeHolders(draft, site, holders);
     draft.disclose(factory);
     for (const allocation of allocations) {
-      draft.disclose(requiredOn([allocation], synchronizer, `allocation ${allocation.contractId}`));
+      draft.disclose(requiredOn([allocation], synchronizer, () => `allocation ${allocation.contractId}`));
     }
     for (const { facts } of allocations) {
       const held = facts.lockedHolding === undefined ? undefined : site.lockedHolding(facts.lockedHolding);
@@ -69,8 +65,11 @@ function writeInstruments(draft: Draft, site: Site, instruments: readonly string
 }
 
 function writeHolders(draft: Draft, site: Site, holders: readonly Holder[]): void {
-  const credentials = holders.map((holder) => [holder.party, draft.referAll(site.credentials(holder))]);
-  draft.put("holder-credentials", { tag: "AV_Map", value: Object.fromEntries(credentials) });
+  const credentials = holders.map((holder) => ({
+    name: holder.party,
+    value: draft.referAll(site.credentials(holder)),
+  }));
+  draft.put("holder-credentials", { tag: "AV_Map", value: credentials });
 }
 
 /** Each party of an account with the instruments that it sends or receives. */

@@ -1,16 +1,14 @@
 import type { Contract } from "../../../store/store.js";
-import { ask } from "../../ask.js";
 import type { FactoryQuestion, Scene, TransferFactoryAnswer, TransferKind } from "../../registry.js";
 import { Draft } from "../context/draft.js";
 import { acceptTransfer, type Entry, wantedFor, writeEntries } from "../context/entries.js";
 import { onOneSynchronizer } from "../evidence/candidates.js";
-import { gather } from "../evidence/evidence.js";
 import { Site } from "../evidence/site.js";
+import { foresee } from "../evidence/wanted.js";
 import { keys } from "../kinds/keys.js";
 import { transferPreapproval } from "../kinds/parties.js";
-import { allocationFactory } from "../kinds/services.js";
 import { transferArguments } from "./arguments.js";
-import { notServed } from "./found.js";
+import { askFactories, factoriesOf } from "./found.js";
 
 /** The entries of each kind of transfer: one that happens at once needs what an acceptance needs. */
 const entriesOf: Record<TransferKind, readonly Entry[]> = {
@@ -25,17 +23,14 @@ const entriesOf: Record<TransferKind, readonly Entry[]> = {
  * arguments name are not looked at, so a client can ask before it has chosen
  * them.
  */
-export async function transferFactory({ view, now }: Scene, question: FactoryQuestion): Promise<TransferFactoryAnswer> {
+export function transferFactory({ view, now }: Scene, question: FactoryQuestion): TransferFactoryAnswer {
   const { registrar } = question;
   const { sender, receiver, instrumentId } = transferArguments(question);
-  const found = await ask(view, {
-    factories: [{ kind: allocationFactory, key: keys.factory(registrar) }],
-    preapprovals: [{ kind: transferPreapproval, key: keys.preapproval(receiver, registrar) }],
-  });
-  const factories = found.factories.flat();
-  if (factories.length === 0) throw notServed(registrar);
-  const preapprovals = found.preapprovals
-    .flat()
+  const preapprovalKey = keys.preapproval(receiver, registrar);
+  view.foresee(() => [askFactories(registrar), { kind: transferPreapproval, key: preapprovalKey }]);
+  const factories = factoriesOf(view, registrar);
+  const preapprovals = view
+    .byKey(transferPreapproval, preapprovalKey)
     .filter(
       ({ facts }) => facts.instrumentAllowances.length === 0 || facts.instrumentAllowances.includes(instrumentId),
     );
@@ -43,22 +38,26 @@ export async function transferFactory({ view, now }: Scene, question: FactoryQue
   const transferKind = sender === receiver ? "self" : preapprovals.length > 0 ? "direct" : "offer";
   const entries = entriesOf[transferKind];
   const transfer = { instruments: [instrumentId], sender, receiver };
-  const evidence = await gather(view, {
+  foresee(view, () => ({
     ...wantedFor(entries, registrar, transfer),
     providers: transferKind === "direct" ? [] : factories.map(({ facts }) => facts.provider),
-  });
+  }));
   const answerWith = (home: Contract, synchronizer: string, provider: string | undefined): TransferFactoryAnswer => {
     const draft = new Draft(true);
-    const site = new Site({ evidence, registrar, synchronizer, now, lenient: false });
+    const site = new Site({ view, registrar, synchronizer, now, lenient: false });
     writeEntries(entries, draft, site, { ...transfer, provider });
     draft.disclose(home);
     return { ...draft.finish(), factoryId: home.contractId, transferKind };
   };
   return transferKind === "direct"
-    ? onOneSynchronizer(preapprovals, `the TransferPreapproval of receiver ${receiver}`, (home, synchronizer) =>
-        answerWith(home, synchronizer, undefined),
+    ? onOneSynchronizer(
+        preapprovals,
+        () => `the TransferPreapproval of receiver ${receiver}`,
+        (home, synchronizer) => answerWith(home, synchronizer, undefined),
       )
-    : onOneSynchronizer(factories, `the AllocationFactory of registrar ${registrar}`, (home, synchronizer) =>
-        answerWith(home, synchronizer, home.facts.provider),
+    : onOneSynchronizer(
+        factories,
+        () => `the AllocationFactory of registrar ${registrar}`,
+        (home, synchronizer) => answerWith(home, synchronizer, home.facts.provider),
       );
 }

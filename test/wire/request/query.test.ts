@@ -1,11 +1,11 @@
 import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import { GetBurnRequestCreateContextRequestSchema } from "../../gen/offledger/burn/v0/burn_pb.js";
-import { ListInstrumentsRequestSchema } from "../../gen/offledger/metadata/v1/metadata_pb.js";
-import { VerifyTransferProofRequestSchema } from "../../gen/offledger/transfer/v0/transfer_pb.js";
-import { GetTransferInstructionContextRequestSchema } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { type Query, queryFields } from "../../src/wire/query.js";
+import { GetBurnRequestCreateContextRequestSchema } from "../../../gen/offledger/burn/v0/burn_pb.js";
+import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
+import { VerifyTransferProofRequestSchema } from "../../../gen/offledger/transfer/v0/transfer_pb.js";
+import { GetTransferInstructionContextRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import { type Query, queryFields } from "../../../src/wire/request/query.js";
 
 /** A text and a whole number. */
 const page = ListInstrumentsRequestSchema;

@@ -1,7 +1,7 @@
 /** Query parameters -> fields of a request message in JSON. Pure. */
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { shown } from "../registry/errors.js";
-import { malformed } from "./errors.js";
+import { shown } from "../../registry/errors.js";
+import { malformed } from "../errors.js";
 
 /** As the server reads a query: a parameter that comes more than once has a list. */
 export type Query = Readonly<Record<string, string | readonly string[]>>;

@@ -1,85 +1,9 @@
-/** Path parameters, query and JSON body -> the request message of an rpc. Pure. */
-import {
-  type DescField,
-  type DescMessage,
-  fromJson,
-  type JsonObject,
-  type JsonValue,
-  type Message,
-  ScalarType,
-} from "@bufbuild/protobuf";
-import { shown } from "../registry/errors.js";
-import { malformed } from "./errors.js";
-import type { Binding } from "./http-rules.js";
-import { valueOf } from "./path-template.js";
-import { type PlainReader, plainReader } from "./plain.js";
-import { type Query, queryFields } from "./query.js";
-
-type Parameters = Readonly<Record<string, string | undefined>>;
-
-/**
- * Builds the request message: of the body where the rule has one, else of the
- * query. What the path names is taken from the path alone: a field of the same
- * name in body or query is dropped. Throws invalid_argument where the body is
- * not an object, or a field is of the wrong type.
- */
-export function requestMessage(
-  schema: DescMessage,
-  binding: Binding,
-  parameters: Parameters,
-  body: JsonValue,
-  query: Query = {},
-): Message {
-  const fields: JsonObject = binding.hasBody ? { ...bodyObject(body) } : queryFields(schema, query);
-  for (const variable of binding.path.variables) {
-    bind(fields, schema, variable.fieldPath, valueOf(variable, parameters));
-  }
-  return decoded(schema, fields);
-}
-
-/** The message in JSON, as every protocol reads it. Throws invalid_argument, and names the field that is wrong. */
-export function decoded(schema: DescMessage, fields: JsonObject): Message {
-  const plain = plainOf(schema)?.(fields);
-  if (plain !== undefined) return plain;
-  try {
-    return fromJson(schema, fields, { ignoreUnknownFields: true });
-  } catch (error) {
-    throw malformed(reasonOf(error, schema, fields));
-  }
-}
-
-const readers = new Map<DescMessage, PlainReader | undefined>();
-
-/** Reads plain messages fast; undefined for those that are not. */
-export function plainOf(schema: DescMessage): PlainReader | undefined {
-  if (!readers.has(schema)) readers.set(schema, plainReader(schema));
-  return readers.get(schema);
-}
-
-/** Sets the field at the end of a path of fields, in place of whatever stands there. */
-function bind(into: JsonObject, schema: DescMessage, fieldPath: readonly string[], value: string): void {
-  const [name, ...rest] = fieldPath;
-  const field = schema.fields.find((known) => known.name === name);
-  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}, which a path template names`);
-  if (rest.length === 0 || field.message === undefined) {
-    delete into[field.name];
-    into[field.jsonName] = value;
-    return;
-  }
-  const given = into[field.jsonName] ?? into[field.name];
-  const inner: JsonObject = given !== undefined && isObject(given) ? { ...given } : {};
-  delete into[field.name];
-  into[field.jsonName] = inner;
-  bind(inner, field.message, rest, value);
-}
-
-function bodyObject(body: JsonValue): JsonObject {
-  if (isObject(body)) return body;
-  throw malformed(`the body has to be a JSON object, and is ${shown(body)}`);
-}
+/** What is wrong with a request that the library refuses, in the spelling of the caller. */
+import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { shown } from "../../registry/errors.js";
 
 /** Names the field that is wrong, and the way to it; the library does so for some, and in the spelling of the proto file. */
-function reasonOf(error: unknown, schema: DescMessage, json: JsonObject): string {
+export function reasonOf(error: unknown, schema: DescMessage, json: JsonObject): string {
   const message = error instanceof Error ? error.message : String(error);
   if (message.includes("recursion depth") || error instanceof RangeError) return "the body is nested too deep";
   return wrongField(schema, json, "") ?? message;
@@ -164,6 +88,6 @@ function isInt32(value: JsonValue): boolean {
   return isNumeric && Number.isInteger(Number(value)) && Math.abs(Number(value)) <= 0x7fffffff;
 }
 
-function isObject(value: JsonValue): value is JsonObject {
+export function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,13 +1,13 @@
 import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
-import { AllocationService } from "../../gen/offledger/allocation/v2/allocation_service_pb.js";
-import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
-import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
-import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import { type Binding, bindingsOf } from "../../src/wire/http-rules.js";
-import { parsePathTemplate } from "../../src/wire/path-template.js";
-import { requestMessage } from "../../src/wire/request.js";
+import { AllocationService } from "../../../gen/offledger/allocation/v2/allocation_service_pb.js";
+import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
+import { InstrumentConfigurationService } from "../../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
+import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
+import { type Binding, bindingsOf } from "../../../src/wire/http-rules.js";
+import { parsePathTemplate } from "../../../src/wire/path-template.js";
+import { requestReader } from "../../../src/wire/request/request.js";
 
 const factory = AllocationService.method.getSettlementFactory;
 const reject = TransferInstructionService.method.getTransferInstructionRejectContext;
@@ -19,7 +19,7 @@ function fieldsOf(method: DescMethod, parameters: Record<string, string>, body: 
   const [own] = bindingsOf(method);
   const used = binding ?? own;
   if (used === undefined) throw new Error(`${method.name} has no binding`);
-  const { $typeName, ...fields } = requestMessage(method.input, used, parameters, body);
+  const { $typeName, ...fields } = requestReader(method.input, used)(parameters, body);
   expect($typeName).toBe(method.input.typeName);
   return fields;
 }

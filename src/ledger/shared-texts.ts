@@ -1,0 +1,41 @@
+import type { JsonObject, JsonValue } from "../store/store.js";
+
+/** How many texts are kept; when there are more, all are let go and it begins anew. */
+const MOST = 50_000;
+/** Longer ones are contract ids and the like, which come once. */
+const LONGEST = 128;
+
+/**
+ * Parties, synchronizers and templates come with every contract, each time as
+ * another text of some hundred bytes: here equal ones become one and the same,
+ * which takes less memory and is compared at a glance.
+ */
+export class SharedTexts {
+  readonly #known = new Map<string, string>();
+
+  text(text: string): string {
+    if (text.length > LONGEST) return text;
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    if (this.#known.size >= MOST) this.#known.clear();
+    this.#known.set(text, text);
+    return text;
+  }
+
+  /** Every text in an object that was just parsed, and is nobody else's yet. */
+  within(object: JsonObject): JsonObject {
+    for (const name in object) {
+      const value = object[name];
+      if (value !== undefined) object[name] = this.#value(value);
+    }
+    return object;
+  }
+
+  #value(value: JsonValue): JsonValue {
+    if (typeof value === "string") return this.text(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (!Array.isArray(value)) return this.within(value);
+    for (let index = 0; index < value.length; index++) value[index] = this.#value(value[index] ?? null);
+    return value;
+  }
+}

@@ -1,0 +1,22 @@
+import type { Contract } from "../store/store.js";
+
+/** How many functions there are below: each has a place of its own in every contract. */
+let places = 0;
+
+/**
+ * Remembers what `make` gives for a contract as long as there is the contract:
+ * what is needed of it again and again is made once, when it is first asked for.
+ * A contract that is reassigned is another. To be called when a module is
+ * loaded, not for each request.
+ */
+export function derived<T extends object | string>(make: (contract: Contract) => T): (contract: Contract) => T {
+  const place = places++;
+  return (contract) => {
+    const known = contract.derived[place];
+    // Nobody else writes to this place.
+    if (known !== undefined) return known as T;
+    const made = make(contract);
+    contract.derived[place] = made;
+    return made;
+  };
+}

@@ -1,0 +1,69 @@
+/** The rules on requests: what is passed without the library would have been passed by it. */
+import { create, type DescMessage, fromJson, type JsonObject, type Message, ScalarType } from "@bufbuild/protobuf";
+import { createValidator } from "@bufbuild/protovalidate";
+import { ConnectError } from "@connectrpc/connect";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { GetAllocationContextRequestSchema } from "../../../gen/offledger/allocation/v1/allocation_pb.js";
+import { GetBurnOfferContextRequestSchema } from "../../../gen/offledger/burn/v0/burn_pb.js";
+import { GetFactoryRequestSchema } from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import { GetTransferInstructionContextRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import { checkRules } from "../../../src/wire/request/validation.js";
+
+const validator = createValidator();
+
+const schemas: readonly DescMessage[] = [
+  GetFactoryRequestSchema,
+  GetTransferInstructionContextRequestSchema,
+  GetAllocationContextRequestSchema,
+  GetBurnOfferContextRequestSchema,
+];
+
+/** Texts on both sides of the limits, of one and of two units a character. */
+const text = fc
+  .tuple(
+    fc.constantFrom("x", "é", "😀"),
+    fc.constantFrom(0, 1, 2, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 3000),
+  )
+  .map(([unit, count]) => unit.repeat(count));
+
+const isRefused = (schema: DescMessage, request: Message): boolean => {
+  try {
+    checkRules(schema, request);
+    return false;
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConnectError);
+    return true;
+  }
+};
+
+describe.each(schemas.map((schema) => [schema.name, schema] as const))("%s", (_name, schema) => {
+  test("is refused where the library refuses it, and nowhere else", () => {
+    const fields = schema.fields.map((field): [string, fc.Arbitrary<JsonObject[string]>] => [
+      field.jsonName,
+      field.fieldKind === "message"
+        ? fc.constant({})
+        : field.fieldKind === "scalar" && field.scalar === ScalarType.STRING
+          ? text
+          : fc.boolean(),
+    ]);
+    const arbitrary = fc.record(Object.fromEntries(fields), { requiredKeys: [] });
+    let refused = 0;
+    fc.assert(
+      fc.property(arbitrary, (json) => {
+        const request = fromJson(schema, json as JsonObject);
+        const isWrong = isRefused(schema, request);
+        if (isWrong) refused++;
+        expect(isWrong).toBe(validator.validate(schema, request).kind !== "valid");
+      }),
+      { numRuns: 300 },
+    );
+    expect(refused).toBeGreaterThan(0);
+    expect(refused).toBeLessThan(300);
+  });
+});
+
+test("the error names every field that is wrong", () => {
+  const request = create(GetFactoryRequestSchema, { registrarParty: "" });
+  expect(() => checkRules(GetFactoryRequestSchema, request)).toThrow(/registrarParty: .*; choiceArguments: /);
+});
