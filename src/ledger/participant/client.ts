@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue, Kind } from "../../store/store.js";
 import { LedgerError } from "./errors.js";
 import { eventFormat } from "./formats.js";
 import { call, type Endpoint } from "./http.js";
-import type { Ledger } from "./mirror.js";
-import { stream } from "./stream.js";
+import type { Ledger, Updates } from "./ledger.js";
+import { Stream, stream } from "./stream.js";
 
 /** A participant's JSON Ledger API v2, as far as the mirror uses it. Everything throws LedgerError. */
 export class ParticipantClient implements Ledger {
@@ -31,10 +31,10 @@ export class ParticipantClient implements Ledger {
   }
 
   /** The updates behind an offset, up to another or without end. */
-  updates(after: number, upTo?: number): AsyncGenerator<JsonValue> {
+  updates(after: number, upTo?: number): Promise<Updates> {
     const until = upTo === undefined ? {} : { endInclusive: upTo };
     const request = { beginExclusive: after, ...until, updateFormat: this.#updateFormat() };
-    return stream(this.#endpoint, "/v2/updates", request, upTo !== undefined);
+    return Stream.open(this.#endpoint, "/v2/updates", request, upTo !== undefined);
   }
 
   /** Whether the participant still has the update: one that was restored from a backup may not. */

@@ -9,12 +9,17 @@ const MOST_CHARACTERS = 16 * 1024 * 1024;
 export class Inbox {
   readonly #socket: WebSocket;
   readonly #messageMs: number;
-  readonly #pings: NodeJS.Timeout;
+  readonly #beating: NodeJS.Timeout;
   readonly #waiting: string[] = [];
   #characters = 0;
-  /** Ends the wait of whoever reads; set while somebody does. */
-  #wake: () => void = () => undefined;
+  /** End the waits for anything to happen. */
+  readonly #wakes: (() => void)[] = [];
+  #isOpen = false;
   #end: LedgerError | "closed" | undefined;
+  #beats = 0;
+  /** Pings are numbered: the last that was sent, and the last that was answered. */
+  #sent = 0;
+  #answered = 0;
   /** Whether anything has come since the last ping. */
   #alive = true;
   /** Since when a message is waited for that has not come. */
@@ -24,9 +29,15 @@ export class Inbox {
   constructor(socket: WebSocket, pingMs: number, messageMs: number) {
     this.#socket = socket;
     this.#messageMs = messageMs;
+    socket.on("open", () => {
+      this.#isOpen = true;
+      this.#wake();
+    });
     socket.on("message", (data: Buffer) => this.#put(data.toString()));
-    socket.on("pong", () => {
+    socket.on("pong", (data: Buffer) => {
       this.#alive = true;
+      this.#answered = Number(data.toString());
+      this.#wake();
     });
     socket.on("unexpected-response", (_request, response) => {
       response.resume();
@@ -41,7 +52,34 @@ export class Inbox {
         code === 1000 || code === 1005 ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code})`),
       );
     });
-    this.#pings = setInterval(() => this.#ping(), pingMs);
+    this.#beating = setInterval(() => this.#beat(), pingMs);
+  }
+
+  /** Whether nothing more comes behind what waits. */
+  get isOver(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** Ends when the server has accepted, and throws LedgerError where it does not. */
+  async opened(): Promise<void> {
+    while (!this.#isOpen) {
+      if (this.#end instanceof LedgerError) throw this.#end;
+      if (this.#end !== undefined) throw new LedgerError("lost", "the stream was closed before it was open");
+      await this.#change();
+    }
+  }
+
+  /**
+   * Whether the server answers a ping that is sent now, within the time of another
+   * two. It cannot be heard while the socket is paused, and is not waited for then.
+   */
+  async answers(): Promise<boolean> {
+    const canHear = () => this.#end === undefined && !this.#socket.isPaused;
+    if (!canHear()) return false;
+    const number = this.#ping();
+    const last = this.#beats + 2;
+    while (canHear() && this.#answered < number && this.#beats < last) await this.#change();
+    return this.#end === undefined && this.#answered >= number;
   }
 
   /** Ends when the server has closed in order, and throws LedgerError where it has not. What came before comes first. */
@@ -58,9 +96,7 @@ export class Inbox {
         yield next;
       } else if (this.#end === undefined) {
         this.#missingSince ??= performance.now();
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+        await this.#change();
       } else if (this.#end === "closed") {
         return;
       } else {
@@ -70,7 +106,7 @@ export class Inbox {
   }
 
   close(): void {
-    clearInterval(this.#pings);
+    clearInterval(this.#beating);
     this.#socket.terminate();
   }
 
@@ -94,16 +130,38 @@ export class Inbox {
     this.#wake();
   }
 
-  #ping(): void {
-    if (this.#socket.readyState !== WebSocket.OPEN || this.#socket.isPaused) return;
-    const missing = this.#missingSince === undefined ? 0 : performance.now() - this.#missingSince;
-    if (!this.#alive || missing > this.#messageMs) {
-      const what = this.#alive ? "sent no message" : "answered no ping";
-      this.#stop(new LedgerError("lost", `the participant has ${what} on a stream for too long`));
-      this.#socket.terminate();
-      return;
+  #beat(): void {
+    this.#beats++;
+    this.#wake();
+    // Nothing comes behind the server's word that it closes, and it may not do so for long.
+    if (this.#socket.readyState === WebSocket.CLOSING) this.#socket.terminate();
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    // While the socket is paused no answer is heard; pings still show whoever is between that it is in use.
+    if (!this.#socket.isPaused) {
+      const missing = this.#missingSince === undefined ? 0 : performance.now() - this.#missingSince;
+      if (!this.#alive || missing > this.#messageMs) {
+        const what = this.#alive ? "sent no message" : "answered no ping";
+        this.#stop(new LedgerError("lost", `the participant has ${what} on a stream for too long`));
+        this.#socket.terminate();
+        return;
+      }
+      this.#alive = false;
     }
-    this.#alive = false;
-    this.#socket.ping();
+    this.#ping();
+  }
+
+  /** Sends a ping, and gives its number. */
+  #ping(): number {
+    this.#socket.ping(String(++this.#sent));
+    return this.#sent;
+  }
+
+  /** Ends when anything has happened. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#wakes.push(resolve));
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakes.splice(0)) wake();
   }
 }

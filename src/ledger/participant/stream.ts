@@ -7,34 +7,79 @@ import { Inbox } from "./inbox.js";
 /** Largest message: one update, which may create many contracts. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/**
- * Opens a stream: sends one request, and gives each message that comes back.
- * Ends when the server closes it in order; throws LedgerError where it sends an
- * error, is silent, or the connection is cut. A stream that `hasEnd` counts as
- * silent also where pings are answered and messages do not come. Leaving the
- * loop, or aborting the endpoint, closes it.
- */
-export async function* stream(
-  endpoint: Endpoint,
-  path: string,
-  request: JsonValue,
-  hasEnd: boolean,
-): AsyncGenerator<JsonValue> {
-  const waits = { ...patience, ...endpoint.patience };
-  const socket = connect(endpoint, path, await tokenOf(endpoint), waits);
-  const inbox = new Inbox(socket, waits.ping, hasEnd ? waits.message : Infinity);
-  const { signal } = endpoint;
-  const abort = () => socket.terminate();
-  signal.addEventListener("abort", abort, { once: true });
+/** The messages of a stream from its opening on. Leaving the loop closes it. */
+export async function* stream(...of: Parameters<typeof Stream.open>): AsyncGenerator<JsonValue> {
+  const opened = await Stream.open(...of);
   try {
-    if (signal.aborted) return;
-    socket.once("open", () => socket.send(JSON.stringify(request)));
-    for await (const text of inbox.messages()) yield message(text);
-  } catch (error) {
-    throw error instanceof LedgerError ? noted(endpoint, error) : error;
+    yield* opened;
   } finally {
-    signal.removeEventListener("abort", abort);
-    inbox.close();
+    opened.close();
+  }
+}
+
+/**
+ * A stream: one request, and each message that comes back. Ends when the server
+ * closes it in order; throws LedgerError where it sends an error, is silent, or
+ * the connection is cut. To be closed by its owner; aborting the endpoint cuts it.
+ */
+export class Stream implements AsyncIterable<JsonValue> {
+  readonly #endpoint: Endpoint;
+  readonly #inbox: Inbox;
+  readonly #abort: () => void;
+
+  /**
+   * Ends when the server has accepted the stream, and has been sent the request. A
+   * stream that `hasEnd` counts as silent also where pings are answered and
+   * messages do not come.
+   */
+  static async open(endpoint: Endpoint, path: string, request: JsonValue, hasEnd: boolean): Promise<Stream> {
+    const waits = { ...patience, ...endpoint.patience };
+    const token = await tokenOf(endpoint);
+    if (endpoint.signal.aborted) throw new LedgerError("lost", "nothing more is wanted of the participant");
+    const socket = connect(endpoint, path, token, waits);
+    const opened = new Stream(endpoint, socket, waits.ping, hasEnd ? waits.message : Infinity);
+    socket.once("open", () => socket.send(JSON.stringify(request)));
+    try {
+      await opened.#inbox.opened();
+      return opened;
+    } catch (error) {
+      opened.close();
+      throw opened.#noted(error);
+    }
+  }
+
+  private constructor(endpoint: Endpoint, socket: WebSocket, pingMs: number, messageMs: number) {
+    this.#endpoint = endpoint;
+    this.#inbox = new Inbox(socket, pingMs, messageMs);
+    this.#abort = () => socket.terminate();
+    endpoint.signal.addEventListener("abort", this.#abort, { once: true });
+  }
+
+  /** Whether nothing more comes behind what waits to be read. */
+  get isOver(): boolean {
+    return this.#inbox.isOver;
+  }
+
+  /** Whether the server answers on it now. It cannot be heard where too much waits to be read. */
+  answers(): Promise<boolean> {
+    return this.#inbox.answers();
+  }
+
+  close(): void {
+    this.#endpoint.signal.removeEventListener("abort", this.#abort);
+    this.#inbox.close();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<JsonValue> {
+    try {
+      for await (const text of this.#inbox.messages()) yield message(text);
+    } catch (error) {
+      throw this.#noted(error);
+    }
+  }
+
+  #noted(error: unknown): unknown {
+    return error instanceof LedgerError ? noted(this.#endpoint, error) : error;
   }
 }
 

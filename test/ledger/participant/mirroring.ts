@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { ParticipantClient } from "../../../src/ledger/participant/client.js";
 import type { Patience } from "../../../src/ledger/participant/http.js";
+import type { Ledger } from "../../../src/ledger/participant/ledger.js";
 import { Mirror } from "../../../src/ledger/participant/mirror.js";
 import { Progress } from "../../../src/ledger/participant/progress.js";
 import { noToken } from "../../../src/ledger/participant/tokens.js";
@@ -44,7 +45,12 @@ export async function participantOn(options: Parameters<typeof Participant.start
 
 const patience: Patience = { answer: 2_000, open: 2_000, ping: 100, message: 200 };
 
-export function mirror(url: string, parties: readonly string[] = [operator]): Mirroring {
+/** `around` may stand between the mirror and the ledger, to act at an instant of its own. */
+export function mirror(
+  url: string,
+  parties: readonly string[] = [operator],
+  around: (ledger: Ledger) => Ledger = (ledger) => ledger,
+): Mirroring {
   const end = new AbortController();
   const { signal } = end;
   const store = new MemoryStore();
@@ -54,7 +60,7 @@ export function mirror(url: string, parties: readonly string[] = [operator]): Mi
   const note = (level: string) => (details: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
   const running = new Mirror({
-    ledger: new ParticipantClient(endpoint, parties, kinds),
+    ledger: around(new ParticipantClient(endpoint, parties, kinds)),
     decoder: new Decoder(kinds),
     writer: store,
     progress,

@@ -20,7 +20,8 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s closes the streams, and the progra
   try {
     const said = text(child.stdout);
     const ended = once(child, "exit");
-    await until("the updates are followed", () => participant.streams === 1, 20_000);
+    const hasSnapshot = () => participant.requests.some(({ path }) => path === "/v2/state/active-contracts");
+    await until("the updates are followed", () => hasSnapshot() && participant.streams === 1, 20_000);
     const begun = performance.now();
     child.kill(signal);
     expect(await ended).toEqual([0, null]);

@@ -386,11 +386,11 @@ describe("a reader that is slower than the server", () => {
 
   test("is not taken for a server that is silent", async () => {
     const { url, held } = await flood();
-    const messages = open(endpointAt(url, { patience: { ping: 150, message: 150 } }), true);
+    const messages = open(endpointAt(url, { patience: { ping: 500, message: 500 } }), true);
     await messages.next();
     expect(await settled(held)).toBeGreaterThan(30_000_000);
     // Longer than a silent server is waited for.
-    await pause(500);
+    await pause(1_500);
     const { got, failure } = await all(messages);
     expect(failure).toBeUndefined();
     expect(got).toHaveLength(COUNT - 1);
