@@ -89,7 +89,7 @@ export class Decoder {
       contractId,
       kind,
       templateId: this.#texts.text(text(event, "templateId")),
-      payload,
+      payload: JSON.stringify(payload),
       createdEventBlob: text(event, "createdEventBlob", "ask the participant with includeCreatedEventBlob"),
       createdAt,
       createdMicros: micros(createdAt),

@@ -60,7 +60,9 @@ export function contractMeta(contract: Contract) {
 }
 
 function debugFields({ kind, payload, createdAt }: Contract) {
-  return { debugPackageName: kind.packageName, debugPayload: payload, debugCreatedAt: createdAt };
+  // What was written as JSON of an object is one again.
+  const debugPayload = JSON.parse(payload) as JsonObject;
+  return { debugPackageName: kind.packageName, debugPayload, debugCreatedAt: createdAt };
 }
 
 function contextData({ values }: ContextAnswer): JsonObject {

@@ -56,8 +56,8 @@ export interface Contract<F = unknown> {
   readonly kind: Kind<F>;
   /** Fully qualified: `packageId:Module:Entity`. */
   readonly templateId: string;
-  /** The arguments that created it, as the ledger encodes them. */
-  readonly payload: JsonObject;
+  /** The arguments that created it, as the ledger encodes them: JSON text, which takes far less memory than its objects. */
+  readonly payload: string;
   /** What `kind.read` made of the payload. */
   readonly facts: F;
   readonly keys: readonly string[];

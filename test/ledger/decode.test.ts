@@ -44,7 +44,7 @@ describe("an active contract", () => {
         contractId: "offer",
         kind: transferOffer,
         templateId: "pkg-7:Utility.Registry.App.V0.Model.Transfer:TransferOffer",
-        payload: payload.offer("alice", "bob", "USD", "locked"),
+        payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
         facts: {
           admin: "registrar::1220",
           instrumentId: "USD",

@@ -34,7 +34,7 @@ function held(contractId: string, letters: string, more: Partial<Credential> = {
     contractId,
     kind: credential,
     templateId: "pkg-1:Utility.Credential.V0.Credential:Credential",
-    payload: {},
+    payload: "{}",
     facts,
     keys: [],
     createdEventBlob: "AAAA",

@@ -66,7 +66,7 @@ function contract(kind: Kind<Facts>, contractId: string, options: Options = {}):
     contractId,
     kind,
     templateId: `pkg-1:${kind.entity}`,
-    payload,
+    payload: JSON.stringify(payload),
     createdEventBlob: Buffer.from(contractId).toString("base64"),
     createdAt: timeOf(createdMicros),
     createdMicros,
@@ -459,7 +459,7 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
           labels: ["red", "sweet"],
           more: {
             templateId: `${"cd".repeat(32)}:Fruit.Tree:Apple`,
-            payload,
+            payload: JSON.stringify(payload),
             facts: { name: awkward, labels: ["red", "sweet"] },
             createdEventBlob: Buffer.alloc(3_000, 0xa5).toString("base64"),
             createdAt: "2026-01-05T09:00:00.123456789Z",

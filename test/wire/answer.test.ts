@@ -11,7 +11,6 @@ import {
   utilityContextReply,
   utilityFactoryReply,
 } from "../../src/service/context-reply.js";
-import type { JsonObject } from "../../src/store/store.js";
 import { Answer } from "../../src/wire/answer/answer.js";
 import { jsonWriting } from "../../src/wire/answer/json-writing.js";
 import { made } from "../../src/wire/answer/pieces.js";
@@ -54,8 +53,7 @@ const contract = fc
     contractId,
     kind,
     templateId: "package:Module:Entity",
-    // What fast-check gives is JSON.
-    payload: payload as JsonObject,
+    payload: JSON.stringify(payload),
     facts: null,
     keys: [],
     createdEventBlob: blob,

@@ -13,7 +13,7 @@ const moving: Contract = {
   contractId: "secret-contract",
   kind: { packageName: "package", entity: "Module:Entity", read: () => undefined },
   templateId: "package:Module:Entity",
-  payload: {},
+  payload: "{}",
   facts: null,
   keys: [],
   createdEventBlob: "AAAA",

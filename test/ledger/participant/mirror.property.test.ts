@@ -254,7 +254,7 @@ async function stateOf(mirroring: Mirroring): Promise<unknown> {
       [...held.values()].map((one) => ({
         contractId: one.contractId,
         templateId: one.templateId,
-        payload: one.payload,
+        payload: JSON.parse(one.payload) as unknown,
         blob: one.createdEventBlob,
         createdAt: one.createdAt,
         synchronizerId: one.synchronizerId,

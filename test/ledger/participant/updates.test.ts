@@ -125,7 +125,7 @@ describe("a transaction", () => {
             contractId: "one",
             kind: transferOffer,
             templateId: `pkg-1:${OFFER}`,
-            payload: payload.offer("alice", "bob", "USD", "locked"),
+            payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
             facts: {
               admin: "registrar::1220",
               instrumentId: "USD",
