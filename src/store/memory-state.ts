@@ -90,8 +90,7 @@ export class MemoryState {
       const known = this.#contracts.get(change.unassigned);
       // At the same counter the contract has arrived already, and this event is the older one.
       if (known === undefined || change.reassignmentCounter <= known.reassignmentCounter) return;
-      const { reassignmentCounter } = change;
-      this.#put({ ...known, synchronizerId: undefined, reassignmentCounter, derived: [] });
+      this.#put(unassigned(known, change.reassignmentCounter));
     } else if (isHeld(change.active)) {
       const known = this.#contracts.get(change.active.contractId);
       if (known === undefined || change.active.reassignmentCounter >= known.reassignmentCounter)
@@ -148,4 +147,23 @@ function append(lists: Map<string, Contract[]>, key: string, contract: Contract)
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [contract]);
   else list.push(contract);
+}
+
+/** The contract between two synchronizers. Its fields are named for the sake of speed; see decode.ts. */
+function unassigned(known: Contract, reassignmentCounter: number): Contract {
+  return {
+    facts: known.facts,
+    keys: known.keys,
+    share: known.share,
+    contractId: known.contractId,
+    kind: known.kind,
+    templateId: known.templateId,
+    payload: known.payload,
+    createdEventBlob: known.createdEventBlob,
+    createdAt: known.createdAt,
+    createdMicros: known.createdMicros,
+    synchronizerId: undefined,
+    reassignmentCounter,
+    derived: [],
+  };
 }

@@ -72,7 +72,7 @@ export interface Contract<F = unknown> {
   /** Grows by one with each reassignment; 0 from creation to the first. */
   readonly reassignmentCounter: number;
   /** What it adds to a sum; undefined where nothing is summed. */
-  readonly share?: Share;
+  readonly share: Share | undefined;
   /** What was derived from it and is kept with it; empty at first. Nobody touches it but registry/derived.ts. */
   readonly derived: unknown[];
 }

@@ -12,6 +12,8 @@ const IDLE_CHECK_MS = 20;
 /** Requests that one HTTP/2 connection may have under way. */
 const MAX_STREAMS = 256;
 
+type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+
 /** No HTTP/1.1 method begins like the preface of HTTP/2, `PRI * HTTP/2.0`. */
 const PREFACE = Buffer.from("PRI");
 
@@ -24,10 +26,12 @@ export class Listener {
   readonly #servers: http.Server[] = [];
   readonly #silent = new Set<Socket>();
   readonly #sessions = new Set<http2.ServerHttp2Session>();
+  #refuse: Handler | undefined;
 
   /** For Fastify, which calls it for each address it listens on, and owns the HTTP/1.1 server that it gets. */
-  readonly factory: FastifyServerFactory = (handler) => {
-    const server = http.createServer((request, response) => handler(request, response));
+  readonly factory: FastifyServerFactory = (serve) => {
+    const handler: Handler = (request, response) => (this.#refuse ?? serve)(request, response);
+    const server = http.createServer(handler);
     const [serveHttp1] = server.listeners("connection");
     if (serveHttp1 === undefined) throw new Error("this Node.js has no listener for HTTP/1.1 connections");
     server.keepAliveTimeout = IDLE_MS;
@@ -51,8 +55,10 @@ export class Listener {
   /**
    * Lets nothing new begin on the connections there are: those that are silent
    * end now, the others when what is under way on them has been answered.
+   * Requests that come all the same are answered by `refuse`.
    */
-  drain(): void {
+  drain(refuse: Handler): void {
+    this.#refuse = refuse;
     for (const server of this.#servers.filter(({ listening }) => listening)) {
       const timer = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
       server.once("close", () => clearInterval(timer));
@@ -67,7 +73,7 @@ export class Listener {
     for (const session of this.#sessions) session.destroy();
   }
 
-  #http2Server(handler: Parameters<FastifyServerFactory>[0]): http2.Http2Server {
+  #http2Server(handler: Handler): http2.Http2Server {
     const server = http2.createServer(
       { settings: { maxConcurrentStreams: MAX_STREAMS } },
       // The compatibility classes of HTTP/2 have what Fastify uses of a request and a response.

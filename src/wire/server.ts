@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { fastify, type FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import type { Offered } from "../service/handlers.js";
@@ -45,8 +46,6 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     frameworkErrors: (error, request, reply) => {
       void send(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
-    // What comes too late is refused by the hook below, in the words of its family.
-    return503OnClosing: false,
     clientErrorHandler: (error, socket) => {
       const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
       const body = JSON.stringify({ error: "this is not an HTTP request that can be read" });
@@ -67,14 +66,8 @@ export async function createServer(offered: readonly Offered[], options: ServerO
   await server.register(rest(served, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(rpc(served, BODY_LIMIT, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(docs(options.openApi));
-  let closing = false;
-  server.addHook("onRequest", (request, reply, done) => {
-    if (closing) void send(reply.header("connection", "close"), httpError(503, STOPPING, pathOf(request)));
-    else done();
-  });
   server.addHook("preClose", (done) => {
-    closing = true;
-    listener.drain();
+    listener.drain(refuse);
     done();
   });
   return {
@@ -89,4 +82,16 @@ export async function createServer(offered: readonly Offered[], options: ServerO
       }
     },
   };
+}
+
+/** Answers what comes too late, in the words of its family. */
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  const [path = ""] = (request.url ?? "").replaceAll(/\/{2,}/g, "/").split("?", 1);
+  const { status, headers, body } = httpError(503, STOPPING, path);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.setHeader("content-type", "application/json; charset=utf-8");
+  // Over HTTP/2 the session has been told already.
+  if (request.httpVersionMajor === 1) response.setHeader("connection", "close");
+  response.statusCode = status;
+  response.end(JSON.stringify(body));
 }

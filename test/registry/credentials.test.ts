@@ -42,6 +42,7 @@ function held(contractId: string, letters: string, more: Partial<Credential> = {
     createdMicros: 0,
     synchronizerId: "sync-A",
     reassignmentCounter: 0,
+    share: undefined,
     derived: [],
   };
 }

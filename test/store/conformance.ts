@@ -72,6 +72,7 @@ function contract(kind: Kind<Facts>, contractId: string, options: Options = {}):
     createdMicros,
     synchronizerId: "sync-A",
     reassignmentCounter: 0,
+    share: undefined,
     derived: [],
     ...more,
   };

@@ -61,6 +61,7 @@ const contract = fc
     createdMicros: 0,
     synchronizerId: `sync-${place}`,
     reassignmentCounter: 0,
+    share: undefined,
     derived: [],
   }));
 

@@ -21,6 +21,7 @@ const moving: Contract = {
   createdMicros: 0,
   synchronizerId: undefined,
   reassignmentCounter: 1,
+  share: undefined,
   derived: [],
 };
 

@@ -11,21 +11,21 @@ const DELIMITED = 2;
 export function plainFromBinary(schema: DescMessage, bytes: Buffer): Message | undefined {
   const plain = plainSchema(schema);
   if (plain === undefined) return undefined;
-  const { fields, empty } = plain;
-  const message = empty();
+  const { fields } = plain;
+  const values: (JsonValue | undefined)[] = fields.map(() => undefined);
   try {
     const reader = new Reader(bytes, 0, bytes.length);
     while (reader.hasMore()) {
       const tag = reader.varint();
-      const field = fields.find(({ number }) => number === tag >>> 3);
-      if (field === undefined) return undefined;
-      const { type, localName } = field;
+      const index = fields.findIndex(({ number }) => number === tag >>> 3);
+      const type = fields[index]?.type;
+      if (type === undefined) return undefined;
       if ((tag & 7) !== (type === "bool" ? VARINT : DELIMITED)) return undefined;
       // An object that comes in parts is put together by the library.
-      if (type === "object" && message[localName] !== undefined) return undefined;
-      message[localName] = type === "text" ? reader.text() : type === "bool" ? reader.bool() : reader.part().object(1);
+      if (type === "object" && values[index] !== undefined) return undefined;
+      values[index] = type === "text" ? reader.text() : type === "bool" ? reader.bool() : reader.part().object(1);
     }
-    return message;
+    return plain.message(values);
   } catch (error) {
     if (error instanceof NotPlain) return undefined;
     throw error;

@@ -14,17 +14,16 @@ export function plainFromJson(
 ): Message | undefined {
   const plain = plainSchema(schema);
   if (plain === undefined) return undefined;
-  const { fields, empty } = plain;
-  const message = empty();
+  const { fields } = plain;
+  const values: (JsonValue | undefined)[] = [];
   for (let index = 0; index < fields.length; index++) {
     const field = fields[index];
     if (field === undefined) continue;
     const value = given[index] ?? valueOf(field, json);
-    if (value === undefined) continue;
-    if (!fits(field, value)) return undefined;
-    message[field.localName] = value;
+    if (value !== undefined && !fits(field, value)) return undefined;
+    values.push(value);
   }
-  return message;
+  return plain.message(values);
 }
 
 /** Null, which fits no type, stands for both spellings at once. */

@@ -8,8 +8,8 @@ import { create, type DescField, type DescMessage, type Message, ScalarType } fr
 
 export interface PlainSchema {
   readonly fields: readonly PlainField[];
-  /** A message without any field, to be filled by their names in TypeScript. */
-  readonly empty: () => Message & Record<string, unknown>;
+  /** Makes a message of values in the order of the fields, undefined for those that are not set. */
+  readonly message: (values: readonly unknown[]) => Message;
 }
 
 export interface PlainField {
@@ -40,9 +40,21 @@ function plainOf(schema: DescMessage): PlainSchema | undefined {
     const { jsonName, name: protoName, localName, number } = field;
     fields.push({ type, jsonName, protoName, localName, number });
   }
-  const zero = create(schema);
-  // Its fields have values that cannot be changed in place, so a copy shares nothing.
-  return { fields, empty: () => ({ ...zero }) };
+  const zero: Readonly<Record<string, unknown>> = { ...create(schema) };
+  const $typeName = schema.typeName;
+  return {
+    fields,
+    message(values) {
+      // Field after field, as the library does it: then all messages are of one hidden class.
+      const message: Message & Record<string, unknown> = { $typeName };
+      for (let index = 0; index < fields.length; index++) {
+        const name = fields[index]?.localName ?? "";
+        const value = values[index] ?? zero[name];
+        if (value !== undefined) message[name] = value;
+      }
+      return message;
+    },
+  };
 }
 
 function typeOf(field: DescField): PlainField["type"] | undefined {

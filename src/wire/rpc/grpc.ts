@@ -47,7 +47,7 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
         (answer) => framed(answer.binary()),
         (octets) => {
           if (stream.destroyed) return;
-          const head = { ...given, ":status": 200, "content-type": CONTENT_TYPE, "grpc-accept-encoding": ACCEPTED };
+          const head = { ":status": 200, "content-type": CONTENT_TYPE, "grpc-accept-encoding": ACCEPTED, ...given };
           // Sent by the response when the stream asks for them.
           response.addTrailers(OK);
           stream.respond(head, TRAILING);
@@ -63,7 +63,7 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
 /** An answer without a message: what would stand behind it stands in its head. */
 function fail(stream: ServerHttp2Stream, given: OutgoingHttpHeaders, error: unknown): void {
   if (stream.destroyed) return;
-  const head: OutgoingHttpHeaders = { ...given, ":status": 200, "content-type": CONTENT_TYPE };
+  const head: OutgoingHttpHeaders = { ":status": 200, "content-type": CONTENT_TYPE, ...given };
   setTrailerStatus(new Headers(), ConnectError.from(error)).forEach((value, name) => (head[name] = value));
   stream.respond(head, ENDING);
 }

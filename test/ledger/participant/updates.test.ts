@@ -140,6 +140,7 @@ describe("a transaction", () => {
             createdMicros: 1_767_603_600_123_456,
             synchronizerId: "sync-A",
             reassignmentCounter: 0,
+            share: undefined,
             derived: [],
           },
         },

@@ -1,6 +1,6 @@
 import type { Contract } from "../../../store/store.js";
 import { derived } from "../../derived.js";
-import type { AnyValue, ContextAnswer, NamedValue } from "../../registry.js";
+import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue } from "../../registry.js";
 
 /** A contract is always referred to by the same value, so that what has been written of it can be kept with it. */
 const referenceTo = derived((contract): AnyValue => ({ tag: "AV_ContractId", value: contract.contractId, contract }));
@@ -42,6 +42,12 @@ export class Draft {
 
   finish(): ContextAnswer {
     return { values: this.#values, disclosed: this.#disclosed.contracts };
+  }
+
+  /** The answer for a choice on a factory, which is disclosed. */
+  finishFor(factory: Contract): FactoryAnswer {
+    this.#disclosed.add(factory);
+    return { factoryId: factory.contractId, values: this.#values, disclosed: this.#disclosed.contracts };
   }
 }
 

@@ -28,6 +28,10 @@ export function chooseCredentials(
   candidates: readonly Contract<Credential>[],
   now: number,
 ): Choice {
+  const only = onlyOf(requirements, candidates);
+  if (only !== undefined && meets(only.candidate.facts, party, only.requirement, now)) {
+    return { met: true, chosen: [only.candidate] };
+  }
   const claimsAsked = claimsByIssuer(requirements);
   if (claimsAsked.size === 0) return NOTHING_ASKED;
   const usable = candidates.filter(({ facts }) => facts.holder === party && isValid(facts, now));
@@ -52,6 +56,19 @@ export function chooseCredentials(
     chosen.push(...fewest(offers, claims.length).map(({ credential }) => credential));
   }
   return { met: true, chosen };
+}
+
+/** The one requirement and the one credential that there is to meet it, as it is most often; else undefined. */
+function onlyOf(requirements: readonly Requirement[], candidates: readonly Contract<Credential>[]) {
+  const [requirement] = requirements;
+  const [candidate] = candidates;
+  if (requirements.length !== 1 || candidates.length !== 1) return undefined;
+  return requirement === undefined || candidate === undefined ? undefined : { requirement, candidate };
+}
+
+function meets(credential: Credential, party: string, { issuer, requiredClaims }: Requirement, now: number): boolean {
+  const isIts = credential.holder === party && credential.issuer === issuer;
+  return isIts && requiredClaims.length > 0 && isValid(credential, now) && makesAll(credential, party, requiredClaims);
 }
 
 /** A credential and the needed claims that it makes, a bit for each. */

@@ -38,6 +38,9 @@ export interface Setting {
  */
 export class Site {
   readonly #setting: Setting;
+  /** What was looked for last: an answer speaks of the same instrument again and again. */
+  #instrument: string | undefined;
+  #configuration: Contract<InstrumentConfiguration> | undefined;
 
   constructor(setting: Setting) {
     this.#setting = setting;
@@ -45,11 +48,14 @@ export class Site {
 
   /** Undefined only when lenient. */
   configuration(instrument: string): Contract<InstrumentConfiguration> | undefined {
+    if (instrument === this.#instrument) return this.#configuration;
     const { view, registrar } = this.#setting;
-    return this.#needed(
+    this.#configuration = this.#needed(
       view.byKey(instrumentConfiguration, keys.instrument(registrar, instrument)),
       () => `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`,
     );
+    this.#instrument = instrument;
+    return this.#configuration;
   }
 
   /** Undefined only when lenient. */

@@ -23,8 +23,10 @@ export const transferOffer = kind(
   "Utility.Registry.App.V0.Model.Transfer:TransferOffer",
   (payload): Instruction => {
     const transfer = payload.object("transfer");
+    const instrument = transfer.object("instrumentId");
     return {
-      ...instrument(transfer),
+      admin: instrument.id("admin"),
+      instrumentId: instrument.id("id"),
       provider: payload.id("provider"),
       sender: transfer.id("sender"),
       receiver: transfer.id("receiver"),
@@ -39,8 +41,10 @@ export const dvpLegAllocation = kind(
   "Utility.Registry.V0.Holding.Allocation:DvpLegAllocation",
   (payload): Instruction => {
     const leg = payload.object("allocation").object("transferLeg");
+    const instrument = leg.object("instrumentId");
     return {
-      ...instrument(leg),
+      admin: instrument.id("admin"),
+      instrumentId: instrument.id("id"),
       provider: payload.optionalId("provider"),
       sender: leg.id("sender"),
       receiver: leg.id("receiver"),
@@ -57,11 +61,6 @@ export const burnRequest = issuance("Utility.Registry.App.V0.Model.Burn:BurnRequ
   payload.id("lockedHoldingCid"),
 );
 
-function instrument(fields: Fields): Pick<Instruction, "admin" | "instrumentId"> {
-  const id = fields.object("instrumentId");
-  return { admin: id.id("admin"), instrumentId: id.id("id") };
-}
-
 /** Offers and requests to mint and to burn differ in names alone, and in what they lock. */
 function issuance(
   entity: string,
@@ -70,8 +69,10 @@ function issuance(
 ) {
   return kind("utility-registry-app-v0", entity, (payload): Instruction => {
     const fields = payload.object(terms);
+    const instrument = fields.object("instrumentId");
     return {
-      ...instrument(fields),
+      admin: instrument.id("admin"),
+      instrumentId: instrument.id("id"),
       provider: payload.id("provider"),
       sender: undefined,
       receiver: undefined,

@@ -18,12 +18,19 @@ export function factoryWith(
     ...wantedFor(entries, registrar, subject),
     providers: factories.map(({ facts }) => facts.provider),
   }));
+  const { instruments, sender, sent, receiver, issuers } = subject;
   const name = () => `the AllocationFactory of registrar ${registrar}`;
   return onOneSynchronizer(factories, name, (factory, synchronizer) => {
     const draft = new Draft(false);
     const site = new Site({ view, registrar, synchronizer, now, lenient: false });
-    writeEntries(entries, draft, site, { ...subject, provider: factory.facts.provider });
-    draft.disclose(factory);
-    return { ...draft.finish(), factoryId: factory.contractId };
+    writeEntries(entries, draft, site, {
+      instruments,
+      provider: factory.facts.provider,
+      sender,
+      sent,
+      receiver,
+      issuers,
+    });
+    return draft.finishFor(factory);
   });
 }

@@ -55,7 +55,7 @@ export function settlementFactory(
       const held = facts.lockedHolding === undefined ? undefined : site.lockedHolding(facts.lockedHolding);
       if (held !== undefined) draft.disclose(held);
     }
-    return { ...draft.finish(), factoryId: factory.contractId };
+    return draft.finishFor(factory);
   });
 }
 

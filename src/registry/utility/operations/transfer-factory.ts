@@ -37,17 +37,17 @@ export function transferFactory({ view, now }: Scene, question: FactoryQuestion)
 
   const transferKind = sender === receiver ? "self" : preapprovals.length > 0 ? "direct" : "offer";
   const entries = entriesOf[transferKind];
-  const transfer = { instruments: [instrumentId], sender, receiver };
+  const instruments = [instrumentId];
   foresee(view, () => ({
-    ...wantedFor(entries, registrar, transfer),
+    ...wantedFor(entries, registrar, { instruments, sender, receiver }),
     providers: transferKind === "direct" ? [] : factories.map(({ facts }) => facts.provider),
   }));
   const answerWith = (home: Contract, synchronizer: string, provider: string | undefined): TransferFactoryAnswer => {
     const draft = new Draft(true);
     const site = new Site({ view, registrar, synchronizer, now, lenient: false });
-    writeEntries(entries, draft, site, { ...transfer, provider });
-    draft.disclose(home);
-    return { ...draft.finish(), factoryId: home.contractId, transferKind };
+    writeEntries(entries, draft, site, { instruments, provider, sender, receiver });
+    const { factoryId, values, disclosed } = draft.finishFor(home);
+    return { factoryId, transferKind, values, disclosed };
   };
   return transferKind === "direct"
     ? onOneSynchronizer(

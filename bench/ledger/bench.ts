@@ -1,11 +1,11 @@
 /** What the mirror does with a ledger: how fast it takes and follows it, how soon an answer shows a commit, and its memory. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
-import { startApp } from "../src/app.js";
-import { readConfig } from "../src/config/config.js";
+import { startApp } from "../../src/app.js";
+import { readConfig } from "../../src/config/config.js";
 import type { Command, Told } from "./participant.js";
-import { median, percentile, type Row } from "./report.js";
+import { median, percentile, type Row } from "../report/row.js";
+import { isReady, reached } from "../waiting.js";
 
 const CONTRACTS = 100_000;
 const FLOOD = 20_000;
@@ -13,6 +13,8 @@ const RATE = 1_000;
 const SECONDS = 10;
 /** Every how manyth commit is asked for. */
 const SAMPLE = 10;
+/** Longest wait for anything. */
+const PATIENCE_MS = 120_000;
 
 export async function benchLedger(): Promise<Row[]> {
   const child = fork(new URL("participant.ts", import.meta.url), { execArgv: ["--import", "tsx"] });
@@ -32,7 +34,7 @@ export async function benchLedger(): Promise<Row[]> {
     const begun = performance.now();
     const app = await startApp(configOn(url));
     try {
-      await reached(app.url, () => isReady(app.url));
+      await reached(PATIENCE_MS, app.url, () => isReady(app.url));
       const snapshot = (performance.now() - begun) / 1000;
       collect();
       const after = process.memoryUsage();
@@ -41,7 +43,7 @@ export async function benchLedger(): Promise<Row[]> {
       const flooded = performance.now();
       await done();
       const last = (CONTRACTS / 2 + FLOOD - 1).toString().padStart(64, "0");
-      await reached(app.url, () => isServed(app.url, `00${last}ca121220${"a".repeat(64)}`));
+      await reached(PATIENCE_MS, app.url, () => isServed(app.url, `00${last}ca121220${"a".repeat(64)}`));
       const applied = (performance.now() - flooded) / 1000;
 
       const delays: number[] = [];
@@ -49,7 +51,7 @@ export async function benchLedger(): Promise<Row[]> {
       child.on("message", (told: Told) => {
         if (!("offer" in told)) return;
         asking.push(
-          reached(app.url, () => isServed(app.url, told.offer)).then(() => {
+          reached(PATIENCE_MS, app.url, () => isServed(app.url, told.offer)).then(() => {
             delays.push(performance.timeOrigin + performance.now() - told.at);
           }),
         );
@@ -57,28 +59,29 @@ export async function benchLedger(): Promise<Row[]> {
       tell({ trickle: RATE, seconds: SECONDS, sample: SAMPLE });
       await done();
       await Promise.all(asking);
+      const samples = `${delays.length} samples at ${RATE} updates/s`;
       return [
-        [
-          "snapshot",
-          `${Math.round(CONTRACTS / snapshot)} contracts/s`,
-          `${CONTRACTS} contracts in ${snapshot.toFixed(1)} s`,
-        ],
-        [
-          "updates applied",
-          `${Math.round(FLOOD / applied)} updates/s`,
-          `${FLOOD} updates of two contracts, committed at once`,
-        ],
-        [
-          "commit to answer, median",
-          `${median(delays).toFixed(1)} ms`,
-          `${delays.length} samples at ${RATE} updates/s`,
-        ],
-        ["commit to answer, 99th percentile", `${percentile(delays, 0.99).toFixed(1)} ms`, "the same"],
-        [
-          `heap for ${CONTRACTS} contracts`,
-          `${megabytes(after.heapUsed - before.heapUsed)} MB`,
-          `resident set ${megabytes(after.rss)} MB`,
-        ],
+        {
+          what: "snapshot",
+          figure: { value: CONTRACTS / snapshot, unit: "contracts/s" },
+          note: `${CONTRACTS} contracts in ${snapshot.toFixed(1)} s`,
+        },
+        {
+          what: "updates applied",
+          figure: { value: FLOOD / applied, unit: "updates/s" },
+          note: `${FLOOD} updates of two contracts, committed at once`,
+        },
+        { what: "commit to answer, median", figure: { value: median(delays), unit: "ms" }, note: samples },
+        {
+          what: "commit to answer, 99th percentile",
+          figure: { value: percentile(delays, 0.99), unit: "ms" },
+          note: samples,
+        },
+        {
+          what: `heap for ${CONTRACTS} contracts`,
+          figure: { value: megabytes(after.heapUsed - before.heapUsed), unit: "MB" },
+          note: `resident set ${megabytes(after.rss).toFixed(0)} MB`,
+        },
       ];
     } finally {
       await app.close();
@@ -99,21 +102,6 @@ function configOn(url: string) {
   return read.config;
 }
 
-/** Asks until it is so, for two minutes at the most. */
-async function reached(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const until = performance.now() + 120_000;
-  while (!(await isSo())) {
-    if (performance.now() > until) throw new Error(`${what}: waited two minutes in vain`);
-    await delay(2);
-  }
-}
-
-const isReady = async (url: string): Promise<boolean> => {
-  const response = await fetch(`${url}/readyz`);
-  await response.arrayBuffer();
-  return response.status === 200;
-};
-
 async function isServed(url: string, offer: string): Promise<boolean> {
   const path = `/api/token-standard/v0/registrars/registrar::1220/registry/transfer-instruction/v2/${offer}/choice-contexts/reject`;
   const response = await fetch(url + path, { method: "POST" });
@@ -121,7 +109,7 @@ async function isServed(url: string, offer: string): Promise<boolean> {
   return response.status === 200;
 }
 
-const megabytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0);
+const megabytes = (bytes: number): number => bytes / 1024 / 1024;
 
 function collect(): void {
   globalThis.gc?.();

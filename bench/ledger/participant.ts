@@ -3,9 +3,9 @@
  * core with what is measured. Takes commands from its parent: {fill, flood, trickle}.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { payload } from "../test/fixtures/elements.js";
-import { type Creation, ScriptedLedger } from "../test/participant/ledger.js";
-import { Participant } from "../test/participant/participant.js";
+import { payload } from "../../test/fixtures/elements.js";
+import { type Creation, ScriptedLedger } from "../../test/participant/ledger.js";
+import { Participant } from "../../test/participant/participant.js";
 
 export type Command =
   /** Creates so many offers with their locked holdings, half as many of each. */

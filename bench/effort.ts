@@ -1,0 +1,12 @@
+/** How much is measured. BENCH_QUICK=1 makes everything short, to try a benchmark out: its figures mean little. */
+const isQuick = process.env["BENCH_QUICK"] === "1";
+
+/** How often everything is measured, one behind the other in each round, so that a slow minute meets all of it. */
+export const ROUNDS = isQuick ? 2 : 5;
+/** How many connections a load has. */
+export const CONNECTIONS = 50;
+
+/** How long something is measured or warmed up. */
+export const seconds = (whole: number): number => (isQuick ? Math.max(0.3, whole / 8) : whole);
+/** How large something is. */
+export const size = (whole: number): number => (isQuick ? Math.ceil(whole / 20) : whole);

@@ -1,0 +1,81 @@
+/** A connection over HTTP/1.1 that sends one request, and the next when it has the whole answer. */
+import net from "node:net";
+
+export class Connection {
+  readonly #socket: net.Socket;
+  #head = "";
+  /** Bytes of the body that have not come; -1 where the head has not either. */
+  #left = -1;
+  #done: () => void = () => undefined;
+  readonly #failed: (error: Error) => void;
+
+  /** `failed` is told of a connection that breaks, and of an answer that is not 200. */
+  static open(url: string, failed: (error: Error) => void): Promise<Connection> {
+    const { hostname, port } = new URL(url);
+    const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
+    return new Promise((resolve, reject) => {
+      socket.once("error", reject);
+      socket.once("connect", () => {
+        socket.off("error", reject);
+        resolve(new Connection(socket, failed));
+      });
+    });
+  }
+
+  private constructor(socket: net.Socket, failed: (error: Error) => void) {
+    this.#socket = socket;
+    this.#failed = failed;
+    socket.on("error", failed).on("data", (chunk) => this.#receive(chunk));
+  }
+
+  /** Sends a request; `done` is called when its answer is there. */
+  send(request: Buffer, done: () => void): void {
+    this.#head = "";
+    this.#left = -1;
+    this.#done = done;
+    this.#socket.write(request);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #receive(chunk: Buffer): void {
+    let body = chunk.length;
+    if (this.#left === -1) {
+      const before = this.#head.length;
+      this.#head += chunk.toString("latin1", 0, Math.min(chunk.length, 2048));
+      const end = this.#head.indexOf("\r\n\r\n");
+      if (end === -1) return;
+      if (!this.#head.startsWith("HTTP/1.1 200")) {
+        this.#failed(new Error(this.#head));
+        return;
+      }
+      this.#left = Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? Number.NaN);
+      body = before + chunk.length - end - 4;
+    }
+    this.#left -= body;
+    if (this.#left <= 0) this.#done();
+  }
+}
+
+/** What connections tell when they fail, as a promise that does nothing else. */
+export class Failure {
+  readonly told: Promise<never>;
+  readonly tell: (error: Error) => void;
+
+  constructor() {
+    let tell: Failure["tell"] | undefined;
+    this.told = new Promise((_resolve, reject) => (tell = reject));
+    // Who does not wait for it any more has heard enough.
+    this.told.catch(() => undefined);
+    this.tell = (error) => tell?.(error);
+  }
+}
+
+/** The bytes of a POST. */
+export function post(path: string, contentType: string, body: Uint8Array | string): Buffer {
+  const bytes = Buffer.from(body as string);
+  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${contentType}\r\nContent-Length: ${bytes.length}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), bytes]);
+}

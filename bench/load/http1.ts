@@ -1,0 +1,37 @@
+/** Load over HTTP/1.1: connections that each send the next request when they have the whole answer. */
+import { CONNECTIONS } from "../effort.js";
+import { within } from "../waiting.js";
+import { Connection, Failure } from "./connection.js";
+
+/** What a load did. */
+export interface Load {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** How long the last answers may take. */
+export const PATIENCE_MS = 30_000;
+
+/** Sends requests for a time. `requestOf` gives the bytes of the n-th. Throws where an answer is not 200. */
+export async function loadHttp1(url: string, seconds: number, requestOf: (index: number) => Buffer): Promise<Load> {
+  let requests = 0;
+  const failure = new Failure();
+  const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => Connection.open(url, failure.tell)));
+  const begun = performance.now();
+  const until = begun + seconds * 1000;
+  const run = (connection: Connection) =>
+    new Promise<void>((resolve) => {
+      const next = () => {
+        if (performance.now() >= until) resolve();
+        else connection.send(requestOf(requests++), next);
+      };
+      next();
+    });
+  try {
+    const all = Promise.all(connections.map(run));
+    await within(seconds * 1000 + PATIENCE_MS, url, Promise.race([all, failure.told]));
+    return { requests, seconds: (performance.now() - begun) / 1000 };
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}

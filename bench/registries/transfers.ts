@@ -1,0 +1,80 @@
+/** A registry with as many offers as are asked for, between a hundred parties, whose acceptance discloses six contracts. */
+import type { JsonObject } from "@bufbuild/protobuf";
+import { party } from "../../demo/element.js";
+import { holding } from "../../src/registry/utility/kinds/holding.js";
+import { transferOffer } from "../../src/registry/utility/kinds/instructions.js";
+import { instrumentConfiguration } from "../../src/registry/utility/kinds/instruments.js";
+import { credential } from "../../src/registry/utility/kinds/parties.js";
+import { active, contractId, type Element } from "./element.js";
+import { provider, registrar, served, services } from "./services.js";
+
+export const OFFERS = 1_000;
+export const INSTRUMENT = "BENCH";
+const PARTIES = 100;
+/** Contracts that are there besides the offers and their holdings. */
+export const BESIDES = 5 + PARTIES;
+
+const verifier = party("verifier");
+const identifier = { source: registrar, id: INSTRUMENT, scheme: "RegistrarInternalScheme" };
+const holders = Array.from({ length: PARTIES }, (_, index) => party(`holder ${index}`));
+
+export const holder = (index: number): string => holders[index % PARTIES] ?? "";
+export const receiver = (index: number): string => holder(index * 7 + 13);
+export const offerId = (index: number): string => contractId(`offer ${index}`);
+
+/** The elements, one at a time: there may be a million. */
+export function* transfers(offers: number): Generator<Element> {
+  yield* services();
+  yield active(instrumentConfiguration, "instrument", 5, {
+    ...served,
+    defaultIdentifier: identifier,
+    additionalIdentifiers: [],
+    issuerRequirements: [],
+    holderRequirements: [{ issuer: verifier, requiredClaims: [{ _1: "isHolderOf", _2: INSTRUMENT }] }],
+    providerAppRewardBeneficiaries: null,
+  });
+  for (const [index, subject] of holders.entries()) {
+    yield active(credential, `credential ${index}`, 6 + index, {
+      issuer: verifier,
+      holder: subject,
+      id: `credential ${index}`,
+      description: "Identity verified",
+      validFrom: null,
+      validUntil: null,
+      claims: [{ subject, property: "isHolderOf", value: INSTRUMENT }],
+      observers: { map: [[provider, {}]] },
+    });
+  }
+  for (let index = 0; index < offers; index++) yield* offerOf(index);
+}
+
+/** An offer, behind the holding that is locked for it. */
+export function offerOf(index: number): [Element, Element] {
+  const offset = 1_000 + 2 * index;
+  const locked: JsonObject = {
+    ...served,
+    owner: holder(index),
+    instrument: identifier,
+    label: "",
+    amount: "10.0000000000",
+    lock: { lockers: { map: [[registrar, {}]] }, context: `offer ${index}`, observers: { map: [] } },
+  };
+  const offer: JsonObject = {
+    operator: served.operator,
+    provider,
+    transfer: {
+      sender: holder(index),
+      receiver: receiver(index),
+      amount: "10.0000000000",
+      instrumentId: { admin: registrar, id: INSTRUMENT },
+      requestedAt: "2026-01-05T09:00:00Z",
+      executeBefore: "2036-01-05T09:00:00Z",
+      inputHoldingCids: [contractId(`holding ${index}`)],
+      meta: { values: {} },
+    },
+  };
+  return [
+    active(holding, `holding ${index}`, offset, locked),
+    active(transferOffer, `offer ${index}`, offset + 1, offer),
+  ];
+}

@@ -1,0 +1,25 @@
+/** On what was measured, and when. */
+import { cpus, release, totalmem, type as system } from "node:os";
+
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly os: string;
+  readonly node: string;
+  readonly date: string;
+}
+
+export function machine(): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? "unknown",
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 1024 ** 3),
+    os: `${system()} ${release()}`,
+    node: process.version,
+    date: new Date().toISOString().slice(0, 16).replace("T", " "),
+  };
+}
+
+export const described = ({ cpu, cores, memoryGiB, os, node, date }: Machine): string =>
+  `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${os}, Node.js ${node}, ${date} UTC`;

@@ -1,0 +1,20 @@
+/** Keeps what was found: for programs as JSON, for people as a picture. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Machine } from "./machine.js";
+import { type Row, share } from "./row.js";
+import { picture } from "./svg.js";
+
+const folder = fileURLToPath(new URL("../results/", import.meta.url));
+
+/** Writes NAME.json and NAME.svg, and gives their folder. */
+export function save(name: string, rows: readonly Row[], on: Machine, tookSeconds: number): string {
+  mkdirSync(folder, { recursive: true });
+  const judged = rows.map((row) => (row.ratio === undefined ? row : { ...row, isReached: share(row.ratio) >= 1 }));
+  writeFileSync(
+    `${folder}${name}.json`,
+    `${JSON.stringify({ machine: on, tookSeconds, rows: judged }, undefined, 2)}\n`,
+  );
+  writeFileSync(`${folder}${name}.svg`, picture(rows, on));
+  return folder;
+}

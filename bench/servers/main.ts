@@ -1,0 +1,50 @@
+/** One server in a process of its own, which tells what it uses when it is asked. */
+import { startApp } from "../../src/app.js";
+import { readConfig } from "../../src/config/config.js";
+import { serve } from "../processes/child.js";
+import { startQuerying } from "../querying/server.js";
+import { startFastify, startHttp2 } from "./bare.js";
+import { cpuMicros, seen, watch } from "./pauses.js";
+import { startStock } from "./stock.js";
+import type { Asked, Target, Told } from "./target.js";
+
+serve<Target, Asked>(async (target) => ({ begun: await begin(target), answer }));
+
+function begin(target: Target): Promise<string> {
+  switch (target.server) {
+    case "offledger":
+      return startService(target.settings);
+    case "stock":
+      return startStock(target);
+    case "fastify":
+      return startFastify(target.answers);
+    case "http2":
+      return startHttp2(target.answers);
+    case "querying":
+      return startQuerying(target);
+  }
+}
+
+async function startService(settings: Readonly<Record<string, string>>): Promise<string> {
+  const read = readConfig([], { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "error", ...settings });
+  if (!read.ok) throw new Error(read.wrong.join("\n"));
+  return (await startApp(read.config)).url;
+}
+
+function answer(asked: Asked): Told {
+  switch (asked) {
+    case "cpu":
+      return { cpu: cpuMicros() };
+    case "memory": {
+      // What the first leaves to be finalized the second takes.
+      for (let time = 0; time < 2; time++) globalThis.gc?.();
+      const { rss, heapUsed, external } = process.memoryUsage();
+      return { memory: { rss, heap: heapUsed + external } };
+    }
+    case "watch":
+      watch();
+      return {};
+    case "pauses":
+      return { pauses: seen() };
+  }
+}

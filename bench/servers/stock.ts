@@ -1,0 +1,49 @@
+/** The handlers of the service behind connect-node as it comes, with nothing set. */
+import http from "node:http";
+import http2 from "node:http2";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { readConfig } from "../../src/config/config.js";
+import { Engine } from "../../src/registry/engine.js";
+import { registryOf } from "../../src/registries.js";
+import { services } from "../../src/service/services.js";
+import { sourceOf } from "../../src/source.js";
+import { MemoryStore } from "../../src/store/memory.js";
+import { type Operation, operations } from "../../src/wire/operations.js";
+import type { Target } from "./target.js";
+
+type Stock = Extract<Target, { server: "stock" }>;
+
+export async function startStock({ snapshot, version }: Stock): Promise<string> {
+  const served = await operationsOn(snapshot);
+  const handler = connectNodeAdapter({
+    routes(router) {
+      for (const { method, call } of served) router.rpc(method, async (request) => (await call(request)).message());
+    },
+  });
+  const server = version === 1 ? http.createServer(handler) : http2.createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** As the service puts them together. */
+async function operationsOn(snapshot: string): Promise<Operation[]> {
+  const read = readConfig(["--snapshot", snapshot], {});
+  if (!read.ok) throw new Error(read.wrong.join("\n"));
+  const registry = await registryOf(read.config);
+  const store = new MemoryStore();
+  const source = await sourceOf(read.config, registry.kinds, store, Date.now);
+  await source.start({ info: () => undefined, warn: () => undefined, error: () => undefined });
+  const engine = new Engine(registry, store, source, Date.now);
+  const offered = services(engine, {
+    words: new Map(),
+    countsHoldings: false,
+    openApi: createRequire(import.meta.url)("#openapi.json") as JsonObject,
+    unreadiness: () => undefined,
+  });
+  return operations(offered, (defect, rpc) => {
+    throw new Error(`${rpc} failed`, { cause: defect });
+  });
+}

@@ -1,0 +1,17 @@
+/** The benchmarks of serving, by their names, in the order of the table. */
+import type { Row } from "../report/row.js";
+import { latency } from "./latency.js";
+import { pauses } from "./pauses.js";
+import { protocols } from "./protocols.js";
+import { querying } from "./querying.js";
+import { worstSettlement } from "./settlement.js";
+import { registrySize } from "./size.js";
+
+export const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
+  protocols,
+  settlement: worstSettlement,
+  latency,
+  size: registrySize,
+  pauses,
+  querying,
+};
