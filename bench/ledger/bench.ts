@@ -17,7 +17,7 @@ const SAMPLE = 10;
 const PATIENCE_MS = 120_000;
 
 export async function benchLedger(): Promise<Row[]> {
-  const child = fork(new URL("participant.ts", import.meta.url), { execArgv: ["--import", "tsx"] });
+  const child = fork(new URL("participant.js", import.meta.url));
   try {
     const [{ url }] = (await once(child, "message")) as [{ url: string }];
     const tell = (command: Command) => child.send(command);

@@ -2,6 +2,7 @@
 import http2 from "node:http2";
 import { CONNECTIONS } from "../effort.js";
 import { within } from "../waiting.js";
+import { keepAwake } from "./awake.js";
 import { type Load, PATIENCE_MS } from "./http1.js";
 
 export async function loadGrpc(
@@ -11,6 +12,7 @@ export async function loadGrpc(
   requestOf: (index: number) => Buffer,
 ): Promise<Load> {
   let requests = 0;
+  const sleep = keepAwake();
   const begun = performance.now();
   const until = begun + seconds * 1000;
   // A session that breaks is told by its streams.
@@ -22,6 +24,7 @@ export async function loadGrpc(
     await within(seconds * 1000 + PATIENCE_MS, url, Promise.all(sessions.map(run)));
     return { requests, seconds: (performance.now() - begun) / 1000 };
   } finally {
+    sleep();
     for (const session of sessions) session.destroy();
   }
 }

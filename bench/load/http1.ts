@@ -1,6 +1,7 @@
 /** Load over HTTP/1.1: connections that each send the next request when they have the whole answer. */
 import { CONNECTIONS } from "../effort.js";
 import { within } from "../waiting.js";
+import { keepAwake } from "./awake.js";
 import { Connection, Failure } from "./connection.js";
 
 /** What a load did. */
@@ -17,6 +18,7 @@ export async function loadHttp1(url: string, seconds: number, requestOf: (index:
   let requests = 0;
   const failure = new Failure();
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => Connection.open(url, failure.tell)));
+  const sleep = keepAwake();
   const begun = performance.now();
   const until = begun + seconds * 1000;
   const run = (connection: Connection) =>
@@ -32,6 +34,7 @@ export async function loadHttp1(url: string, seconds: number, requestOf: (index:
     await within(seconds * 1000 + PATIENCE_MS, url, Promise.race([all, failure.told]));
     return { requests, seconds: (performance.now() - begun) / 1000 };
   } finally {
+    sleep();
     for (const connection of connections) connection.close();
   }
 }

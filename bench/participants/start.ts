@@ -12,7 +12,7 @@ const settingsOf = (url: string) => ({ OFFLEDGER_LEDGER_URL: url, OFFLEDGER_LEDG
 
 /** The scripted participant of the tests. */
 export async function startScripted(toBe: Scripted) {
-  const child = await startChild<Trickle, number>(new URL("scripted.ts", import.meta.url), LOAD_CORE, toBe, BEGIN_MS);
+  const child = await startChild<Trickle, number>(new URL("scripted.js", import.meta.url), LOAD_CORE, toBe, BEGIN_MS);
   const url = child.begun as string;
   return {
     url,
@@ -25,7 +25,7 @@ export async function startScripted(toBe: Scripted) {
 
 /** A participant that makes its contracts as it sends them. */
 export async function startStreaming(toBe: Streaming) {
-  const child = await startChild<"sent", Sent>(new URL("streaming.ts", import.meta.url), LOAD_CORE, toBe, BEGIN_MS);
+  const child = await startChild<"sent", Sent>(new URL("streaming.js", import.meta.url), LOAD_CORE, toBe, BEGIN_MS);
   const url = child.begun as string;
   return { settings: settingsOf(url), sent: () => child.ask("sent"), stop: () => child.stop() };
 }

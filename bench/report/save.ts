@@ -1,11 +1,11 @@
 /** Keeps what was found: for programs as JSON, for people as a picture. */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { Machine } from "./machine.js";
 import { type Row, share } from "./row.js";
 import { picture } from "./svg.js";
 
-const folder = fileURLToPath(new URL("../results/", import.meta.url));
+/** Below the project, where npm runs scripts. */
+const folder = "bench/results/";
 
 /** Writes NAME.json and NAME.svg, and gives their folder. */
 export function save(name: string, rows: readonly Row[], on: Machine, tookSeconds: number): string {

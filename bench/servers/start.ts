@@ -18,7 +18,7 @@ export interface Server {
 }
 
 export async function start(target: Target): Promise<Server> {
-  const script = new URL("main.ts", import.meta.url);
+  const script = new URL("main.js", import.meta.url);
   const child = await startChild<Asked, Told>(script, SERVER_CORE, target, LISTEN_MS);
   const url = child.begun as string;
   const ask = async <N extends Asked & keyof Told>(name: N): Promise<NonNullable<Told[N]>> => {

@@ -6,7 +6,7 @@ import { bindingsOf } from "./http-rules.js";
 import type { Operation } from "./operations.js";
 import type { Query } from "./request/query.js";
 import { type RequestReader, requestReader } from "./request/request.js";
-import { sendOctets } from "./sending.js";
+import { sendBody } from "./sending.js";
 
 /**
  * Serves the operations at the paths of their google.api.http options. To be
@@ -52,8 +52,8 @@ function answer(
   const parameters = request.params as Record<string, string | undefined>;
   const body = (request.body ?? {}) as JsonValue;
   const found = call(read(parameters, body, request.query as Query));
-  if (found instanceof Promise) return found.then((one) => sendOctets(reply, "application/json", one.json()));
-  sendOctets(reply, "application/json", found.json());
+  if (found instanceof Promise) return found.then((one) => sendBody(reply, "application/json", one.json()));
+  sendBody(reply, "application/json", found.json());
   return undefined;
 }
 

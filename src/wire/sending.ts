@@ -1,16 +1,27 @@
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
-import type { Octets } from "./answer/octets.js";
+import { giveBack } from "./answer/memory.js";
+import type { Body } from "./answer/octets.js";
 
 /**
  * Sends an answer that is written already, past Fastify, which would look at it
  * once more.
  */
-export function sendOctets(reply: FastifyReply, contentType: string, octets: Octets): void {
+export function sendBody(reply: FastifyReply, contentType: string, body: Body): void {
   const { raw } = reply;
   put(raw, takeOver(reply));
-  raw.writeHead(200, ["content-type", contentType, "content-length", String(octets.length)]);
-  raw.end(octets, "latin1");
+  endWith(raw, contentType, body);
+}
+
+/**
+ * Sends head and body. The body's memory is given back when the system has all
+ * of it; what is cut, and what goes by HTTP/2, whose streams may be closed before
+ * their bytes are written, is left to be collected.
+ */
+export function endWith(response: ServerResponse, contentType: string, body: Body): void {
+  if (typeof body !== "string" && response instanceof ServerResponse) response.once("finish", () => giveBack(body));
+  response.writeHead(200, ["content-type", contentType, "content-length", String(body.length)]);
+  response.end(body, "latin1");
 }
 
 /** Takes a reply out of Fastify's hands, and gives the headers that others have set for it: they go with the answer. */

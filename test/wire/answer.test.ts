@@ -90,7 +90,8 @@ const answerOf = (reply: ContextReply): Answer =>
   new Answer(reply.output, reply, (error) => (error instanceof Error ? error : new Error("not an error")));
 
 /** What would be sent. */
-const bytes = (octets: string): Buffer => {
+const bytes = (octets: string | Buffer): Buffer => {
+  if (typeof octets !== "string") return octets;
   const sent = Buffer.from(octets, "latin1");
   expect(sent.toString("latin1")).toBe(octets);
   return sent;

@@ -2,7 +2,7 @@ import { create, type DescMessage, type Message, toBinary, toJsonString } from "
 import { ContextReply } from "../../service/context-reply.js";
 import { contextBinary, contextJson } from "./context.js";
 import { jsonWriting } from "./json-writing.js";
-import { type Octets, octetsOf, utf8 } from "./octets.js";
+import { type Body, octetsOf, utf8 } from "./octets.js";
 
 /**
  * What an operation answers, to be written in the form that a protocol asks
@@ -32,7 +32,7 @@ export class Answer {
   }
 
   /** The message in JSON, in UTF-8. */
-  json(): Octets {
+  json(): Body {
     const found = this.#found;
     try {
       if (found instanceof ContextReply) return contextJson(found);
@@ -43,7 +43,7 @@ export class Answer {
   }
 
   /** The message in protobuf. */
-  binary(): Octets {
+  binary(): Body {
     const found = this.#found;
     try {
       return found instanceof ContextReply ? contextBinary(found) : octetsOf(toBinary(this.#output, found));

@@ -2,19 +2,27 @@
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import type { ContextReply } from "../../service/context-reply.js";
 import { entryBinary, mapBinary, mapJson } from "./any-value.js";
-import { type Octets, utf8 } from "./octets.js";
-import { binaryOf, jsonOf } from "./pieces.js";
-import { delimited, number, text } from "./protobuf.js";
+import { type Body, joined, type Octets, utf8 } from "./octets.js";
+import { binaryOf, pushJson } from "./pieces.js";
+import { delimited, head, number, text } from "./protobuf.js";
 
 /** The message in JSON, as `toJson` writes it. */
-export function contextJson({ answer, variant, factory }: ContextReply): Octets {
-  let pieces = "";
-  for (const contract of answer.disclosed) pieces += (pieces === "" ? "" : ",") + jsonOf(contract, variant);
-  const context = `{"choiceContextData":{"values":${mapJson(answer.values)}},"disclosedContracts":[${pieces}]}`;
-  if (factory === undefined) return context;
-  const { factoryId, transferKind } = factory;
-  const kind = transferKind === undefined ? "" : `"transferKind":"${TransferKind[transferKind]}",`;
-  return `{"factoryId":${utf8(JSON.stringify(factoryId))},${kind}"choiceContext":${context}}`;
+export function contextJson({ answer, variant, factory }: ContextReply): Body {
+  const pieces: Octets[] = [];
+  if (factory !== undefined) {
+    const { factoryId, transferKind } = factory;
+    const kind = transferKind === undefined ? "" : `"transferKind":"${TransferKind[transferKind]}",`;
+    pieces.push(`{"factoryId":${utf8(JSON.stringify(factoryId))},${kind}"choiceContext":`);
+  }
+  pieces.push(`{"choiceContextData":{"values":${mapJson(answer.values)}},"disclosedContracts":[`);
+  let separator = "";
+  for (const contract of answer.disclosed) {
+    if (separator !== "") pieces.push(separator);
+    pushJson(contract, variant, pieces);
+    separator = ",";
+  }
+  pieces.push(factory === undefined ? "]}" : "]}}");
+  return joined(pieces);
 }
 
 /** The numbers of the fields: of ChoiceContext, and of the messages that have a factory. */
@@ -23,12 +31,14 @@ const FACTORY_ID = 1;
 const TRANSFER_KIND = 2;
 
 /** The message in protobuf, as `toBinary` writes it. */
-export function contextBinary({ answer, variant, factory }: ContextReply): Octets {
-  let context = delimited(CONTEXT_DATA, entryBinary("values", mapBinary(answer.values)));
-  for (const contract of answer.disclosed) context += binaryOf(contract, variant);
-  if (factory === undefined) return context;
+export function contextBinary({ answer, variant, factory }: ContextReply): Body {
+  const pieces = [delimited(CONTEXT_DATA, entryBinary("values", mapBinary(answer.values)))];
+  for (const contract of answer.disclosed) pieces.push(binaryOf(contract, variant));
+  if (factory === undefined) return joined(pieces);
   const { factoryId, transferKind } = factory;
-  const id = text(FACTORY_ID, factoryId);
-  if (transferKind === undefined) return id + delimited(2, context);
-  return id + number(TRANSFER_KIND, transferKind) + delimited(3, context);
+  const kind = transferKind === undefined ? "" : number(TRANSFER_KIND, transferKind);
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  pieces.unshift(text(FACTORY_ID, factoryId) + kind + head(transferKind === undefined ? 2 : 3, length));
+  return joined(pieces);
 }

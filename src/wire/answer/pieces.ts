@@ -21,15 +21,17 @@ import { type Octets, octetsOf, utf8 } from "./octets.js";
 /** How often a contract was written, by form: each at most once in one form. */
 export const made = { json: 0, binary: 0 };
 
-/** An element of `disclosedContracts`, in JSON. */
-export function jsonOf(contract: Contract, variant: Variant): Octets {
+/** Adds an element of `disclosedContracts`, in JSON, in one or two pieces. */
+export function pushJson(contract: Contract, variant: Variant, into: Octets[]): void {
   switch (variant) {
     case "plain":
-      return `${head(contract)}}`;
+      into.push(head(contract), "}");
+      break;
     case "debug":
-      return head(contract) + debugFields(contract);
+      into.push(head(contract), debugFields(contract));
+      break;
     case "utility":
-      return utilityJson(contract);
+      into.push(utilityJson(contract));
   }
 }
 

@@ -5,9 +5,10 @@ import { type Octets, utf8 } from "./octets.js";
 export const text = (field: number, value: string): Octets => delimited(field, utf8(value));
 
 /** A field of text, bytes or a message, by its number. */
-export function delimited(field: number, content: Octets): Octets {
-  return String.fromCharCode((field << 3) | 2) + varint(content.length) + content;
-}
+export const delimited = (field: number, content: Octets): Octets => head(field, content.length) + content;
+
+/** What stands before the content of such a field, by the length of that in bytes. */
+export const head = (field: number, length: number): Octets => String.fromCharCode((field << 3) | 2) + varint(length);
 
 /** A field of an enum or a truth value. */
 export function number(field: number, value: number): Octets {

@@ -1,43 +1,43 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Answer } from "../answer/answer.js";
-import type { Octets } from "../answer/octets.js";
+import type { Body } from "../answer/octets.js";
 import type { Operation } from "../operations.js";
 
 /** Calls an operation and hands on what `write` makes of its answer, or why there is none: once, and at once where it can. */
 export function answering(
   { call }: Operation,
   request: Message,
-  write: (answer: Answer) => Octets,
-  done: (octets: Octets) => void,
+  write: (answer: Answer) => Body,
+  done: (body: Body) => void,
   fail: (error: unknown) => void,
 ): void {
-  let octets: Octets;
+  let body: Body;
   try {
     const found = call(request);
     if (found instanceof Promise) {
       void later(found, write, done, fail);
       return;
     }
-    octets = write(found);
+    body = write(found);
   } catch (error) {
     fail(error);
     return;
   }
-  done(octets);
+  done(body);
 }
 
 async function later(
   found: Promise<Answer>,
-  write: (answer: Answer) => Octets,
-  done: (octets: Octets) => void,
+  write: (answer: Answer) => Body,
+  done: (body: Body) => void,
   fail: (error: unknown) => void,
 ): Promise<void> {
-  let octets: Octets;
+  let body: Body;
   try {
-    octets = write(await found);
+    body = write(await found);
   } catch (error) {
     fail(error);
     return;
   }
-  done(octets);
+  done(body);
 }

@@ -6,7 +6,7 @@ import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol
 import type { Operation } from "../operations.js";
 import { fromBinaryBytes, fromJsonBytes } from "../request/decoding.js";
 import { answering } from "./answering.js";
-import { put } from "../sending.js";
+import { endWith, put } from "../sending.js";
 import { readBody } from "./body.js";
 
 /** Answers a request, or says that it is none of its kind. `given` are the headers that others have set for the answer. */
@@ -41,10 +41,7 @@ export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
         operation,
         message,
         (answer) => (isJson ? answer.json() : answer.binary()),
-        (octets) => {
-          response.writeHead(200, ["content-type", type, "content-length", String(octets.length)]);
-          response.end(octets, "latin1");
-        },
+        (written) => endWith(response, type, written),
         (error) => fail(response, ConnectError.from(error)),
       );
     });

@@ -3,7 +3,8 @@ import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from 
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import type { Octets } from "../answer/octets.js";
+import { giveBack } from "../answer/memory.js";
+import type { Body } from "../answer/octets.js";
 import type { Operation } from "../operations.js";
 import { fromBinaryBytes } from "../request/decoding.js";
 import { answering } from "./answering.js";
@@ -45,13 +46,13 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
         operation,
         message,
         (answer) => framed(answer.binary()),
-        (octets) => {
+        (bytes) => {
           if (stream.destroyed) return;
           const head = { ":status": 200, "content-type": CONTENT_TYPE, "grpc-accept-encoding": ACCEPTED, ...given };
           // Sent by the response when the stream asks for them.
           response.addTrailers(OK);
           stream.respond(head, TRAILING);
-          stream.end(octets, "latin1");
+          stream.end(bytes, "latin1");
         },
         (error) => fail(stream, given, error),
       );
@@ -91,7 +92,11 @@ function decode({ method }: Operation, body: Buffer): Message {
   }
 }
 
-function framed(message: Octets): Octets {
+function framed(message: Body): Body {
   const { length } = message;
-  return String.fromCharCode(0, length >>> 24, (length >>> 16) & 255, (length >>> 8) & 255, length & 255) + message;
+  const head = String.fromCharCode(0, length >>> 24, (length >>> 16) & 255, (length >>> 8) & 255, length & 255);
+  if (typeof message === "string") return head + message;
+  const copy = Buffer.concat([Buffer.from(head, "latin1"), message]);
+  giveBack(message);
+  return copy;
 }

@@ -28,10 +28,8 @@ export function chooseCredentials(
   candidates: readonly Contract<Credential>[],
   now: number,
 ): Choice {
-  const only = onlyOf(requirements, candidates);
-  if (only !== undefined && meets(only.candidate.facts, party, only.requirement, now)) {
-    return { met: true, chosen: [only.candidate] };
-  }
+  const each = oneForEach(party, requirements, candidates, now);
+  if (each !== undefined) return { met: true, chosen: each };
   const claimsAsked = claimsByIssuer(requirements);
   if (claimsAsked.size === 0) return NOTHING_ASKED;
   const usable = candidates.filter(({ facts }) => facts.holder === party && isValid(facts, now));
@@ -58,12 +56,25 @@ export function chooseCredentials(
   return { met: true, chosen };
 }
 
-/** The one requirement and the one credential that there is to meet it, as it is most often; else undefined. */
-function onlyOf(requirements: readonly Requirement[], candidates: readonly Contract<Credential>[]) {
-  const [requirement] = requirements;
-  const [candidate] = candidates;
-  if (requirements.length !== 1 || candidates.length !== 1) return undefined;
-  return requirement === undefined || candidate === undefined ? undefined : { requirement, candidate };
+/**
+ * Most often there is one credential for each requirement, each of another
+ * issuer: then there is nothing to choose. Undefined where it is not so.
+ */
+function oneForEach(
+  party: string,
+  requirements: readonly Requirement[],
+  candidates: readonly Contract<Credential>[],
+  now: number,
+): readonly Contract<Credential>[] | undefined {
+  if (requirements.length !== candidates.length) return undefined;
+  const chosen: Contract<Credential>[] = [];
+  for (const requirement of requirements) {
+    const candidate = candidates.find(({ facts }) => facts.issuer === requirement.issuer);
+    if (candidate === undefined || chosen.includes(candidate)) return undefined;
+    if (!meets(candidate.facts, party, requirement, now)) return undefined;
+    chosen.push(candidate);
+  }
+  return chosen.length === 1 ? chosen : chosen.sort((a, b) => (a.facts.issuer < b.facts.issuer ? -1 : 1));
 }
 
 function meets(credential: Credential, party: string, { issuer, requiredClaims }: Requirement, now: number): boolean {

@@ -111,7 +111,8 @@ export class Site {
     if (requirements.length === 0) return [];
     const { synchronizer, now } = this.#setting;
     const held = this.#held(party, requirements);
-    const here = held.filter(({ synchronizerId }) => synchronizerId === synchronizer);
+    const isAllHere = held.every(({ synchronizerId }) => synchronizerId === synchronizer);
+    const here = isAllHere ? held : held.filter(({ synchronizerId }) => synchronizerId === synchronizer);
     const choice = chooseCredentials(party, requirements, here, now);
     if (choice.met) return choice.chosen;
     const claims = choice.lacking.map(({ property, value }) => `${property} = ${value}`).join(", ");
@@ -139,8 +140,14 @@ export class Site {
     const { view } = this.#setting;
     const [only, second] = requirements;
     if (only !== undefined && second === undefined) return view.byKey(credential, keys.credential(party, only.issuer));
-    const issuers = new Set(requirements.map(({ issuer }) => issuer));
-    return [...issuers].flatMap((issuer) => view.byKey(credential, keys.credential(party, issuer)));
+    const asked: string[] = [];
+    const held: Contract<Credential>[] = [];
+    for (const { issuer } of requirements) {
+      if (asked.includes(issuer)) continue;
+      asked.push(issuer);
+      for (const one of view.byKey(credential, keys.credential(party, issuer))) held.push(one);
+    }
+    return held;
   }
 
   #rewards(provider: string): readonly Contract<AppRewardConfiguration>[] {

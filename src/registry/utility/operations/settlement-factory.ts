@@ -7,7 +7,7 @@ import { foresee, type Holder } from "../evidence/wanted.js";
 import { dvpLegAllocation } from "../kinds/instructions.js";
 import { type Leg, settlementArguments } from "./arguments.js";
 import { askFactories, factoriesOf, instructionOf } from "./found.js";
-import { checkSize, type SettlementLimits, sizeOf } from "./settlement-limits.js";
+import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
 
 /** The entries that concern no instrument. */
 const services: readonly Entry[] = ["transfer-rule", "app-reward-configuration", "featured-app-right"];
@@ -20,7 +20,7 @@ export function settlementFactory(
 ): FactoryAnswer {
   const { registrar } = question;
   const settlement = settlementArguments(question);
-  checkSize("settlement", sizeOf(settlement), limits);
+  checkSettlement(settlement, limits);
 
   view.foresee(() => [
     askFactories(registrar),
@@ -74,13 +74,15 @@ function writeHolders(draft: Draft, site: Site, holders: readonly Holder[]): voi
 
 /** Each party of an account with the instruments that it sends or receives. */
 function accountHolders(legs: readonly Leg[]): Holder[] {
-  const instruments = new Map<string, Set<string>>();
+  const holders = new Map<string, { party: string; as: "holder"; instruments: string[] }>();
+  const add = (party: string, instrumentId: string) => {
+    const known = holders.get(party);
+    if (known === undefined) holders.set(party, { party, as: "holder", instruments: [instrumentId] });
+    else if (!known.instruments.includes(instrumentId)) known.instruments.push(instrumentId);
+  };
   for (const { sender, receiver, instrumentId } of legs) {
-    for (const { party } of [sender, receiver]) {
-      const known = instruments.get(party);
-      if (known === undefined) instruments.set(party, new Set([instrumentId]));
-      else known.add(instrumentId);
-    }
+    add(sender.party, instrumentId);
+    add(receiver.party, instrumentId);
   }
-  return [...instruments].map(([party, ids]) => ({ party, as: "holder", instruments: [...ids] }));
+  return [...holders.values()];
 }

@@ -23,11 +23,25 @@ export const defaultLimits: SettlementLimits = {
   parties: 200,
 };
 
+/** Throws invalid where a settlement is over a limit. */
+export function checkSettlement(settlement: SettlementArguments, limits: SettlementLimits): void {
+  const legs = settlement.legs.length;
+  // Each leg has one instrument and two accounts, each of at most two parties: what that keeps within the limits is not counted.
+  const most = {
+    legs,
+    allocations: settlement.allocations.length,
+    instruments: legs,
+    accounts: 2 * legs,
+    parties: 4 * legs,
+  };
+  if (!isWithin(most, limits)) checkSize("settlement", sizeOf(settlement), limits);
+}
+
 /**
  * How large a settlement is. Parties are those of the accounts, owners and
  * providers both; executors and actors cost nothing here and are not counted.
  */
-export function sizeOf({ legs, allocations }: SettlementArguments): SettlementLimits {
+function sizeOf({ legs, allocations }: SettlementArguments): SettlementLimits {
   const accounts = legs.flatMap(({ sender, receiver }) => [sender, receiver]);
   return {
     legs: legs.length,
@@ -40,12 +54,17 @@ export function sizeOf({ legs, allocations }: SettlementArguments): SettlementLi
 
 /** Throws invalid where a request is over a limit, and says over which. `what` is what messages call it. */
 export function checkSize(what: string, size: Partial<SettlementLimits>, limits: SettlementLimits): void {
-  for (const counted of ["legs", "allocations", "instruments", "accounts", "parties"] as const) {
+  for (const counted of all) {
     const found = size[counted] ?? 0;
     if (found > limits[counted]) {
       throw invalid(`the ${what} has ${found} ${counted}, and this registry supports up to ${limits[counted]}`);
     }
   }
 }
+
+const all = ["legs", "allocations", "instruments", "accounts", "parties"] as const;
+
+const isWithin = (size: SettlementLimits, limits: SettlementLimits): boolean =>
+  all.every((counted) => size[counted] <= limits[counted]);
 
 const nameOf = ({ owner, provider, id }: Account): string => JSON.stringify([owner ?? null, provider ?? null, id]);
