@@ -1,10 +1,11 @@
 /** Joins an answer that discloses contracts from the pieces of each. */
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import type { ContextReply } from "../../service/context-reply.js";
-import { entryBinary, mapBinary, mapJson } from "./any-value.js";
+import { mapBinary, mapJson } from "./any-value.js";
 import { type Body, joined, type Octets, utf8 } from "./octets.js";
 import { binaryOf, pushJson } from "./pieces.js";
 import { delimited, head, number, text } from "./protobuf.js";
+import { entry } from "./struct.js";
 
 /** The message in JSON, as `toJson` writes it. */
 export function contextJson({ answer, variant, factory }: ContextReply): Body {
@@ -32,7 +33,7 @@ const TRANSFER_KIND = 2;
 
 /** The message in protobuf, as `toBinary` writes it. */
 export function contextBinary({ answer, variant, factory }: ContextReply): Body {
-  const pieces = [delimited(CONTEXT_DATA, entryBinary("values", mapBinary(answer.values)))];
+  const pieces = [delimited(CONTEXT_DATA, entry("values", mapBinary(answer.values)))];
   for (const contract of answer.disclosed) pieces.push(binaryOf(contract, variant));
   if (factory === undefined) return joined(pieces);
   const { factoryId, transferKind } = factory;

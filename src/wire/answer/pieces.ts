@@ -1,22 +1,18 @@
 /**
  * What has been written of each contract: made when it is first needed, dropped
  * with its contract. A contract never changes, one that is reassigned is another.
+ * Field by field, by hand: to have the library do it would cost ten times as
+ * much, and most contracts are disclosed a few times at most. A test holds every
+ * byte against the library.
  */
-import { create, toBinary, toJsonString } from "@bufbuild/protobuf";
-import {
-  ChoiceContextSchema,
-  DisclosedContractSchema,
-} from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
-import {
-  ChoiceContextSchema as UtilityChoiceContextSchema,
-  DisclosedContractSchema as UtilityDisclosedContractSchema,
-} from "../../../gen/offledger/utility/v0/choice_context_pb.js";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { derived } from "../../registry/derived.js";
 import type { Contract } from "../../registry/registry.js";
-import { disclosed, disclosedByUtility } from "../../service/answers.js";
+import { synchronizerOf } from "../../service/answers.js";
 import type { Variant } from "../../service/context-reply.js";
-import { jsonWriting } from "./json-writing.js";
-import { type Octets, octetsOf, utf8 } from "./octets.js";
+import { type Octets, utf8 } from "./octets.js";
+import { delimited, text } from "./protobuf.js";
+import { structOf } from "./struct.js";
 
 /** How often a contract was written, by form: each at most once in one form. */
 export const made = { json: 0, binary: 0 };
@@ -25,59 +21,73 @@ export const made = { json: 0, binary: 0 };
 export function pushJson(contract: Contract, variant: Variant, into: Octets[]): void {
   switch (variant) {
     case "plain":
-      into.push(head(contract), "}");
+      into.push(headJson(contract), "}");
       break;
     case "debug":
-      into.push(head(contract), debugFields(contract));
+      into.push(headJson(contract), debugJson(contract));
       break;
     case "utility":
       into.push(utilityJson(contract));
   }
 }
 
-/** The element without debug fields, but for its closing brace: it begins the one with them. */
-const head = derived((contract) => {
+/** The element as the token standard has it, but for what follows. */
+const headJson = derived((contract) => {
   made.json++;
-  return standardJson(contract, true).slice(0, -1);
+  const { templateId, contractId, createdEventBlob } = contract;
+  return utf8(`{${fields({ templateId, contractId, createdEventBlob, synchronizerId: synchronizerOf(contract) })}`);
 });
 
-/** What the element has behind that with debug fields. */
-const debugFields = derived((contract) => {
+/** The debug fields and the closing brace. The payload is JSON already. */
+const debugJson = derived(({ kind: { packageName }, payload, createdAt }) => {
   made.json++;
-  return ownCopy(standardJson(contract, false).slice(head(contract).length));
+  const name = fields({ debugPackageName: packageName });
+  return utf8(`,${name},"debugPayload":${payload},${fields({ debugCreatedAt: createdAt })}}`);
 });
 
 const utilityJson = derived((contract) => {
   made.json++;
-  const message = create(UtilityDisclosedContractSchema, disclosedByUtility(contract));
-  return utf8(toJsonString(UtilityDisclosedContractSchema, message, jsonWriting));
+  const { contractId, templateId, createdEventBlob, createdAt } = contract;
+  const synchronizerId = synchronizerOf(contract);
+  const written = { contractId, templateId, createdEventBlob, createdAt, synchronizerId, domainId: synchronizerId };
+  return utf8(`{${fields(written)}}`);
 });
 
-function standardJson(contract: Contract, excludeDebugFields: boolean): Octets {
-  const message = create(DisclosedContractSchema, disclosed(contract, excludeDebugFields));
-  return utf8(toJsonString(DisclosedContractSchema, message, jsonWriting));
-}
+const fields = (texts: Readonly<Record<string, string>>): string => JSON.stringify(texts).slice(1, -1);
 
-/** A part of a text would keep the whole of it. */
-const ownCopy = (part: Octets): Octets => Buffer.from(part, "latin1").toString("latin1");
+/** The field of a choice context in which the contracts stand, in both families of operations. */
+const DISCLOSED_CONTRACTS = 2;
 
-/** An element of `disclosed_contracts` in protobuf, with the tag of its field: a message of this one field. */
+/** An element of `disclosed_contracts` in protobuf, with the head of its field. */
 export function binaryOf(contract: Contract, variant: Variant): Octets {
   return binary[variant](contract);
 }
 
 const binary: Readonly<Record<Variant, (contract: Contract) => Octets>> = {
-  debug: derived((contract) => standardBinary(contract, false)),
-  plain: derived((contract) => standardBinary(contract, true)),
+  plain: derived((contract) => element(standardBinary(contract))),
+  debug: derived((contract) => element(standardBinary(contract) + debugBinary(contract))),
   utility: derived((contract) => {
-    made.binary++;
-    const message = create(UtilityChoiceContextSchema, { disclosedContracts: [disclosedByUtility(contract)] });
-    return octetsOf(toBinary(UtilityChoiceContextSchema, message));
+    const { contractId, templateId, createdEventBlob, createdAt } = contract;
+    const synchronizerId = synchronizerOf(contract);
+    return element(texts(contractId, templateId, createdEventBlob, createdAt, synchronizerId, synchronizerId));
   }),
 };
 
-function standardBinary(contract: Contract, excludeDebugFields: boolean): Octets {
+function element(content: Octets): Octets {
   made.binary++;
-  const message = create(ChoiceContextSchema, { disclosedContracts: [disclosed(contract, excludeDebugFields)] });
-  return octetsOf(toBinary(ChoiceContextSchema, message));
+  return delimited(DISCLOSED_CONTRACTS, content);
 }
+
+function standardBinary(contract: Contract): Octets {
+  return texts(contract.templateId, contract.contractId, contract.createdEventBlob, synchronizerOf(contract));
+}
+
+function debugBinary({ kind: { packageName }, payload, createdAt }: Contract): Octets {
+  // What was written as JSON of an object is one again.
+  const object = JSON.parse(payload) as JsonObject;
+  return text(5, packageName) + delimited(6, structOf(object)) + text(7, createdAt);
+}
+
+/** Fields of text from number 1 on; an empty one is not written, which stands for it. */
+const texts = (...values: readonly string[]): Octets =>
+  values.map((value, index) => (value === "" ? "" : text(index + 1, value))).join("");

@@ -1,5 +1,5 @@
 /** The few forms of the protobuf encoding that a choice context is made of. */
-import { type Octets, utf8 } from "./octets.js";
+import { type Octets, octetsOf, utf8 } from "./octets.js";
 
 /** A field of text. */
 export const text = (field: number, value: string): Octets => delimited(field, utf8(value));
@@ -13,6 +13,13 @@ export const head = (field: number, length: number): Octets => String.fromCharCo
 /** A field of an enum or a truth value. */
 export function number(field: number, value: number): Octets {
   return String.fromCharCode(field << 3) + varint(value);
+}
+
+/** A field of a number in double precision. */
+export function double(field: number, value: number): Octets {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return String.fromCharCode((field << 3) | 1) + octetsOf(bytes);
 }
 
 /** A whole number: seven bits in each byte, the lowest first. */

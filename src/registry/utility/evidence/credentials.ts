@@ -74,7 +74,7 @@ function oneForEach(
     if (!meets(candidate.facts, party, requirement, now)) return undefined;
     chosen.push(candidate);
   }
-  return chosen.length === 1 ? chosen : chosen.sort((a, b) => (a.facts.issuer < b.facts.issuer ? -1 : 1));
+  return chosen.length === 1 ? chosen : chosen.toSorted((a, b) => (a.facts.issuer < b.facts.issuer ? -1 : 1));
 }
 
 function meets(credential: Credential, party: string, { issuer, requiredClaims }: Requirement, now: number): boolean {
