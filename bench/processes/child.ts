@@ -8,7 +8,7 @@ import { pinned } from "./pinning.js";
 /** How long a process may take to end by itself when it is told to. */
 const GRACE_MS = 5_000;
 /** The largest registry has some 3 GB, and V8 asks for more while it is filled. */
-const FLAGS = ["--expose-gc", "--max-old-space-size=12000"];
+const FLAGS = ["--expose-gc", "--max-old-space-size=12000", "--max-semi-space-size=128"];
 
 export interface Child<Asked, Told> {
   /** Puts a question; one at a time. */

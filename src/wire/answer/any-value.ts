@@ -2,10 +2,11 @@
 import { derived } from "../../registry/derived.js";
 import type { AnyValue, NamedValue } from "../../registry/registry.js";
 import { type Octets, utf8 } from "./octets.js";
-import { boolValue, entry, listValue, remembered, structValue, textValue } from "./struct.js";
+import { boolValue, entry, entryOf, listValue, remembered, structValue, textValue, valueField } from "./struct.js";
 
 const referenceJson = derived(({ contractId }) => idJson(contractId));
 const referenceBinary = derived(({ contractId }) => tagged("AV_ContractId", textValue(contractId)));
+const referenceField = derived((contract) => valueField(referenceBinary(contract)));
 
 export function anyValueJson(value: AnyValue): Octets {
   switch (value.tag) {
@@ -41,7 +42,10 @@ export function anyValueBinary(value: AnyValue): Octets {
 /** A Value that holds an object of values. */
 export function mapBinary(values: readonly NamedValue[]): Octets {
   let fields = "";
-  for (const { name, value } of inOrder(values)) fields += entry(name, anyValueBinary(value));
+  for (const { name, value } of inOrder(values)) {
+    const isReference = value.tag === "AV_ContractId" && value.contract !== undefined;
+    fields += entryOf(name, isReference ? referenceField(value.contract) : valueField(anyValueBinary(value)));
+  }
   return structValue(fields);
 }
 

@@ -5,6 +5,15 @@ import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue } from "../../r
 /** A contract is always referred to by the same value, so that what has been written of it can be kept with it. */
 const referenceTo = derived((contract): AnyValue => ({ tag: "AV_ContractId", value: contract.contractId, contract }));
 
+/** The name of an entry, with the prefix of the utility and without. */
+export interface EntryName {
+  readonly bare: string;
+  readonly prefixed: string;
+}
+
+/** To be called when a module is loaded, not for each request. */
+export const entryName = (bare: string): EntryName => ({ bare, prefixed: `utility.digitalasset.com/${bare}` });
+
 /**
  * A context while it is put together: what refers to a contract also discloses
  * it, so that no contract id stands in a context without its contract.
@@ -20,9 +29,9 @@ export class Draft {
   }
 
   /** Each entry is put once. */
-  put(entry: string, value: AnyValue): void {
-    this.#values.push({ name: prefixed(entry), value });
-    if (this.#bareNames) this.#values.push({ name: entry, value });
+  put({ bare, prefixed }: EntryName, value: AnyValue): void {
+    this.#values.push({ name: prefixed, value });
+    if (this.#bareNames) this.#values.push({ name: bare, value });
   }
 
   /** The value that refers to a contract, which is disclosed with it. */
@@ -66,15 +75,4 @@ class Disclosed {
     this.contracts.push(contract);
     this.#known?.add(contract);
   }
-}
-
-const PREFIX = "utility.digitalasset.com/";
-
-/** The names of entries come from the rules alone, so there are few: each is put together once. */
-const names = new Map<string, string>();
-
-function prefixed(entry: string): string {
-  let name = names.get(entry);
-  if (name === undefined) names.set(entry, (name = PREFIX + entry));
-  return name;
 }

@@ -1,7 +1,7 @@
 import type { NamedValue } from "../../registry.js";
 import type { Site } from "../evidence/site.js";
 import type { Holder, Wanted } from "../evidence/wanted.js";
-import type { Draft } from "./draft.js";
+import { type Draft, entryName } from "./draft.js";
 
 /** The entries of a context; the page's table of entries. */
 export type Entry =
@@ -39,6 +39,16 @@ export interface Subject {
   readonly issuers?: readonly string[] | undefined;
 }
 
+const names = {
+  "instrument-configuration": entryName("instrument-configuration"),
+  "transfer-rule": entryName("transfer-rule"),
+  "app-reward-configuration": entryName("app-reward-configuration"),
+  "featured-app-right": entryName("featured-app-right"),
+  "enable-result-contracts": entryName("enable-result-contracts"),
+};
+/** The name that settlements have for the configurations of several instruments. */
+const configurationsName = entryName("instrument-configurations");
+
 /** Writes one entry. An entry whose contract is optional, and not there, is left out. */
 type Writer = (draft: Draft, site: Site, subject: Subject) => void;
 
@@ -48,28 +58,28 @@ const writers: Record<Entry, Writer> = {
     const [only, second] = instruments;
     if (second !== undefined) return writeConfigurations(draft, site, instruments);
     const configuration = only === undefined ? undefined : site.configuration(only);
-    if (configuration !== undefined) draft.put("instrument-configuration", draft.refer(configuration));
+    if (configuration !== undefined) draft.put(names["instrument-configuration"], draft.refer(configuration));
   },
   "sender-credentials": credentials("sender-credentials", sendersOf),
   "receiver-credentials": credentials("receiver-credentials", receiversOf),
   "issuer-credentials": credentials("issuer-credentials", issuersOf),
   "transfer-rule"(draft, site) {
     const rule = site.transferRule();
-    if (rule !== undefined) draft.put("transfer-rule", draft.refer(rule));
+    if (rule !== undefined) draft.put(names["transfer-rule"], draft.refer(rule));
   },
   "app-reward-configuration"(draft, site, subject) {
     const provider = providerOf(site, subject);
     const reward = provider === undefined ? undefined : site.reward(provider);
-    if (reward !== undefined) draft.put("app-reward-configuration", draft.refer(reward));
+    if (reward !== undefined) draft.put(names["app-reward-configuration"], draft.refer(reward));
   },
   "featured-app-right"(draft, site, subject) {
     const provider = providerOf(site, subject);
     const right = provider === undefined ? undefined : site.right(provider);
-    if (right !== undefined) draft.put("featured-app-right", draft.refer(right));
+    if (right !== undefined) draft.put(names["featured-app-right"], draft.refer(right));
   },
   "enable-result-contracts"(draft, site) {
     const enabled = site.resultContracts();
-    if (enabled !== undefined) draft.put("enable-result-contracts", { tag: "AV_Bool", value: enabled });
+    if (enabled !== undefined) draft.put(names["enable-result-contracts"], { tag: "AV_Bool", value: enabled });
   },
 };
 
@@ -85,7 +95,7 @@ export function writeConfigurations(draft: Draft, site: Site, instruments: reado
     const configuration = site.configuration(id);
     if (configuration !== undefined) configurations.push({ name: id, value: draft.refer(configuration) });
   }
-  draft.put("instrument-configurations", { tag: "AV_Map", value: configurations });
+  draft.put(configurationsName, { tag: "AV_Map", value: configurations });
 }
 
 /** What has to be read to write the entries for a subject. */
@@ -124,6 +134,7 @@ function issuersOf({ issuers = [], instruments = [] }: Subject): Holder[] {
 }
 
 function credentials(entry: Entry, holdersOf: HoldersOf): Writer {
+  const name = entryName(entry);
   return (draft, site, subject) => {
     const holders = holdersOf(subject);
     const [only, second] = holders;
@@ -131,7 +142,7 @@ function credentials(entry: Entry, holdersOf: HoldersOf): Writer {
       only !== undefined && second === undefined
         ? site.credentials(only)
         : holders.flatMap((holder) => site.credentials(holder));
-    draft.put(entry, draft.referAll(chosen));
+    draft.put(name, draft.referAll(chosen));
   };
 }
 

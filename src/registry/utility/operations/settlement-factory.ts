@@ -1,5 +1,5 @@
 import type { FactoryAnswer, FactoryQuestion, Scene } from "../../registry.js";
-import { Draft } from "../context/draft.js";
+import { Draft, entryName } from "../context/draft.js";
 import { type Entry, wantedFor, writeConfigurations, writeEntries } from "../context/entries.js";
 import { onOneSynchronizer, requiredOn } from "../evidence/candidates.js";
 import { Site } from "../evidence/site.js";
@@ -8,6 +8,8 @@ import { dvpLegAllocation } from "../kinds/instructions.js";
 import { type Leg, settlementArguments } from "./arguments.js";
 import { askFactories, factoriesOf, instructionOf } from "./found.js";
 import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
+
+const holderCredentials = entryName("holder-credentials");
 
 /** The entries that concern no instrument. */
 const services: readonly Entry[] = ["transfer-rule", "app-reward-configuration", "featured-app-right"];
@@ -69,7 +71,7 @@ function writeHolders(draft: Draft, site: Site, holders: readonly Holder[]): voi
     name: holder.party,
     value: draft.referAll(site.credentials(holder)),
   }));
-  draft.put("holder-credentials", { tag: "AV_Map", value: credentials });
+  draft.put(holderCredentials, { tag: "AV_Map", value: credentials });
 }
 
 /** Each party of an account with the instruments that it sends or receives. */
