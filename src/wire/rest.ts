@@ -6,6 +6,7 @@ import { bindingsOf } from "./http-rules.js";
 import type { Operation } from "./operations.js";
 import type { Query } from "./request/query.js";
 import { type RequestReader, requestReader } from "./request/request.js";
+import { directly, type Handler, type ParseJson } from "./rest-direct.js";
 import { sendBody } from "./sending.js";
 
 /**
@@ -13,19 +14,21 @@ import { sendBody } from "./sending.js";
  * registered as a plugin of its own: it reads bodies and tells errors in a way
  * that other routes should not get.
  */
-export function rest(operations: readonly Operation[], report: (defect: unknown) => void) {
+export function rest(operations: readonly Operation[], bodyLimit: number, report: (defect: unknown) => void) {
   return async (server: FastifyInstance): Promise<void> => {
-    acceptJson(server);
+    const parseJson = acceptJson(server);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
       await send(reply, toError(error, pathOf(request), report));
     });
     for (const operation of operations) {
       for (const binding of bindingsOf(operation.method)) {
         const read = requestReader(operation.method.input, binding);
+        const handler: Handler = (request, reply) => answer(operation, read, request, reply);
         server.route({
           method: binding.httpMethod,
           url: binding.path.route,
-          handler: (request, reply) => answer(operation, read, request, reply),
+          ...(binding.hasBody && { onRequest: directly(handler, parseJson, bodyLimit) }),
+          handler,
         });
       }
     }
@@ -58,8 +61,8 @@ function answer(
 }
 
 /** Reads JSON, without keys that would set a prototype, and nothing else; no body at all counts as an empty object, whatever its type is said to be. */
-function acceptJson(server: FastifyInstance): void {
-  const parseJson = server.getDefaultJsonParser("remove", "ignore");
+function acceptJson(server: FastifyInstance): ParseJson {
+  const parseJson: ParseJson = server.getDefaultJsonParser("remove", "ignore");
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
     if (body === "" || body.trim() === "") done(null, {});
@@ -69,6 +72,7 @@ function acceptJson(server: FastifyInstance): void {
     if (body === "") done(null, {});
     else done(Object.assign(new Error("the body has to be application/json"), { statusCode: 415 }));
   });
+  return parseJson;
 }
 
 function toError(error: FastifyError, path: string, report: (defect: unknown) => void): RestError {

@@ -63,7 +63,7 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
     await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
   });
-  await server.register(rest(served, (defect) => log.error({ err: defect }, "a request failed")));
+  await server.register(rest(served, BODY_LIMIT, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(rpc(served, BODY_LIMIT, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(docs(options.openApi));
   server.addHook("preClose", (done) => {

@@ -1,12 +1,12 @@
 /** Values of a choice context in JSON, and in protobuf as the Struct that stands for that JSON. */
 import { derived } from "../../registry/derived.js";
 import type { AnyValue, NamedValue } from "../../registry/registry.js";
-import { type Octets, utf8 } from "./octets.js";
+import { type Octets, utf8, whole } from "./octets.js";
 import { boolValue, entry, entryOf, listValue, remembered, structValue, textValue, valueField } from "./struct.js";
 
-const referenceJson = derived(({ contractId }) => idJson(contractId));
-const referenceBinary = derived(({ contractId }) => tagged("AV_ContractId", textValue(contractId)));
-const referenceField = derived((contract) => valueField(referenceBinary(contract)));
+const referenceJson = derived(({ contractId }) => whole(idJson(contractId)));
+const referenceBinary = derived(({ contractId }) => whole(tagged("AV_ContractId", textValue(contractId))));
+const referenceField = derived((contract) => whole(valueField(referenceBinary(contract))));
 
 export function anyValueJson(value: AnyValue): Octets {
   switch (value.tag) {

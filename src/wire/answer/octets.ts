@@ -19,6 +19,15 @@ export function octetsOf(bytes: Uint8Array): Octets {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
+/**
+ * The same in one piece. A text that was put together is kept as its parts until
+ * it is looked at, and one that is a part of others is not looked at by itself:
+ * what is joined again and again has to be made whole.
+ */
+export function whole(octets: Octets): Octets {
+  return Buffer.from(octets, "latin1").toString("latin1");
+}
+
 /** What is sent: octets, or where there are many of them bytes in memory that is lent, to be given back. */
 export type Body = Octets | Buffer;
 

@@ -10,7 +10,7 @@ import { derived } from "../../registry/derived.js";
 import type { Contract } from "../../registry/registry.js";
 import { synchronizerOf } from "../../service/answers.js";
 import type { Variant } from "../../service/context-reply.js";
-import { type Octets, utf8 } from "./octets.js";
+import { type Octets, utf8, whole } from "./octets.js";
 import { delimited, text } from "./protobuf.js";
 import { structOf } from "./struct.js";
 
@@ -35,14 +35,15 @@ export function pushJson(contract: Contract, variant: Variant, into: Octets[]): 
 const headJson = derived((contract) => {
   made.json++;
   const { templateId, contractId, createdEventBlob } = contract;
-  return utf8(`{${fields({ templateId, contractId, createdEventBlob, synchronizerId: synchronizerOf(contract) })}`);
+  const written = { templateId, contractId, createdEventBlob, synchronizerId: synchronizerOf(contract) };
+  return whole(utf8(`{${fields(written)}`));
 });
 
 /** The debug fields and the closing brace. The payload is JSON already. */
 const debugJson = derived(({ kind: { packageName }, payload, createdAt }) => {
   made.json++;
   const name = fields({ debugPackageName: packageName });
-  return utf8(`,${name},"debugPayload":${payload},${fields({ debugCreatedAt: createdAt })}}`);
+  return whole(utf8(`,${name},"debugPayload":${payload},${fields({ debugCreatedAt: createdAt })}}`));
 });
 
 const utilityJson = derived((contract) => {
@@ -50,7 +51,7 @@ const utilityJson = derived((contract) => {
   const { contractId, templateId, createdEventBlob, createdAt } = contract;
   const synchronizerId = synchronizerOf(contract);
   const written = { contractId, templateId, createdEventBlob, createdAt, synchronizerId, domainId: synchronizerId };
-  return utf8(`{${fields(written)}}`);
+  return whole(utf8(`{${fields(written)}}`));
 });
 
 const fields = (texts: Readonly<Record<string, string>>): string => JSON.stringify(texts).slice(1, -1);
@@ -75,7 +76,7 @@ const binary: Readonly<Record<Variant, (contract: Contract) => Octets>> = {
 
 function element(content: Octets): Octets {
   made.binary++;
-  return delimited(DISCLOSED_CONTRACTS, content);
+  return whole(delimited(DISCLOSED_CONTRACTS, content));
 }
 
 function standardBinary(contract: Contract): Octets {

@@ -1,6 +1,6 @@
 /** JSON in protobuf: google.protobuf.Struct, Value and ListValue. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { Octets } from "./octets.js";
+import { type Octets, whole } from "./octets.js";
 import { delimited, double, number, text } from "./protobuf.js";
 
 /** The field numbers of Value, of Struct and ListValue, and of an entry of a map. */
@@ -69,7 +69,7 @@ export function remembered(write: (name: string) => Octets): (name: string) => O
   return (name) => {
     let written = known.get(name);
     if (written === undefined) {
-      written = write(name);
+      written = whole(write(name));
       if (known.size < MOST_NAMES && name.length <= LONGEST_NAME) known.set(name, written);
     }
     return written;

@@ -33,7 +33,7 @@ export function rpc(operations: readonly Operation[], bodyLimit: number, report:
       const operation = operations.find(({ method }) => requestPath === `/${method.parent.typeName}/${method.name}`);
       if (operation === undefined) throw new Error(`nothing answers ${requestPath}`);
       const short = [connectUnary(operation, bodyLimit), grpcUnary(operation, bodyLimit)];
-      server.all(requestPath, (request, reply) => {
+      const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
         const given = takeOver(reply);
         for (const attempt of short) if (attempt(request.raw, reply.raw, given)) return;
         put(reply.raw, given);
@@ -42,7 +42,9 @@ export function rpc(operations: readonly Operation[], bodyLimit: number, report:
           if (ConnectError.from(error).code !== Code.Aborted) report(error);
           reply.raw.destroy();
         });
-      });
+      };
+      // Behind the hooks of the server, and before Fastify prepares to read a body; so the handler is never reached.
+      server.all(requestPath, { onRequest }, () => undefined);
     }
   };
 }
