@@ -1,15 +1,11 @@
 import { ConnectError } from "@connectrpc/connect";
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { readBody } from "./rpc/body.js";
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
 
 /** Fastify's parser of JSON: calls back before it returns. */
-export type ParseJson = (
-  request: FastifyRequest,
-  text: string,
-  done: (error: Error | null, value?: unknown) => void,
-) => void;
+export type ParseJson = ReturnType<FastifyInstance["getDefaultJsonParser"]>;
 
 /**
  * Reads the body of a plain request, as nearly all are, and hands it to the
@@ -35,7 +31,7 @@ export function directly(handler: Handler, parseJson: ParseJson, bodyLimit: numb
       if (body instanceof ConnectError) fail(reply, body);
       else if (isBlank(body)) answer(handler, request, reply, {});
       else {
-        parseJson(request, body.toString(), (error, value) => {
+        void parseJson(request, body.toString(), (error, value) => {
           if (error !== null) fail(reply, error);
           else answer(handler, request, reply, value);
         });

@@ -26,11 +26,11 @@ export function anyValueJson(value: AnyValue): Octets {
 
 /** An object of values. */
 export function mapJson(values: readonly NamedValue[]): Octets {
-  let json = "";
+  let json = "{";
   for (const { name, value } of inOrder(values)) {
-    json += (json === "" ? "" : ",") + nameJson(name) + anyValueJson(value);
+    json += (json.length === 1 ? nameJson(name) : nextNameJson(name)) + anyValueJson(value);
   }
-  return `{${json}}`;
+  return `${json}}`;
 }
 
 /** A Value: `{"tag": …, "value": …}`. */
@@ -70,6 +70,7 @@ const idJson = (contractId: string): Octets => `{"tag":"AV_ContractId","value":$
 const quoted = (value: string | boolean): Octets => utf8(JSON.stringify(value));
 
 const nameJson = remembered((name) => `${quoted(name)}:`);
+const nextNameJson = remembered((name) => `,${quoted(name)}:`);
 
 /** As a JavaScript object has its fields, which is how the library writes them: those that look like an index come first. */
 function inOrder(values: readonly NamedValue[]): readonly NamedValue[] {
