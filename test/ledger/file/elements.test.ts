@@ -228,7 +228,7 @@ describe("the same elements", () => {
           for (const file of forms) {
             const found = split(file);
             expect(found.map(({ text }) => JSON.parse(text) as unknown)).toEqual(expected);
-            const lines = file.replace("\ufeff", "").split("\n");
+            const lines = file.replace(/^\ufeff/, "").split("\n");
             for (const { line, text } of found) expect(lines[line - 1]).toContain(text.split("\n")[0]);
           }
         },
