@@ -1,11 +1,15 @@
 import { ConnectError } from "@connectrpc/connect";
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { readBody } from "./rpc/body.js";
 
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined;
 
-/** Fastify's parser of JSON: calls back before it returns. */
-export type ParseJson = ReturnType<FastifyInstance["getDefaultJsonParser"]>;
+/** Parses a body, and calls back before it returns. */
+export type ParseJson = (
+  request: FastifyRequest,
+  text: string,
+  done: (error: Error | null, value?: unknown) => void,
+) => void;
 
 /**
  * Reads the body of a plain request, as nearly all are, and hands it to the
@@ -29,9 +33,8 @@ export function directly(handler: Handler, parseJson: ParseJson, bodyLimit: numb
       // Who has gone needs no answer.
       if (body === undefined) return;
       if (body instanceof ConnectError) fail(reply, body);
-      else if (isBlank(body)) answer(handler, request, reply, {});
       else {
-        void parseJson(request, body.toString(), (error, value) => {
+        parseJson(request, body.toString(), (error, value) => {
           if (error !== null) fail(reply, error);
           else answer(handler, request, reply, value);
         });
@@ -52,10 +55,4 @@ function answer(handler: Handler, request: FastifyRequest, reply: FastifyReply, 
 /** Fastify tells an error that is sent as one. */
 function fail(reply: FastifyReply, error: unknown): void {
   void reply.send(error);
-}
-
-/** White space alone counts as no body. */
-function isBlank(body: Buffer): boolean {
-  // Most bodies begin with a brace.
-  return (body[0] ?? 0) <= 0x20 && body.toString().trim() === "";
 }

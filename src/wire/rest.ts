@@ -62,12 +62,13 @@ function answer(
 
 /** Reads JSON, without keys that would set a prototype, and nothing else; no body at all counts as an empty object, whatever its type is said to be. */
 function acceptJson(server: FastifyInstance): ParseJson {
-  const parseJson: ParseJson = server.getDefaultJsonParser("remove", "ignore");
+  const parseWhole = server.getDefaultJsonParser("remove", "ignore");
+  const parseJson: ParseJson = (request, text, done) => {
+    if (text.trim() === "") done(null, {});
+    else void parseWhole(request, text, done);
+  };
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
-    if (body === "" || body.trim() === "") done(null, {});
-    else void parseJson(request, body, done);
-  });
+  server.addContentTypeParser("application/json", { parseAs: "string" }, parseJson);
   server.addContentTypeParser("*", { parseAs: "string" }, (_request, body: string, done) => {
     if (body === "") done(null, {});
     else done(Object.assign(new Error("the body has to be application/json"), { statusCode: 415 }));

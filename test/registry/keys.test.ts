@@ -1,0 +1,36 @@
+/** Keys are remembered, and what a caller makes long is not. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { keys } from "../../src/registry/utility/kinds/keys.js";
+
+setFlagsFromString("--expose-gc");
+// The flag shows in contexts that are made after it was set.
+const collect = runInNewContext("gc") as () => void;
+
+const heap = (): number => {
+  collect();
+  return process.memoryUsage().heapUsed;
+};
+
+test("values that nobody has leave nothing behind, however long they are", () => {
+  const before = heap();
+  for (let index = 0; index < 200; index++) {
+    const long = `${index} `.padEnd(500_000, "x");
+    expect(keys.factory(long)).toContain(long);
+    expect(keys.preapproval(long, "registrar::1220")).toContain(long);
+    expect(keys.credential("holder::1220", long)).toContain(long);
+  }
+  // Kept, they would be 300 MB.
+  expect(heap() - before).toBeLessThan(50_000_000);
+});
+
+test("a key is the same whether it was remembered or not, and none is another's", () => {
+  for (const length of [1, 299, 300, 301, 600, 601]) {
+    const value = "p".repeat(length);
+    expect(keys.factory(value)).toBe(keys.factory(value));
+    expect(keys.credential(value, "i")).toBe(keys.credential(value, "i"));
+    expect(keys.credential(value, "i")).not.toBe(keys.credential("i", value));
+    expect(keys.credential(value, "i")).not.toBe(keys.preapproval(value, "i"));
+  }
+});
