@@ -11,6 +11,7 @@ import { services } from "./service/services.js";
 import { sourceOf } from "./source.js";
 import { MemoryStore } from "./store/memory.js";
 import type { JsonObject } from "./store/store.js";
+import { keepTicksQuick } from "./wire/quick-ticks.js";
 import { createServer } from "./wire/server.js";
 
 /** A running service. */
@@ -32,6 +33,7 @@ export interface App {
  * left running. `now` gives milliseconds since 1970.
  */
 export async function startApp(config: Config, now: () => number = Date.now): Promise<App> {
+  keepTicksQuick();
   const registry = await registryOf(config);
   const words = await readInstruments(config.instruments);
   const store = new MemoryStore();
