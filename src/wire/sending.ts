@@ -1,13 +1,13 @@
 import { type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
-import { giveBack } from "./answer/memory.js";
-import type { Body } from "./answer/octets.js";
+import { giveBack, lend } from "./answer/memory.js";
+import { lengthOf, type Pieces, write } from "./answer/octets.js";
 
 /**
  * Sends an answer that is written already, past Fastify, which would look at it
  * once more.
  */
-export function sendBody(reply: FastifyReply, contentType: string, body: Body): void {
+export function sendBody(reply: FastifyReply, contentType: string, body: Pieces): void {
   const { raw } = reply;
   put(raw, takeOver(reply));
   endWith(raw, contentType, body);
@@ -15,14 +15,26 @@ export function sendBody(reply: FastifyReply, contentType: string, body: Body): 
 
 /**
  * Sends head and body. The body's memory is given back when the system has all
- * of it; what is cut, and what goes by HTTP/2, whose streams may be closed before
- * their bytes are written, is left to be collected.
+ * of it, which it mostly has at once. What is cut, and what goes by HTTP/2, whose
+ * streams may be closed before their bytes are written, is left to be collected.
  */
-export function endWith(response: ServerResponse, contentType: string, body: Body): void {
-  if (typeof body !== "string" && response instanceof ServerResponse) response.once("finish", () => giveBack(body));
-  response.writeHead(200, ["content-type", contentType, "content-length", String(body.length)]);
-  response.end(body, "latin1");
+export function endWith(response: ServerResponse, contentType: string, body: Pieces): void {
+  const length = lengthOf(body);
+  response.writeHead(200, ["content-type", contentType, "content-length", String(length)]);
+  const { socket } = response;
+  if (isHttp2(response)) {
+    response.end(write(body, Buffer.allocUnsafe(length)));
+    return;
+  }
+  const bytes = write(body, lend(length));
+  response.end(bytes);
+  // Behind another answer on its connection it has no socket yet.
+  if (socket?.writableLength === 0) giveBack(bytes);
+  else response.once("finish", () => giveBack(bytes));
 }
+
+/** The classes that make both versions look alike differ in this. */
+const isHttp2 = (response: object): boolean => !(response instanceof ServerResponse);
 
 /** Takes a reply out of Fastify's hands, and gives the headers that others have set for it: they go with the answer. */
 export function takeOver(reply: FastifyReply): OutgoingHttpHeaders {

@@ -13,6 +13,7 @@ import {
 } from "../../src/service/context-reply.js";
 import { Answer } from "../../src/wire/answer/answer.js";
 import { jsonWriting } from "../../src/wire/answer/json-writing.js";
+import type { Pieces } from "../../src/wire/answer/octets.js";
 import { made } from "../../src/wire/answer/pieces.js";
 
 // A key of that name is lost in a Struct; docs/decisions.md says so.
@@ -90,8 +91,8 @@ const answerOf = (reply: ContextReply): Answer =>
   new Answer(reply.output, reply, (error) => (error instanceof Error ? error : new Error("not an error")));
 
 /** What would be sent. */
-const bytes = (octets: string | Buffer): Buffer => {
-  if (typeof octets !== "string") return octets;
+const bytes = (pieces: Pieces): Buffer => {
+  const octets = pieces.join("");
   const sent = Buffer.from(octets, "latin1");
   expect(sent.toString("latin1")).toBe(octets);
   return sent;
@@ -141,7 +142,7 @@ test("a reference to a disclosed contract is written as one to any other", () =>
           ...(disclosed !== undefined && { contract: disclosed }),
         };
         const answered = answerOf(contextReply({ values: [{ name: "rule", value }], disclosed: [one] }, true));
-        return [answered.json(), answered.binary(), answered.json(), answered.binary()];
+        return [answered.json(), answered.binary(), answered.json(), answered.binary()].map(bytes);
       });
       expect(written[0]).toEqual(written[1]);
     }),

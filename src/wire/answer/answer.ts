@@ -2,7 +2,7 @@ import { create, type DescMessage, type Message, toBinary, toJsonString } from "
 import { ContextReply } from "../../service/context-reply.js";
 import { contextBinary, contextJson } from "./context.js";
 import { jsonWriting } from "./json-writing.js";
-import { type Body, octetsOf, utf8 } from "./octets.js";
+import { octetsOf, type Pieces, utf8 } from "./octets.js";
 
 /**
  * What an operation answers, to be written in the form that a protocol asks
@@ -32,21 +32,21 @@ export class Answer {
   }
 
   /** The message in JSON, in UTF-8. */
-  json(): Body {
+  json(): Pieces {
     const found = this.#found;
     try {
       if (found instanceof ContextReply) return contextJson(found);
-      return utf8(toJsonString(this.#output, found, jsonWriting));
+      return [utf8(toJsonString(this.#output, found, jsonWriting))];
     } catch (error) {
       throw this.#refuse(error);
     }
   }
 
   /** The message in protobuf. */
-  binary(): Body {
+  binary(): Pieces {
     const found = this.#found;
     try {
-      return found instanceof ContextReply ? contextBinary(found) : octetsOf(toBinary(this.#output, found));
+      return found instanceof ContextReply ? contextBinary(found) : [octetsOf(toBinary(this.#output, found))];
     } catch (error) {
       throw this.#refuse(error);
     }

@@ -1,9 +1,7 @@
-import { lend } from "./memory.js";
-
 /**
  * Bytes as a text in which each character is one byte, which Node.js calls
- * "latin1". An answer is joined from many pieces: of texts the engine joins them
- * without a copy, and Node.js writes head and body in one go.
+ * "latin1": it takes no more memory than the bytes, and small ones are put together
+ * far sooner.
  */
 export type Octets = string;
 
@@ -28,23 +26,18 @@ export function whole(octets: Octets): Octets {
   return Buffer.from(octets, "latin1").toString("latin1");
 }
 
-/** What is sent: octets, or where there are many of them bytes in memory that is lent, to be given back. */
-export type Body = Octets | Buffer;
+/** A text in pieces, of which many were made before: they are put together where they are sent. */
+export type Pieces = readonly Octets[];
 
-/** From here on a text would be joined in memory that the engine takes from the system each time. */
-const LARGE = 64 * 1024;
-
-/** Joins pieces that are texts of their own. */
-export function joined(pieces: readonly Octets[]): Body {
+export function lengthOf(pieces: Pieces): number {
   let length = 0;
   for (const piece of pieces) length += piece.length;
-  if (length < LARGE) {
-    let octets = "";
-    for (const piece of pieces) octets += piece;
-    return octets;
-  }
-  const bytes = lend(length);
+  return length;
+}
+
+/** Writes pieces into bytes, which have to have room for them, and gives those. */
+export function write(pieces: Pieces, bytes: Buffer): Buffer {
   let at = 0;
-  for (const piece of pieces) at += bytes.write(piece, at, "latin1");
+  for (const piece of pieces) at += bytes.write(piece, at, piece.length, "latin1");
   return bytes;
 }

@@ -17,42 +17,44 @@ import { structOf } from "./struct.js";
 /** How often a contract was written, by form: each at most once in one form. */
 export const made = { json: 0, binary: 0 };
 
-/** Adds an element of `disclosedContracts`, in JSON, in one or two pieces. */
-export function pushJson(contract: Contract, variant: Variant, into: Octets[]): void {
-  switch (variant) {
-    case "plain":
-      into.push(headJson(contract), "}");
-      break;
-    case "debug":
-      into.push(headJson(contract), debugJson(contract));
-      break;
-    case "utility":
-      into.push(utilityJson(contract));
-  }
+/** An element of `disclosedContracts` in JSON, with the comma that stands before every element but the first. */
+export function jsonOf(contract: Contract, variant: Variant): Octets {
+  return json[variant](contract);
 }
 
-/** The element as the token standard has it, but for what follows. */
-const headJson = derived((contract) => {
+/**
+ * Each form in one piece, though two forms have much in common: to put one more
+ * piece into an answer takes as long as to copy a kilobyte.
+ */
+const json: Readonly<Record<Variant, (contract: Contract) => Octets>> = {
+  plain: derived((contract) => jsonElement(standardJson(contract))),
+  debug: derived((contract) => {
+    const { packageName } = contract.kind;
+    const name = fields({ debugPackageName: packageName });
+    // The payload is JSON already.
+    const payload = `"debugPayload":${contract.payload}`;
+    return jsonElement(
+      `${standardJson(contract)},${name},${payload},${fields({ debugCreatedAt: contract.createdAt })}`,
+    );
+  }),
+  utility: derived((contract) => {
+    const { contractId, templateId, createdEventBlob, createdAt } = contract;
+    const synchronizerId = synchronizerOf(contract);
+    const written = { contractId, templateId, createdEventBlob, createdAt, synchronizerId, domainId: synchronizerId };
+    return jsonElement(fields(written));
+  }),
+};
+
+function jsonElement(content: string): Octets {
   made.json++;
+  return whole(utf8(`,{${content}}`));
+}
+
+/** The fields that the token standard has. */
+function standardJson(contract: Contract): string {
   const { templateId, contractId, createdEventBlob } = contract;
-  const written = { templateId, contractId, createdEventBlob, synchronizerId: synchronizerOf(contract) };
-  return whole(utf8(`{${fields(written)}`));
-});
-
-/** The debug fields and the closing brace. The payload is JSON already. */
-const debugJson = derived(({ kind: { packageName }, payload, createdAt }) => {
-  made.json++;
-  const name = fields({ debugPackageName: packageName });
-  return whole(utf8(`,${name},"debugPayload":${payload},${fields({ debugCreatedAt: createdAt })}}`));
-});
-
-const utilityJson = derived((contract) => {
-  made.json++;
-  const { contractId, templateId, createdEventBlob, createdAt } = contract;
-  const synchronizerId = synchronizerOf(contract);
-  const written = { contractId, templateId, createdEventBlob, createdAt, synchronizerId, domainId: synchronizerId };
-  return whole(utf8(`{${fields(written)}}`));
-});
+  return fields({ templateId, contractId, createdEventBlob, synchronizerId: synchronizerOf(contract) });
+}
 
 const fields = (texts: Readonly<Record<string, string>>): string => JSON.stringify(texts).slice(1, -1);
 

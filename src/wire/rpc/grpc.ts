@@ -3,8 +3,7 @@ import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from 
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { giveBack } from "../answer/memory.js";
-import type { Body } from "../answer/octets.js";
+import { lengthOf, type Pieces, write } from "../answer/octets.js";
 import type { Operation } from "../operations.js";
 import { fromBinaryBytes } from "../request/decoding.js";
 import { answering } from "./answering.js";
@@ -45,14 +44,14 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
       answering(
         operation,
         message,
-        (answer) => framed(answer.binary()),
-        (bytes) => {
+        (answer) => answer.binary(),
+        (message) => {
           if (stream.destroyed) return;
           const head = { ":status": 200, "content-type": CONTENT_TYPE, "grpc-accept-encoding": ACCEPTED, ...given };
           // Sent by the response when the stream asks for them.
           response.addTrailers(OK);
           stream.respond(head, TRAILING);
-          stream.end(bytes, "latin1");
+          stream.end(framed(message));
         },
         (error) => fail(stream, given, error),
       );
@@ -92,11 +91,11 @@ function decode({ method }: Operation, body: Buffer): Message {
   }
 }
 
-function framed(message: Body): Body {
-  const { length } = message;
-  const head = String.fromCharCode(0, length >>> 24, (length >>> 16) & 255, (length >>> 8) & 255, length & 255);
-  if (typeof message === "string") return head + message;
-  const copy = Buffer.concat([Buffer.from(head, "latin1"), message]);
-  giveBack(message);
-  return copy;
+function framed(message: Pieces): Buffer {
+  const length = lengthOf(message);
+  const bytes = Buffer.allocUnsafe(FRAME + length);
+  bytes[0] = 0;
+  bytes.writeUInt32BE(length, 1);
+  write(message, bytes.subarray(FRAME));
+  return bytes;
 }

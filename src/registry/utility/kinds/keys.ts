@@ -9,21 +9,25 @@ const LONGEST = 300;
 export const keys = {
   factory: ofOne("factory"),
   service: ofOne("service"),
-  instrument: ofTwo("instrument"),
+  instrument: ofTwo("instrument", "first"),
   instruments: ofOne("instruments"),
   transferRule: ofOne("transfer-rule"),
   appReward: ofOne("app-reward"),
   featuredAppRight: ofOne("featured-app-right"),
   /** By holder and issuer. */
-  credential: ofTwo("credential"),
+  credential: ofTwo("credential", "second"),
   /** By receiver and admin. */
-  preapproval: ofTwo("preapproval"),
-  supply: ofTwo("supply"),
+  preapproval: ofTwo("preapproval", "second"),
+  supply: ofTwo("supply", "first"),
 };
 
+/** Most questions are about one registrar, one provider and one issuer: what was asked for last is not looked up. */
 function ofOne(index: string): (value: string) => string {
   const known = new Map<string, string>();
+  let last = "";
+  let lastMade = key(index, last);
   return (value) => {
+    if (value === last) return lastMade;
     if (value.length > LONGEST) return key(index, value);
     let made = known.get(value);
     if (made === undefined) {
@@ -31,26 +35,34 @@ function ofOne(index: string): (value: string) => string {
       if (known.size >= MOST) known.clear();
       known.set(value, made);
     }
+    last = value;
+    lastMade = made;
     return made;
   };
 }
 
-function ofTwo(index: string): (first: string, second: string) => string {
+/** `common` is that of the two values which most questions share. */
+function ofTwo(index: string, common: "first" | "second"): (first: string, second: string) => string {
   const known = new Map<string, Map<string, string>>();
   let size = 0;
+  let last = "";
+  let ofLast = new Map<string, string>();
   return (first, second) => {
     if (first.length + second.length > 2 * LONGEST) return key(index, first, second);
-    let ofFirst = known.get(first);
-    const found = ofFirst?.get(second);
+    const [shared, other] = common === "first" ? [first, second] : [second, first];
+    if (shared !== last) {
+      ofLast = known.get(shared) ?? new Map<string, string>();
+      last = shared;
+    }
+    const found = ofLast.get(other);
     if (found !== undefined) return found;
     if (size >= MOST) {
       known.clear();
+      ofLast.clear();
       size = 0;
-      ofFirst = undefined;
     }
-    if (ofFirst === undefined) known.set(first, (ofFirst = new Map()));
     const made = key(index, first, second);
-    ofFirst.set(second, made);
+    known.set(shared, ofLast.set(other, made));
     size++;
     return made;
   };
