@@ -1,3 +1,10 @@
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({ test: { include: ["test/**/*.test.ts"], testTimeout: 30_000, hookTimeout: 30_000 } });
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    globalSetup: "test/fixtures/postgres-setup.ts",
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+});

@@ -1,4 +1,4 @@
-import { NotReady, type StoreReader, type View } from "../store/store.js";
+import { NotReady, type StoreReader, StoreUnavailable, type View } from "../store/store.js";
 import { notFound, RegistryError, unavailable } from "./errors.js";
 import type { History } from "./history.js";
 import type { Registry, Scene, UtilityOperations } from "./registry.js";
@@ -46,7 +46,7 @@ export class Engine {
     if (refusal !== undefined) throw unavailable(refusal);
     let missedAt: number | undefined;
     const failed = (error: unknown): Promise<T> => {
-      if (error instanceof NotReady) throw unavailable(error.message);
+      if (isNotNow(error)) throw unavailable(error.message);
       if (missedAt === undefined) throw error;
       return this.#askLater(question, missedAt, error);
     };
@@ -91,7 +91,11 @@ export class Engine {
   /** Puts a question again when the store is past an offset; where it does not get there, `failure` stands. */
   async #askLater<T>(question: Question<T>, offset: number, failure: unknown): Promise<T> {
     if (!(await this.#freshness.catchUp(offset))) throw failure;
-    return this.#reader.read((view) => this.#put(question, view));
+    try {
+      return await this.#reader.read((view) => this.#put(question, view));
+    } catch (error) {
+      throw isNotNow(error) ? unavailable(error.message) : error;
+    }
   }
 
   #put<T>(question: Question<T>, view: View): T {
@@ -102,3 +106,7 @@ export class Engine {
     throw new Error(`the registry ${this.#registry.name} gave a promise: its methods have to answer at once`);
   }
 }
+
+/** Whether the store has no answer now, and later may have one. */
+const isNotNow = (error: unknown): error is NotReady | StoreUnavailable =>
+  error instanceof NotReady || error instanceof StoreUnavailable;

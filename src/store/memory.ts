@@ -1,4 +1,5 @@
 import {
+  type Anchor,
   type Census,
   type Change,
   type Contract,
@@ -15,6 +16,11 @@ import { MemoryState } from "./memory-state.js";
 /** A store in the memory of this process. Starts empty: not ready. */
 export class MemoryStore implements StoreReader, StoreWriter {
   #state: MemoryState | undefined;
+  #anchor: Anchor | undefined;
+
+  get anchor(): Anchor | undefined {
+    return this.#anchor;
+  }
 
   /** Nothing changes the state while `use` runs, since it does not wait. */
   read<T>(use: (view: View) => T): T {
@@ -24,10 +30,12 @@ export class MemoryStore implements StoreReader, StoreWriter {
 
   async replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void> {
     this.#state = new MemoryState(contracts, offset, asOf);
+    this.#anchor = { offset, updateId: undefined };
   }
 
-  async apply(changes: readonly Change[], offset: number, asOf?: number): Promise<void> {
+  async apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void> {
     if (this.#state === undefined) throw new NotReady();
+    if (offset > this.#state.offset) this.#anchor = { offset, updateId };
     this.#state.apply(changes, offset, asOf);
   }
 }

@@ -99,7 +99,7 @@ export type Question<F = unknown> =
  * One state of the store: everything read through it is of the same offset. It
  * answers at once: a store that has to fetch what is asked for throws from here,
  * fetches it, and runs the whole reading again, so whoever reads lets pass what
- * is not an error of its own.
+ * is not an error of its own. Such a store may throw StoreUnavailable.
  */
 export interface View {
   /** The ledger offset of this state. */
@@ -155,8 +155,17 @@ export interface StoreReader {
   read<T>(use: (view: View) => T): T | Promise<T>;
 }
 
+/** The update at which a store stands: a history in which it stands at this place is ours up to here. */
+export interface Anchor {
+  readonly offset: number;
+  /** Undefined until the first update behind a snapshot is applied. */
+  readonly updateId: string | undefined;
+}
+
 /** The side of the store that the ledger feeds; nothing else may have it. */
 export interface StoreWriter {
+  /** Where the store stands, for whoever goes on from there. Undefined where a new state has to be put in place first. */
+  readonly anchor: Anchor | undefined;
   /**
    * Puts a whole new state in place of the old, in one step: a reader sees the
    * one or the other. Throws, and keeps the old, where a contract id appears
@@ -169,9 +178,10 @@ export interface StoreWriter {
    * offset changes nothing. Of events on the reassignment of one contract the
    * later by counter wins, in whatever order they come. `asOf` is the time of the
    * update, in microseconds since 1970; where it is not said the state keeps its
-   * own. Throws NotReady before the first state is there.
+   * own. `updateId` is kept for `anchor`. Throws NotReady before the first state
+   * is there.
    */
-  apply(changes: readonly Change[], offset: number, asOf?: number): Promise<void>;
+  apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void>;
 }
 
 /** There is no state to read yet. */
@@ -179,6 +189,17 @@ export class NotReady extends Error {
   constructor() {
     super("no snapshot of the ledger has been taken yet");
     this.name = "NotReady";
+  }
+}
+
+/**
+ * The store cannot answer now, and later may. The message is for the caller; the
+ * store itself tells the operator more.
+ */
+export class StoreUnavailable extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "StoreUnavailable";
   }
 }
 

@@ -1,4 +1,4 @@
-import type { JsonValue, StoreWriter } from "../../store/store.js";
+import type { Anchor, JsonValue, StoreWriter } from "../../store/store.js";
 import type { Decoder } from "../decode.js";
 import type { Log } from "../log.js";
 import { LedgerError } from "./errors.js";
@@ -14,13 +14,6 @@ export interface CopyParts {
   readonly log: Log;
 }
 
-/** The update at which the store stands: a history in which it stands at this place is ours up to here. */
-export interface Anchor {
-  readonly offset: number;
-  /** Undefined until the first update behind a snapshot is applied. */
-  readonly updateId: string | undefined;
-}
-
 /** The ledger as the store has it, and how far: puts in what is read, and nothing twice or of another history. */
 export class Copy {
   readonly #parts: CopyParts;
@@ -31,6 +24,7 @@ export class Copy {
 
   constructor(parts: CopyParts) {
     this.#parts = parts;
+    this.#anchor = parts.writer.anchor;
   }
 
   /** Undefined while a snapshot has to be taken. */
@@ -80,7 +74,7 @@ export class Copy {
   async apply(element: JsonValue, followed: Updates): Promise<void> {
     const { offset, updateId, recorded, changes, unreadable } = read(element, this.#parts.decoder);
     if (updateId !== undefined && this.#isNew(offset, followed)) {
-      await this.#parts.writer.apply(changes, offset, recorded);
+      await this.#parts.writer.apply(changes, offset, recorded, updateId);
       // The store stands there now, also where the stream has been left meanwhile.
       if (this.#anchor !== undefined && offset > this.#anchor.offset) this.#anchor = { offset, updateId };
       if (!this.#isNew(offset, followed)) return;

@@ -1,0 +1,111 @@
+/** Connections to a database: a pool for questions, and sessions of their own for what lasts. */
+import pg from "pg";
+import { asDatabaseError } from "./errors.js";
+
+/** A statement that the server prepares once for each connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** How long to wait for a connection, and for an answer on it, in milliseconds. */
+const CONNECT_MS = 3_000;
+const STATEMENT_MS = 5_000;
+/** The server ends its statement first, where it still can. */
+const ANSWER_MS = STATEMENT_MS + 1_000;
+
+/**
+ * Settings of every session. The plan of a look-up must not change with what the
+ * server believes of the sizes of tables: each goes by an index. A session that
+ * stops in the middle of a transaction must not hold its locks.
+ */
+const SETTINGS = [
+  "-c plan_cache_mode=force_generic_plan",
+  "-c enable_hashjoin=off",
+  "-c enable_mergejoin=off",
+  "-c enable_seqscan=off",
+  "-c jit=off",
+  "-c idle_in_transaction_session_timeout=3s",
+].join(" ");
+
+export class Database {
+  readonly #config: pg.PoolConfig;
+  readonly #pool: pg.Pool;
+
+  /** `connections`: most of the pool, besides sessions. */
+  constructor(url: string, connections: number) {
+    this.#config = {
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      application_name: "offledger",
+      options: SETTINGS,
+    };
+    this.#pool = new pg.Pool({
+      ...this.#config,
+      max: connections,
+      statement_timeout: STATEMENT_MS,
+      query_timeout: ANSWER_MS,
+    });
+    // A connection that is lost while nobody uses it is nobody's failure; the next question opens another.
+    this.#pool.on("error", () => undefined);
+  }
+
+  /** Throws DatabaseError, as everything here does. */
+  async query<R extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
+    try {
+      const { rows } = await this.#pool.query<R>({ ...statement, values });
+      return rows;
+    } catch (error) {
+      throw asDatabaseError(error);
+    }
+  }
+
+  /** Runs `use` in one transaction, and takes back all of it where `use` throws. */
+  async transaction<T>(use: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw asDatabaseError(error);
+    }
+    try {
+      const made = await inTransaction(client, use);
+      client.release();
+      return made;
+    } catch (error) {
+      // Whatever state the connection is in, to end it takes everything back.
+      client.release(true);
+      throw asDatabaseError(error);
+    }
+  }
+
+  /**
+   * Opens a connection outside the pool, for what takes long. Whoever opens it
+   * listens to its errors and ends it.
+   */
+  async session(): Promise<pg.Client> {
+    const client = new pg.Client(this.#config);
+    // Before anybody listens: the failure comes by the promise as well.
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw asDatabaseError(error);
+    }
+  }
+
+  /** Waits for questions under way. */
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+export async function inTransaction<C extends pg.ClientBase, T>(client: C, use: (client: C) => Promise<T>): Promise<T> {
+  await client.query("BEGIN");
+  const made = await use(client);
+  await client.query("COMMIT");
+  return made;
+}

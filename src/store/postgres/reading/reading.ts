@@ -1,0 +1,76 @@
+import { type Contract, StoreUnavailable, type View } from "../../store.js";
+import { type Cache, isSame } from "./cache.js";
+import type { Fetched, Version } from "./fetch.js";
+import { ByLookup, type Found, type Lookup } from "./lookups.js";
+import { NotFetched, ReadingView } from "./views.js";
+
+/** The rules take three; a reading that asks on and on must end. */
+const MOST_TRIPS = 20;
+
+/** Fetches look-ups, and what has changed of those that are known as of a version. */
+export type Fetch = (since: Version, missing: readonly Lookup[], known: readonly Lookup[]) => Promise<Fetched>;
+
+/**
+ * A reading that needs more than is kept. It is run, what it lacks is fetched,
+ * and it is run again: each time on one version, since with what it lacks comes
+ * what has changed of all that it has.
+ */
+export class Reading {
+  readonly #cache: Cache;
+  readonly #fetch: Fetch;
+  readonly #found = new ByLookup<Found>();
+  readonly #lookups = new Set<Lookup>();
+  readonly #contracts = new Map<string, Contract>();
+  #version: Version;
+
+  constructor(cache: Cache, fetch: Fetch) {
+    this.#cache = cache;
+    this.#fetch = fetch;
+    this.#version = cache.version;
+  }
+
+  async run<T>(use: (view: View) => T): Promise<T> {
+    for (let trips = 0; trips <= MOST_TRIPS; trips++) {
+      try {
+        return use(new ReadingView(this.#version, (lookup) => this.#find(lookup)));
+      } catch (error) {
+        if (!(error instanceof NotFetched)) throw error;
+        await this.#bring(error.lookups);
+      }
+    }
+    throw new StoreUnavailable("this needs more of the ledger than can be read for one request");
+  }
+
+  /** What was fetched, or is kept of the same version; that is remembered, since the cache may move on. */
+  #find(lookup: Lookup): Found | undefined {
+    const found = this.#found.get(lookup);
+    if (found !== undefined) return found;
+    const { generation, offset } = this.#cache.version;
+    if (generation !== this.#version.generation || offset !== this.#version.offset) return undefined;
+    const kept = this.#cache.get(lookup);
+    if (kept !== undefined) this.#remember(lookup, kept);
+    return kept;
+  }
+
+  async #bring(missing: readonly Lookup[]): Promise<void> {
+    const { version, found } = await this.#fetch(this.#version, missing, [...this.#lookups]);
+    this.#version = version;
+    for (const [lookup, one] of found) {
+      this.#remember(lookup, { ...one, contracts: one.contracts.map((contract) => this.#known(contract)) });
+    }
+  }
+
+  /** A contract that is found in several ways is one and the same in an answer. */
+  #known(contract: Contract): Contract {
+    const before = this.#contracts.get(contract.contractId);
+    if (before !== undefined && isSame(before, contract)) return before;
+    return this.#cache.known(contract);
+  }
+
+  #remember(lookup: Lookup, found: Found): void {
+    // What was looked up twice, by objects that say the same, stands once.
+    if (this.#found.get(lookup) === undefined) this.#lookups.add(lookup);
+    this.#found.set(lookup, found);
+    for (const contract of found.contracts) this.#contracts.set(contract.contractId, contract);
+  }
+}

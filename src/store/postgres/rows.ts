@@ -1,0 +1,71 @@
+/** Contracts as rows. */
+import type { Contract, JsonObject, Kind, Reading } from "../store.js";
+import { kindName, type Name } from "./names.js";
+
+/** What is read of a contract. What the driver gives as text may be larger than a number. */
+export interface ContractRow {
+  readonly kind: Name;
+  readonly contract_id: string;
+  readonly template_id: string;
+  readonly payload: string;
+  readonly created_event_blob: string;
+  readonly created_at: string;
+  readonly created_micros: string;
+  readonly synchronizer_id: string | null;
+  readonly reassignment_counter: string;
+  readonly share_sum: Buffer | null;
+  readonly share_amount: string | null;
+}
+
+/** Makes contracts of rows, of the kinds that it is made with. */
+export class Rows {
+  readonly #kinds: ReadonlyMap<Name, Kind>;
+
+  constructor(kinds: readonly Kind[]) {
+    this.#kinds = new Map(kinds.map((kind) => [kindName(kind), kind]));
+  }
+
+  kind(name: Name): Kind | undefined {
+    return this.#kinds.get(name);
+  }
+
+  /**
+   * The facts and keys are read from the payload, as the ledger's event was when
+   * it was stored. Undefined for what is of no kind that is known, not kept by it,
+   * or not to be read: another release has written it.
+   */
+  contract(row: ContractRow): Contract | undefined {
+    const kind = this.#kinds.get(row.kind);
+    const reading = kind === undefined ? undefined : readingOf(kind, row.payload);
+    if (kind === undefined || reading === undefined) return undefined;
+    const { share_sum, share_amount } = row;
+    // Field by field, for the sake of V8; see ledger/decode.ts.
+    return {
+      facts: reading.facts,
+      keys: reading.keys,
+      share:
+        share_sum === null || share_amount === null
+          ? undefined
+          : { sum: share_sum.toString(), amount: BigInt(share_amount) },
+      contractId: row.contract_id,
+      kind,
+      templateId: row.template_id,
+      payload: row.payload,
+      createdEventBlob: row.created_event_blob,
+      createdAt: row.created_at,
+      createdMicros: Number(row.created_micros),
+      synchronizerId: row.synchronizer_id ?? undefined,
+      reassignmentCounter: Number(row.reassignment_counter),
+      derived: [],
+    };
+  }
+}
+
+function readingOf(kind: Kind, payload: string): Reading<unknown> | undefined {
+  try {
+    // What was written as JSON of an object is one again.
+    return kind.read(JSON.parse(payload) as JsonObject);
+  } catch {
+    return undefined;
+  }
+}

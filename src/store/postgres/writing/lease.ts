@@ -1,0 +1,129 @@
+import type { Client } from "pg";
+import { channels } from "../channels.js";
+import type { Database } from "../database.js";
+import { asDatabaseError, DatabaseError } from "../errors.js";
+
+/** Any number that is ours alone; the migrations have another. */
+const LOCK = 7_220_411_002n;
+/** How often one that waits looks whether the lease is free, in milliseconds. */
+const TRY_MS = 500;
+/** How often the one that has it says that it lives, in milliseconds. */
+const BEAT_MS = 1_000;
+/** After so long without a word the server ends the session, and with it the lease. */
+const SILENCE = "3s";
+/** An answer that takes longer will not come, in milliseconds. */
+const ANSWER_MS = 3_000;
+
+export interface LeaseParts {
+  readonly database: Database;
+  /** Waits for some milliseconds, or until the end. Never throws. */
+  readonly pause: (milliseconds: number) => Promise<void>;
+  /** Ends it, whoever has the lease. */
+  readonly signal: AbortSignal;
+}
+
+/** What goes on while a process has the lease. */
+export interface Term {
+  /** Grows with each term of any process. */
+  readonly epoch: number;
+  /** Aborted when the lease is lost, or everything ends. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since the store was last known to equal the ledger; undefined where that is not known yet. */
+  age: () => number | undefined;
+  /** Called for each question of another process. */
+  asked: (question: string) => void;
+  /** Ends the term: what is written is not sure to be there. */
+  end(): void;
+}
+
+/**
+ * One process writes: the one that has an advisory lock, on a session of its own,
+ * which says again and again that it lives. One that is gone, or stopped, loses
+ * the session and with it the lock; should it come back, its epoch has passed.
+ */
+export class Lease {
+  readonly #parts: LeaseParts;
+
+  constructor(parts: LeaseParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Waits for the lease, runs a term, and returns when the term has ended. Throws
+   * DatabaseError where the lease could not be had; then whoever wants to waits
+   * and tries again.
+   */
+  async hold(run: (term: Term) => Promise<void>): Promise<void> {
+    const { database, signal } = this.#parts;
+    const session = await database.session();
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    session.on("error", end).on("end", end);
+    signal.addEventListener("abort", end);
+    try {
+      await session.query(`SET idle_session_timeout = '${SILENCE}'`);
+      await session.query(`SET statement_timeout = '${ANSWER_MS}'`);
+      if (!(await this.#acquired(session, ended.signal))) return;
+      const { rows } = await session.query<{ epoch: string }>(
+        "UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch",
+      );
+      const epoch = Number(rows[0]?.epoch);
+      const term: Term = { epoch, signal: ended.signal, age: () => undefined, asked: () => undefined, end };
+      session.on("notification", ({ payload }) => term.asked(payload ?? ""));
+      await session.query(`LISTEN ${channels.ask}`);
+      const beating = this.#beat(session, term).finally(end);
+      // What a term runs ends when its signal is aborted, and the beating with it.
+      await Promise.all([run(term).finally(end), beating]);
+    } catch (error) {
+      if (signal.aborted) return;
+      throw asDatabaseError(error);
+    } finally {
+      signal.removeEventListener("abort", end);
+      await ending(session);
+    }
+  }
+
+  /** Whether it was acquired before the end. */
+  async #acquired(session: Client, ended: AbortSignal): Promise<boolean> {
+    while (!ended.aborted) {
+      const { rows } = await session.query<{ held: boolean }>("SELECT pg_try_advisory_lock($1) AS held", [LOCK]);
+      if (rows[0]?.held === true) return true;
+      await this.#parts.pause(TRY_MS);
+    }
+    return false;
+  }
+
+  async #beat(session: Client, term: Term): Promise<void> {
+    while (!term.signal.aborted) {
+      const age = term.age();
+      const { rowCount } = await answered(
+        session.query({ name: "beat", text: BEAT, values: [term.epoch, age ?? null] }),
+      );
+      if (rowCount === 0) throw new DatabaseError("lost", "another process has taken the lease");
+      await this.#parts.pause(BEAT_MS);
+    }
+  }
+}
+
+const BEAT = `
+UPDATE offledger.state
+SET confirmed_at = coalesce(clock_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at)
+WHERE epoch = $1::bigint`;
+
+/** Throws where an answer does not come in time. */
+async function answered<T>(question: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new DatabaseError("away", "the database does not answer")), ANSWER_MS);
+  });
+  try {
+    return await Promise.race([question, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Ends a session, and waits for it no longer than for any other answer. */
+async function ending(session: Client): Promise<void> {
+  await answered(session.end()).catch(() => undefined);
+}

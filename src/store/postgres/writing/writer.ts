@@ -1,0 +1,166 @@
+import { type Anchor, type Change, type Contract, type Counted, NotReady, type StoreWriter } from "../../store.js";
+import { channels } from "../channels.js";
+import { clear } from "./clear.js";
+import type { Database, Statement } from "../database.js";
+import { DatabaseError } from "../errors.js";
+import { applyStatement } from "./apply.sql.js";
+import { columnsOf, type Round, roundsOf } from "./columns.js";
+import { load } from "./load.js";
+
+/** Where a writer believes the store to stand. */
+interface Place {
+  readonly generation: number;
+  readonly offset: number;
+  readonly updateId: string | undefined;
+}
+
+/**
+ * Writes the store for as long as its epoch lasts. When a write fails it is not
+ * known whether it was done: then nothing more can be written, `lost` is called,
+ * and whoever goes on begins with a new writer at what the store then has.
+ */
+export class PostgresWriter implements StoreWriter {
+  readonly #database: Database;
+  readonly #epoch: number;
+  readonly #contents: string;
+  readonly #lost: (error: DatabaseError) => void;
+  #place: Place | undefined;
+  #failure: DatabaseError | undefined;
+  /** What is being loaded is not served yet, and would be taken for what was left behind. */
+  #isLoading = false;
+
+  /** `contents` says what is mirrored, and how it is read. */
+  private constructor(database: Database, epoch: number, contents: string, lost: (error: DatabaseError) => void) {
+    this.#database = database;
+    this.#epoch = epoch;
+    this.#contents = contents;
+    this.#lost = lost;
+  }
+
+  /** The writer of an epoch, at the place where the store stands; at none where its state is of other contents. Throws DatabaseError. */
+  static async begin(
+    database: Database,
+    epoch: number,
+    contents: string,
+    lost: (error: DatabaseError) => void,
+  ): Promise<PostgresWriter> {
+    const writer = new PostgresWriter(database, epoch, contents, lost);
+    const [state] = await database.query<StateRow>(STATE);
+    if (state !== undefined && state.generation !== "0" && state.contents === contents) {
+      const { generation, ledger_offset, update_id } = state;
+      writer.#place = {
+        generation: Number(generation),
+        offset: Number(ledger_offset),
+        updateId: update_id ?? undefined,
+      };
+    }
+    return writer;
+  }
+
+  get anchor(): Anchor | undefined {
+    return this.#place;
+  }
+
+  async replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void> {
+    await this.#writing(async () => {
+      const [next] = await this.#database.query<{ generation: string }>(NEXT_GENERATION);
+      const generation = Number(next?.generation);
+      this.#isLoading = true;
+      await load(this.#database, generation, contracts).finally(() => {
+        this.#isLoading = false;
+      });
+      const swapped = await this.#database.query(SWAP, [this.#epoch, generation, offset, asOf ?? null, this.#contents]);
+      if (swapped.length === 0) throw leaseLost();
+      this.#place = { generation, offset, updateId: undefined };
+    });
+  }
+
+  async apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void> {
+    const place = this.#place;
+    if (place === undefined) throw new NotReady();
+    if (offset <= place.offset) return;
+    const rounds = roundsOf(changes);
+    await this.#writing(async () => {
+      const values = (round: Round, before: number) => [
+        this.#epoch,
+        place.generation,
+        before,
+        offset,
+        asOf ?? null,
+        updateId ?? null,
+        ...columnsOf(round),
+      ];
+      const [first, ...more] = rounds;
+      if (first === undefined) return;
+      if (more.length === 0) {
+        const applied = await this.#database.query(applyStatement, values(first, place.offset));
+        if (applied.length === 0) throw leaseLost();
+      } else {
+        await this.#database.transaction(async (client) => {
+          for (const [index, round] of rounds.entries()) {
+            const { rowCount } = await client.query({
+              ...applyStatement,
+              values: values(round, index === 0 ? place.offset : offset),
+            });
+            if (rowCount === 0) throw leaseLost();
+          }
+        });
+      }
+      this.#place = { generation: place.generation, offset, updateId };
+    });
+  }
+
+  /** Takes away what no reader asks for any more. Throws DatabaseError. */
+  async clear(): Promise<void> {
+    const place = this.#place;
+    if (place === undefined) return;
+    await clear(this.#database, this.#epoch, place.generation, () => !this.#isLoading && this.#failure === undefined);
+  }
+
+  async #writing(write: () => Promise<void>): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      await write();
+    } catch (error) {
+      // What the given contracts are to blame for has changed nothing.
+      if (!(error instanceof DatabaseError)) throw error;
+      this.#failure = error;
+      this.#lost(error);
+      throw error;
+    }
+  }
+}
+
+interface StateRow {
+  readonly generation: string;
+  readonly ledger_offset: string;
+  readonly update_id: string | null;
+  readonly contents: string;
+}
+
+const STATE: Statement = {
+  name: "state",
+  text: "SELECT generation, ledger_offset, update_id, contents FROM offledger.state",
+};
+
+const NEXT_GENERATION: Statement = {
+  name: "next-generation",
+  text: "SELECT nextval('offledger.generations') AS generation",
+};
+
+/** Puts what was loaded in the place of what is served; no row comes back where the lease is lost. */
+const SWAP: Statement = {
+  name: "swap",
+  text: `
+WITH swapped AS (
+  UPDATE offledger.state
+  SET generation = $2::bigint, ledger_offset = $3::bigint, as_of = $4::bigint, update_id = NULL, contents = $5::text,
+    log_from = $3::bigint
+  WHERE epoch = $1::bigint
+  RETURNING generation
+)
+SELECT pg_notify('${channels.moved}', '') FROM swapped`,
+};
+
+const leaseLost = (): DatabaseError =>
+  new DatabaseError("lost", "the store does not stand where this process left it: another process writes it now");
