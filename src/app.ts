@@ -1,4 +1,4 @@
-/** The composition root: picks the store and the source, wires the parts, opens the listener. */
+/** The composition root: picks the source, wires the parts, opens the listener. */
 import { createRequire } from "node:module";
 import type { Config } from "./config/config.js";
 import { readInstruments } from "./config/instruments-file.js";
@@ -8,8 +8,12 @@ import { Engine } from "./registry/engine.js";
 import type { Inventory } from "./registry/registry.js";
 import { registryOf } from "./registries.js";
 import { services } from "./service/services.js";
-import { sourceOf } from "./source.js";
+import { health } from "./service/health.js";
+import type { Roles } from "./source/in-database.js";
+import { sourceOf } from "./source/source-of.js";
 import { MemoryStore } from "./store/memory.js";
+import { Database } from "./store/postgres/database.js";
+import { migrate, type Migrated } from "./store/postgres/migrate.js";
 import type { JsonObject } from "./store/store.js";
 import { keepTicksQuick } from "./wire/quick-ticks.js";
 import { createServer } from "./wire/server.js";
@@ -26,26 +30,29 @@ export interface App {
   close(): Promise<void>;
 }
 
+/** A process by itself, which does all that there is to do. */
+const ALONE: Roles = { mirrors: true, answers: true };
+
 /**
- * Starts the service. Throws SnapshotError where the file cannot be served,
- * SettingError where another that the configuration names cannot be used, and
- * the system's error where the address cannot be listened on; then nothing is
+ * Starts the service, or on a database the part of it that `roles` say: a process
+ * that only mirrors has no operations but those that tell whether it is well.
+ * Throws SnapshotError where the file cannot be served,
+ * SettingError where another that the configuration names cannot be used,
+ * DatabaseError where the database cannot be used and will not be better by
+ * itself, and the system's error where the address cannot be listened on; then nothing is
  * left running. `now` gives milliseconds since 1970.
  */
-export async function startApp(config: Config, now: () => number = Date.now): Promise<App> {
+export async function startApp(config: Config, now: () => number = Date.now, roles: Roles = ALONE): Promise<App> {
   keepTicksQuick();
   const registry = await registryOf(config);
   const words = await readInstruments(config.instruments);
-  const store = new MemoryStore();
-  const source = await sourceOf(config, registry.kinds, store, now);
-  const engine = new Engine(registry, store, source, now, source.history);
+  const source = await sourceOf(config, roles, registry.kinds, now);
   const openApi = openApiDocument();
-  const offered = services(engine, {
-    words,
-    countsHoldings: config.totalSupply,
-    openApi,
-    unreadiness: () => source.unreadiness(),
-  });
+  const unreadiness = () => source.unreadiness();
+  const engine = new Engine(registry, source.reader, source, now, source.history);
+  const offered = roles.answers
+    ? services(engine, { words, countsHoldings: config.totalSupply, openApi, unreadiness })
+    : health(unreadiness);
   const server = await createServer(offered, { logLevel: config.logLevel, openApi });
   const close = async () => {
     await server.close(config.graceSeconds * 1000);
@@ -53,12 +60,24 @@ export async function startApp(config: Config, now: () => number = Date.now): Pr
   };
   try {
     await source.start(server.log);
-    const inventory = source.refusal() === undefined ? store.read((view) => registry.inventory(view)) : undefined;
+    // What is at hand is not waited for.
+    const isKnown = source.isAtHand && source.refusal() === undefined;
+    const inventory = isKnown ? await source.reader.read((view) => registry.inventory(view)) : undefined;
     const url = await server.listen(config.host, config.port);
     return { url, source: source.name, inventory, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Brings the schema of a database up to date. Throws DatabaseError. */
+export async function migrateDatabase(url: URL): Promise<Migrated> {
+  const database = new Database(url.href, 1);
+  try {
+    return await migrate(database);
+  } finally {
+    await database.close();
   }
 }
 

@@ -2,13 +2,15 @@
 /** Arguments and environment -> config -> app -> signals. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { type App, type Check, checkSnapshot, startApp } from "./app.js";
+import { type App, type Check, checkSnapshot, migrateDatabase, startApp } from "./app.js";
 import { type Config, readConfig } from "./config/config.js";
 import { helpText } from "./config/help.js";
 import { SettingError } from "./config/setting-error.js";
 import { describeCheck, describeStart } from "./describe.js";
 import { SnapshotError } from "./ledger/file/snapshot-file.js";
-import { snapshotPath } from "./source.js";
+import { DatabaseError } from "./store/postgres/errors.js";
+import { snapshotPath } from "./source/file.js";
+import type { Roles } from "./source/in-database.js";
 
 /** The arguments, the environment or a file that they name is wrong. */
 const EXIT_WRONG = 2;
@@ -22,7 +24,13 @@ async function main(): Promise<void> {
   if (!read.ok) return fail(`${read.wrong.join("\n")}\n\nTry: offledger help`, EXIT_WRONG);
   switch (read.command) {
     case "serve":
-      return serve(read.config);
+      return serve(read.config, { mirrors: true, answers: true });
+    case "mirror":
+      return serve(read.config, { mirrors: true, answers: false });
+    case "api":
+      return serve(read.config, { mirrors: false, answers: true });
+    case "migrate":
+      return migrate(read.config);
     case "check":
       return check(read.config);
     case "help":
@@ -32,10 +40,10 @@ async function main(): Promise<void> {
   }
 }
 
-async function serve(config: Config): Promise<void> {
+async function serve(config: Config, roles: Roles): Promise<void> {
   let app: App;
   try {
-    app = await startApp(config);
+    app = await startApp(config, Date.now, roles);
   } catch (error) {
     return fail(...startFailure(config, error));
   }
@@ -52,6 +60,21 @@ async function serve(config: Config): Promise<void> {
   }
   // Last, since whoever waits for these words may send a signal right behind them.
   print(describeStart(app.url, app.source, app.inventory));
+}
+
+async function migrate({ databaseUrl }: Config): Promise<void> {
+  // The check of the settings has seen to it that there is one.
+  if (databaseUrl === undefined) return;
+  try {
+    const { from, to } = await migrateDatabase(databaseUrl);
+    print(
+      from === to
+        ? `the schema is up to date, at version ${to}\n`
+        : `the schema is at version ${to} now, from ${from}\n`,
+    );
+  } catch (error) {
+    return fail(`OFFLEDGER_DATABASE_URL: ${messageOf(error)}`, EXIT_FAILED);
+  }
 }
 
 async function check(config: Config): Promise<void> {
@@ -85,6 +108,7 @@ function startFailure(config: Config, error: unknown): readonly [message: string
   }
   if (error instanceof SnapshotError) return [`OFFLEDGER_SNAPSHOT ${TAKES_FILE}:\n${error.message}`, EXIT_WRONG];
   if (error instanceof SettingError) return [error.message, EXIT_WRONG];
+  if (error instanceof DatabaseError) return [`OFFLEDGER_DATABASE_URL: ${error.message}`, EXIT_WRONG];
   return [`the service cannot start: ${messageOf(error)}`, EXIT_FAILED];
 }
 

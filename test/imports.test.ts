@@ -15,9 +15,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   wire: ["service", "registry/derived", "registry/errors", "registry/registry", "gen"],
   describe: ["ledger", "registry", "store/store"],
   registries: ["config", "registry"],
-  source: ["config", "ledger", "registry", "store/store"],
+  source: ["config", "ledger", "registry", "store", "store/store"],
   app: ["config", "ledger", "registries", "registry", "service", "source", "store", "store/store", "wire"],
-  main: ["app", "config", "describe", "ledger", "source"],
+  main: ["app", "config", "describe", "ledger", "source", "store"],
 };
 
 interface Import {

@@ -9,8 +9,7 @@ import { readConfig } from "../../src/config/config.js";
 import { Engine } from "../../src/registry/engine.js";
 import { registryOf } from "../../src/registries.js";
 import { services } from "../../src/service/services.js";
-import { sourceOf } from "../../src/source.js";
-import { MemoryStore } from "../../src/store/memory.js";
+import { sourceOf } from "../../src/source/source-of.js";
 import { type Operation, operations } from "../../src/wire/operations.js";
 import type { Target } from "./target.js";
 
@@ -33,10 +32,9 @@ async function operationsOn(snapshot: string): Promise<Operation[]> {
   const read = readConfig(["--snapshot", snapshot], {});
   if (!read.ok) throw new Error(read.wrong.join("\n"));
   const registry = await registryOf(read.config);
-  const store = new MemoryStore();
-  const source = await sourceOf(read.config, registry.kinds, store, Date.now);
+  const source = await sourceOf(read.config, { mirrors: true, answers: true }, registry.kinds, Date.now);
   await source.start({ info: () => undefined, warn: () => undefined, error: () => undefined });
-  const engine = new Engine(registry, store, source, Date.now);
+  const engine = new Engine(registry, source.reader, source, Date.now);
   const offered = services(engine, {
     words: new Map(),
     countsHoldings: false,

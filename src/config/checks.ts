@@ -1,7 +1,7 @@
 import { type Config, type Setting, settings } from "./settings.js";
 
 /** What is wrong with settings that are right each by itself, a sentence each. */
-export function checkTogether(config: Config): string[] {
+export function checkTogether(config: Config, command: string): string[] {
   const isSet = (name: keyof Config) => config[name] !== undefined;
   const all = Object.keys(settings) as (keyof Config)[];
   const oidc = all.filter((name) => name.startsWith("oidc"));
@@ -18,13 +18,17 @@ export function checkTogether(config: Config): string[] {
   needs("oidcIssuer", "oidcClientId");
   needs("oidcIssuer", "oidcClientSecretFile");
   for (const name of oidc) needs(name, "oidcIssuer");
-  if (!["utility", "minimal"].includes(config.registry) && !isSet("snapshot") && !isSet("ledgerUrl")) {
+  const hasDemo = ["utility", "minimal"].includes(config.registry);
+  if (!hasDemo && !isSet("snapshot") && !isSet("ledgerUrl") && command !== "api") {
     wrong.push(
       `${variable("registry")} names a module, which needs ${variable("snapshot")} or ${variable("ledgerUrl")}: ` +
         "only the registries that come with the service have a demo",
     );
   }
   excludes("snapshot", "ledgerUrl");
+  if (["mirror", "api", "migrate"].includes(command) && !isSet("databaseUrl")) {
+    wrong.push(`offledger ${command} needs ${variable("databaseUrl")}, which is not set`);
+  }
   excludes("ledgerTokenFile", "oidcIssuer");
   if (config.staleSeconds < config.unreadySeconds) {
     wrong.push(

@@ -8,7 +8,7 @@ import { type Config, type Setting, settings } from "./settings.js";
 
 export type { Config } from "./settings.js";
 
-const commands = ["serve", "check", "help", "version"] as const;
+const commands = ["serve", "mirror", "api", "migrate", "check", "help", "version"] as const;
 export type Command = (typeof commands)[number];
 
 export type Read =
@@ -25,13 +25,13 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = pro
   ]);
   // Each value is what its own setting gave.
   const config = Object.fromEntries(entries) as Config;
-  if (wrong.length === 0) wrong.push(...checkTogether(config));
+  if (wrong.length === 0) wrong.push(...checkTogether(config, command));
   const asksAbout = command === "help" || command === "version";
   return wrong.length > 0 && !asksAbout ? { ok: false, wrong } : { ok: true, command, config };
 }
 
 function valueOf(
-  { variable, flag, takes, fallback, parse }: Setting<unknown>,
+  { variable, flag, takes, fallback, parse, isSecret }: Setting<unknown>,
   fromFlag: string | undefined,
   fromVariable: string | undefined,
   wrong: string[],
@@ -40,7 +40,8 @@ function valueOf(
   if (text === undefined || (fromFlag === undefined && text === "")) return fallback;
   const value = parse(text);
   if (value !== undefined) return value;
-  wrong.push(`${fromFlag === undefined ? variable : `--${flag}`} takes ${takes}, and is "${text}"`);
+  const found = isSecret === true ? "is something else" : `is "${text}"`;
+  wrong.push(`${fromFlag === undefined ? variable : `--${flag}`} takes ${takes}, and ${found}`);
   return fallback;
 }
 
@@ -63,7 +64,8 @@ function readArguments(argv: readonly string[]): Arguments {
     const named = values.help === true ? "help" : values.version === true ? "version" : (positionals[0] ?? "serve");
     const command = commands.find((known) => known === named);
     const wrong: string[] = [];
-    if (command === undefined) wrong.push(`the command has to be serve, check, help or version, and is "${named}"`);
+    if (command === undefined)
+      wrong.push(`the command has to be ${commands.slice(0, -1).join(", ")} or ${commands.at(-1)}, and is "${named}"`);
     if (positionals.length > 1) wrong.push(`there is one command only, and "${positionals[1]}" stands behind it`);
     return { flags, command: command ?? "serve", wrong };
   } catch (error) {

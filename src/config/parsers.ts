@@ -25,6 +25,11 @@ export const httpUrl: Parser<URL> = (text) => {
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined;
 };
 
+export const databaseUrl: Parser<URL> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^postgres(?:ql)?:$/.test(url.protocol) && url.host !== "" ? url : undefined;
+};
+
 /** Names with commas between them, each once. */
 export const names: Parser<readonly string[]> = (text) => {
   const list = text.split(",").map((name) => name.trim());

@@ -2,7 +2,17 @@
  * Every setting: one line each, from which its variable, its flag, its default,
  * the help text and the type of the configuration follow.
  */
-import { filled, hostName, httpUrl, names, oneOf, type Parser, trueOrFalse, wholeNumber } from "./parsers.js";
+import {
+  databaseUrl,
+  filled,
+  hostName,
+  httpUrl,
+  names,
+  oneOf,
+  type Parser,
+  trueOrFalse,
+  wholeNumber,
+} from "./parsers.js";
 
 export interface Setting<T> {
   readonly variable: string;
@@ -15,6 +25,8 @@ export interface Setting<T> {
   /** How help and README name the default where the value does not say it. */
   readonly fallbackName?: string;
   readonly parse: Parser<T>;
+  /** Whether a value may hold a password, and must not be shown. */
+  readonly isSecret?: boolean;
 }
 
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -116,6 +128,28 @@ export const settings = {
     filled,
   ),
   oidcAudience: optional("oidc-audience", "an audience", "audience of the tokens", filled),
+  databaseUrl: optional(
+    "database-url",
+    "a URL that begins with postgres:// or postgresql://",
+    "PostgreSQL database for the contracts, in place of the memory of this process",
+    databaseUrl,
+    { isSecret: true },
+  ),
+  databaseConnections: {
+    ...named("database-connections"),
+    takes: "a whole number from 2 to 500",
+    about: "most connections to the database for questions; two more are for what lasts, and three for a snapshot",
+    fallback: 10,
+    parse: wholeNumber(2, 500),
+  } satisfies Setting<number>,
+  cacheMegabytes: {
+    ...named("cache-megabytes"),
+    takes: "a whole number from 1 to 100000",
+    about: "memory for what is asked most of a database",
+    fallback: 256,
+    parse: wholeNumber(1, 100_000),
+  } satisfies Setting<number>,
+
   unreadySeconds: seconds(
     "unready-seconds",
     30,
@@ -156,7 +190,7 @@ function optional<T>(
   takes: string,
   about: string,
   parse: Parser<T>,
-  more: { readonly fallbackName?: string } = {},
+  more: { readonly fallbackName?: string; readonly isSecret?: boolean } = {},
 ): Setting<T | undefined> {
   return { ...named(flag), takes, about, fallback: undefined, parse, ...more };
 }

@@ -7,13 +7,14 @@ import { PostgresWriter } from "../../src/store/postgres/writing/writer.js";
 import { freshDatabase } from "../fixtures/postgres.js";
 import { type Made, storePromises } from "./conformance.js";
 
+const clock = () => performance.now();
+
 /** A store of its own, whose reader looks where the store stands before each reading, as it does when it is told. */
 async function makeStore(kinds: readonly Kind[], cacheBytes: number): Promise<Made> {
   const fresh = await freshDatabase();
   const database = new Database(fresh.url, 4);
   await migrate(database);
-  const writer = await PostgresWriter.begin(database, 0, "tests", () => undefined);
-  const clock = () => performance.now();
+  const writer = await PostgresWriter.begin(database, 0, { contents: "tests", origin: "a test" }, () => undefined);
   const replica = new Replica(database, { kinds, contents: "tests", cacheBytes, clock });
   return {
     writer,

@@ -1,12 +1,9 @@
 /** How far the mirror has come, and whether it is recent enough to answer from. */
 import { setTimeout as delay } from "node:timers/promises";
+import { type AgeLimits, refusalOf, unreadinessOf } from "./limits.js";
 
 /** In milliseconds. */
-export interface ProgressLimits {
-  /** From this age on the service is not ready. */
-  readonly unreadyAfter: number;
-  /** From this age on requests are refused rather than answered from what may be stale. */
-  readonly staleAfter: number;
+export interface ProgressLimits extends AgeLimits {
   /** How long a request waits for a contract that the ledger may have and the mirror has not. */
   readonly readWait: number;
 }
@@ -62,18 +59,12 @@ export class Progress {
 
   /** Why requests cannot be answered; undefined where they can. */
   refusal(): string | undefined {
-    const { offset, age } = this.standing;
-    if (offset === undefined || age === undefined) return "no snapshot of the ledger has been taken yet";
-    if (age <= this.#limits.staleAfter) return undefined;
-    return `the ledger has not been reached for ${seconds(age)} s; answers from before would be stale`;
+    return refusalOf(this.standing, this.#limits);
   }
 
   /** Why the service is not ready; undefined where it is. */
   unreadiness(): string | undefined {
-    const { age } = this.standing;
-    const refusal = this.refusal();
-    if (refusal !== undefined || age === undefined || age <= this.#limits.unreadyAfter) return refusal;
-    return `the ledger has not been reached for ${seconds(age)} s`;
+    return unreadinessOf(this.standing, this.#limits);
   }
 
   /**
@@ -128,8 +119,6 @@ export class Progress {
 }
 
 const EXPIRED = "expired";
-
-const seconds = (milliseconds: number): number => Math.round(milliseconds / 1000);
 
 /** A promise that is resolved from outside, by whoever moves the offset. */
 class Movement {

@@ -45,13 +45,13 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
         operation,
         message,
         (answer) => answer.binary(),
-        (message) => {
+        (written) => {
           if (stream.destroyed) return;
           const head = { ":status": 200, "content-type": CONTENT_TYPE, "grpc-accept-encoding": ACCEPTED, ...given };
           // Sent by the response when the stream asks for them.
           response.addTrailers(OK);
           stream.respond(head, TRAILING);
-          stream.end(framed(message));
+          stream.end(framed(written));
         },
         (error) => fail(stream, given, error),
       );

@@ -12,8 +12,10 @@ CREATE TABLE offledger.state (
   as_of bigint,
   -- The update at the offset; NULL right behind a snapshot.
   update_id text,
-  -- What is mirrored and how it is read, as the writer was told: another writer may go on only with the same.
+  -- Which contracts are kept, and how they are read: a process that would keep others, or read them otherwise, cannot use it.
   contents text NOT NULL DEFAULT '',
+  -- Where they come from: a writer goes on with what came from there.
+  origin text NOT NULL DEFAULT '',
   -- Changes behind this offset are all in the log.
   log_from bigint NOT NULL DEFAULT 0,
   -- When the store was last known to equal the ledger, by the clock of this server.

@@ -45,8 +45,6 @@ export async function fetch(
   known: readonly Lookup[],
 ): Promise<Fetched> {
   const [ids, otherIds] = [missing, known].map((lookups) => lookups.flatMap((one) => (one.by === "id" ? [one] : [])));
-  const names = (lookups: readonly Lookup[], by: Lookup["by"]) =>
-    lookups.filter((one) => one.by === by).map((one) => nameOf(one));
   const answer = await database.query<Row>(fetchStatement, [
     since.generation,
     since.offset,
@@ -64,6 +62,9 @@ export async function fetch(
   ]);
   return read(answer, rows, missing, known);
 }
+
+const names = (lookups: readonly Lookup[], by: Lookup["by"]): Name[] =>
+  lookups.filter((one) => one.by === by).map((one) => nameOf(one));
 
 /** A text of PostgreSQL cannot hold this character, and no contract id does. */
 const isOfLedger = (contractId: string): boolean => !contractId.includes("\0");

@@ -7,6 +7,14 @@ import { applyStatement } from "./apply.sql.js";
 import { columnsOf, type Round, roundsOf } from "./columns.js";
 import { load } from "./load.js";
 
+/** What a writer puts into a store. */
+export interface Written {
+  /** Which contracts, and how they are read; see contentsOf. */
+  readonly contents: string;
+  /** Where they come from, in any words. */
+  readonly origin: string;
+}
+
 /** Where a writer believes the store to stand. */
 interface Place {
   readonly generation: number;
@@ -22,31 +30,31 @@ interface Place {
 export class PostgresWriter implements StoreWriter {
   readonly #database: Database;
   readonly #epoch: number;
-  readonly #contents: string;
+  readonly #written: Written;
   readonly #lost: (error: DatabaseError) => void;
   #place: Place | undefined;
   #failure: DatabaseError | undefined;
   /** What is being loaded is not served yet, and would be taken for what was left behind. */
   #isLoading = false;
 
-  /** `contents` says what is mirrored, and how it is read. */
-  private constructor(database: Database, epoch: number, contents: string, lost: (error: DatabaseError) => void) {
+  private constructor(database: Database, epoch: number, written: Written, lost: (error: DatabaseError) => void) {
     this.#database = database;
     this.#epoch = epoch;
-    this.#contents = contents;
+    this.#written = written;
     this.#lost = lost;
   }
 
-  /** The writer of an epoch, at the place where the store stands; at none where its state is of other contents. Throws DatabaseError. */
+  /** The writer of an epoch, at the place where the store stands; at none where it has something else. Throws DatabaseError. */
   static async begin(
     database: Database,
     epoch: number,
-    contents: string,
+    written: Written,
     lost: (error: DatabaseError) => void,
   ): Promise<PostgresWriter> {
-    const writer = new PostgresWriter(database, epoch, contents, lost);
+    const writer = new PostgresWriter(database, epoch, written, lost);
     const [state] = await database.query<StateRow>(STATE);
-    if (state !== undefined && state.generation !== "0" && state.contents === contents) {
+    const isOurs = state?.contents === written.contents && state.origin === written.origin;
+    if (state !== undefined && isOurs && state.generation !== "0") {
       const { generation, ledger_offset, update_id } = state;
       writer.#place = {
         generation: Number(generation),
@@ -69,7 +77,14 @@ export class PostgresWriter implements StoreWriter {
       await load(this.#database, generation, contracts).finally(() => {
         this.#isLoading = false;
       });
-      const swapped = await this.#database.query(SWAP, [this.#epoch, generation, offset, asOf ?? null, this.#contents]);
+      const swapped = await this.#database.query(SWAP, [
+        this.#epoch,
+        generation,
+        offset,
+        asOf ?? null,
+        this.#written.contents,
+        this.#written.origin,
+      ]);
       if (swapped.length === 0) throw leaseLost();
       this.#place = { generation, offset, updateId: undefined };
     });
@@ -136,11 +151,12 @@ interface StateRow {
   readonly ledger_offset: string;
   readonly update_id: string | null;
   readonly contents: string;
+  readonly origin: string;
 }
 
 const STATE: Statement = {
   name: "state",
-  text: "SELECT generation, ledger_offset, update_id, contents FROM offledger.state",
+  text: "SELECT generation, ledger_offset, update_id, contents, origin FROM offledger.state",
 };
 
 const NEXT_GENERATION: Statement = {
@@ -154,7 +170,7 @@ const SWAP: Statement = {
   text: `
 WITH swapped AS (
   UPDATE offledger.state
-  SET generation = $2::bigint, ledger_offset = $3::bigint, as_of = $4::bigint, update_id = NULL, contents = $5::text,
+  SET generation = $2::bigint, ledger_offset = $3::bigint, as_of = $4::bigint, update_id = NULL, contents = $5::text, origin = $6::text,
     log_from = $3::bigint
   WHERE epoch = $1::bigint
   RETURNING generation

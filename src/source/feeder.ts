@@ -1,0 +1,25 @@
+import type { Log } from "../ledger/log.js";
+import type { Freshness } from "../registry/engine.js";
+import type { StoreWriter } from "../store/store.js";
+
+/** Puts contracts into a store, for as long as it may. */
+export interface Feeder {
+  /** A path or a URL, for texts. */
+  readonly name: string;
+  /** Which contracts it feeds: a store that was fed by another with the same can be gone on with. */
+  readonly origin: string;
+  /** Begins at what the store has. */
+  feed(writer: StoreWriter, log: Log, signal: AbortSignal): Feeding;
+}
+
+/** A store while it is fed. */
+export interface Feeding extends Freshness {
+  /** Resolves when the store has its first state from this feeding, or when it is sure to come by itself. Throws where it cannot be had. */
+  readonly begun: Promise<void>;
+  /** Why the service is not ready; undefined where it is. */
+  unreadiness(): string | undefined;
+  /** Milliseconds since the store was last known to equal what feeds it; undefined where it never was. */
+  age(): number | undefined;
+  /** Ends when the signal is aborted, and everything that was under way has ended. Never throws. */
+  readonly ended: Promise<void>;
+}

@@ -1,0 +1,49 @@
+/** A file of active contracts, the operator's or the demo. */
+import { createRequire } from "node:module";
+import type { Config } from "../config/config.js";
+import type { Decoder } from "../ledger/decode.js";
+import { SnapshotFile } from "../ledger/file/snapshot-file.js";
+import type { Feeder } from "./feeder.js";
+
+/** How often a snapshot file is looked at, in milliseconds. */
+const POLL_MS = 1_000;
+
+/** The file that is served: the operator's, or the demo of the registry that comes with the package. */
+export function snapshotPath({ snapshot, registry }: Config): string {
+  return (
+    snapshot ??
+    createRequire(import.meta.url).resolve(`#demo/${registry === "minimal" ? "minimal" : "registry"}.ndjson`)
+  );
+}
+
+export function fileFeeder(path: string, decoder: Decoder): Feeder {
+  return {
+    name: path,
+    origin: `file ${path}`,
+    feed(writer, log, signal) {
+      const file = new SnapshotFile(path, decoder, writer);
+      let isThere = false;
+      const begun = file.start(POLL_MS, {
+        swapped: ({ contracts }) => log.info({ path, contracts: contracts.length }, "serving the changed snapshot"),
+        rejected: (reason) =>
+          log.error({ path, reason }, "the changed snapshot cannot be served; what was served before goes on"),
+      });
+      const ended = new Promise<void>((resolve) => {
+        const close = () => void file.close().then(resolve);
+        if (signal.aborted) close();
+        else signal.addEventListener("abort", close, { once: true });
+      });
+      return {
+        begun: begun.then(() => {
+          isThere = true;
+        }),
+        // A file is what there is: nothing is ahead of it.
+        refusal: () => undefined,
+        unreadiness: () => undefined,
+        catchUp: () => Promise.resolve(false),
+        age: () => (isThere ? 0 : undefined),
+        ended,
+      };
+    },
+  };
+}

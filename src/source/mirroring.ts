@@ -1,0 +1,122 @@
+import type { Log } from "../ledger/log.js";
+import { channels } from "../store/postgres/channels.js";
+import type { Database } from "../store/postgres/database.js";
+import { asDatabaseError, type DatabaseError } from "../store/postgres/errors.js";
+import { Lease, type Term } from "../store/postgres/writing/lease.js";
+import { PostgresWriter, type Written } from "../store/postgres/writing/writer.js";
+import type { Feeder, Feeding } from "./feeder.js";
+
+/** How long to wait before the lease is tried for again, the first time and at most, in milliseconds. */
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+/** A term that lasted this long was no failure, however it ended. */
+const STEADY_MS = 30_000;
+/** How often what nobody asks for any more is taken away, in milliseconds. */
+const CLEAR_MS = 60_000;
+
+/** How often it is looked whether it is time for that, and whether the term is over, in milliseconds. */
+const LOOK_MS = 1_000;
+
+const TOLD = { name: "told", text: `SELECT pg_notify('${channels.told}', $1)` };
+
+export interface MirroringParts {
+  readonly database: Database;
+  readonly feeder: Feeder;
+  readonly contents: string;
+  readonly log: Log;
+  /** Milliseconds since any moment, and never backwards. */
+  readonly clock: () => number;
+  readonly pause: (milliseconds: number) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Feeds a database whenever this process has the lease, and stands by where another has it. */
+export class Mirroring {
+  readonly #parts: MirroringParts;
+  #feeding: Feeding | undefined;
+  #failure: DatabaseError | undefined;
+
+  constructor(parts: MirroringParts) {
+    this.#parts = parts;
+  }
+
+  /** Why it does not do its part; undefined where it does, or stands by. */
+  unreadiness(): string | undefined {
+    if (this.#failure !== undefined) return "the database cannot be written";
+    return this.#feeding?.unreadiness();
+  }
+
+  /** Ends when the signal is aborted, and not before. */
+  async run(): Promise<void> {
+    const { database, pause, signal, clock } = this.#parts;
+    const lease = new Lease({ database, pause, signal });
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      const begun = clock();
+      try {
+        await lease.hold((term) => this.#serve(term));
+      } catch (error) {
+        this.#fail(asDatabaseError(error));
+      }
+      pauseMs = clock() - begun > STEADY_MS ? FIRST_PAUSE_MS : Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+      await pause(pauseMs);
+    }
+  }
+
+  /** Feeds the store for one term. */
+  async #serve(term: Term): Promise<void> {
+    const { database, feeder, contents, log } = this.#parts;
+    const written: Written = { contents, origin: feeder.origin };
+    const writer = await PostgresWriter.begin(database, term.epoch, written, (error) => {
+      this.#fail(error);
+      term.end();
+    });
+    this.#failure = undefined;
+    const { epoch, signal } = term;
+    log.info({ epoch, offset: writer.anchor?.offset }, "this process writes the database now");
+    const feeding = feeder.feed(writer, log, signal);
+    this.#feeding = feeding;
+    term.age = () => feeding.age();
+    term.asked = (question) => void this.#answer(feeding, question);
+    feeding.begun.catch((error: unknown) => {
+      log.error({ reason: error instanceof Error ? error.message : String(error) }, "the contracts cannot be read");
+      term.end();
+    });
+    try {
+      await Promise.all([feeding.ended, this.#keepClearing(writer, signal)]);
+    } finally {
+      this.#feeding = undefined;
+      log.info({ epoch }, "this process does not write the database any more");
+    }
+  }
+
+  /** Catches up with the ledger for another process, and tells it when that is done. */
+  async #answer(feeding: Feeding, question: string): Promise<void> {
+    try {
+      await feeding.catchUp(Number.MAX_SAFE_INTEGER);
+      await this.#parts.database.query(TOLD, [question]);
+    } catch {
+      // Whoever asked waits no longer than a request may.
+    }
+  }
+
+  async #keepClearing(writer: PostgresWriter, signal: AbortSignal): Promise<void> {
+    const { pause, clock } = this.#parts;
+    let cleared = clock();
+    // The pause does not end with the term.
+    for (; !signal.aborted; await pause(LOOK_MS)) {
+      if (clock() - cleared < CLEAR_MS) continue;
+      cleared = clock();
+      await writer.clear().catch((error: unknown) => this.#fail(asDatabaseError(error)));
+    }
+  }
+
+  #fail(error: DatabaseError): void {
+    const { log, signal } = this.#parts;
+    const isNew = this.#failure?.message !== error.message;
+    this.#failure = error;
+    if (!isNew || signal.aborted) return;
+    const { trouble, message } = error;
+    log.warn({ trouble, reason: message }, "the database cannot be written; it is tried again");
+  }
+}
