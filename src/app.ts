@@ -24,7 +24,9 @@ export interface App {
   readonly url: string;
   /** Where its contracts come from: a path or a URL. */
   readonly source: string;
-  /** What it served when it started; undefined where no snapshot of the ledger was there yet. */
+  /** Why it was not ready yet when it had started; undefined where it was. */
+  readonly unreadiness: string | undefined;
+  /** What it served when it started; undefined where it is not all in this process. */
   readonly inventory: Inventory | undefined;
   /** Takes no more requests, ends those under way, and lets go of everything. */
   close(): Promise<void>;
@@ -64,7 +66,7 @@ export async function startApp(config: Config, now: () => number = Date.now, rol
     const isKnown = source.isAtHand && source.refusal() === undefined;
     const inventory = isKnown ? await source.reader.read((view) => registry.inventory(view)) : undefined;
     const url = await server.listen(config.host, config.port);
-    return { url, source: source.name, inventory, close };
+    return { url, source: source.name, unreadiness: unreadiness(), inventory, close };
   } catch (error) {
     await close();
     throw error;

@@ -4,10 +4,15 @@ import { isHeld } from "./store/store.js";
 import type { Inventory } from "./registry/registry.js";
 
 /** The text of a start: what is served, and one request to try. */
-export function describeStart(url: string, source: string, inventory: Inventory | undefined): string {
+export function describeStart(
+  url: string,
+  source: string,
+  unreadiness: string | undefined,
+  inventory: Inventory | undefined,
+): string {
   if (inventory === undefined) {
-    const later = `It answers 503 until the first snapshot of the ledger has been taken; see ${url}/readyz`;
-    return [`offledger follows ${source} and listens at ${url}`, "", later, ""].join("\n");
+    const state = unreadiness === undefined ? "It is ready" : `It is not ready yet: ${unreadiness}`;
+    return [`offledger follows ${source} and listens at ${url}`, "", `${state}; see ${url}/readyz`, ""].join("\n");
   }
   return [
     `offledger serves ${source} at ${url}`,

@@ -59,7 +59,7 @@ async function serve(config: Config, roles: Roles): Promise<void> {
     });
   }
   // Last, since whoever waits for these words may send a signal right behind them.
-  print(describeStart(app.url, app.source, app.inventory));
+  print(describeStart(app.url, app.source, app.unreadiness, app.inventory));
 }
 
 async function migrate({ databaseUrl }: Config): Promise<void> {

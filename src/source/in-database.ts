@@ -74,7 +74,7 @@ export function inDatabase(
     return refusalOf(replica.standing, limits);
   };
   return {
-    name: databaseName(url),
+    name: roles.mirrors ? `${feeder.name} by way of ${nameOf(url)}` : nameOf(url),
     reader: replica,
     isAtHand: false,
     history: historyWith?.(() => logged),
@@ -84,10 +84,7 @@ export function inDatabase(
       try {
         await migrated(database, log);
       } catch (error) {
-        if (!(error instanceof DatabaseError) || error.trouble !== "away") {
-          await database.close();
-          throw error;
-        }
+        if (!(error instanceof DatabaseError) || error.trouble !== "away") throw error;
         log.warn({ reason: error.message }, "the database cannot be reached; it is tried again");
       }
       running = run(log);
@@ -126,6 +123,4 @@ async function migrated(database: Database, log: Log): Promise<void> {
 }
 
 /** Without what lets one in. */
-function databaseName({ host, pathname }: URL): string {
-  return `postgres://${host}${pathname}`;
-}
+const nameOf = ({ host, pathname }: URL): string => `postgres://${host}${pathname}`;

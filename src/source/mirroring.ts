@@ -48,8 +48,13 @@ export class Mirroring {
 
   /** Ends when the signal is aborted, and not before. */
   async run(): Promise<void> {
-    const { database, pause, signal, clock } = this.#parts;
-    const lease = new Lease({ database, pause, signal });
+    const { database, pause, signal, clock, log } = this.#parts;
+    const lease = new Lease({
+      database,
+      pause,
+      signal,
+      waiting: () => log.info({}, "another process writes the database; this one stands by"),
+    });
     let pauseMs = FIRST_PAUSE_MS;
     while (!signal.aborted) {
       const begun = clock();
@@ -67,12 +72,13 @@ export class Mirroring {
   async #serve(term: Term): Promise<void> {
     const { database, feeder, contents, log } = this.#parts;
     const written: Written = { contents, origin: feeder.origin };
-    const writer = await PostgresWriter.begin(database, term.epoch, written, (error) => {
+    const { epoch, signal } = term;
+    const lost = (error: DatabaseError) => {
       this.#fail(error);
       term.end();
-    });
+    };
+    const writer = await PostgresWriter.begin(database, epoch, written, lost, signal);
     this.#failure = undefined;
-    const { epoch, signal } = term;
     log.info({ epoch, offset: writer.anchor?.offset }, "this process writes the database now");
     const feeding = feeder.feed(writer, log, signal);
     this.#feeding = feeding;

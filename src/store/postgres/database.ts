@@ -1,6 +1,6 @@
 /** Connections to a database: a pool for questions, and sessions of their own for what lasts. */
 import pg from "pg";
-import { asDatabaseError } from "./errors.js";
+import { asDatabaseError, DatabaseError } from "./errors.js";
 
 /** A statement that the server prepares once for each connection. */
 export interface Statement {
@@ -92,7 +92,7 @@ export class Database {
       await client.connect();
       return client;
     } catch (error) {
-      await client.end().catch(() => undefined);
+      await endSession(client);
       throw asDatabaseError(error);
     }
   }
@@ -101,6 +101,27 @@ export class Database {
   async close(): Promise<void> {
     await this.#pool.end();
   }
+}
+
+/** How long an answer on a session may take that comes at once where all is well, in milliseconds. */
+export const PATIENCE_MS = 3_000;
+
+/** Throws where an answer does not come in that time. */
+export async function patiently<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new DatabaseError("away", "the database does not answer")), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Ends a session. One that does not answer any more is left to the system. */
+export async function endSession(session: pg.Client): Promise<void> {
+  await patiently(session.end()).catch(() => undefined);
 }
 
 export async function inTransaction<C extends pg.ClientBase, T>(client: C, use: (client: C) => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createRequire } from "node:module";
 import type { ClientBase } from "pg";
-import { type Database, inTransaction } from "./database.js";
+import { type Database, endSession, inTransaction } from "./database.js";
 import { asDatabaseError, DatabaseError } from "./errors.js";
 
 /** Any number that is ours alone; the lease has another. */
@@ -29,7 +29,7 @@ export async function migrate(database: Database): Promise<Migrated> {
   } catch (error) {
     throw asDatabaseError(error);
   } finally {
-    await client.end();
+    await endSession(client);
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import { channels } from "../channels.js";
-import type { Database } from "../database.js";
+import { type Database, endSession } from "../database.js";
 import { asDatabaseError, type DatabaseError } from "../errors.js";
 import type { Replica } from "./replica.js";
 
@@ -137,7 +137,7 @@ export class Feed {
       await this.#look();
       await over;
     } finally {
-      await session.end().catch(() => undefined);
+      await endSession(session);
     }
   }
 }

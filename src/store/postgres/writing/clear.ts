@@ -8,17 +8,16 @@ const ROWS = 5_000;
 const CHANGES_KEPT = 20_000;
 
 /**
- * Rows of generations before and behind the one that is served ($1), of a table.
- * Only in the epoch of the writer ($2): whoever sees rows of a later writer sees
- * its epoch too, and takes none of them away.
+ * Rows of the generations before the one that is served ($1), or behind it. Only
+ * in the epoch of the writer ($2): whoever sees rows of a later writer sees its
+ * epoch too, and takes none of them away.
  */
-const forget = (table: string): Statement => ({
-  name: `forget-${table}`,
+const forget = (table: string, which: "before" | "behind"): Statement => ({
+  name: `forget-${which}-${table}`,
   text: `
 DELETE FROM offledger.${table}
 WHERE EXISTS (SELECT FROM offledger.state WHERE generation = $1::bigint AND epoch = $2::bigint) AND ctid = ANY (ARRAY(
-  (SELECT ctid FROM offledger.${table} WHERE generation < $1::bigint LIMIT ${ROWS})
-  UNION ALL (SELECT ctid FROM offledger.${table} WHERE generation > $1::bigint LIMIT ${ROWS})
+  SELECT ctid FROM offledger.${table} WHERE generation ${which === "before" ? "<" : ">"} $1::bigint LIMIT ${ROWS}
 )) RETURNING 1`,
 });
 
@@ -52,10 +51,24 @@ WHERE a.generation = $1::bigint AND a.ledger_offset <= cut.ledger_offset
   },
 ];
 
-/** Goes on while there is something to take away and `may` says so. Throws DatabaseError. */
+/** Clears away what was served before, while `may` says so. Throws DatabaseError. */
 export async function clear(database: Database, epoch: number, generation: number, may: () => boolean): Promise<void> {
-  for (const statement of TABLES.map(forget)) {
-    while (may() && (await database.query(statement, [generation, epoch])).length > 0);
-  }
+  await forgetAll(database, "before", [generation, epoch], may);
   for (const statement of SHORTEN) if (may()) await database.query(statement, [generation, epoch]);
+}
+
+/** Clears away what was loaded and never served. Not while anything is loaded. Throws DatabaseError. */
+export async function clearBehind(database: Database, epoch: number, generation: number): Promise<void> {
+  await forgetAll(database, "behind", [generation, epoch], () => true);
+}
+
+async function forgetAll(
+  database: Database,
+  which: "before" | "behind",
+  values: readonly number[],
+  may: () => boolean,
+): Promise<void> {
+  for (const statement of TABLES.map((table) => forget(table, which))) {
+    while (may() && (await database.query(statement, [...values])).length > 0);
+  }
 }

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { channels } from "../channels.js";
-import type { Database } from "../database.js";
+import { type Database, endSession, patiently, PATIENCE_MS } from "../database.js";
 import { asDatabaseError, DatabaseError } from "../errors.js";
 
 /** Any number that is ours alone; the migrations have another. */
@@ -11,8 +11,6 @@ const TRY_MS = 500;
 const BEAT_MS = 1_000;
 /** After so long without a word the server ends the session, and with it the lease. */
 const SILENCE = "3s";
-/** An answer that takes longer will not come, in milliseconds. */
-const ANSWER_MS = 3_000;
 
 export interface LeaseParts {
   readonly database: Database;
@@ -20,6 +18,8 @@ export interface LeaseParts {
   readonly pause: (milliseconds: number) => Promise<void>;
   /** Ends it, whoever has the lease. */
   readonly signal: AbortSignal;
+  /** Told, each time it is tried for, when another process turns out to have it. */
+  readonly waiting: () => void;
 }
 
 /** What goes on while a process has the lease. */
@@ -62,7 +62,7 @@ export class Lease {
     signal.addEventListener("abort", end);
     try {
       await session.query(`SET idle_session_timeout = '${SILENCE}'`);
-      await session.query(`SET statement_timeout = '${ANSWER_MS}'`);
+      await session.query(`SET statement_timeout = '${PATIENCE_MS}'`);
       if (!(await this.#acquired(session, ended.signal))) return;
       const { rows } = await session.query<{ epoch: string }>(
         "UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch",
@@ -79,15 +79,16 @@ export class Lease {
       throw asDatabaseError(error);
     } finally {
       signal.removeEventListener("abort", end);
-      await ending(session);
+      await endSession(session);
     }
   }
 
   /** Whether it was acquired before the end. */
   async #acquired(session: Client, ended: AbortSignal): Promise<boolean> {
-    while (!ended.aborted) {
+    for (let tries = 0; !ended.aborted; tries++) {
       const { rows } = await session.query<{ held: boolean }>("SELECT pg_try_advisory_lock($1) AS held", [LOCK]);
       if (rows[0]?.held === true) return true;
+      if (tries === 0) this.#parts.waiting();
       await this.#parts.pause(TRY_MS);
     }
     return false;
@@ -96,7 +97,7 @@ export class Lease {
   async #beat(session: Client, term: Term): Promise<void> {
     while (!term.signal.aborted) {
       const age = term.age();
-      const { rowCount } = await answered(
+      const { rowCount } = await patiently(
         session.query({ name: "beat", text: BEAT, values: [term.epoch, age ?? null] }),
       );
       if (rowCount === 0) throw new DatabaseError("lost", "another process has taken the lease");
@@ -109,21 +110,3 @@ const BEAT = `
 UPDATE offledger.state
 SET confirmed_at = coalesce(clock_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at)
 WHERE epoch = $1::bigint`;
-
-/** Throws where an answer does not come in time. */
-async function answered<T>(question: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new DatabaseError("away", "the database does not answer")), ANSWER_MS);
-  });
-  try {
-    return await Promise.race([question, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Ends a session, and waits for it no longer than for any other answer. */
-async function ending(session: Client): Promise<void> {
-  await answered(session.end()).catch(() => undefined);
-}

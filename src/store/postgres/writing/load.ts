@@ -5,7 +5,7 @@ import { finished } from "node:stream/promises";
 import type { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { type Contract, type Counted, isHeld } from "../../store.js";
-import type { Database } from "../database.js";
+import { type Database, endSession } from "../database.js";
 import { asDatabaseError, type DatabaseError } from "../errors.js";
 import { keyName, kindName, sumName } from "../names.js";
 
@@ -31,19 +31,20 @@ const TALLIES = [
 /**
  * Loads contracts as a generation that nobody reads yet. Throws where a contract
  * id appears twice, and whatever the iterable throws; what was loaded by then is
- * left to be cleared away.
+ * left to be cleared away. Ends early, and throws, when the signal is aborted.
  */
 export async function load(
   database: Database,
   generation: number,
   contracts: Iterable<Contract | Counted>,
+  signal: AbortSignal,
 ): Promise<void> {
   const clients: Client[] = [];
   try {
     const copy = async (text: string): Promise<Copy> => {
       const client = await database.session();
       clients.push(client);
-      return new Copy(client, text, generation);
+      return new Copy(client, text, generation, signal);
     };
     const [held, keys, counted] = [await copy(CONTRACTS), await copy(KEYS), await copy(COUNTED)];
     const ids = new Set<string>();
@@ -62,7 +63,7 @@ export async function load(
     const [client] = clients;
     if (client !== undefined) await tally(client, generation);
   } finally {
-    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+    await Promise.all(clients.map(endSession));
   }
 }
 
@@ -97,10 +98,12 @@ const CHUNK = 64 * 1024;
 class Copy {
   readonly #stream: Writable;
   readonly #generation: number;
+  readonly #signal: AbortSignal;
   #text = "";
   #failure: DatabaseError | undefined;
 
-  constructor(client: Client, text: string, generation: number) {
+  constructor(client: Client, text: string, generation: number, signal: AbortSignal) {
+    this.#signal = signal;
     this.#stream = client.query(copyFrom(text));
     this.#generation = generation;
     this.#stream.on("error", (error) => (this.#failure = asDatabaseError(error)));
@@ -116,7 +119,7 @@ class Copy {
   async end(): Promise<void> {
     await this.#flush();
     this.#stream.end();
-    await finished(this.#stream).catch((error: unknown) => {
+    await finished(this.#stream, { signal: this.#signal }).catch((error: unknown) => {
       throw asDatabaseError(error);
     });
   }
@@ -126,7 +129,7 @@ class Copy {
     const text = this.#text;
     this.#text = "";
     if (text !== "" && !this.#stream.write(text)) {
-      await once(this.#stream, "drain").catch((error: unknown) => {
+      await once(this.#stream, "drain", { signal: this.#signal }).catch((error: unknown) => {
         throw asDatabaseError(error);
       });
     }

@@ -1,6 +1,6 @@
 import { type Anchor, type Change, type Contract, type Counted, NotReady, type StoreWriter } from "../../store.js";
 import { channels } from "../channels.js";
-import { clear } from "./clear.js";
+import { clear, clearBehind } from "./clear.js";
 import type { Database, Statement } from "../database.js";
 import { DatabaseError } from "../errors.js";
 import { applyStatement } from "./apply.sql.js";
@@ -13,6 +13,13 @@ export interface Written {
   readonly contents: string;
   /** Where they come from, in any words. */
   readonly origin: string;
+}
+
+interface Term {
+  readonly epoch: number;
+  readonly written: Written;
+  readonly lost: (error: DatabaseError) => void;
+  readonly signal: AbortSignal;
 }
 
 /** Where a writer believes the store to stand. */
@@ -29,30 +36,32 @@ interface Place {
  */
 export class PostgresWriter implements StoreWriter {
   readonly #database: Database;
-  readonly #epoch: number;
-  readonly #written: Written;
-  readonly #lost: (error: DatabaseError) => void;
+  readonly #term: Term;
   #place: Place | undefined;
   #failure: DatabaseError | undefined;
-  /** What is being loaded is not served yet, and would be taken for what was left behind. */
-  #isLoading = false;
+  /** The one that is served, whoever has put it there. */
+  #generation = 0;
 
-  private constructor(database: Database, epoch: number, written: Written, lost: (error: DatabaseError) => void) {
+  private constructor(database: Database, term: Term) {
     this.#database = database;
-    this.#epoch = epoch;
-    this.#written = written;
-    this.#lost = lost;
+    this.#term = term;
   }
 
-  /** The writer of an epoch, at the place where the store stands; at none where it has something else. Throws DatabaseError. */
+  /**
+   * A writer at the place where the store stands; at none where that has something
+   * else. `lost` is called once, when a write has failed; `signal` ends what takes
+   * long. Throws DatabaseError.
+   */
   static async begin(
     database: Database,
     epoch: number,
     written: Written,
     lost: (error: DatabaseError) => void,
+    signal: AbortSignal = new AbortController().signal,
   ): Promise<PostgresWriter> {
-    const writer = new PostgresWriter(database, epoch, written, lost);
+    const writer = new PostgresWriter(database, { epoch, written, lost, signal });
     const [state] = await database.query<StateRow>(STATE);
+    writer.#generation = Number(state?.generation);
     const isOurs = state?.contents === written.contents && state.origin === written.origin;
     if (state !== undefined && isOurs && state.generation !== "0") {
       const { generation, ledger_offset, update_id } = state;
@@ -71,21 +80,22 @@ export class PostgresWriter implements StoreWriter {
 
   async replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void> {
     await this.#writing(async () => {
+      const { epoch, signal } = this.#term;
+      // Of an attempt that did not come to its end.
+      await clearBehind(this.#database, epoch, this.#generation);
       const [next] = await this.#database.query<{ generation: string }>(NEXT_GENERATION);
       const generation = Number(next?.generation);
-      this.#isLoading = true;
-      await load(this.#database, generation, contracts).finally(() => {
-        this.#isLoading = false;
-      });
+      await load(this.#database, generation, contracts, signal);
       const swapped = await this.#database.query(SWAP, [
-        this.#epoch,
+        epoch,
         generation,
         offset,
         asOf ?? null,
-        this.#written.contents,
-        this.#written.origin,
+        this.#term.written.contents,
+        this.#term.written.origin,
       ]);
       if (swapped.length === 0) throw leaseLost();
+      this.#generation = generation;
       this.#place = { generation, offset, updateId: undefined };
     });
   }
@@ -97,7 +107,7 @@ export class PostgresWriter implements StoreWriter {
     const rounds = roundsOf(changes);
     await this.#writing(async () => {
       const values = (round: Round, before: number) => [
-        this.#epoch,
+        this.#term.epoch,
         place.generation,
         before,
         offset,
@@ -127,9 +137,7 @@ export class PostgresWriter implements StoreWriter {
 
   /** Takes away what no reader asks for any more. Throws DatabaseError. */
   async clear(): Promise<void> {
-    const place = this.#place;
-    if (place === undefined) return;
-    await clear(this.#database, this.#epoch, place.generation, () => !this.#isLoading && this.#failure === undefined);
+    await clear(this.#database, this.#term.epoch, this.#generation, () => this.#failure === undefined);
   }
 
   async #writing(write: () => Promise<void>): Promise<void> {
@@ -140,7 +148,7 @@ export class PostgresWriter implements StoreWriter {
       // What the given contracts are to blame for has changed nothing.
       if (!(error instanceof DatabaseError)) throw error;
       this.#failure = error;
-      this.#lost(error);
+      this.#term.lost(error);
       throw error;
     }
   }
