@@ -21,6 +21,8 @@ export class Copy {
   /** Up to here there was nothing for us behind the anchor, in the history that is followed now. */
   #seen = 0;
   #followed: Updates | undefined;
+  /** Ends, and does not throw, when the last write has ended. */
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(parts: CopyParts) {
     this.#parts = parts;
@@ -47,11 +49,13 @@ export class Copy {
   }
 
   /** Puts a snapshot in the place of all there is; `asOf` is its time, in milliseconds since 1970. */
-  async replace({ offset, contracts, unreadable }: Snapshot, asOf: number): Promise<void> {
-    this.#tell(unreadable);
-    await this.#parts.writer.replace(contracts, offset, asOf * 1000);
-    this.#anchor = { offset, updateId: undefined };
-    this.#parts.progress.reached(offset);
+  replace({ offset, contracts, unreadable }: Snapshot, asOf: number): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#tell(unreadable);
+      await this.#parts.writer.replace(contracts, offset, asOf * 1000);
+      this.#anchor = { offset, updateId: undefined };
+      this.#parts.progress.reached(offset);
+    });
   }
 
   /**
@@ -70,17 +74,41 @@ export class Copy {
     this.#followed = undefined;
   }
 
-  /** The stream and a fetch beside it may bring the same update, one behind the other. */
-  async apply(element: JsonValue, followed: Updates): Promise<void> {
-    const { offset, updateId, recorded, changes, unreadable } = read(element, this.#parts.decoder);
-    if (updateId !== undefined && this.#isNew(offset, followed)) {
+  /**
+   * Applies updates in one step: a reader sees all of them or none. The stream and
+   * a fetch beside it may bring the same, one behind the other.
+   */
+  apply(elements: readonly JsonValue[], followed: Updates): Promise<void> {
+    return this.#inTurn(() => this.#apply(elements, followed));
+  }
+
+  async #apply(elements: readonly JsonValue[], followed: Updates): Promise<void> {
+    const { updates, failure } = readAll(elements, this.#parts.decoder);
+    let end = this.#seen;
+    const fresh = updates.filter(({ offset }) => {
+      const isFresh = offset > end;
+      end = Math.max(end, offset);
+      return isFresh;
+    });
+    const last = fresh.findLast(({ updateId }) => updateId !== undefined);
+    if (last !== undefined && followed === this.#followed) {
+      const { offset, updateId } = last;
+      const recorded = fresh.findLast((update) => update.recorded !== undefined)?.recorded;
+      const changes = fresh.flatMap((update) => update.changes);
       await this.#parts.writer.apply(changes, offset, recorded, updateId);
       // The store stands there now, also where the stream has been left meanwhile.
       if (this.#anchor !== undefined && offset > this.#anchor.offset) this.#anchor = { offset, updateId };
-      if (!this.#isNew(offset, followed)) return;
-      this.#tell(unreadable);
+      if (followed === this.#followed) this.#tell(fresh.flatMap(({ unreadable }) => unreadable));
     }
-    this.see(offset, followed);
+    this.see(end, followed);
+    if (failure !== undefined) throw failure;
+  }
+
+  /** One write behind the other: what one of them finds new the one before may bring. */
+  #inTurn(write: () => Promise<void>): Promise<void> {
+    const writing = this.#writing.then(write);
+    this.#writing = writing.catch(() => undefined);
+    return writing;
   }
 
   /** There is nothing for us up to an offset that has not been applied. */
@@ -104,11 +132,16 @@ export class Copy {
   }
 }
 
-function read(element: JsonValue, decoder: Decoder): Update {
-  try {
-    return decodeUpdate(element, decoder);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new LedgerError("unreadable", `an update cannot be read: ${reason}`);
+/** What can be read of a list, up to what cannot. */
+function readAll(elements: readonly JsonValue[], decoder: Decoder) {
+  const updates: Update[] = [];
+  for (const element of elements) {
+    try {
+      updates.push(decodeUpdate(element, decoder));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { updates, failure: new LedgerError("unreadable", `an update cannot be read: ${reason}`) };
+    }
   }
+  return { updates, failure: undefined };
 }

@@ -1,4 +1,5 @@
 import { pauseAfter } from "./backoff.js";
+import { batches } from "./batches.js";
 import { Copy, type CopyParts } from "./copy.js";
 import { LedgerError } from "./errors.js";
 import { Incidents } from "./incidents.js";
@@ -21,6 +22,8 @@ export interface MirrorParts extends CopyParts {
 const UNREADABLE_LIMIT = 3;
 /** An attempt that lasted this long was no failure, however it ended. */
 const STEADY_MS = 30_000;
+/** How many updates are applied in one step, where so many have come at once. */
+const MOST_AT_ONCE = 100;
 /** How often the ledger's end is looked at, in milliseconds. */
 const POLL_MS = 1_000;
 
@@ -123,8 +126,8 @@ export class Mirror {
     try {
       await prepare(updates);
       this.#copy.follow(updates);
-      for await (const element of updates) {
-        await this.#copy.apply(element, updates);
+      for await (const elements of batches(updates, MOST_AT_ONCE)) {
+        await this.#copy.apply(elements, updates);
         this.#recovered();
       }
       throw ended();
@@ -142,7 +145,7 @@ export class Mirror {
     try {
       // Where the stream was cut before this one was opened, this one may be of another history.
       if (!(await followed.answers())) return;
-      for await (const element of updates) await this.#copy.apply(element, followed);
+      for await (const elements of batches(updates, MOST_AT_ONCE)) await this.#copy.apply(elements, followed);
       this.#copy.see(end, followed);
     } finally {
       updates.close();

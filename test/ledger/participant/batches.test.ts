@@ -1,0 +1,76 @@
+/** Items that are there at the same time come together. */
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { batches } from "../../../src/ledger/participant/batches.js";
+
+/** Gives the items of each group at once, and waits for a turn of the event loop between two groups. */
+async function* inGroups(...groups: readonly (readonly number[])[]): AsyncGenerator<number> {
+  for (const group of groups) {
+    yield* group;
+    for (let turns = 0; turns < 3; turns++) await turn();
+  }
+}
+
+async function collected(items: AsyncIterable<number>, most: number): Promise<(readonly number[])[]> {
+  const all: (readonly number[])[] = [];
+  for await (const batch of batches(items, most)) all.push(batch);
+  return all;
+}
+
+test("what comes at once is a batch, and what comes later is another", async () => {
+  expect(await collected(inGroups([1, 2, 3], [4], [5, 6]), 100)).toEqual([[1, 2, 3], [4], [5, 6]]);
+});
+
+test("no batch has more than it may", async () => {
+  expect(await collected(inGroups([1, 2, 3, 4, 5]), 2)).toEqual([[1, 2], [3, 4], [5]]);
+});
+
+test("of no items there is no batch", async () => {
+  expect(await collected(inGroups(), 5)).toEqual([]);
+});
+
+test("others have their turn between two batches", async () => {
+  let turns = 0;
+  let isOver = false;
+  const counting = (async () => {
+    while (!isOver) {
+      await turn();
+      turns++;
+    }
+  })();
+  await collected(inGroups(Array.from({ length: 1_000 }, (_, index) => index)), 10);
+  isOver = true;
+  await counting;
+  expect(turns).toBeGreaterThan(90);
+});
+
+test("what fails is thrown when all before it has been given", async () => {
+  async function* failing() {
+    yield 1;
+    yield 2;
+    throw new Error("no more");
+  }
+  const seen: number[] = [];
+  const reading = async () => {
+    for await (const batch of batches(failing(), 10)) seen.push(...batch);
+  };
+  await expect(reading()).rejects.toThrow("no more");
+  expect(seen).toEqual([1, 2]);
+});
+
+test("who leaves is not kept by what has not come yet, and its failure is nobody's", async () => {
+  let fail: (error: Error) => void = () => undefined;
+  async function* waiting() {
+    yield 1;
+    await new Promise<never>((_resolve, reject) => {
+      fail = reject;
+    });
+  }
+  for await (const batch of batches(waiting(), 10)) {
+    expect(batch).toEqual([1]);
+    break;
+  }
+  fail(new Error("the connection was cut"));
+  // A rejection that nobody handles would end the run.
+  await turn();
+});
