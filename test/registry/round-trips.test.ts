@@ -1,9 +1,10 @@
 /**
  * The rules on a store that has to fetch what they look for: every operation of
  * the Registry Utility gives the same as on a store that has everything at hand,
- * and takes three round trips at most, however large the question.
+ * and takes three round trips at most, however large the question; so it does on
+ * a real database.
  */
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
 import { Catalogue } from "../../src/registry/catalogue.js";
 import { Engine, type Freshness } from "../../src/registry/engine.js";
@@ -19,7 +20,9 @@ import type {
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { transferOffer } from "../../src/registry/utility/kinds/instructions.js";
 import { MemoryStore } from "../../src/store/memory.js";
-import type { JsonObject, Kind, StoreReader, View } from "../../src/store/store.js";
+import { Replica } from "../../src/store/postgres/reading/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/writing/writer.js";
+import type { Contract, Counted, JsonObject, Kind, StoreReader, View } from "../../src/store/store.js";
 import {
   account,
   allocationV1,
@@ -33,6 +36,7 @@ import {
 } from "../fixtures/asking.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { FetchingReader } from "../fixtures/fetching.js";
+import { freshSchema, type Schema } from "../fixtures/postgres-store.js";
 import { registryOf } from "../fixtures/registries.js";
 
 /** What every operation may take. */
@@ -82,16 +86,37 @@ const whole = registryOf(
   mayIssue("bob"),
 );
 
-async function storeOf(elements: readonly JsonObject[]): Promise<MemoryStore> {
+function contractsOf(elements: readonly JsonObject[]): (Contract | Counted)[] {
   const decoder = new Decoder(registry.kinds, true);
+  return elements.flatMap((one) => decoder.decode(one)?.contract ?? []);
+}
+
+async function storeOf(elements: readonly JsonObject[]): Promise<MemoryStore> {
   const store = new MemoryStore();
-  const contracts = elements.map((one) => decoder.decode(one)).filter((entry) => entry !== undefined);
-  await store.replace(
-    contracts.map(({ contract }) => contract),
-    10,
-    1_000_000,
-  );
+  await store.replace(contractsOf(elements), 10, 1_000_000);
   return store;
+}
+
+/** A database that all cases use, one behind the other. */
+let schema: Schema;
+beforeAll(async () => {
+  schema = await freshSchema();
+});
+afterAll(() => schema.drop());
+
+const clock = () => performance.now();
+
+/** A replica of a database with these contracts, which keeps nothing of what it has read. */
+async function replicaOf(elements: readonly JsonObject[]): Promise<Replica> {
+  const { database } = schema;
+  const written = { contents: "tests", origin: "tests" };
+  const writer = await PostgresWriter.begin(database, 0, written, (error) => {
+    throw error;
+  });
+  await writer.replace(contractsOf(elements), 10, 1_000_000);
+  const replica = new Replica(database, { kinds: registry.kinds, contents: "tests", cacheBytes: 0, clock });
+  await replica.refresh();
+  return replica;
 }
 
 const still: Freshness = { refusal: () => undefined, catchUp: async () => false };
@@ -119,8 +144,8 @@ interface Told {
 }
 
 /**
- * Asks on a store that has everything at hand and on one that has to fetch, and
- * tells what both say and how many round trips each reading took. One that does
+ * Asks on a store that has everything at hand, on one that has to fetch, and on a
+ * database, and tells what both say and how many round trips each reading took. One that does
  * not listen to what is foreseen has to say the same, however long it takes.
  */
 async function onBoth(asking: Asking, elements: readonly JsonObject[] = whole): Promise<Told> {
@@ -132,6 +157,14 @@ async function onBoth(asking: Asking, elements: readonly JsonObject[] = whole): 
   const deaf = new FetchingReader(store, { foresees: false, mostRuns: 500 });
   expect(await outcomeOf(() => asking(engineOn(deaf)))).toEqual(atHand);
   for (const trips of reader.trips) expect(trips).toBeLessThanOrEqual(MOST_TRIPS);
+  const replica = await replicaOf(elements);
+  const queries = vi.spyOn(schema.database, "query");
+  try {
+    expect(await outcomeOf(() => asking(engineOn(replica)))).toEqual(atHand);
+    expect(queries.mock.calls.length).toBeLessThanOrEqual(MOST_TRIPS * reader.trips.length);
+  } finally {
+    queries.mockRestore();
+  }
   return { told: "reason" in atHand ? atHand.reason : "answered", trips: reader.trips };
 }
 
