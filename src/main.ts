@@ -73,7 +73,8 @@ async function migrate({ databaseUrl }: Config): Promise<void> {
         : `the schema is at version ${to} now, from ${from}\n`,
     );
   } catch (error) {
-    return fail(`OFFLEDGER_DATABASE_URL: ${messageOf(error)}`, EXIT_FAILED);
+    const isAway = error instanceof DatabaseError && error.trouble === "away";
+    return fail(`OFFLEDGER_DATABASE_URL: ${messageOf(error)}`, isAway ? EXIT_FAILED : EXIT_WRONG);
   }
 }
 

@@ -141,6 +141,28 @@ const table: readonly {
     bad: ["0", "86401", "5s", "1.5"],
   },
   {
+    name: "databaseConnections",
+    variable: "OFFLEDGER_DATABASE_CONNECTIONS",
+    flag: "--database-connections",
+    takes: "a whole number from 2 to 500",
+    good: [
+      ["2", 2],
+      ["500", 500],
+    ],
+    bad: ["0", "1", "501", "-2", "2.5", "many"],
+  },
+  {
+    name: "cacheMegabytes",
+    variable: "OFFLEDGER_CACHE_MEGABYTES",
+    flag: "--cache-megabytes",
+    takes: "a whole number from 1 to 100000",
+    good: [
+      ["1", 1],
+      ["100000", 100_000],
+    ],
+    bad: ["0", "100001", "-1", "0.5", "1GB"],
+  },
+  {
     name: "unreadySeconds",
     variable: "OFFLEDGER_UNREADY_SECONDS",
     flag: "--unready-seconds",
@@ -307,6 +329,64 @@ describe.each(dependent)("$name", ({ name, flag, takes, beside, text, value, bad
   }
 });
 
+describe("databaseUrl", () => {
+  const variable = "OFFLEDGER_DATABASE_URL";
+  const takes = "takes a URL that begins with postgres:// or postgresql://";
+
+  test.each([
+    "postgres://database.example/registry",
+    "postgresql://offledger:secret@database.example:6432/registry?sslmode=verify-full",
+    "postgres://[::1]:5432/registry",
+  ])("takes %s", (text) => {
+    const expected = { ...defaults, databaseUrl: new URL(text) };
+    expect(configOf([], { [variable]: text })).toEqual(expected);
+    expect(configOf(["--database-url", text])).toEqual(expected);
+    expect(configOf([`--database-url=${text}`], { [variable]: "postgres://other" })).toEqual(expected);
+  });
+
+  test("is not set by an empty variable", () => {
+    expect(configOf([], { [variable]: "" })).toEqual(defaults);
+  });
+
+  test.each([
+    "http://offledger:secret@database.example/registry",
+    "postgres:offledger:secret@database.example",
+    "postgres:///registry?password=secret",
+    "mysql://offledger:secret@database.example",
+    "offledger:secret@database.example/registry",
+    "host=database.example password=secret",
+    "postgres://offledger:secret@database.example:99999/registry",
+    "postgres://offledger:secret word@data base/registry",
+    " ",
+  ])("does not take %j, says what it takes, and does not show what it was given", (text) => {
+    expect(wrongIn([], { [variable]: text })).toEqual([`${variable} ${takes}, and is something else`]);
+    expect(wrongIn([`--database-url=${text}`])).toEqual([`--database-url ${takes}, and is something else`]);
+  });
+
+  test("is refused empty as a flag", () => {
+    expect(wrongIn(["--database-url="])).toEqual([`--database-url ${takes}, and is something else`]);
+  });
+
+  test.each(["mirror", "api", "migrate"] as const)("is what offledger %s cannot do without", (command) => {
+    expect(wrongIn([command])).toEqual([`offledger ${command} needs ${variable}, which is not set`]);
+    expect(read([command], { [variable]: "postgres://database.example/registry" })).toMatchObject({
+      ok: true,
+      command,
+    });
+  });
+
+  test("is no source: where contracts come from is said besides, but not to offledger api", () => {
+    const env = { [variable]: "postgres://database.example/registry", OFFLEDGER_REGISTRY: "./own.js" };
+    for (const command of ["serve", "mirror"]) {
+      expect(wrongIn([command], env)).toEqual([
+        "OFFLEDGER_REGISTRY names a module, which needs OFFLEDGER_SNAPSHOT or OFFLEDGER_LEDGER_URL: " +
+          "only the registries that come with the service have a demo",
+      ]);
+    }
+    expect(read(["api"], env)).toMatchObject({ ok: true, command: "api" });
+  });
+});
+
 describe("settings that do not go together", () => {
   test.each<[Record<string, string>, string]>([
     [url, "OFFLEDGER_LEDGER_URL needs OFFLEDGER_LEDGER_PARTIES, which is not set"],
@@ -337,7 +417,8 @@ describe("without arguments and variables", () => {
   });
 
   test("every setting is in the table of this test", () => {
-    expect([...table, ...dependent].map(({ name }) => name).toSorted()).toEqual(Object.keys(settings).toSorted());
+    const named = [...[...table, ...dependent].map(({ name }) => name), "databaseUrl"];
+    expect(named.toSorted()).toEqual(Object.keys(settings).toSorted());
     expect(Object.keys(defaults)).toEqual(Object.keys(settings));
   });
 
@@ -406,9 +487,14 @@ describe("several wrong values", () => {
 });
 
 describe("commands", () => {
+  const database = ["--database-url", "postgres://database.example/registry"];
+
   test.each<[string[], string]>([
     [[], "serve"],
     [["serve"], "serve"],
+    [["mirror", ...database], "mirror"],
+    [["api", ...database], "api"],
+    [["migrate", ...database], "migrate"],
     [["check"], "check"],
     [["help"], "help"],
     [["version"], "version"],
@@ -421,8 +507,10 @@ describe("commands", () => {
     expect(read(argv)).toMatchObject({ ok: true, command });
   });
 
-  test.each(["start", "SERVE", "", "serve "])("%j is none", (command) => {
-    expect(wrongIn([command])).toEqual([`the command has to be serve, check, help or version, and is "${command}"`]);
+  test.each(["start", "SERVE", "", "serve ", "migration"])("%j is none", (command) => {
+    expect(wrongIn([command])).toEqual([
+      `the command has to be serve, mirror, api, migrate, check, help or version, and is "${command}"`,
+    ]);
   });
 
   test("of two the second is told", () => {
@@ -455,7 +543,11 @@ describe("commands", () => {
 
 test("the help names every command and every setting with variable, flag, what it takes and its default", () => {
   const text = helpText();
-  for (const command of ["serve", "check", "help", "version"]) expect(text).toContain(`offledger ${command} `);
+  for (const command of ["serve", "mirror", "api", "migrate", "check", "help", "version"]) {
+    expect(text).toContain(`offledger ${command} `);
+  }
+  expect(text).toContain("--database-url VALUE");
+  expect(text).toContain("Variable: OFFLEDGER_DATABASE_URL.");
   for (const { name, variable, flag, takes } of table) {
     const from = text.indexOf(`${flag} VALUE`);
     expect(from).toBeGreaterThan(0);

@@ -164,7 +164,18 @@ describe("what is wrong ends the program with 2 before it serves", () => {
       ["OFFLEDGER_HOST takes", "--log-level takes", "OFFLEDGER_MAX_PARTIES takes"],
     ],
     ["an unknown flag", ["--nothing"], {}, ["'--nothing'"]],
-    ["an unknown command", ["begin"], {}, ['the command has to be serve, check, help or version, and is "begin"']],
+    [
+      "an unknown command",
+      ["begin"],
+      {},
+      ['the command has to be serve, mirror, api, migrate, check, help or version, and is "begin"'],
+    ],
+    ...["mirror", "api", "migrate"].map((command): [string, string[], Record<string, string>, string[]] => [
+      `offledger ${command} without a database`,
+      [command],
+      {},
+      [`offledger ${command} needs OFFLEDGER_DATABASE_URL, which is not set`],
+    ]),
   ])("%s", async (_what, args, env, told) => {
     const { code, out, err } = await run(args, env);
     expect(code).toBe(2);
@@ -172,6 +183,13 @@ describe("what is wrong ends the program with 2 before it serves", () => {
     expect(err.startsWith("offledger: ")).toBe(true);
     for (const text of told) expect(err).toContain(text);
     expect(err).not.toMatch(/^ +at /m);
+  });
+
+  test("a database that is none, without showing what may hold a password", async () => {
+    const { code, out, err } = await run(["api"], { OFFLEDGER_DATABASE_URL: "mysql://offledger:secret@database" });
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("OFFLEDGER_DATABASE_URL takes a URL that begins with postgres:// or postgresql://");
+    expect(err).not.toContain("secret");
   });
 
   test("a port that is in use, by the variables that name it", async () => {

@@ -6,7 +6,7 @@ import { createFileRegistry, fromBinary, getOption, type JsonValue } from "@bufb
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { http } from "../gen/google/api/annotations_pb.js";
-import { defaultOf } from "../src/config/help.js";
+import { defaultOf, helpText } from "../src/config/help.js";
 import { type Setting, settings } from "../src/config/settings.js";
 import { type Running, serveFile } from "./fixtures/running.js";
 
@@ -62,12 +62,23 @@ test.each(["connect", "grpc", "grpcweb"])("the request by buf curl with %s gets 
   expect(JSON.parse(stdout)).toEqual(uncut(answer));
 });
 
-test("the table of settings has every setting with its default", () => {
+test("the table of settings has every setting with its default, in the order of the help", () => {
+  const rows = [...readme.matchAll(/^\| `(OFFLEDGER_\w+)` \|/gm)].map(([, variable]) => variable);
+  expect(rows).toEqual(Object.values<Setting<unknown>>(settings).map(({ variable }) => variable));
   for (const setting of Object.values<Setting<unknown>>(settings)) {
     const { variable, flag, takes } = setting;
     const row = readme.split("\n").find((line) => line.startsWith(`| \`${variable}\` |`));
     expect(row).toContain(`| \`--${flag}\` |`);
     expect(row).toContain(`| ${takes} | ${defaultOf(setting)} |`);
+  }
+});
+
+test("README and the page on the database name every command that serves or prepares", () => {
+  const known = [...helpText().matchAll(/^ {2}offledger (\w+)/gm)].map(([, command]) => command);
+  expect(known).toEqual(["serve", "mirror", "api", "migrate", "check", "help", "version"]);
+  for (const command of ["serve", "mirror", "api", "migrate"]) {
+    expect(readme).toContain(`offledger ${command}`);
+    expect(readFileSync("docs/postgres.md", "utf8")).toContain(`| \`offledger ${command}\` |`);
   }
 });
 

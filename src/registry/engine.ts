@@ -78,7 +78,7 @@ export class Engine {
     const utility = this.#utility();
     if (this.#history !== undefined) return question(utility, this.#history);
     throw notFound(
-      "this service reads a file of active contracts, which has no updates: only a ledger can tell of them",
+      "this service is not told of a ledger to look updates up in: it reads a file of active contracts, or a database",
     );
   }
 

@@ -56,9 +56,9 @@ export function inDatabase(
     lost: ({ trouble, message }) =>
       logged?.warn(
         { trouble, reason: message },
-        "the database does not answer; what is known is served until it is too old",
+        "the database cannot be read; what is known is served until it is too old",
       ),
-    back: () => logged?.info({}, "the database answers again"),
+    back: () => logged?.info({}, "the database can be read again"),
   });
   let mirroring: Mirroring | undefined;
   let running: Promise<unknown> = Promise.resolve();
@@ -93,7 +93,8 @@ export function inDatabase(
     refusal,
     unreadiness() {
       if (!roles.answers) return mirroring === undefined ? "the service is starting" : mirroring.unreadiness();
-      if (replica.standing.failure !== undefined) return "the database cannot be reached";
+      const { failure } = replica.standing;
+      if (failure !== undefined) return `the database cannot be ${failure.trouble === "away" ? "reached" : "read"}`;
       return refusal() ?? unreadinessOf(replica.standing, limits);
     },
     catchUp: (offset) => feed.catchUp(offset, limits.readWait + ON_THE_WAY_MS),

@@ -35,6 +35,8 @@ export class Mirroring {
   readonly #parts: MirroringParts;
   #feeding: Feeding | undefined;
   #failure: DatabaseError | undefined;
+  /** Why the contracts could not be had when it was tried last; undefined where they could. */
+  #missing: string | undefined;
 
   constructor(parts: MirroringParts) {
     this.#parts = parts;
@@ -43,6 +45,7 @@ export class Mirroring {
   /** Why it does not do its part; undefined where it does, or stands by. */
   unreadiness(): string | undefined {
     if (this.#failure !== undefined) return "the database cannot be written";
+    if (this.#missing !== undefined) return "the contracts cannot be read";
     return this.#feeding?.unreadiness();
   }
 
@@ -53,7 +56,11 @@ export class Mirroring {
       database,
       pause,
       signal,
-      waiting: () => log.info({}, "another process writes the database; this one stands by"),
+      waiting: () => {
+        this.#failure = undefined;
+        this.#missing = undefined;
+        log.info({}, "another process writes the database; this one stands by");
+      },
     });
     let pauseMs = FIRST_PAUSE_MS;
     while (!signal.aborted) {
@@ -84,14 +91,19 @@ export class Mirroring {
     this.#feeding = feeding;
     term.age = () => feeding.age();
     term.asked = (question) => void this.#answer(feeding, question);
-    feeding.begun.catch((error: unknown) => {
-      log.error({ reason: error instanceof Error ? error.message : String(error) }, "the contracts cannot be read");
-      term.end();
-    });
+    feeding.begun.then(
+      () => {
+        this.#missing = undefined;
+      },
+      (error: unknown) => {
+        this.#miss(error instanceof Error ? error.message : String(error));
+        term.end();
+      },
+    );
     try {
       await Promise.all([feeding.ended, this.#keepClearing(writer, signal)]);
     } finally {
-      this.#feeding = undefined;
+      if (this.#feeding === feeding) this.#feeding = undefined;
       log.info({ epoch }, "this process does not write the database any more");
     }
   }
@@ -115,6 +127,13 @@ export class Mirroring {
       cleared = clock();
       await writer.clear().catch((error: unknown) => this.#fail(asDatabaseError(error)));
     }
+  }
+
+  #miss(reason: string): void {
+    if (reason !== this.#missing) {
+      this.#parts.log.error({ reason }, "the contracts cannot be read; it is tried again");
+    }
+    this.#missing = reason;
   }
 
   #fail(error: DatabaseError): void {

@@ -1,5 +1,5 @@
 /** The package as its users get it: what is in it, its clients and their types. */
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,13 +17,18 @@ afterAll(() => project.remove());
 const registrarParty = party("nordic-registrar");
 
 describe("what is packed", () => {
-  test("is the program, its definitions and its demos, and nothing of how they are made", () => {
+  test("is the program, its definitions, migrations and demos, and nothing of how they are made", async () => {
     const top = new Set(project.packed.map((path) => path.replace(/\/.*/, "")));
-    expect([...top].toSorted()).toEqual(["README.md", "demo", "dist", "gen", "package.json", "proto"]);
+    expect([...top].toSorted()).toEqual(["README.md", "demo", "dist", "gen", "package.json", "proto", "src"]);
     expect(project.packed.filter((path) => /(?:^|\/)(?:test|bench|scripts|third_party)\/|\.test\./.test(path))).toEqual(
       [],
     );
     expect(project.packed.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
+    // The migrations are not compiled: the program reads them from where they are written. All of them are there.
+    const migrations = await readdir("src/store/postgres/migrations");
+    expect(project.packed.filter((path) => path.startsWith("src/")).toSorted()).toEqual(
+      migrations.map((name) => `src/store/postgres/migrations/${name}`).toSorted(),
+    );
     expect(project.packed).toEqual(
       expect.arrayContaining([
         "demo/registry.ndjson",

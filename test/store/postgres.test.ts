@@ -1,20 +1,22 @@
 /** The store in PostgreSQL keeps the promises of every store. */
+import { afterAll, beforeAll } from "vitest";
 import type { Kind } from "../../src/store/store.js";
-import { Database } from "../../src/store/postgres/database.js";
-import { migrate } from "../../src/store/postgres/migrate.js";
 import { Replica } from "../../src/store/postgres/reading/replica.js";
 import { PostgresWriter } from "../../src/store/postgres/writing/writer.js";
-import { freshDatabase } from "../fixtures/postgres.js";
+import { clock, freshSchema, type Schema } from "../fixtures/postgres-store.js";
 import { type Made, storePromises } from "./conformance.js";
 
-const clock = () => performance.now();
+/** To make one takes far longer than a case. Each case finds it empty. */
+let schema: Schema;
+beforeAll(async () => {
+  schema = await freshSchema();
+});
+afterAll(() => schema.drop());
 
 /** A store of its own, whose reader looks where the store stands before each reading, as it does when it is told. */
 async function makeStore(kinds: readonly Kind[], cacheBytes: number): Promise<Made> {
-  const fresh = await freshDatabase();
-  const database = new Database(fresh.url, 4);
-  await migrate(database);
-  const writer = await PostgresWriter.begin(database, 0, { contents: "tests", origin: "a test" }, () => undefined);
+  const { database } = schema;
+  const writer = await PostgresWriter.begin(database, 0, { contents: "tests", origin: "tests" }, () => undefined);
   const replica = new Replica(database, { kinds, contents: "tests", cacheBytes, clock });
   return {
     writer,
@@ -24,10 +26,7 @@ async function makeStore(kinds: readonly Kind[], cacheBytes: number): Promise<Ma
         return replica.read(use);
       },
     },
-    async close() {
-      await database.close();
-      await fresh.drop();
-    },
+    close: () => schema.empty(),
   };
 }
 

@@ -34,12 +34,13 @@ export class Database {
 
   /** `connections`: most of the pool, besides sessions. */
   constructor(url: string, connections: number) {
+    const [connectionString, ownOptions] = withoutOptions(url);
     this.#config = {
-      connectionString: url,
+      connectionString,
       connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
       application_name: "offledger",
-      options: SETTINGS,
+      options: `${SETTINGS} ${ownOptions}`,
     };
     this.#pool = new pg.Pool({
       ...this.#config,
@@ -85,7 +86,13 @@ export class Database {
    * listens to its errors and ends it.
    */
   async session(): Promise<pg.Client> {
-    const client = new pg.Client(this.#config);
+    let client: pg.Client;
+    try {
+      // It reads the certificates that the URL names.
+      client = new pg.Client(this.#config);
+    } catch (error) {
+      throw asDatabaseError(error);
+    }
     // Before anybody listens: the failure comes by the promise as well.
     client.on("error", () => undefined);
     try {
@@ -101,6 +108,14 @@ export class Database {
   async close(): Promise<void> {
     await this.#pool.end();
   }
+}
+
+/** A URL without the options for the server that it may have, which would stand in the place of ours; and those. */
+function withoutOptions(url: string): [url: string, options: string] {
+  const parsed = new URL(url);
+  const options = parsed.searchParams.get("options") ?? "";
+  parsed.searchParams.delete("options");
+  return [parsed.href, options];
 }
 
 /** How long an answer on a session may take that comes at once where all is well, in milliseconds. */

@@ -52,6 +52,11 @@ export function asDatabaseError(error: unknown): DatabaseError {
   const code = "code" in error ? String(error.code) : "";
   if (!SQLSTATE.test(code) || code.startsWith("E")) {
     // What the driver and the system say of a connection has no SQLSTATE.
+    if ("path" in error)
+      return new DatabaseError("denied", `a file that its URL names cannot be read: ${error.message}`);
+    if (/CERT|VERIFY/.test(code)) {
+      return new DatabaseError("denied", `the certificate of the database is not accepted: ${error.message} (${code})`);
+    }
     const reason = error.message === "" ? code : error.message;
     return new DatabaseError("away", `the database cannot be reached: ${reason}`);
   }

@@ -58,29 +58,40 @@ export class Lease {
     const session = await database.session();
     const ended = new AbortController();
     const end = () => ended.abort();
-    session.on("error", end).on("end", end);
+    let failure: Error | undefined;
+    session.on("error", (error) => {
+      failure ??= error;
+      end();
+    });
+    session.on("end", end);
     signal.addEventListener("abort", end);
     try {
       await session.query(`SET idle_session_timeout = '${SILENCE}'`);
       await session.query(`SET statement_timeout = '${PATIENCE_MS}'`);
-      if (!(await this.#acquired(session, ended.signal))) return;
-      const { rows } = await session.query<{ epoch: string }>(
-        "UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch",
-      );
-      const epoch = Number(rows[0]?.epoch);
-      const term: Term = { epoch, signal: ended.signal, age: () => undefined, asked: () => undefined, end };
-      session.on("notification", ({ payload }) => term.asked(payload ?? ""));
-      await session.query(`LISTEN ${channels.ask}`);
-      const beating = this.#beat(session, term).finally(end);
-      // What a term runs ends when its signal is aborted, and the beating with it.
-      await Promise.all([run(term).finally(end), beating]);
+      if (await this.#acquired(session, ended.signal)) await this.#serve(session, ended, run);
+      if (failure !== undefined) throw failure;
     } catch (error) {
       if (signal.aborted) return;
-      throw asDatabaseError(error);
+      throw asDatabaseError(failure ?? error);
     } finally {
       signal.removeEventListener("abort", end);
       await endSession(session);
     }
+  }
+
+  async #serve(session: Client, ended: AbortController, run: (term: Term) => Promise<void>): Promise<void> {
+    const end = () => ended.abort();
+    const { rows } = await session.query<{ epoch: string }>(
+      "UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch",
+    );
+    const epoch = Number(rows[0]?.epoch);
+    const term: Term = { epoch, signal: ended.signal, age: () => undefined, asked: () => undefined, end };
+    session.on("notification", ({ payload }) => term.asked(payload ?? ""));
+    await session.query(`LISTEN ${channels.ask}`);
+    // Whichever ends takes the other with it; what the term has begun is over before another can begin.
+    const parts = [run(term), this.#beat(session, term)].map((part) => part.finally(end));
+    await Promise.allSettled(parts);
+    await Promise.all(parts);
   }
 
   /** Whether it was acquired before the end. */
