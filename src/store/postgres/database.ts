@@ -8,6 +8,8 @@ export interface Statement {
   readonly text: string;
 }
 
+/** How long a connection is used, in seconds: what was planned on it for small tables is not used for large ones for long. */
+const LIFETIME_S = 60;
 /** How long to wait for a connection, and for an answer on it, in milliseconds. */
 const CONNECT_MS = 3_000;
 const STATEMENT_MS = 5_000;
@@ -45,6 +47,7 @@ export class Database {
     this.#pool = new pg.Pool({
       ...this.#config,
       max: connections,
+      maxLifetimeSeconds: LIFETIME_S,
       statement_timeout: STATEMENT_MS,
       query_timeout: ANSWER_MS,
     });

@@ -23,8 +23,6 @@ CREATE TABLE offledger.state (
 ) WITH (fillfactor = 10);
 INSERT INTO offledger.state DEFAULT VALUES;
 
-CREATE SEQUENCE offledger.generations;
-
 CREATE TABLE offledger.contracts (
   generation bigint NOT NULL,
   contract_id text NOT NULL,

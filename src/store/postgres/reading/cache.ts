@@ -144,7 +144,7 @@ export class Cache {
     this.#entries.set(lookup, entry);
     this.#byName.set(name, entry);
     this.#queue.add(entry);
-    this.#weight += ENTRY_WEIGHT;
+    this.#weight += weightOfEntry(lookup);
     this.#shrink();
   }
 
@@ -173,7 +173,7 @@ export class Cache {
     this.#entries.delete(entry.lookup);
     this.#byName.delete(entry.name);
     this.#queue.delete(entry);
-    this.#weight -= ENTRY_WEIGHT;
+    this.#weight -= weightOfEntry(entry.lookup);
     for (const contract of entry.found.contracts) {
       const kept = this.#contracts.get(contract.contractId);
       if (kept === undefined || --kept.entries > 0) continue;
@@ -204,6 +204,12 @@ function used(entry: Entry | undefined): Found | undefined {
 /** Whether both are the same contract in the same place. */
 export const isSame = (a: Contract, b: Contract): boolean =>
   a.reassignmentCounter === b.reassignmentCounter && a.synchronizerId === b.synchronizerId && a.kind === b.kind;
+
+/** What is asked for may be a long text. */
+function weightOfEntry(lookup: Lookup): number {
+  const text = lookup.by === "id" ? lookup.contractId : lookup.by === "key" ? lookup.key : "";
+  return ENTRY_WEIGHT + 2 * text.length;
+}
 
 /** With what is written of it, in one form. */
 const weightOf = ({ payload, createdEventBlob }: Contract): number =>

@@ -51,7 +51,13 @@ export class Feed {
    * mirror no longer than `wait` milliseconds. Never throws.
    */
   async catchUp(offset: number, wait: number): Promise<boolean> {
-    await this.#ask(wait);
+    // Whoever comes while a question is under way waits for the next as well, and no longer for that.
+    let timer: NodeJS.Timeout | undefined;
+    const waited = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, wait);
+    });
+    await Promise.race([this.#ask(wait), waited]);
+    clearTimeout(timer);
     await this.#look();
     return (this.#parts.replica.standing.offset ?? -1) > offset;
   }

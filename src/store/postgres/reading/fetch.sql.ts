@@ -9,6 +9,10 @@ import type { Statement } from "../database.js";
  * which are fetched only where they have changed since, or where that cannot be
  * told. $12 says whether the census is asked for, $13 how many updates a reader
  * may be behind.
+ *
+ * What stands behind LATERAL is fenced by OFFSET 0, so that each table is looked
+ * into by all columns of an index, one look-up at a time: the server would
+ * otherwise go through a whole generation for what it thinks are a few rows.
  */
 export const fetchStatement: Statement = {
   name: "fetch",
@@ -26,8 +30,11 @@ WITH state AS MATERIALIZED (
 touched AS MATERIALIZED (
   SELECT DISTINCT t.name
   FROM state s
-  JOIN offledger.changes c ON s.continues AND c.generation = s.generation AND c.ledger_offset > $2::bigint
-  CROSS JOIN unnest(c.touched) t (name)
+  CROSS JOIN LATERAL (
+    SELECT c.touched FROM offledger.changes c
+    WHERE s.continues AND c.generation = s.generation AND c.ledger_offset > $2::bigint OFFSET 0
+  ) c
+  CROSS JOIN LATERAL unnest(c.touched) t (name)
 ),
 stale AS MATERIALIZED (
   SELECT k.name
@@ -64,24 +71,43 @@ SELECT 'stale', x.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NU
 UNION ALL
 SELECT 'id', NULL, c.kind, c.contract_id, c.template_id, c.payload, c.created_event_blob, c.created_at, c.created_micros,
   c.synchronizer_id, c.reassignment_counter, c.share_sum, c.share_amount
-FROM state s CROSS JOIN ids i JOIN offledger.contracts c ON c.generation = s.generation AND c.contract_id = i.id
+FROM state s CROSS JOIN ids i
+CROSS JOIN LATERAL (
+  SELECT * FROM offledger.contracts c WHERE c.generation = s.generation AND c.contract_id = i.id OFFSET 0
+) c
 UNION ALL
 SELECT 'archived', NULL, NULL, a.contract_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM state s CROSS JOIN ids i JOIN offledger.archived a ON a.generation = s.generation AND a.contract_id = i.id
+FROM state s CROSS JOIN ids i
+CROSS JOIN LATERAL (
+  SELECT a.contract_id FROM offledger.archived a WHERE a.generation = s.generation AND a.contract_id = i.id OFFSET 0
+) a
 UNION ALL
 SELECT 'key', k.name, c.kind, c.contract_id, c.template_id, c.payload, c.created_event_blob, c.created_at, c.created_micros,
   c.synchronizer_id, c.reassignment_counter, c.share_sum, c.share_amount
 FROM state s CROSS JOIN keys k
-JOIN offledger.contract_keys ck ON ck.generation = s.generation AND ck.key = k.name
-JOIN offledger.contracts c ON c.generation = ck.generation AND c.contract_id = ck.contract_id
+CROSS JOIN LATERAL (
+  SELECT ck.contract_id FROM offledger.contract_keys ck WHERE ck.generation = s.generation AND ck.key = k.name OFFSET 0
+) ck
+CROSS JOIN LATERAL (
+  SELECT * FROM offledger.contracts c WHERE c.generation = s.generation AND c.contract_id = ck.contract_id OFFSET 0
+) c
 UNION ALL
 SELECT 'kind', k.name, c.kind, c.contract_id, c.template_id, c.payload, c.created_event_blob, c.created_at, c.created_micros,
   c.synchronizer_id, c.reassignment_counter, c.share_sum, c.share_amount
-FROM state s CROSS JOIN kinds k JOIN offledger.contracts c ON c.generation = s.generation AND c.kind = k.name
+FROM state s CROSS JOIN kinds k
+CROSS JOIN LATERAL (
+  SELECT * FROM offledger.contracts c WHERE c.generation = s.generation AND c.kind = k.name OFFSET 0
+) c
 UNION ALL
 SELECT 'sum', u.name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, t.amount
-FROM state s CROSS JOIN sums u JOIN offledger.sums t ON t.generation = s.generation AND t.sum = u.name
+FROM state s CROSS JOIN sums u
+CROSS JOIN LATERAL (
+  SELECT t.amount FROM offledger.sums t WHERE t.generation = s.generation AND t.sum = u.name OFFSET 0
+) t
 UNION ALL
 SELECT 'census', NULL, n.kind, NULL, n.package_id, NULL, NULL, NULL, n.count, NULL, NULL, NULL, NULL
-FROM state s JOIN offledger.census n ON $12::boolean AND n.generation = s.generation AND n.count > 0`,
+FROM state s
+CROSS JOIN LATERAL (
+  SELECT * FROM offledger.census n WHERE $12::boolean AND n.generation = s.generation AND n.count > 0 OFFSET 0
+) n`,
 };

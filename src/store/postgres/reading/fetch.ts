@@ -1,6 +1,7 @@
 /** One round trip to the database: look-ups, and what has changed since the last. */
 import { type Census, type Contract, newestFirst } from "../../store.js";
 import type { Database } from "../database.js";
+import { DatabaseError } from "../errors.js";
 import { censusName, type Name } from "../names.js";
 import type { ContractRow, Rows } from "../rows.js";
 import { fetchStatement } from "./fetch.sql.js";
@@ -116,7 +117,7 @@ function read(answer: readonly Row[], rows: Rows, missing: readonly Lookup[], kn
       }
     }
   }
-  if (state === undefined) throw new Error("the database has no row of state");
+  if (state === undefined) throw new DatabaseError("schema", "the database has no row in offledger.state");
   const findings = (lookup: Lookup): Found => {
     switch (lookup.by) {
       case "id": {

@@ -48,29 +48,30 @@ export class Reading {
     const { generation, offset } = this.#cache.version;
     if (generation !== this.#version.generation || offset !== this.#version.offset) return undefined;
     const kept = this.#cache.get(lookup);
-    if (kept !== undefined) this.#remember(lookup, kept);
-    return kept;
+    return kept === undefined ? undefined : this.#remember(lookup, kept);
   }
 
   async #bring(missing: readonly Lookup[]): Promise<void> {
     const { version, found } = await this.#fetch(this.#version, missing, [...this.#lookups]);
+    // Another snapshot may say other things of the same contract.
+    if (version.generation !== this.#version.generation) this.#contracts.clear();
     this.#version = version;
-    for (const [lookup, one] of found) {
-      this.#remember(lookup, { ...one, contracts: one.contracts.map((contract) => this.#known(contract)) });
-    }
+    for (const [lookup, one] of found) this.#remember(lookup, one);
   }
 
   /** A contract that is found in several ways is one and the same in an answer. */
   #known(contract: Contract): Contract {
     const before = this.#contracts.get(contract.contractId);
     if (before !== undefined && isSame(before, contract)) return before;
-    return this.#cache.known(contract);
+    return this.#cache.version.generation === this.#version.generation ? this.#cache.known(contract) : contract;
   }
 
-  #remember(lookup: Lookup, found: Found): void {
+  #remember(lookup: Lookup, found: Found): Found {
     // What was looked up twice, by objects that say the same, stands once.
     if (this.#found.get(lookup) === undefined) this.#lookups.add(lookup);
-    this.#found.set(lookup, found);
-    for (const contract of found.contracts) this.#contracts.set(contract.contractId, contract);
+    const one = { ...found, contracts: found.contracts.map((contract) => this.#known(contract)) };
+    this.#found.set(lookup, one);
+    for (const contract of one.contracts) this.#contracts.set(contract.contractId, contract);
+    return one;
   }
 }

@@ -104,8 +104,12 @@ export class Replica implements StoreReader {
     } catch (error) {
       throw toUnavailable(asDatabaseError(error));
     }
-    if (fetched.version.generation === 0 || !this.#isOurs) throw new NotReady();
+    if (fetched.version.generation === 0 || !this.#isOfOurs(fetched)) throw new NotReady();
     return fetched;
+  }
+
+  #isOfOurs({ version, contents }: Fetched): boolean {
+    return version.generation === 0 || contents === this.#options.contents;
   }
 
   async #fetch(since: Version, missing: readonly Lookup[], known: readonly Lookup[]): Promise<Fetched> {
@@ -114,8 +118,9 @@ export class Replica implements StoreReader {
     try {
       const fetched = await fetch(this.#database, this.#rows, since, missing, known);
       this.#failure = undefined;
-      this.#isOurs = fetched.version.generation === 0 || fetched.contents === this.#options.contents;
       this.#cache.take(fetched, since, askedAt);
+      // Of an answer that comes late it is not what is served.
+      if (fetched.version.generation === this.#cache.version.generation) this.#isOurs = this.#isOfOurs(fetched);
       // As old as it was when the question began at the least; what comes late does not make it older.
       if (fetched.age !== undefined) this.#currentAt = Math.max(this.#currentAt ?? -Infinity, begun - fetched.age);
       return fetched;

@@ -10,8 +10,8 @@ import type { Statement } from "../database.js";
  * $4 offset, $5 as of, $6 update id, $7 names that are touched; archived: $8 ids;
  * unassigned: $9 ids, $10 counters; active: $11 ids, $12 kinds, $13 templates,
  * $14 payloads, $15 blobs, $16 times, $17 the same in microseconds,
- * $18 synchronizers, $19 counters, $20 sums, $21 amounts, $22 names of sums;
- * their keys: $23 ids, $24 keys; counted: $25 ids, $26 names of sums, $27 amounts.
+ * $18 synchronizers, $19 counters, $20 sums, $21 amounts; their keys: $22 ids,
+ * $23 keys; counted: $24 ids, $25 names of sums, $26 amounts.
  */
 export const applyStatement: Statement = {
   name: "apply",
@@ -52,9 +52,9 @@ active AS MATERIALIZED (
   SELECT f.generation, u.*
   FROM fence f CROSS JOIN unnest(
     $11::text[], $12::uuid[], $13::text[], $14::text[], $15::text[], $16::text[], $17::bigint[], $18::text[], $19::bigint[],
-    $20::bytea[], $21::numeric[], $22::uuid[]
+    $20::bytea[], $21::numeric[]
   ) u (contract_id, kind, template_id, payload, created_event_blob, created_at, created_micros, synchronizer_id,
-    reassignment_counter, share_sum, share_amount, sum)
+    reassignment_counter, share_sum, share_amount)
 ),
 put AS (
   INSERT INTO offledger.contracts AS c (generation, contract_id, kind, template_id, payload, created_event_blob, created_at,
@@ -65,33 +65,37 @@ put AS (
   ON CONFLICT (generation, contract_id) DO UPDATE
   SET synchronizer_id = excluded.synchronizer_id, reassignment_counter = excluded.reassignment_counter
   WHERE c.reassignment_counter <= excluded.reassignment_counter
-  RETURNING c.contract_id, c.kind, c.template_id, c.xmax = 0 AS is_new
+  RETURNING c.kind, c.template_id, c.share_sum, c.share_amount, c.xmax = 0 AS is_new
 ),
 put_keys AS (
   INSERT INTO offledger.contract_keys (generation, key, contract_id)
-  SELECT f.generation, u.key, u.id FROM fence f CROSS JOIN unnest($23::text[], $24::uuid[]) u (id, key)
+  SELECT f.generation, u.key, u.id FROM fence f CROSS JOIN unnest($22::text[], $23::uuid[]) u (id, key)
   ON CONFLICT DO NOTHING
 ),
 counted AS (
   INSERT INTO offledger.counted (generation, contract_id, sum, amount)
   SELECT f.generation, u.id, u.sum, u.amount
-  FROM fence f CROSS JOIN unnest($25::text[], $26::uuid[], $27::numeric[]) u (id, sum, amount)
+  FROM fence f CROSS JOIN unnest($24::text[], $25::uuid[], $26::numeric[]) u (id, sum, amount)
   ON CONFLICT DO NOTHING
   RETURNING sum, amount
 ),
-gone_shares AS (
-  SELECT encode(substring(sha256('sum '::bytea || g.share_sum) FROM 1 FOR 16), 'hex')::uuid AS sum, -g.share_amount AS amount
-  FROM gone g WHERE g.share_sum IS NOT NULL
-  UNION ALL SELECT g.sum, -g.amount FROM gone_counted g
-),
-new_shares AS (
-  SELECT a.sum, a.share_amount AS amount FROM put p JOIN active a USING (contract_id) WHERE p.is_new AND a.sum IS NOT NULL
-  UNION ALL SELECT n.sum, n.amount FROM counted n
+-- The name of a sum is made of it here, not looked for: nothing is joined that may be long.
+held_shares AS (
+  SELECT encode(substring(sha256('sum '::bytea || h.share_sum) FROM 1 FOR 16), 'hex')::uuid AS sum, h.amount
+  FROM (
+    SELECT g.share_sum, -g.share_amount AS amount FROM gone g
+    UNION ALL SELECT p.share_sum, p.share_amount FROM put p WHERE p.is_new
+  ) h
+  WHERE h.share_sum IS NOT NULL
 ),
 shares AS (
   INSERT INTO offledger.sums AS t (generation, sum, amount)
   SELECT f.generation, d.sum, sum(d.amount)
-  FROM fence f CROSS JOIN (SELECT * FROM gone_shares UNION ALL SELECT * FROM new_shares) d
+  FROM fence f CROSS JOIN (
+    SELECT h.sum, h.amount FROM held_shares h
+    UNION ALL SELECT g.sum, -g.amount FROM gone_counted g
+    UNION ALL SELECT n.sum, n.amount FROM counted n
+  ) d
   GROUP BY f.generation, d.sum
   ON CONFLICT (generation, sum) DO UPDATE SET amount = t.amount + excluded.amount
   RETURNING t.sum

@@ -10,22 +10,34 @@ export interface Round {
   readonly counted: Counted[];
 }
 
-/** Splits changes, so that in each part a contract stands once; the parts apply one behind the other. There is one at the least. */
+/** A statement with more takes longer than it may. */
+const MOST_CHANGES = 2_000;
+
+/**
+ * Splits changes, so that in each part a contract stands once, and none has too
+ * many; the parts apply one behind the other. There is one at the least.
+ */
 export function roundsOf(changes: readonly Change[]): Round[] {
-  const rounds: Round[] = [];
-  const seen = new Map<string, number>();
+  const rounds: Round[] = [newRound()];
+  const sizes: number[] = [0];
+  /** The first round in which each contract may stand next. */
+  const next = new Map<string, number>();
   for (const change of changes) {
     const contractId = idOf(change);
-    const index = seen.get(contractId) ?? 0;
-    seen.set(contractId, index + 1);
-    const round = (rounds[index] ??= { archived: [], unassigned: [], active: [], counted: [] });
+    let index = next.get(contractId) ?? 0;
+    while ((sizes[index] ?? 0) >= MOST_CHANGES) index++;
+    next.set(contractId, index + 1);
+    sizes[index] = (sizes[index] ?? 0) + 1;
+    const round = (rounds[index] ??= newRound());
     if ("archived" in change) round.archived.push(contractId);
     else if ("unassigned" in change) round.unassigned.push({ contractId, counter: change.reassignmentCounter });
     else if (isHeld(change.active)) round.active.push(change.active);
     else round.counted.push(change.active);
   }
-  return rounds.length === 0 ? [{ archived: [], unassigned: [], active: [], counted: [] }] : rounds;
+  return rounds;
 }
+
+const newRound = (): Round => ({ archived: [], unassigned: [], active: [], counted: [] });
 
 function idOf(change: Change): string {
   if ("archived" in change) return change.archived;
@@ -56,7 +68,6 @@ export function columnsOf({ archived, unassigned, active, counted }: Round): unk
     active.map(({ reassignmentCounter }) => reassignmentCounter),
     active.map(({ share }) => (share === undefined ? null : Buffer.from(share.sum))),
     active.map(({ share }) => share?.amount.toString() ?? null),
-    active.map(({ share }) => (share === undefined ? null : sumName(share.sum))),
     keys.map(({ contractId }) => contractId),
     keys.map(({ key }) => key),
     counted.map(({ contractId }) => contractId),

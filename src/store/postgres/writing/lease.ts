@@ -66,8 +66,8 @@ export class Lease {
     session.on("end", end);
     signal.addEventListener("abort", end);
     try {
-      await session.query(`SET idle_session_timeout = '${SILENCE}'`);
-      await session.query(`SET statement_timeout = '${PATIENCE_MS}'`);
+      await patiently(session.query(`SET idle_session_timeout = '${SILENCE}'`));
+      await patiently(session.query(`SET statement_timeout = '${PATIENCE_MS}'`));
       if (await this.#acquired(session, ended.signal)) await this.#serve(session, ended, run);
       if (failure !== undefined) throw failure;
     } catch (error) {
@@ -81,13 +81,13 @@ export class Lease {
 
   async #serve(session: Client, ended: AbortController, run: (term: Term) => Promise<void>): Promise<void> {
     const end = () => ended.abort();
-    const { rows } = await session.query<{ epoch: string }>(
-      "UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch",
+    const { rows } = await patiently(
+      session.query<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch"),
     );
     const epoch = Number(rows[0]?.epoch);
     const term: Term = { epoch, signal: ended.signal, age: () => undefined, asked: () => undefined, end };
     session.on("notification", ({ payload }) => term.asked(payload ?? ""));
-    await session.query(`LISTEN ${channels.ask}`);
+    await patiently(session.query(`LISTEN ${channels.ask}`));
     // Whichever ends takes the other with it; what the term has begun is over before another can begin.
     const parts = [run(term), this.#beat(session, term)].map((part) => part.finally(end));
     await Promise.allSettled(parts);
@@ -97,7 +97,9 @@ export class Lease {
   /** Whether it was acquired before the end. */
   async #acquired(session: Client, ended: AbortSignal): Promise<boolean> {
     for (let tries = 0; !ended.aborted; tries++) {
-      const { rows } = await session.query<{ held: boolean }>("SELECT pg_try_advisory_lock($1) AS held", [LOCK]);
+      const { rows } = await patiently(
+        session.query<{ held: boolean }>("SELECT pg_try_advisory_lock($1) AS held", [LOCK]),
+      );
       if (rows[0]?.held === true) return true;
       if (tries === 0) this.#parts.waiting();
       await this.#parts.pause(TRY_MS);

@@ -39,6 +39,7 @@ export class PostgresWriter implements StoreWriter {
   readonly #term: Term;
   #place: Place | undefined;
   #failure: DatabaseError | undefined;
+  #replacing: Promise<void> = Promise.resolve();
   /** The one that is served, whoever has put it there. */
   #generation = 0;
 
@@ -79,6 +80,13 @@ export class PostgresWriter implements StoreWriter {
   }
 
   async replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void> {
+    // Of two at once the second would take what the first has loaded for something left behind.
+    const replacing = this.#replacing.then(() => this.#replace(contracts, offset, asOf));
+    this.#replacing = replacing.catch(() => undefined);
+    await replacing;
+  }
+
+  async #replace(contracts: Iterable<Contract | Counted>, offset: number, asOf: number | undefined): Promise<void> {
     await this.#writing(async () => {
       const { epoch, signal } = this.#term;
       // Of an attempt that did not come to its end.
@@ -147,8 +155,10 @@ export class PostgresWriter implements StoreWriter {
     } catch (error) {
       // What the given contracts are to blame for has changed nothing.
       if (!(error instanceof DatabaseError)) throw error;
-      this.#failure = error;
-      this.#term.lost(error);
+      if (this.#failure === undefined) {
+        this.#failure = error;
+        this.#term.lost(error);
+      }
       throw error;
     }
   }
@@ -167,9 +177,12 @@ const STATE: Statement = {
   text: "SELECT generation, ledger_offset, update_id, contents, origin FROM offledger.state",
 };
 
+/** By the clock, so that a database that was restored from a backup does not give a number again. */
 const NEXT_GENERATION: Statement = {
   name: "next-generation",
-  text: "SELECT nextval('offledger.generations') AS generation",
+  text: `
+SELECT greatest((extract(epoch FROM clock_timestamp()) * 1000)::bigint, generation + 1) AS generation
+FROM offledger.state`,
 };
 
 /** Puts what was loaded in the place of what is served; no row comes back where the lease is lost. */

@@ -1,0 +1,38 @@
+/** A process that tries for the lease of the database it is given, and writes when it is told to. Its parent ends it. */
+import { setTimeout as delay } from "node:timers/promises";
+import { Database } from "../../../src/store/postgres/database.js";
+import { asDatabaseError } from "../../../src/store/postgres/errors.js";
+import { Lease, type Term } from "../../../src/store/postgres/writing/lease.js";
+import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
+import { fruit } from "../../fixtures/fruits.js";
+
+/** What the process tells. */
+export type Said =
+  | { readonly holds: number }
+  | { readonly ended: true }
+  /** What came of a write; of which trouble, where it failed, and how often the writer has said that it is lost. */
+  | { readonly wrote: string; readonly lost: number };
+
+const say = (said: Said): void => void process.send?.(said);
+
+const database = new Database(process.argv[2] ?? "", 2);
+const pause = async (milliseconds: number): Promise<void> => delay(milliseconds);
+const { signal } = new AbortController();
+
+async function term({ epoch, signal: over }: Term): Promise<void> {
+  let lost = 0;
+  const writer = await PostgresWriter.begin(database, epoch, { contents: "tests", origin: "tests" }, () => lost++);
+  process.on("message", (id: string) => {
+    const offset = (writer.anchor?.offset ?? 0) + 1;
+    void writer.apply([{ active: fruit(id) }], offset).then(
+      () => say({ wrote: "done", lost }),
+      (error: unknown) => say({ wrote: asDatabaseError(error).trouble, lost }),
+    );
+  });
+  say({ holds: epoch });
+  await new Promise((resolve) => over.addEventListener("abort", resolve));
+  say({ ended: true });
+}
+
+process.once("disconnect", () => process.exit());
+await new Lease({ database, pause, signal, waiting: () => undefined }).hold(term).catch(() => undefined);

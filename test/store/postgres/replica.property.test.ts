@@ -1,0 +1,305 @@
+/**
+ * Whatever is written, and whenever replicas look, each reading says exactly what
+ * a store in memory has said of the same state.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import fc from "fast-check";
+import type { QueryResultRow } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { MemoryStore } from "../../../src/store/memory.js";
+import { Database, type Statement } from "../../../src/store/postgres/database.js";
+import { Replica } from "../../../src/store/postgres/reading/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
+import type { Change, Contract, Counted, Kind, Question, View } from "../../../src/store/store.js";
+import { apple, byLabel, counted, fruit, fruits, pear } from "../../fixtures/fruits.js";
+import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
+
+/** How long it goes on with new scripts, in milliseconds. */
+const LONGEST_MS = 10_000;
+
+/** Answers that come by themselves come late, by some milliseconds, so that they overtake each other. */
+class LateDatabase extends Database {
+  #questions = 0;
+
+  override async query<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
+    const rows = await super.query<R>(statement, values);
+    await delay([0, 3, 0, 1, 6][this.#questions++ % 5] ?? 0);
+    return rows;
+  }
+}
+
+let schema: Schema;
+let database: LateDatabase;
+beforeAll(async () => {
+  schema = await freshSchema();
+  database = new LateDatabase(schema.url, 6);
+});
+afterAll(async () => {
+  await database.close();
+  await schema.drop();
+});
+
+const ids = ["a", "b", "c", "p", "q"];
+const countedIds = ["x", "y"];
+const labels = ["red", "green", "blue", ""];
+const sums = ["USD", "EUR", "none"];
+const kindOf = (id: string) => (id < "d" ? apple : pear);
+
+/** A contract as it is within one snapshot and what comes behind it; behind another it says other things. */
+function contractOf(id: string, snapshot: number, counter: number): Contract | Counted {
+  const index = ids.indexOf(id);
+  const place = { reassignmentCounter: counter, synchronizerId: `sync-${counter}` };
+  const amount = BigInt(snapshot * 10 + index + 1);
+  if (index === -1) return { ...counted(id, amount, id === "x" ? "USD" : "EUR"), ...place };
+  return fruit(id, {
+    ...place,
+    kind: kindOf(id),
+    name: `${id} of ${snapshot}`,
+    labels: labels.filter((_, at) => (index + snapshot * 3) & (1 << at)),
+    createdMicros: 1_767_603_600_000_000 + (index % 2),
+    share: index % 2 === 0 ? { sum: "USD", amount } : undefined,
+  });
+}
+
+type Lookup =
+  | { readonly by: "id" | "archived"; readonly id: string }
+  | { readonly by: "label"; readonly kind: Kind; readonly label: string }
+  | { readonly by: "kind"; readonly kind: Kind }
+  | { readonly by: "sums" | "census" };
+
+const anId = fc.constantFrom(...ids, ...countedIds, "never");
+const aKind = fc.constantFrom(...fruits);
+const aLookup: fc.Arbitrary<Lookup> = fc.oneof(
+  fc.record({ by: fc.constantFrom("id" as const, "archived" as const), id: anId }),
+  fc.record({ by: fc.constant("label" as const), kind: aKind, label: fc.constantFrom(...labels, "never") }),
+  fc.record({ by: fc.constant("kind" as const), kind: aKind }),
+  fc.record({ by: fc.constantFrom("sums" as const, "census" as const) }),
+);
+/** All that can be asked of a state. */
+const everything: Lookup[] = [
+  ...[...ids, ...countedIds, "never"].flatMap((id): Lookup[] => [
+    { by: "id", id },
+    { by: "archived", id },
+  ]),
+  ...fruits.flatMap((kind): Lookup[] => [
+    { by: "kind", kind },
+    ...[...labels, "never"].map((label): Lookup => ({ by: "label", kind, label })),
+  ]),
+  { by: "sums" },
+  { by: "census" },
+];
+
+const aReading = fc.record({
+  does: fc.constant("read" as const),
+  replica: fc.nat({ max: 2 }),
+  foreseen: fc.array(aLookup, { maxLength: 3 }),
+  lookups: fc.oneof(
+    { weight: 3, arbitrary: fc.array(aLookup, { minLength: 1, maxLength: 6 }) },
+    { weight: 1, arbitrary: fc.constant(everything) },
+  ),
+});
+const aRefresh = fc.record({ does: fc.constant("refresh" as const), replica: fc.nat({ max: 2 }) });
+const aChange = fc.record({
+  what: fc.constantFrom("active", "active", "unassigned", "archived"),
+  id: fc.constantFrom(...ids, ...countedIds),
+  counter: fc.nat({ max: 3 }),
+});
+/** `step` is where the offset goes to from where it is; to stay or to go back changes nothing. */
+const anUpdate = fc.record({
+  does: fc.constant("apply" as const),
+  step: fc.constantFrom(1, 1, 1, 2, 0, -1),
+  changes: fc.array(aChange, { maxLength: 6 }),
+});
+const aSnapshot = fc.record({
+  does: fc.constant("replace" as const),
+  step: fc.integer({ min: -2, max: 2 }),
+  contracts: fc.uniqueArray(fc.constantFrom(...ids, ...countedIds)),
+});
+const aWrite = fc.oneof({ weight: 6, arbitrary: anUpdate }, { weight: 1, arbitrary: aSnapshot });
+const atOnce = fc.record({
+  does: fc.constant("at once" as const),
+  writes: fc.array(aWrite, { minLength: 1, maxLength: 3 }),
+  reads: fc.array(fc.oneof({ weight: 4, arbitrary: aReading }, { weight: 1, arbitrary: aRefresh }), {
+    minLength: 1,
+    maxLength: 6,
+  }),
+});
+const aScript = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: aReading },
+    { weight: 3, arbitrary: aWrite },
+    { weight: 2, arbitrary: aRefresh },
+    { weight: 2, arbitrary: atOnce },
+  ),
+  { minLength: 5, maxLength: 30 },
+);
+
+type Write = typeof aWrite extends fc.Arbitrary<infer T> ? T : never;
+type Read = typeof aReading extends fc.Arbitrary<infer T> ? T : never;
+
+/** What a contract is, for a comparison; `seen` has every object by its contract id. */
+function told(contract: Contract, seen: Map<string, Contract>): string {
+  const { contractId, kind, payload, synchronizerId, reassignmentCounter, share, facts, keys } = contract;
+  const first = seen.get(contractId) ?? contract;
+  seen.set(contractId, first);
+  if (first !== contract) return `${contractId} is not the object that it was before`;
+  const amount = share === undefined ? "nothing" : `${share.amount} ${share.sum}`;
+  const text = JSON.stringify([payload, facts, keys, amount]);
+  return `${contractId} ${kind.entity} ${synchronizerId ?? "nowhere"} ${reassignmentCounter} ${text}`;
+}
+
+function answer(view: View, lookup: Lookup, seen: Map<string, Contract>): string[] {
+  switch (lookup.by) {
+    case "id":
+      return fruits.flatMap((kind) => view.byId(kind, lookup.id) ?? []).map((one) => told(one, seen));
+    case "archived":
+      return [String(view.wasArchived(lookup.id))];
+    case "label":
+      return view.byKey(lookup.kind, byLabel(lookup.label)).map((one) => told(one, seen));
+    case "kind":
+      return view.all(lookup.kind).map((one) => told(one, seen));
+    case "sums":
+      return view.sums(sums).map(String);
+    case "census":
+      return view
+        .census()
+        .map(({ kind, packageId, count }) => `${kind.entity} ${packageId} ${count}`)
+        .toSorted((a, b) => (a < b ? -1 : 1));
+  }
+}
+
+/** Every state is told apart by its time: it has the number of the write. */
+function read(view: View, { foreseen, lookups }: Omit<Read, "does" | "replica">) {
+  view.foresee(() =>
+    foreseen.flatMap((lookup): Question[] => {
+      if (lookup.by === "id") return [{ kind: apple, contractId: lookup.id }];
+      return lookup.by === "label" ? [{ kind: lookup.kind, key: byLabel(lookup.label) }] : [];
+    }),
+  );
+  const seen = new Map<string, Contract>();
+  return { write: view.asOf ?? -1, offset: view.offset, answers: lookups.map((one) => answer(view, one, seen)) };
+}
+
+const nameOf = (lookup: Lookup): string => JSON.stringify(lookup);
+
+function expectSame(seen: unknown, wanted: unknown): void {
+  expect(seen).toEqual(wanted);
+}
+
+/** Writes to the database and to the model, and knows what the model has said after each write. */
+class Run {
+  readonly #model = new MemoryStore();
+  readonly #writer: PostgresWriter;
+  readonly #replicas: readonly Replica[];
+  /** By the number of the write. */
+  readonly #states = new Map<number, { offset: number; answers: ReadonlyMap<string, string[]> }>();
+  #writes = 0;
+  #snapshots = 0;
+  #offset = 10;
+  #archived = new Set<string>();
+  /** The latest write that each replica is known to have come to. */
+  readonly #reached = [0, 0, 0];
+
+  private constructor(writer: PostgresWriter) {
+    this.#writer = writer;
+    this.#replicas = [0, 8_000, 10_000_000].map(
+      (cacheBytes) => new Replica(database, { kinds: fruits, contents: "tests", cacheBytes, clock }),
+    );
+  }
+
+  static async begin(): Promise<Run> {
+    await schema.empty();
+    const run = new Run(
+      await PostgresWriter.begin(schema.database, 0, { contents: "tests", origin: "tests" }, () => undefined),
+    );
+    await run.write({ does: "replace", step: 0, contracts: ["a", "b", "p", "x"] });
+    for (const index of run.#replicas.keys()) await run.refresh(index);
+    return run;
+  }
+
+  async write(write: Write): Promise<void> {
+    const number = ++this.#writes;
+    const offset = this.#offset + write.step;
+    if (write.does === "replace") {
+      this.#snapshots++;
+      this.#archived.clear();
+      const contracts = write.contracts.map((id) => contractOf(id, this.#snapshots, 0));
+      await this.#model.replace(contracts, offset, number);
+      this.#note(offset);
+      await this.#writer.replace(contracts, offset, number);
+    } else {
+      const changes = offset > this.#offset ? write.changes.flatMap((one) => this.#change(one)) : [];
+      await this.#model.apply(changes, offset, number);
+      this.#note(Math.max(offset, this.#offset));
+      await this.#writer.apply(changes, offset, number);
+    }
+  }
+
+  /** Nothing comes back that was archived: a ledger has no such thing. */
+  #change({ what, id, counter }: (Write & { does: "apply" })["changes"][number]): Change[] {
+    if (what === "unassigned") return [{ unassigned: id, reassignmentCounter: counter }];
+    if (what === "active") return this.#archived.has(id) ? [] : [{ active: contractOf(id, this.#snapshots, counter) }];
+    this.#archived.add(id);
+    return [{ archived: id }];
+  }
+
+  /** Before the database has it: somebody may see it as soon as it is there. */
+  #note(offset: number): void {
+    this.#offset = offset;
+    const state = this.#model.read((view) => read(view, { foreseen: [], lookups: everything }));
+    const answers = new Map(everything.map((lookup, index) => [nameOf(lookup), state.answers[index] ?? []]));
+    this.#states.set(state.write, { offset: state.offset, answers });
+  }
+
+  async refresh(index: number): Promise<void> {
+    await this.#replicas[index]?.refresh();
+  }
+
+  async read({ replica, foreseen, lookups }: Read): Promise<void> {
+    const before = this.#reached[replica] ?? 0;
+    const seen = await this.#replicas[replica]?.read((view) => read(view, { foreseen, lookups }));
+    const number = seen?.write ?? -1;
+    const state = this.#states.get(number);
+    const answers = lookups.map((lookup) => state?.answers.get(nameOf(lookup)));
+    expectSame(seen, { write: number, offset: state?.offset, answers });
+    // It never goes back.
+    expectSame(number >= before, true);
+    this.#reached[replica] = Math.max(number, this.#reached[replica] ?? 0);
+  }
+
+  /** Behind a refresh, with nothing written since, a replica is at the latest state. */
+  async end(): Promise<void> {
+    const latest = this.#model.read((view) => view.asOf);
+    for (const replica of this.#replicas.keys()) {
+      await this.refresh(replica);
+      await this.read({ does: "read", replica, foreseen: [], lookups: everything });
+      expectSame(this.#reached[replica], latest);
+    }
+  }
+}
+
+test("a replica says what a store in memory has said of the same state", async () => {
+  // As many scripts as there is time for.
+  const end = performance.now() + LONGEST_MS;
+  await fc.assert(
+    fc.asyncProperty(aScript, async (script) => {
+      if (performance.now() > end) return;
+      const run = await Run.begin();
+      for (const step of script) {
+        if (step.does === "read") await run.read(step);
+        else if (step.does === "refresh") await run.refresh(step.replica);
+        else if (step.does === "at once") {
+          const writing = (async () => {
+            for (const write of step.writes) await run.write(write);
+          })();
+          const reading = step.reads.map((one) => (one.does === "read" ? run.read(one) : run.refresh(one.replica)));
+          const outcomes = await Promise.allSettled([writing, ...reading]);
+          // All of it has ended by now; then the first failure is that of the script.
+          for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+        } else await run.write(step);
+      }
+      await run.end();
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);

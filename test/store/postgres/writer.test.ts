@@ -1,0 +1,214 @@
+/** Nobody writes but the writer of the epoch, and nothing but what comes next; src/store/postgres/writing/writer.ts. */
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { DatabaseError } from "../../../src/store/postgres/errors.js";
+import { Replica } from "../../../src/store/postgres/reading/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
+import type { Change } from "../../../src/store/store.js";
+import { apple, counted, fruit, fruits } from "../../fixtures/fruits.js";
+import { HeldDatabase } from "../../fixtures/held-database.js";
+import { clock, freshSchema, type Schema, tables } from "../../fixtures/postgres-store.js";
+
+let schema: Schema;
+beforeAll(async () => {
+  schema = await freshSchema();
+});
+afterAll(() => schema.drop());
+beforeEach(() => () => schema.empty());
+
+interface Writer {
+  readonly writer: PostgresWriter;
+  readonly lost: ReturnType<typeof vi.fn<(error: DatabaseError) => void>>;
+}
+
+/** The writer of an epoch that is taken now. */
+async function nextWriter(database = schema.database): Promise<Writer> {
+  const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
+  const lost = vi.fn<(error: DatabaseError) => void>();
+  const written = { contents: "tests", origin: "tests" };
+  return { writer: await PostgresWriter.begin(database, Number(state?.epoch), written, lost), lost };
+}
+
+function held(): HeldDatabase {
+  const database = new HeldDatabase(schema.url, 4);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** Offset, apples and the sum of dollars, for a reader that comes now. */
+async function stored(): Promise<unknown> {
+  const replica = new Replica(schema.database, { kinds: fruits, contents: "tests", cacheBytes: 0, clock });
+  await replica.refresh();
+  return replica.read((view) => [
+    view.offset,
+    view.all(apple).map(({ contractId }) => contractId),
+    ...view.sums(["USD"]),
+  ]);
+}
+
+/** Every row of every table, as text. */
+async function allRows(): Promise<unknown[]> {
+  const rows = await Promise.all(
+    [...tables, "state"].map((table) => schema.sql(`SELECT t::text FROM offledger.${table} t ORDER BY 1`)),
+  );
+  return rows.flat();
+}
+
+const active = (id: string): Change => ({ active: fruit(id) });
+/** Something of everything; in two rounds, as the second change of a contract comes behind the first. */
+const everySort: Change[] = [active("c"), { archived: "a" }, { unassigned: "c", reassignmentCounter: 1 }];
+
+const failureOf = (writing: Promise<void>): Promise<unknown> => writing.catch((error: unknown) => error);
+
+describe("a writer whose epoch has passed", () => {
+  const writes: [string, (writer: PostgresWriter) => Promise<void>][] = [
+    ["an update", (writer) => writer.apply([active("late"), { archived: "a" }], 11)],
+    ["an update without a change", (writer) => writer.apply([], 11)],
+    ["an update of several steps", (writer) => writer.apply(everySort, 11)],
+    ["a state", (writer) => writer.replace([fruit("late")], 20)],
+  ];
+
+  test.each(writes)("writes nothing, and says once that it is lost: %s", async (_what, write) => {
+    const { writer, lost } = await nextWriter();
+    await writer.replace([fruit("a"), counted("b", 5n)], 10);
+    const next = await nextWriter();
+    const served = await stored();
+    const rows = await allRows();
+    const failure = await failureOf(write(writer));
+    expect(failure).toBeInstanceOf(DatabaseError);
+    expect(failure).toMatchObject({ trouble: "lost" });
+    // Once lost, it does not even try.
+    for (const [, again] of writes) expect(await failureOf(again(writer))).toBe(failure);
+    expect(lost.mock.calls).toEqual([[failure]]);
+    expect(await stored()).toEqual(served);
+    // What it had loaded lies about until the next state is loaded.
+    expect(await allRows()).toEqual(expect.arrayContaining(rows));
+    await next.writer.apply([active("next")], 11);
+    expect(await stored()).toEqual([11, ["a", "next"], 5n]);
+    expect(next.lost).not.toHaveBeenCalled();
+  });
+
+  test("takes away nothing of what the next one loads, or has loaded", async () => {
+    const { writer } = await nextWriter();
+    await writer.replace([fruit("a")], 10);
+    await writer.apply([active("b"), { archived: "a" }], 11);
+    const database = held();
+    const next = await nextWriter(database);
+    const swap = database.hold("question", "swap");
+    const replacing = next.writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 5);
+    await swap.there;
+    await writer.clear();
+    expect(await failureOf(writer.replace([fruit("late")], 20))).toMatchObject({ trouble: "lost" });
+    await writer.clear();
+    swap.letThrough();
+    await replacing;
+    const rows = await allRows();
+    await writer.clear();
+    expect(await allRows()).toEqual(rows);
+    expect(await stored()).toEqual([5, ["x", "y"], 7n]);
+  });
+});
+
+describe("a writer", () => {
+  test("takes away nothing of what it loads itself", async () => {
+    const database = held();
+    const { writer } = await nextWriter(database);
+    await writer.replace([fruit("a")], 10);
+    const swap = database.hold("question", "swap");
+    const replacing = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
+    await swap.there;
+    await writer.clear();
+    swap.letThrough();
+    await replacing;
+    expect(await stored()).toEqual([20, ["x", "y"], 7n]);
+    await writer.clear();
+    expect(await stored()).toEqual([20, ["x", "y"], 7n]);
+  });
+
+  test("puts two states that are given at once in place one behind the other, and each whole", async () => {
+    const database = held();
+    const { writer } = await nextWriter(database);
+    await writer.replace([fruit("a")], 10);
+    const [swap, later] = [database.hold("question", "swap"), database.hold("question", "swap")];
+    const first = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
+    await swap.there;
+    const second = writer.replace([fruit("b")], 30);
+    // For as long as it would take to be done, if it did not wait.
+    await Promise.race([later.there, delay(500)]);
+    swap.letThrough();
+    await first;
+    expect(await stored()).toEqual([20, ["x", "y"], 7n]);
+    later.letThrough();
+    await second;
+    expect(await stored()).toEqual([30, ["b"], 0n]);
+  });
+
+  test("leaves nothing of states before, or of such as were broken off, once it has cleared", async () => {
+    const { writer } = await nextWriter();
+    await writer.replace([fruit("a", { share: { sum: "USD", amount: 5n } }), counted("b", 5n)], 10);
+    await writer.apply([{ archived: "a" }, active("c")], 11);
+    await expect(writer.replace([fruit("x"), fruit("y"), fruit("x")], 12)).rejects.toThrow("appears twice");
+    await writer.replace([fruit("d"), counted("e", 7n)], 13);
+    await writer.clear();
+    const generations = await Promise.all(
+      tables.map((table) => schema.sql(`SELECT DISTINCT generation FROM offledger.${table}`)),
+    );
+    const [state] = await schema.sql<{ generation: string }>("SELECT generation FROM offledger.state");
+    for (const rows of generations) expect([[], [{ generation: state?.generation }]]).toContainEqual(rows);
+    expect(await stored()).toEqual([13, ["d"], 7n]);
+  });
+
+  test("refuses one of two updates that are given at once, and is lost", async () => {
+    const { writer, lost } = await nextWriter();
+    await writer.replace([fruit("a")], 10);
+    const outcomes = await Promise.allSettled([writer.apply([active("b")], 11), writer.apply([active("c")], 12)]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(lost).toHaveBeenCalledTimes(1);
+    expect([
+      [11, ["a", "b"], 0n],
+      [12, ["a", "c"], 0n],
+    ]).toContainEqual(await stored());
+  });
+
+  test.each([
+    ["applied", 11],
+    ["set back", 9],
+  ])("is lost where somebody else has %s something behind its back", async (_what, offset) => {
+    const { writer, lost } = await nextWriter();
+    await writer.replace([fruit("a"), counted("b", 5n)], 10);
+    await schema.sql("UPDATE offledger.state SET ledger_offset = $1", [offset]);
+    const rows = await allRows();
+    for (const changes of [everySort, [active("c")], []]) {
+      const failure = await failureOf(writer.apply(changes, 12));
+      expect(failure).toMatchObject({ trouble: "lost" });
+    }
+    expect(lost).toHaveBeenCalledTimes(1);
+    expect(await allRows()).toEqual(rows);
+  });
+
+  test("says once that it is lost, where two writes fail at once", async () => {
+    const { writer, lost } = await nextWriter();
+    await writer.replace([fruit("a")], 10);
+    await nextWriter();
+    const failures = await Promise.all([
+      failureOf(writer.apply([active("b")], 11)),
+      failureOf(writer.apply([active("c")], 12)),
+    ]);
+    for (const failure of failures) expect(failure).toMatchObject({ trouble: "lost" });
+    expect(lost).toHaveBeenCalledTimes(1);
+  });
+
+  test("goes on where another of the same contents and origin stopped, and nowhere else", async () => {
+    const { writer } = await nextWriter();
+    await writer.replace([fruit("a")], 10);
+    await writer.apply([active("b")], 11, undefined, "update-11");
+    expect((await nextWriter()).writer.anchor).toMatchObject({ offset: 11, updateId: "update-11" });
+    for (const written of [
+      { contents: "others", origin: "tests" },
+      { contents: "tests", origin: "another ledger" },
+    ]) {
+      const other = await PostgresWriter.begin(schema.database, 2, written, () => {});
+      expect(other.anchor).toBeUndefined();
+    }
+  });
+});
