@@ -2,6 +2,8 @@
  * npm run bench                          what is served, and how fast
  * npm run bench -- serving latency size  some parts of that
  * npm run bench -- ledger                the mirror
+ * npm run bench -- postgres              what is served from a database, and how it gets there
+ * npm run bench -- postgres 10k          with a registry of one size: 10k, 100k or 1m contracts
  *
  * Figures are for people; none fails a build. BENCH_QUICK=1 makes it short, see effort.ts.
  */
@@ -9,7 +11,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { LOAD_CORE, pinned } from "./processes/pinning.js";
 import { benchLedger } from "./ledger/bench.js";
-import { machine } from "./report/machine.js";
+import { partNames, partsOn } from "./postgres/parts.js";
+import { startPostgres } from "./postgres/server.js";
+import { type Machine, machine } from "./report/machine.js";
 import type { Row } from "./report/row.js";
 import { save } from "./report/save.js";
 import { table } from "./report/table.js";
@@ -17,18 +21,27 @@ import { parts } from "./serving/parts.js";
 
 const IS_PINNED = "BENCH_IS_PINNED";
 
+/** The parts of each benchmark that has some. */
+const known: Readonly<Record<string, readonly string[]>> = { serving: Object.keys(parts), postgres: partNames };
+
 const [bench = "serving", ...names] = process.argv.slice(2);
-const unknown = names.filter((name) => !Object.hasOwn(parts, name));
 if (bench === "ledger" && names.length === 0) {
   process.stdout.write(table(await benchLedger(), machine()));
-} else if (bench !== "serving" || unknown.length > 0) {
-  const known = Object.keys(parts).join(", ");
-  process.stderr.write(`npm run bench -- [serving [PART…] | ledger], with PART one of ${known}\n`);
+} else if (!Object.hasOwn(known, bench) || names.some((name) => known[bench]?.includes(name) !== true)) {
+  const forms = Object.entries(known).map(([name, of]) => `${name} [${of.join("|")}…]`);
+  process.stderr.write(`npm run bench -- [${forms.join(" | ")} | ledger]\n`);
   process.exitCode = 2;
 } else if (process.env[IS_PINNED] === undefined) {
   await again();
+} else if (bench === "serving") {
+  await measure(bench, parts, names, machine());
 } else {
-  await benchServing(names);
+  const server = await startPostgres();
+  try {
+    await measure(bench, partsOn(server), names, { ...machine(), database: server.described });
+  } finally {
+    await server.stop();
+  }
 }
 
 /** The same in a process that leaves the servers their core. */
@@ -45,23 +58,27 @@ async function again(): Promise<void> {
   process.exitCode = code ?? 1;
 }
 
-async function benchServing(chosen: readonly string[]): Promise<void> {
-  const on = machine();
+async function measure(
+  name: string,
+  all: Readonly<Record<string, () => Promise<Row[]>>>,
+  chosen: readonly string[],
+  on: Machine,
+): Promise<void> {
   const begun = performance.now();
   const rows: Row[] = [];
-  for (const [name, run] of Object.entries(parts)) {
-    if (chosen.length > 0 && !chosen.includes(name)) continue;
+  for (const [part, run] of Object.entries(all)) {
+    if (chosen.length > 0 && !chosen.includes(part)) continue;
     const at = performance.now();
     try {
       rows.push(...(await run()));
-      process.stderr.write(`${name}: ${Math.round((performance.now() - at) / 1000)} s\n`);
+      process.stderr.write(`${part}: ${Math.round((performance.now() - at) / 1000)} s\n`);
     } catch (error) {
       // The others are worth having all the same.
-      process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`);
+      process.stderr.write(`${part}: ${error instanceof Error ? error.stack : String(error)}\n`);
       process.exitCode = 1;
     }
   }
   const took = Math.round((performance.now() - begun) / 1000);
-  const folder = save("serving", rows, on, took);
-  process.stdout.write(`${table(rows, on)}\n${took} s in all; serving.json and serving.svg are in ${folder}\n`);
+  const folder = save(name, rows, on, took);
+  process.stdout.write(`${table(rows, on)}\n${took} s in all; ${name}.json and ${name}.svg are in ${folder}\n`);
 }

@@ -13,8 +13,13 @@ export interface Load {
 /** How long the last answers may take. */
 export const PATIENCE_MS = 30_000;
 
-/** Sends requests for a time. `requestOf` gives the bytes of the n-th. Throws where an answer is not 200. */
-export async function loadHttp1(url: string, seconds: number, requestOf: (index: number) => Buffer): Promise<Load> {
+/** Sends requests for a time, or `most` of them. `requestOf` gives the bytes of the n-th. Throws where an answer is not 200. */
+export async function loadHttp1(
+  url: string,
+  seconds: number,
+  requestOf: (index: number) => Buffer,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Load> {
   let requests = 0;
   const failure = new Failure();
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => Connection.open(url, failure.tell)));
@@ -24,7 +29,7 @@ export async function loadHttp1(url: string, seconds: number, requestOf: (index:
   const run = (connection: Connection) =>
     new Promise<void>((resolve) => {
       const next = () => {
-        if (performance.now() >= until) resolve();
+        if (performance.now() >= until || requests >= most) resolve();
         else connection.send(requestOf(requests++), next);
       };
       next();

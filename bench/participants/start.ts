@@ -3,7 +3,7 @@ import { startChild } from "../processes/child.js";
 import { LOAD_CORE } from "../processes/pinning.js";
 import { provider } from "../registries/services.js";
 import type { Scripted, Trickle } from "./scripted.js";
-import type { Sent, Streaming } from "./streaming.js";
+import type { Commit, Committed, Sent, Streaming } from "./streaming.js";
 
 /** To play a hundred thousand contracts takes some seconds. */
 const BEGIN_MS = 120_000;
@@ -25,7 +25,14 @@ export async function startScripted(toBe: Scripted) {
 
 /** A participant that makes its contracts as it sends them. */
 export async function startStreaming(toBe: Streaming) {
-  const child = await startChild<"sent", Sent>(new URL("streaming.js", import.meta.url), LOAD_CORE, toBe, BEGIN_MS);
-  const url = child.begun as string;
-  return { settings: settingsOf(url), sent: () => child.ask("sent"), stop: () => child.stop() };
+  const script = new URL("streaming.js", import.meta.url);
+  const child = await startChild<"sent" | Commit, Sent | Committed>(script, LOAD_CORE, toBe, BEGIN_MS);
+  return {
+    settings: settingsOf(child.begun as string),
+    // What comes back is what was asked for.
+    sent: async () => (await child.ask("sent")) as Sent,
+    /** Commits updates at once, and tells of the last. */
+    commit: async (commit: number) => (await child.ask({ commit })) as Committed,
+    stop: () => child.stop(),
+  };
 }

@@ -8,6 +8,8 @@ export interface Machine {
   readonly os: string;
   readonly node: string;
   readonly date: string;
+  /** The database, where one is used, and how it is set. */
+  readonly database?: string;
 }
 
 export function machine(): Machine {
@@ -21,5 +23,7 @@ export function machine(): Machine {
   };
 }
 
-export const described = ({ cpu, cores, memoryGiB, os, node, date }: Machine): string =>
-  `${cpu}, ${cores} cores, ${memoryGiB} GiB, ${os}, Node.js ${node}, ${date} UTC`;
+export function described({ cpu, cores, memoryGiB, os, node, date, database }: Machine): string {
+  const parts = [cpu, `${cores} cores`, `${memoryGiB} GiB`, os, `Node.js ${node}`, database, `${date} UTC`];
+  return parts.filter((part) => part !== undefined).join(", ");
+}

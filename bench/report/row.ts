@@ -17,12 +17,15 @@ export interface Figure {
 
 export interface Ratio {
   readonly reached: number;
-  readonly wanted: { readonly atLeast: number } | { readonly atMost: number };
+  /** Undefined where it is only told. */
+  readonly wanted: { readonly atLeast: number } | { readonly atMost: number } | undefined;
 }
 
 /** How near a ratio has come to what is wanted: 1 where it is just that, more where it is better. */
-export const share = ({ reached, wanted }: Ratio): number =>
-  "atLeast" in wanted ? reached / wanted.atLeast : wanted.atMost / reached;
+export function share({ reached, wanted }: Ratio): number | undefined {
+  if (wanted === undefined) return undefined;
+  return "atLeast" in wanted ? reached / wanted.atLeast : wanted.atMost / reached;
+}
 
 /** Whole where it is large, with three digits where it is not. */
 export function shown(value: number): string {

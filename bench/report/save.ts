@@ -10,7 +10,10 @@ const folder = "bench/results/";
 /** Writes NAME.json and NAME.svg, and gives their folder. */
 export function save(name: string, rows: readonly Row[], on: Machine, tookSeconds: number): string {
   mkdirSync(folder, { recursive: true });
-  const judged = rows.map((row) => (row.ratio === undefined ? row : { ...row, isReached: share(row.ratio) >= 1 }));
+  const judged = rows.map((row) => {
+    const near = row.ratio && share(row.ratio);
+    return near === undefined ? row : { ...row, isReached: near >= 1 };
+  });
   writeFileSync(
     `${folder}${name}.json`,
     `${JSON.stringify({ machine: on, tookSeconds, rows: judged }, undefined, 2)}\n`,

@@ -24,7 +24,7 @@ text { font: 13px system-ui, sans-serif; fill: #24292f }
 }`;
 
 export function picture(rows: readonly Row[], on: Machine): string {
-  const compared = rows.flatMap(({ what, ratio }) => (ratio === undefined ? [] : [{ what, ratio }]));
+  const compared = rows.flatMap(({ what, ratio }) => (ratio?.wanted === undefined ? [] : [{ what, ratio }]));
   const height = TOP + compared.length * LINE + 16;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="Ratios reached and wanted">`,
@@ -38,7 +38,7 @@ export function picture(rows: readonly Row[], on: Machine): string {
 }
 
 function bar(what: string, ratio: Ratio, y: number): string {
-  const near = share(ratio);
+  const near = share(ratio) ?? 0;
   const length = Math.max(1, Math.min(near * (GOAL - LEFT), END - LEFT));
   return [
     text(8, y + 13, what),

@@ -19,5 +19,7 @@ function cells({ what, figure, ratio, note = "" }: Row): string[] {
   return [what, `${shown(figure.value)} ${figure.unit}`, reached, ratio === undefined ? "" : wanted(ratio), note];
 }
 
-export const wanted = ({ wanted: bound }: Ratio): string =>
-  "atLeast" in bound ? `≥ ${shown(bound.atLeast)}` : `≤ ${shown(bound.atMost)}`;
+export function wanted({ wanted: bound }: Ratio): string {
+  if (bound === undefined) return "";
+  return "atLeast" in bound ? `≥ ${shown(bound.atLeast)}` : `≤ ${shown(bound.atMost)}`;
+}

@@ -7,13 +7,14 @@ import { startFastify, startHttp2 } from "./bare.js";
 import { cpuMicros, seen, watch } from "./pauses.js";
 import { startStock } from "./stock.js";
 import type { Asked, Target, Told } from "./target.js";
+import { trips } from "./trips.js";
 
 serve<Target, Asked>(async (target) => ({ begun: await begin(target), answer }));
 
 function begin(target: Target): Promise<string> {
   switch (target.server) {
     case "offledger":
-      return startService(target.settings);
+      return startService(target);
     case "stock":
       return startStock(target);
     case "fastify":
@@ -25,10 +26,10 @@ function begin(target: Target): Promise<string> {
   }
 }
 
-async function startService(settings: Readonly<Record<string, string>>): Promise<string> {
+async function startService({ settings, roles }: Extract<Target, { server: "offledger" }>): Promise<string> {
   const read = readConfig([], { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "error", ...settings });
   if (!read.ok) throw new Error(read.wrong.join("\n"));
-  return (await startApp(read.config)).url;
+  return (await startApp(read.config, Date.now, roles)).url;
 }
 
 function answer(asked: Asked): Told {
@@ -39,12 +40,15 @@ function answer(asked: Asked): Told {
       // What the first leaves to be finalized the second takes.
       for (let time = 0; time < 2; time++) globalThis.gc?.();
       const { rss, heapUsed, external } = process.memoryUsage();
-      return { memory: { rss, heap: heapUsed + external } };
+      const peak = process.resourceUsage().maxRSS * 1024;
+      return { memory: { rss, heap: heapUsed + external, peak } };
     }
     case "watch":
       watch();
       return {};
     case "pauses":
       return { pauses: seen() };
+    case "trips":
+      return { trips: trips() };
   }
 }

@@ -14,6 +14,7 @@ export interface Server {
   memory(): Promise<NonNullable<Told["memory"]>>;
   watch(): Promise<void>;
   pauses(): Promise<Pauses>;
+  trips(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -38,6 +39,7 @@ export async function start(target: Target): Promise<Server> {
     memory: () => ask("memory"),
     watch: async () => void (await child.ask("watch")),
     pauses: () => ask("pauses"),
+    trips: () => ask("trips"),
     stop: () => child.stop(),
   };
 }

@@ -34,6 +34,8 @@ export interface MirroringParts {
 export class Mirroring {
   readonly #parts: MirroringParts;
   #feeding: Feeding | undefined;
+  /** Whether it has had the lease, or seen that another has it. */
+  #isPlaced = false;
   #failure: DatabaseError | undefined;
   /** Why the contracts could not be had when it was tried last; undefined where they could. */
   #missing: string | undefined;
@@ -46,6 +48,7 @@ export class Mirroring {
   unreadiness(): string | undefined {
     if (this.#failure !== undefined) return "the database cannot be written";
     if (this.#missing !== undefined) return "the contracts cannot be read";
+    if (!this.#isPlaced) return "the service is starting";
     return this.#feeding?.unreadiness();
   }
 
@@ -59,6 +62,7 @@ export class Mirroring {
       waiting: () => {
         this.#failure = undefined;
         this.#missing = undefined;
+        this.#isPlaced = true;
         log.info({}, "another process writes the database; this one stands by");
       },
     });
@@ -89,6 +93,7 @@ export class Mirroring {
     log.info({ epoch, offset: writer.anchor?.offset }, "this process writes the database now");
     const feeding = feeder.feed(writer, log, signal);
     this.#feeding = feeding;
+    this.#isPlaced = true;
     term.age = () => feeding.age();
     term.asked = (question) => void this.#answer(feeding, question);
     feeding.begun.then(

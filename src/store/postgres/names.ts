@@ -10,7 +10,17 @@ export type Name = string;
 
 export const idName = (contractId: string): Name => nameOf(`id ${contractId}`);
 export const keyName = (key: string): Name => nameOf(`key ${key}`);
-export const kindName = ({ packageName, entity }: Kind): Name => nameOf(`kind ${packageName} ${entity}`);
+/** There are few kinds, and each contract names its own. */
+const kindNames = new WeakMap<Kind, Name>();
+
+export function kindName(kind: Kind): Name {
+  const known = kindNames.get(kind);
+  if (known !== undefined) return known;
+  const name = nameOf(`kind ${kind.packageName} ${kind.entity}`);
+  kindNames.set(kind, name);
+  return name;
+}
+
 export const sumName = (sum: string): Name => nameOf(`sum ${sum}`);
 /** Of the one look-up that has no argument. */
 export const censusName: Name = nameOf("census");

@@ -1,4 +1,5 @@
 /** Items that are there at the same time come together. */
+import { EventEmitter, once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { batches } from "../../../src/ledger/participant/batches.js";
@@ -30,26 +31,24 @@ test("of no items there is no batch", async () => {
 });
 
 test("others have their turn between two batches", async () => {
-  let turns = 0;
-  let isOver = false;
+  const end = new AbortController();
   const counting = (async () => {
-    while (!isOver) {
-      await turn();
-      turns++;
-    }
+    let turns = 0;
+    for (; !end.signal.aborted; turns++) await turn();
+    return turns;
   })();
   await collected(inGroups(Array.from({ length: 1_000 }, (_, index) => index)), 10);
-  isOver = true;
-  await counting;
-  expect(turns).toBeGreaterThan(90);
+  end.abort();
+  expect(await counting).toBeGreaterThan(90);
 });
 
+async function* failing() {
+  yield 1;
+  yield 2;
+  throw new Error("no more");
+}
+
 test("what fails is thrown when all before it has been given", async () => {
-  async function* failing() {
-    yield 1;
-    yield 2;
-    throw new Error("no more");
-  }
   const seen: number[] = [];
   const reading = async () => {
     for await (const batch of batches(failing(), 10)) seen.push(...batch);
@@ -59,18 +58,16 @@ test("what fails is thrown when all before it has been given", async () => {
 });
 
 test("who leaves is not kept by what has not come yet, and its failure is nobody's", async () => {
-  let fail: (error: Error) => void = () => undefined;
+  const cut = new EventEmitter();
   async function* waiting() {
     yield 1;
-    await new Promise<never>((_resolve, reject) => {
-      fail = reject;
-    });
+    await once(cut, "never");
   }
   for await (const batch of batches(waiting(), 10)) {
     expect(batch).toEqual([1]);
     break;
   }
-  fail(new Error("the connection was cut"));
+  cut.emit("error", new Error("the connection was cut"));
   // A rejection that nobody handles would end the run.
   await turn();
 });

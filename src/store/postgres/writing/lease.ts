@@ -66,6 +66,8 @@ export class Lease {
     session.on("end", end);
     signal.addEventListener("abort", end);
     try {
+      // While the session was opened.
+      if (signal.aborted) return;
       await patiently(session.query(`SET idle_session_timeout = '${SILENCE}'`));
       await patiently(session.query(`SET statement_timeout = '${PATIENCE_MS}'`));
       if (await this.#acquired(session, ended.signal)) await this.#serve(session, ended, run);

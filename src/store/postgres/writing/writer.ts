@@ -155,12 +155,16 @@ export class PostgresWriter implements StoreWriter {
     } catch (error) {
       // What the given contracts are to blame for has changed nothing.
       if (!(error instanceof DatabaseError)) throw error;
-      if (this.#failure === undefined) {
-        this.#failure = error;
-        this.#term.lost(error);
-      }
+      this.#lose(error);
       throw error;
     }
+  }
+
+  /** The first failure counts: others may fail for its sake. */
+  #lose(error: DatabaseError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    this.#term.lost(error);
   }
 }
 
