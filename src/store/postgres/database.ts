@@ -53,6 +53,8 @@ export class Database {
     });
     // A connection that is lost while nobody uses it is nobody's failure; the next question opens another.
     this.#pool.on("error", () => undefined);
+    // Nor is one that is lost between two questions of a transaction: the next of them tells.
+    this.#pool.on("connect", (client) => void client.on("error", () => undefined));
   }
 
   /** Throws DatabaseError, as everything here does. */
