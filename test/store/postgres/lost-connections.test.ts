@@ -11,11 +11,11 @@ beforeAll(async () => {
 afterAll(() => schema.drop());
 
 test("a transaction whose connection is ended fails, and the next one does not", async () => {
-  const { database, sql } = schema;
+  const { database } = schema;
   for (let round = 0; round < 10; round++) {
     const lost = database.transaction(async (client) => {
       const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-      await sql("SELECT pg_terminate_backend($1)", [rows[0]?.pid]);
+      await schema.sql("SELECT pg_terminate_backend($1)", [rows[0]?.pid]);
       // An error that nobody listens to would end the process here.
       await delay(20);
       await client.query("SELECT 1");
