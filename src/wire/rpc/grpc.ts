@@ -3,7 +3,7 @@ import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from 
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { lengthOf, type Pieces, write } from "../answer/octets.js";
+import { lengthOf, type Octets, type Pieces, write } from "../answer/octets.js";
 import type { Operation } from "../operations.js";
 import { fromBinaryBytes } from "../request/decoding.js";
 import { answering } from "./answering.js";
@@ -51,7 +51,7 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
           // Sent by the response when the stream asks for them.
           response.addTrailers(OK);
           stream.respond(head, TRAILING);
-          stream.end(framed(written));
+          stream.end(framed(written), "latin1");
         },
         (error) => fail(stream, given, error),
       );
@@ -91,11 +91,19 @@ function decode({ method }: Operation, body: Buffer): Message {
   }
 }
 
-function framed(message: Pieces): Buffer {
+/** From here on a text would be put together in memory that the engine takes from the system each time. */
+const LARGE = 64 * 1024;
+
+/**
+ * As a text of octets, which costs a third less than bytes here: the memory of
+ * bytes is taken from the system and given back for each answer, since a stream
+ * may be closed before they are written.
+ */
+function framed(message: Pieces): Buffer | Octets {
   const length = lengthOf(message);
-  const bytes = Buffer.allocUnsafe(FRAME + length);
-  bytes[0] = 0;
-  bytes.writeUInt32BE(length, 1);
-  write(message, bytes.subarray(FRAME));
-  return bytes;
+  const head = String.fromCharCode(0, length >>> 24, (length >>> 16) & 255, (length >>> 8) & 255, length & 255);
+  if (length >= LARGE) return write([head, ...message], Buffer.allocUnsafe(FRAME + length));
+  let octets = head;
+  for (const piece of message) octets += piece;
+  return octets;
 }
