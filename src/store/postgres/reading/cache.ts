@@ -58,15 +58,6 @@ export class Cache {
     return this.#version;
   }
 
-  /** Bytes that are kept, roughly. */
-  get weight(): number {
-    return this.#weight;
-  }
-
-  get size(): number {
-    return this.#queue.size;
-  }
-
   byId(contractId: string): Found | undefined {
     return used(this.#entries.byId(contractId));
   }
