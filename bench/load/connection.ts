@@ -1,6 +1,9 @@
 /** A connection over HTTP/1.1 that sends one request, and the next when it has the whole answer. */
 import net from "node:net";
 
+/** What comes on any connection, which is looked at before the next comes. */
+const chunks = Buffer.alloc(64 * 1024);
+
 export class Connection {
   readonly #socket: net.Socket;
   #head = "";
@@ -12,12 +15,24 @@ export class Connection {
   /** `failed` is told of a connection that breaks, and of an answer that is not 200. */
   static open(url: string, failed: (error: Error) => void): Promise<Connection> {
     const { hostname, port } = new URL(url);
-    const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
     return new Promise((resolve, reject) => {
+      let connection: Connection | undefined;
+      // A buffer for each chunk would be what the load's own collections of garbage are made of.
+      const callback = (length: number): boolean => {
+        if (connection !== undefined) connection.#receive(length);
+        return true;
+      };
+      const socket = net.connect({
+        host: hostname,
+        port: Number(port),
+        noDelay: true,
+        onread: { buffer: chunks, callback },
+      });
       socket.once("error", reject);
       socket.once("connect", () => {
         socket.off("error", reject);
-        resolve(new Connection(socket, failed));
+        connection = new Connection(socket, failed);
+        resolve(connection);
       });
     });
   }
@@ -25,7 +40,7 @@ export class Connection {
   private constructor(socket: net.Socket, failed: (error: Error) => void) {
     this.#socket = socket;
     this.#failed = failed;
-    socket.on("error", failed).on("data", (chunk) => this.#receive(chunk));
+    socket.on("error", failed);
   }
 
   /** Sends a request; `done` is called when its answer is there. */
@@ -40,11 +55,12 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  #receive(chunk: Buffer): void {
-    let body = chunk.length;
+  /** So many bytes have come, and stand in `chunks` until this ends. */
+  #receive(length: number): void {
+    let body = length;
     if (this.#left === -1) {
       const before = this.#head.length;
-      this.#head += chunk.toString("latin1", 0, Math.min(chunk.length, 2048));
+      this.#head += chunks.toString("latin1", 0, Math.min(length, 2048));
       const end = this.#head.indexOf("\r\n\r\n");
       if (end === -1) return;
       if (!this.#head.startsWith("HTTP/1.1 200")) {
@@ -52,7 +68,7 @@ export class Connection {
         return;
       }
       this.#left = Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? Number.NaN);
-      body = before + chunk.length - end - 4;
+      body = before + length - end - 4;
     }
     this.#left -= body;
     if (this.#left <= 0) this.#done();
