@@ -30,6 +30,12 @@ export function checkTogether(config: Config, command: string): string[] {
     wrong.push(`offledger ${command} needs ${variable("databaseUrl")}, which is not set`);
   }
   excludes("ledgerTokenFile", "oidcIssuer");
+  needs("tlsCertFile", "tlsKeyFile");
+  needs("tlsKeyFile", "tlsCertFile");
+  // A token that anybody's issuer gave, or that was given for another service, would be none.
+  needs("authJwksUrl", "authIssuer");
+  needs("authJwksUrl", "authAudience");
+  for (const name of ["authIssuer", "authAudience", "authOperations"] as const) needs(name, "authJwksUrl");
   if (config.staleSeconds < config.unreadySeconds) {
     wrong.push(
       `${variable("staleSeconds")} has to be at least ${variable("unreadySeconds")}, ${config.unreadySeconds}`,

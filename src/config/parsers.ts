@@ -1,4 +1,5 @@
 /** Texts of settings -> values. Each gives undefined where the text is not what it takes. */
+import { isIP } from "node:net";
 
 export type Parser<T> = (text: string) => T | undefined;
 
@@ -34,4 +35,24 @@ export const databaseUrl: Parser<URL> = (text) => {
 export const names: Parser<readonly string[]> = (text) => {
   const list = text.split(",").map((name) => name.trim());
   return list.includes("") ? undefined : [...new Set(list)];
+};
+
+/** Addresses, and networks with the length of their prefix. */
+export const addresses: Parser<readonly string[]> = (text) => {
+  const list = names(text);
+  return list?.every(isNetwork) === true ? list : undefined;
+};
+
+function isNetwork(text: string): boolean {
+  const [address = "", prefix, ...more] = text.split("/");
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return prefix === undefined || wholeNumber(0, version === 4 ? 32 : 128)(prefix) !== undefined;
+}
+
+/** Origins as a browser sends them: scheme, host and port, and nothing behind. */
+export const origins: Parser<"any" | "none" | readonly string[]> = (text) => {
+  if (text === "any" || text === "none") return text;
+  const list = names(text);
+  return list?.every((origin) => httpUrl(origin)?.origin === origin) === true ? list : undefined;
 };

@@ -24,6 +24,7 @@ const table: readonly Row[] = [
   { reason: "conflict", code: Code.Aborted, status: 409, name: "aborted" },
   { reason: undefined, code: Code.ResourceExhausted, status: 429, name: "resource_exhausted", retryAfter: 1 },
   { reason: undefined, code: Code.ResourceExhausted, status: 413, name: "resource_exhausted" },
+  { reason: undefined, code: Code.InvalidArgument, status: 414, name: "invalid_argument" },
   { reason: undefined, code: Code.InvalidArgument, status: 415, name: "invalid_argument" },
   failure,
   { reason: "unavailable", code: Code.Unavailable, status: 503, name: "unavailable", retryAfter: 1 },
@@ -33,6 +34,15 @@ const table: readonly Row[] = [
 /** The status of an outcome by its name, for what is written about operations; undefined where there is none of that name. */
 export function statusOf(name: string): number | undefined {
   return table.find((row) => row.name === name)?.status;
+}
+
+/** The outcome that a status of a REST path stands for; zero where all is well. */
+export function outcomeOf(status: number): Code | 0 {
+  if (status < 400) return 0;
+  // Of these the protocols of Connect alone make use.
+  if (status === 499) return Code.Canceled;
+  if (status === 405 || status === 501) return Code.Unimplemented;
+  return table.find((row) => row.status === status)?.code ?? (status < 500 ? Code.InvalidArgument : Code.Internal);
 }
 
 /** What a defect of ours looks like from outside, whatever it was. */
@@ -71,8 +81,9 @@ interface UtilityError {
 }
 
 /** The REST form of an outcome, in the family of operations that `path` belongs to. */
-export function toRestError({ code, rawMessage }: ConnectError, path: string): RestError {
-  return restError(rowBy("code", code), rawMessage, path);
+export function toRestError({ code, rawMessage, metadata }: ConnectError, path: string): RestError {
+  const error = restError(rowBy("code", code), rawMessage, path);
+  return { ...error, headers: { ...error.headers, ...Object.fromEntries(metadata) } };
 }
 
 /** A failure of HTTP itself, before there is an operation: no such path, body too large. */

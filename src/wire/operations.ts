@@ -8,6 +8,8 @@ import { checkRules } from "./request/validation.js";
 export interface Operation {
   readonly service: DescService;
   readonly method: DescMethodUnary;
+  /** The full name of the rpc, as its path has it without the first slash. */
+  readonly name: string;
   /** Validates the request and answers it, mostly at once. Throws ConnectError alone, as the promise does. */
   readonly call: (request: Message) => Answer | Promise<Answer>;
 }
@@ -22,11 +24,11 @@ export type Report = (defect: unknown, rpc: string) => void;
 export function operations(offered: readonly Offered[], report: Report): Operation[] {
   return offered.flatMap(({ service, handlerOf }) =>
     service.methods.map((method) => {
-      const rpc = `${service.typeName}/${method.name}`;
-      if (!isUnary(method)) throw new Error(`${rpc} streams, and only unary rpcs are served`);
+      const name = `${service.typeName}/${method.name}`;
+      if (!isUnary(method)) throw new Error(`${name} streams, and only unary rpcs are served`);
       // A handler takes the request of its own method, which is what a protocol decodes.
       const handler = handlerOf(method) as (request: Message) => object | Promise<object>;
-      const refuse = (error: unknown) => toConnectError(error, (defect) => report(defect, rpc));
+      const refuse = (error: unknown) => toConnectError(error, (defect) => report(defect, name));
       const answered = (found: object) => new Answer(method.output, found, refuse);
       const call = (request: Message): Answer | Promise<Answer> => {
         try {
@@ -40,7 +42,7 @@ export function operations(offered: readonly Offered[], report: Report): Operati
           throw refuse(error);
         }
       };
-      return { service, method, call };
+      return { service, method, name, call };
     }),
   );
 }

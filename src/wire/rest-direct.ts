@@ -1,4 +1,4 @@
-import { ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { readBody } from "./rpc/body.js";
 
@@ -31,8 +31,8 @@ export function directly(handler: Handler, parseJson: ParseJson, bodyLimit: numb
     }
     readBody(request.raw, bodyLimit, (body) => {
       // Who has gone needs no answer.
-      if (body === undefined) return;
-      if (body instanceof ConnectError) fail(reply, body);
+      if (body === undefined) request.exchange.end(Code.Canceled);
+      else if (body instanceof ConnectError) fail(reply, body);
       else {
         parseJson(request, body.toString(), (error, value) => {
           if (error !== null) fail(reply, error);

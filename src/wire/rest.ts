@@ -23,10 +23,12 @@ export function rest(operations: readonly Operation[], bodyLimit: number, report
     for (const operation of operations) {
       for (const binding of bindingsOf(operation.method)) {
         const read = requestReader(operation.method.input, binding);
+        const config = { operation: operation.name };
         const handler: Handler = (request, reply) => answer(operation, read, request, reply);
         server.route({
           method: binding.httpMethod,
           url: binding.path.route,
+          config,
           ...(binding.hasBody && { onRequest: directly(handler, parseJson, bodyLimit) }),
           handler,
         });
@@ -46,7 +48,7 @@ export async function send(reply: FastifyReply, { status, headers, body }: RestE
 }
 
 function answer(
-  { call }: Operation,
+  { call, name }: Operation,
   read: RequestReader,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -54,9 +56,10 @@ function answer(
   // The router gives texts, and acceptJson a JSON value, or undefined where there was no body.
   const parameters = request.params as Record<string, string | undefined>;
   const body = (request.body ?? {}) as JsonValue;
+  request.exchange.operation = name;
   const found = call(read(parameters, body, request.query as Query));
-  if (found instanceof Promise) return found.then((one) => sendBody(reply, "application/json", one.json()));
-  sendBody(reply, "application/json", found.json());
+  if (found instanceof Promise) return found.then((one) => sendBody(request, reply, "application/json", one.json()));
+  sendBody(request, reply, "application/json", found.json());
   return undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { giveBack, lend } from "./answer/memory.js";
 import { lengthOf, type Pieces, write } from "./answer/octets.js";
 
@@ -7,10 +7,11 @@ import { lengthOf, type Pieces, write } from "./answer/octets.js";
  * Sends an answer that is written already, past Fastify, which would look at it
  * once more.
  */
-export function sendBody(reply: FastifyReply, contentType: string, body: Pieces): void {
+export function sendBody(request: FastifyRequest, reply: FastifyReply, contentType: string, body: Pieces): void {
   const { raw } = reply;
   put(raw, takeOver(reply));
   endWith(raw, contentType, body);
+  request.exchange.end(0);
 }
 
 /**

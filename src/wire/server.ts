@@ -6,6 +6,8 @@ import { docs } from "./docs.js";
 import { httpError } from "./errors.js";
 import { Listener } from "./listener.js";
 import { operations } from "./operations.js";
+import type { Watcher } from "../telemetry/exchange.js";
+import { watch } from "./watching.js";
 import { pathOf, rest, send } from "./rest.js";
 import { rpc } from "./rpc/routes.js";
 
@@ -30,6 +32,8 @@ export interface Server {
 
 export interface ServerOptions {
   readonly logLevel: string;
+  /** Told of each request when it has been answered. */
+  readonly watchers?: readonly Watcher[];
   /** The OpenAPI document of the paths, for the page that shows them. */
   readonly openApi: object;
 }
@@ -58,6 +62,7 @@ export async function createServer(offered: readonly Offered[], options: ServerO
       socket.destroy(error);
     },
   });
+  watch(server, options.watchers ?? []);
   const served = operations(offered, (defect, name) => log.error({ err: defect, rpc: name }, "a request failed"));
   server.setNotFoundHandler(async (request, reply) => {
     const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;

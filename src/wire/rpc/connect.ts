@@ -3,6 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import type { Exchange } from "../../telemetry/exchange.js";
 import type { Operation } from "../operations.js";
 import { fromBinaryBytes, fromJsonBytes } from "../request/decoding.js";
 import { answering } from "./answering.js";
@@ -10,14 +11,19 @@ import { endWith, put } from "../sending.js";
 import { readBody } from "./body.js";
 
 /** Answers a request, or says that it is none of its kind. `given` are the headers that others have set for the answer. */
-export type Attempt = (request: IncomingMessage, response: ServerResponse, given: OutgoingHttpHeaders) => boolean;
+export type Attempt = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  given: OutgoingHttpHeaders,
+  exchange: Exchange,
+) => boolean;
 
 const JSON_TYPE = "application/json";
 const PROTO_TYPE = "application/proto";
 
 export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
   const { input } = operation.method;
-  return (request, response, given) => {
+  return (request, response, given, exchange) => {
     const { headers, method } = request;
     const type = headers["content-type"];
     const isPlain =
@@ -27,22 +33,27 @@ export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
       headers["connect-timeout-ms"] === undefined;
     if (!isPlain) return false;
     const isJson = type === JSON_TYPE;
+    exchange.protocol = "connect";
+    const fail = (error: ConnectError) => sendError(response, exchange, error);
     put(response, given);
     readBody(request, bodyLimit, (body) => {
-      if (body === undefined) return;
-      if (body instanceof ConnectError) return fail(response, body);
+      if (body === undefined) return exchange.end(Code.Canceled);
+      if (body instanceof ConnectError) return fail(body);
       let message: Message;
       try {
         message = isJson ? fromJsonBytes(input, body) : fromBinaryBytes(input, body);
       } catch (error) {
-        return fail(response, undecodable(isJson ? "JSON" : "binary", error));
+        return fail(undecodable(isJson ? "JSON" : "binary", error));
       }
       answering(
         operation,
         message,
         (answer) => (isJson ? answer.json() : answer.binary()),
-        (written) => endWith(response, type, written),
-        (error) => fail(response, ConnectError.from(error)),
+        (written) => {
+          endWith(response, type, written);
+          exchange.end(0);
+        },
+        (error) => fail(ConnectError.from(error)),
       );
     });
     return true;
@@ -55,7 +66,8 @@ export function undecodable(form: "JSON" | "binary", error: unknown): ConnectErr
   return new ConnectError(form === "JSON" ? `parse JSON: ${reason}` : `parse binary: ${reason}`, Code.InvalidArgument);
 }
 
-function fail(response: ServerResponse, error: ConnectError): void {
+function sendError(response: ServerResponse, exchange: Exchange, error: ConnectError): void {
+  exchange.end(error.code);
   const bytes = errorToJsonBytes(error, undefined);
   const headers: string[] = ["content-type", JSON_TYPE, "content-length", String(bytes.length)];
   error.metadata.forEach((value, name) => headers.push(name, value));

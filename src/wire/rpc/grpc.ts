@@ -4,6 +4,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { lengthOf, type Octets, type Pieces, write } from "../answer/octets.js";
+import type { Exchange } from "../../telemetry/exchange.js";
 import type { Operation } from "../operations.js";
 import { fromBinaryBytes } from "../request/decoding.js";
 import { answering } from "./answering.js";
@@ -20,7 +21,7 @@ const ENDING = { endStream: true };
 const ACCEPTED = "gzip";
 
 export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
-  return (request, response, given) => {
+  return (request, response, given, exchange) => {
     const { headers, method, httpVersionMajor } = request;
     const type = headers["content-type"];
     const isPlain =
@@ -32,28 +33,31 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
     if (!isPlain) return false;
     // Over HTTP/2 a request stands for a stream; the classes that make both versions look alike take their time.
     const { stream } = request as unknown as Http2ServerRequest;
+    exchange.protocol = "grpc";
+    const fail = (error: unknown) => sendError(stream, given, exchange, ConnectError.from(error));
     readBody(stream, bodyLimit + FRAME, (body) => {
-      if (body === undefined) return;
-      if (body instanceof ConnectError) return fail(stream, given, body);
+      if (body === undefined) return exchange.end(Code.Canceled);
+      if (body instanceof ConnectError) return fail(body);
       let message: Message;
       try {
         message = decode(operation, body);
       } catch (error) {
-        return fail(stream, given, error);
+        return fail(error);
       }
       answering(
         operation,
         message,
         (answer) => answer.binary(),
         (written) => {
-          if (stream.destroyed) return;
+          if (stream.destroyed) return exchange.end(Code.Canceled);
           const head = { ":status": 200, "content-type": CONTENT_TYPE, "grpc-accept-encoding": ACCEPTED, ...given };
           // Sent by the response when the stream asks for them.
           response.addTrailers(OK);
           stream.respond(head, TRAILING);
           stream.end(framed(written), "latin1");
+          exchange.end(0);
         },
-        (error) => fail(stream, given, error),
+        fail,
       );
     });
     return true;
@@ -61,10 +65,16 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
 }
 
 /** An answer without a message: what would stand behind it stands in its head. */
-function fail(stream: ServerHttp2Stream, given: OutgoingHttpHeaders, error: unknown): void {
+function sendError(
+  stream: ServerHttp2Stream,
+  given: OutgoingHttpHeaders,
+  exchange: Exchange,
+  error: ConnectError,
+): void {
+  exchange.end(error.code);
   if (stream.destroyed) return;
   const head: OutgoingHttpHeaders = { ":status": 200, "content-type": CONTENT_TYPE, ...given };
-  setTrailerStatus(new Headers(), ConnectError.from(error)).forEach((value, name) => (head[name] = value));
+  setTrailerStatus(new Headers(), error).forEach((value, name) => (head[name] = value));
   stream.respond(head, ENDING);
 }
 

@@ -11,7 +11,9 @@ import { jsonWriting } from "../answer/json-writing.js";
 import type { Operation } from "../operations.js";
 import { connectUnary } from "./connect.js";
 import { grpcUnary } from "./grpc.js";
-import { blameCaller } from "./undecodable.js";
+import { outcomeOfAnswer } from "./outcome.js";
+import { blameCaller, bytesOf, withBody } from "./undecodable.js";
+import { protocolOf } from "../protocol.js";
 import { put, takeOver } from "../sending.js";
 import { readRest } from "./unread.js";
 
@@ -30,13 +32,16 @@ export function rpc(operations: readonly Operation[], bodyLimit: number, report:
     server.removeAllContentTypeParsers();
     server.addContentTypeParser("*", (_request, _payload, done) => done(null));
     for (const { requestPath, serve } of stock(operations, bodyLimit)) {
-      const operation = operations.find(({ method }) => requestPath === `/${method.parent.typeName}/${method.name}`);
+      const operation = operations.find(({ name }) => requestPath === `/${name}`);
       if (operation === undefined) throw new Error(`nothing answers ${requestPath}`);
       const short = [connectUnary(operation, bodyLimit), grpcUnary(operation, bodyLimit)];
       const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
         const given = takeOver(reply);
-        for (const attempt of short) if (attempt(request.raw, reply.raw, given)) return;
+        const { exchange } = request;
+        exchange.operation = operation.name;
+        for (const attempt of short) if (attempt(request.raw, reply.raw, given, exchange)) return;
         put(reply.raw, given);
+        exchange.protocol = protocolOf(request);
         serve(request, reply).catch((error: unknown) => {
           // Who has gone needs no answer.
           if (ConnectError.from(error).code !== Code.Aborted) report(error);
@@ -44,10 +49,12 @@ export function rpc(operations: readonly Operation[], bodyLimit: number, report:
         });
       };
       // Behind the hooks of the server, and before Fastify prepares to read a body; so the handler is never reached.
-      server.all(requestPath, { onRequest }, () => undefined);
+      server.all(requestPath, { onRequest, config: { operation: operation.name, isRpc: true } }, () => undefined);
     }
   };
 }
+
+const NOTHING = Buffer.alloc(0);
 
 interface Stock {
   readonly requestPath: string;
@@ -73,8 +80,16 @@ function stock(operations: readonly Operation[], bodyLimit: number): Stock[] {
 function serveWith(handler: UniversalHandler): Stock["serve"] {
   return async (request, reply) => {
     const asked = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, undefined);
-    const answer = await handler({ ...asked, body: bodyOf(request.raw) });
-    await universalResponseToNodeResponse(answer, reply.raw);
+    const { exchange } = request;
+    try {
+      const answer = await handler({ ...asked, body: bodyOf(request.raw) });
+      const bytes = exchange.protocol === "grpc-web" ? await bytesOf(answer) : undefined;
+      await universalResponseToNodeResponse(bytes === undefined ? answer : withBody(answer, bytes), reply.raw);
+      exchange.end(outcomeOfAnswer(answer, exchange.protocol, bytes ?? NOTHING));
+    } finally {
+      // What has not ended until here has been cut.
+      exchange.end(Code.Canceled);
+    }
   };
 }
 

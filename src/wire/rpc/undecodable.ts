@@ -55,12 +55,14 @@ function isOurs(status: string | null | undefined, message: string | null | unde
   return status === INTERNAL && decodeURIComponent(message ?? "").startsWith(PARSE);
 }
 
-async function bytesOf({ body }: UniversalServerResponse): Promise<Buffer> {
+/** All that an answer sends. */
+export async function bytesOf({ body }: UniversalServerResponse): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body ?? []) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-function withBody(response: UniversalServerResponse, body: Uint8Array): UniversalServerResponse {
+/** The answer with these bytes, which are all that it sends. */
+export function withBody(response: UniversalServerResponse, body: Uint8Array): UniversalServerResponse {
   return { ...response, body: createAsyncIterable([body]) };
 }

@@ -1,0 +1,66 @@
+/** One request from its arrival to its answer, for those who watch: metrics, logs, traces. */
+import { Code } from "@connectrpc/connect";
+import type { FastifyRequest } from "fastify";
+
+/** By what a request came. Everything that is no rpc path is REST. */
+export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
+
+/** How a request ended: as Connect and gRPC have it, and zero where all is well. */
+export type Outcome = Code | 0;
+
+/** What is known of a request when it has been answered. */
+export interface Answered {
+  /** Its head. A watcher tells nothing of the header `authorization`. */
+  readonly request: FastifyRequest;
+  /** The full name of the rpc, such as `offledger.health.v1.HealthService/GetLiveness`; empty where there is none of that path. */
+  readonly operation: string;
+  readonly protocol: Protocol;
+  readonly outcome: Outcome;
+  /** When it came, in milliseconds of `performance.now()`. */
+  readonly begun: number;
+  /** From its arrival until its answer was handed to the connection. */
+  readonly milliseconds: number;
+}
+
+/** Is told of each request once, when it has been answered. Must be quick, and must not throw. */
+export type Watcher = (answered: Answered) => void;
+
+/** A request that is under way. */
+export class Exchange implements Answered {
+  readonly request: FastifyRequest;
+  readonly begun: number;
+  operation = "";
+  protocol: Protocol = "rest";
+  outcome: Outcome = 0;
+  milliseconds = 0;
+  readonly #watchers: readonly Watcher[];
+  #hasEnded = false;
+
+  constructor(request: FastifyRequest, watchers: readonly Watcher[]) {
+    this.request = request;
+    this.#watchers = watchers;
+    this.begun = performance.now();
+  }
+
+  /** What is told first holds. */
+  end(outcome: Outcome): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.outcome = outcome;
+    this.milliseconds = performance.now() - this.begun;
+    for (const watcher of this.#watchers) watcher(this);
+  }
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set before anything else looks at a request. */
+    exchange: Exchange;
+  }
+  interface FastifyContextConfig {
+    /** The full name of the rpc that a route serves. */
+    operation?: string;
+    /** Whether the route is that of Connect, gRPC and gRPC-Web, which tell errors each in its own way. */
+    isRpc?: boolean;
+  }
+}

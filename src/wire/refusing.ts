@@ -1,0 +1,43 @@
+/** Answers a request with an error before its operation is asked, in the words of its protocol. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { toRestError } from "./errors.js";
+import { protocolOf } from "./protocol.js";
+import { pathOf, send } from "./rest.js";
+import { put, takeOver } from "./sending.js";
+import { readRest } from "./rpc/unread.js";
+
+/** Ends a request. Its body is read, up to a bound, so that the connection is of use for the next. */
+export function refuse(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
+  const { exchange, raw } = request;
+  exchange.protocol = protocolOf(request);
+  exchange.operation = request.routeOptions.config.operation ?? "";
+  exchange.end(error.code);
+  void readRest(raw);
+  if (request.routeOptions.config.isRpc !== true) {
+    void send(reply, toRestError(error, pathOf(request)));
+    return;
+  }
+  const given = takeOver(reply);
+  put(reply.raw, given);
+  if (exchange.protocol === "connect") {
+    const body = errorToJsonBytes(error, undefined);
+    const headers = ["content-type", "application/json", "content-length", String(body.length)];
+    error.metadata.forEach((value, name) => headers.push(name, value));
+    reply.raw.writeHead(codeToHttpStatus(error.code), headers);
+    reply.raw.end(body);
+    return;
+  }
+  // Without a message, the trailers of gRPC may stand in the head.
+  const headers = ["content-type", request.headers["content-type"] ?? "application/grpc"];
+  setTrailerStatus(new Headers(), error).forEach((value, name) => headers.push(name, value));
+  reply.raw.writeHead(200, headers);
+  reply.raw.end();
+}
+
+/** An error with the seconds after which to ask again. */
+export function later(code: Code, message: string, seconds: number): ConnectError {
+  return new ConnectError(message, code, { "retry-after": String(seconds) });
+}
