@@ -7,6 +7,7 @@ import { readSnapshot, type Snapshot } from "./ledger/file/snapshot.js";
 import { Engine } from "./registry/engine.js";
 import type { Inventory } from "./registry/registry.js";
 import { registryOf } from "./registries.js";
+import { serverOptions } from "./server-options.js";
 import { services } from "./service/services.js";
 import { health } from "./service/health.js";
 import type { Roles } from "./source/in-database.js";
@@ -55,7 +56,7 @@ export async function startApp(config: Config, now: () => number = Date.now, rol
   const offered = roles.answers
     ? services(engine, { words, countsHoldings: config.totalSupply, openApi, unreadiness })
     : health(unreadiness);
-  const server = await createServer(offered, { logLevel: config.logLevel, openApi });
+  const server = await createServer(offered, await serverOptions(config, openApi));
   const close = async () => {
     await server.close(config.graceSeconds * 1000);
     await source.close();

@@ -45,6 +45,33 @@ const defaults: Config = {
   maxInstruments: 25,
   maxAccounts: 200,
   maxParties: 200,
+  maxBodyBytes: 1_048_576,
+  maxHeaderBytes: 16_384,
+  maxPathBytes: 8_192,
+  maxArgumentDepth: 48,
+  maxArgumentKeys: 50_000,
+  requestSeconds: 30,
+  maxConnections: 10_000,
+  maxStreams: 256,
+  maxResets: 500,
+  maxDelayMs: 250,
+  ratePerClient: 0,
+  rateInAll: 0,
+  trustedProxies: undefined,
+  corsOrigins: "any",
+  authJwksUrl: undefined,
+  authIssuer: undefined,
+  authAudience: undefined,
+  authAlgorithms: ["RS256", "ES256"],
+  authOperations: undefined,
+  tlsCertFile: undefined,
+  tlsKeyFile: undefined,
+  logRequests: "failed",
+  metricsPort: undefined,
+  metricsHost: "127.0.0.1",
+  tracesUrl: undefined,
+  tracesPercent: 100,
+  reflection: true,
 };
 
 /** Every setting: its variable, its flag, two texts that it takes with what they come to, and texts that it does not take. */
@@ -216,6 +243,119 @@ const table: readonly {
     ] as const,
     bad: [String(least - 1), "1000001", "0", "-100", "many", "100.5", "1e6", "Infinity", " 100"],
   })),
+  ...(
+    [
+      ["maxBodyBytes", "max-body-bytes", 1_024, 16_777_216],
+      ["maxHeaderBytes", "max-header-bytes", 1_024, 1_048_576],
+      ["maxPathBytes", "max-path-bytes", 256, 65_536],
+      ["maxArgumentDepth", "max-argument-depth", 10, 90],
+      ["maxArgumentKeys", "max-argument-keys", 1_000, 1_000_000],
+      ["requestSeconds", "request-seconds", 1, 86_400],
+      ["maxConnections", "max-connections", 10, 1_000_000],
+      ["maxStreams", "max-streams", 1, 10_000],
+      ["maxResets", "max-resets", 10, 100_000],
+      ["maxDelayMs", "max-delay-ms", 0, 60_000],
+      ["ratePerClient", "rate-per-client", 0, 1_000_000],
+      ["rateInAll", "rate-in-all", 0, 1_000_000],
+      ["tracesPercent", "traces-percent", 0, 100],
+    ] as const
+  ).map(([name, flag, least, most]) => ({
+    name,
+    variable: `OFFLEDGER_${flag.toUpperCase().replaceAll("-", "_")}`,
+    flag: `--${flag}`,
+    takes: `a whole number from ${least} to ${most}`,
+    good: [
+      [String(least), least],
+      [String(most), most],
+    ] as const,
+    bad: [String(least - 1), String(most + 1), "many", "1.5", "1e3", " 5"],
+  })),
+  {
+    name: "trustedProxies",
+    variable: "OFFLEDGER_TRUSTED_PROXIES",
+    flag: "--trusted-proxies",
+    takes: "addresses and networks with commas between them",
+    good: [
+      ["10.0.0.1", ["10.0.0.1"]],
+      ["10.0.0.0/8, ::1,fd00::/8", ["10.0.0.0/8", "::1", "fd00::/8"]],
+    ],
+    bad: ["true", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8/8", "::1/129", "proxy.example", ",", "10.0.0", "*"],
+  },
+  {
+    name: "corsOrigins",
+    variable: "OFFLEDGER_CORS_ORIGINS",
+    flag: "--cors-origins",
+    takes: "any, none, or origins with commas between them",
+    good: [
+      ["none", "none"],
+      ["https://wallet.example, http://localhost:3000", ["https://wallet.example", "http://localhost:3000"]],
+    ],
+    bad: ["*", "wallet.example", "https://wallet.example/", "https://wallet.example,any", "null", "file:///a", " "],
+  },
+  {
+    name: "authAlgorithms",
+    variable: "OFFLEDGER_AUTH_ALGORITHMS",
+    flag: "--auth-algorithms",
+    takes: "names of asymmetric algorithms with commas between them",
+    good: [
+      ["ES256", ["ES256"]],
+      ["RS256,PS512,EdDSA", ["RS256", "PS512", "EdDSA"]],
+    ],
+    // With a shared secret, or with none, whoever can check a token can make one.
+    bad: ["none", "HS256", "RS256,HS256", "rs256", "RSA", ","],
+  },
+  {
+    name: "logRequests",
+    variable: "OFFLEDGER_LOG_REQUESTS",
+    flag: "--log-requests",
+    takes: "one of all, failed, none",
+    good: [
+      ["all", "all"],
+      ["none", "none"],
+    ],
+    bad: ["true", "ALL", "errors"],
+  },
+  {
+    name: "metricsPort",
+    variable: "OFFLEDGER_METRICS_PORT",
+    flag: "--metrics-port",
+    takes: "a number from 0 to 65535",
+    good: [
+      ["0", 0],
+      ["9464", 9_464],
+    ],
+    bad: ["-1", "65536", "off"],
+  },
+  {
+    name: "metricsHost",
+    variable: "OFFLEDGER_METRICS_HOST",
+    flag: "--metrics-host",
+    takes: "an address or host name",
+    good: [
+      ["0.0.0.0", "0.0.0.0"],
+      ["::", "::"],
+    ],
+    bad: [" ", "a b", "http://localhost"],
+  },
+  {
+    name: "tracesUrl",
+    variable: "OFFLEDGER_TRACES_URL",
+    flag: "--traces-url",
+    takes: "an http or https URL",
+    good: [["http://localhost:4318/v1/traces", new URL("http://localhost:4318/v1/traces")]],
+    bad: ["localhost:4318", "grpc://localhost", " "],
+  },
+  {
+    name: "reflection",
+    variable: "OFFLEDGER_REFLECTION",
+    flag: "--reflection",
+    takes: "true or false",
+    good: [
+      ["false", false],
+      ["true", true],
+    ],
+    bad: ["yes", "1", "False"],
+  },
 ];
 
 const url = { OFFLEDGER_LEDGER_URL: "https://participant.example/api" };
@@ -223,6 +363,7 @@ const parties = { OFFLEDGER_LEDGER_PARTIES: "operator::1220" };
 const participant = { ...url, ...parties };
 const issuer = { OFFLEDGER_OIDC_ISSUER: "https://issuer.example/realm" };
 const client = { OFFLEDGER_OIDC_CLIENT_ID: "offledger", OFFLEDGER_OIDC_CLIENT_SECRET_FILE: "secret" };
+const keys = { OFFLEDGER_AUTH_JWKS_URL: "https://issuer.example/keys" };
 const aUrl = "an http or https URL";
 const badUrls = ["participant", "ftp://participant", "//participant", "http://", " "];
 
@@ -306,6 +447,60 @@ const dependent: readonly {
     beside: { ...participant, ...issuer, ...client },
     text: "https://participant",
     value: "https://participant",
+    bad: [],
+  },
+  {
+    name: "authJwksUrl",
+    flag: "--auth-jwks-url",
+    takes: aUrl,
+    beside: { OFFLEDGER_AUTH_ISSUER: "i", OFFLEDGER_AUTH_AUDIENCE: "a" },
+    text: "https://issuer.example/keys",
+    value: new URL("https://issuer.example/keys"),
+    bad: badUrls,
+  },
+  {
+    name: "authIssuer",
+    flag: "--auth-issuer",
+    takes: "an issuer",
+    beside: { ...keys, OFFLEDGER_AUTH_AUDIENCE: "a" },
+    text: "https://issuer.example",
+    value: "https://issuer.example",
+    bad: [],
+  },
+  {
+    name: "authAudience",
+    flag: "--auth-audience",
+    takes: "an audience",
+    beside: { ...keys, OFFLEDGER_AUTH_ISSUER: "i" },
+    text: "registry",
+    value: "registry",
+    bad: [],
+  },
+  {
+    name: "authOperations",
+    flag: "--auth-operations",
+    takes: "names of operations or services with commas between them",
+    beside: { ...keys, OFFLEDGER_AUTH_ISSUER: "i", OFFLEDGER_AUTH_AUDIENCE: "a" },
+    text: "a.B/C, d.E",
+    value: ["a.B/C", "d.E"],
+    bad: [",", " "],
+  },
+  {
+    name: "tlsCertFile",
+    flag: "--tls-cert-file",
+    takes: "the path of a PEM file",
+    beside: { OFFLEDGER_TLS_KEY_FILE: "key.pem" },
+    text: "cert.pem",
+    value: "cert.pem",
+    bad: [],
+  },
+  {
+    name: "tlsKeyFile",
+    flag: "--tls-key-file",
+    takes: "the path of a PEM file",
+    beside: { OFFLEDGER_TLS_CERT_FILE: "cert.pem" },
+    text: "key.pem",
+    value: "key.pem",
     bad: [],
   },
 ];
@@ -405,6 +600,17 @@ describe("settings that do not go together", () => {
       { ...participant, ...issuer, ...client, OFFLEDGER_LEDGER_TOKEN_FILE: "t" },
       "OFFLEDGER_LEDGER_TOKEN_FILE and OFFLEDGER_OIDC_ISSUER exclude each other",
     ],
+    [
+      { ...keys, OFFLEDGER_AUTH_AUDIENCE: "a" },
+      "OFFLEDGER_AUTH_JWKS_URL needs OFFLEDGER_AUTH_ISSUER, which is not set",
+    ],
+    [
+      { ...keys, OFFLEDGER_AUTH_ISSUER: "i" },
+      "OFFLEDGER_AUTH_JWKS_URL needs OFFLEDGER_AUTH_AUDIENCE, which is not set",
+    ],
+    [{ OFFLEDGER_AUTH_OPERATIONS: "a" }, "OFFLEDGER_AUTH_OPERATIONS needs OFFLEDGER_AUTH_JWKS_URL, which is not set"],
+    [{ OFFLEDGER_TLS_CERT_FILE: "c" }, "OFFLEDGER_TLS_CERT_FILE needs OFFLEDGER_TLS_KEY_FILE, which is not set"],
+    [{ OFFLEDGER_TLS_KEY_FILE: "k" }, "OFFLEDGER_TLS_KEY_FILE needs OFFLEDGER_TLS_CERT_FILE, which is not set"],
     [{ OFFLEDGER_STALE_SECONDS: "10" }, "OFFLEDGER_STALE_SECONDS has to be at least OFFLEDGER_UNREADY_SECONDS, 30"],
   ])("%j", (env, wrong) => {
     expect(wrongIn([], env)).toEqual([wrong]);
@@ -441,14 +647,14 @@ describe.each(table)("$name", ({ name, variable, flag, takes, good, bad }) => {
   test("is taken from the flag where both say it", () => {
     // Of a setting that takes every text one value does.
     const [[first] = [""], [second, value] = good[0] ?? [""]] = good;
-    expect(configOf([flag, second], { [variable]: first })[name]).toBe(value);
-    expect(configOf([flag, second], { [variable]: bad[0] ?? first })[name]).toBe(value);
+    expect(configOf([flag, second], { [variable]: first })[name]).toEqual(value);
+    expect(configOf([flag, second], { [variable]: bad[0] ?? first })[name]).toEqual(value);
   });
 
   test("is not set by an empty variable", () => {
     expect(configOf([], { [variable]: "" })).toEqual(defaults);
     const [[text, value] = [""]] = good;
-    expect(configOf([flag, text], { [variable]: "" })[name]).toBe(value);
+    expect(configOf([flag, text], { [variable]: "" })[name]).toEqual(value);
   });
 
   for (const text of bad) {
@@ -460,10 +666,7 @@ describe.each(table)("$name", ({ name, variable, flag, takes, good, bad }) => {
 });
 
 describe("limits", () => {
-  const limits = table.filter(({ flag }) => flag.startsWith("--max-"));
-
-  test("are five, and their defaults support the worst case", () => {
-    expect(limits).toHaveLength(5);
+  test("of settlements have names of their own, and their defaults support the worst case", () => {
     const { maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties } = configOf([]);
     expect(maxLegs).toBeGreaterThanOrEqual(25);
     expect(maxAllocations).toBeGreaterThanOrEqual(50);
@@ -554,7 +757,8 @@ test("the help names every command and every setting with variable, flag, what i
     const about = text.slice(from, text.indexOf("Variable:", from) + 80);
     expect(about).toContain(takes);
     expect(about).toContain(`Variable: ${variable}.`);
-    const fallback = name === "snapshot" ? "the demo registry" : defaults[name];
+    const named: Partial<Record<keyof Config, string>> = { snapshot: "the demo registry", metricsPort: "none" };
+    const fallback = named[name] ?? defaults[name];
     const told = /\(default (.*)\)\. Variable/.exec(about)?.[1];
     expect(told).toBe(fallback === undefined ? undefined : String(fallback));
   }

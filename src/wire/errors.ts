@@ -22,13 +22,14 @@ const table: readonly Row[] = [
   { reason: undefined, code: Code.PermissionDenied, status: 403, name: "permission_denied" },
   { reason: "not-found", code: Code.NotFound, status: 404, name: "not_found" },
   { reason: "conflict", code: Code.Aborted, status: 409, name: "aborted" },
+  { reason: undefined, code: Code.DeadlineExceeded, status: 504, name: "deadline_exceeded" },
+  { reason: undefined, code: Code.DeadlineExceeded, status: 408, name: "deadline_exceeded" },
   { reason: undefined, code: Code.ResourceExhausted, status: 429, name: "resource_exhausted", retryAfter: 1 },
   { reason: undefined, code: Code.ResourceExhausted, status: 413, name: "resource_exhausted" },
   { reason: undefined, code: Code.InvalidArgument, status: 414, name: "invalid_argument" },
   { reason: undefined, code: Code.InvalidArgument, status: 415, name: "invalid_argument" },
   failure,
   { reason: "unavailable", code: Code.Unavailable, status: 503, name: "unavailable", retryAfter: 1 },
-  { reason: undefined, code: Code.DeadlineExceeded, status: 504, name: "deadline_exceeded" },
 ];
 
 /** The status of an outcome by its name, for what is written about operations; undefined where there is none of that name. */

@@ -2,6 +2,7 @@ import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuil
 import type { Offered } from "../service/handlers.js";
 import { Answer } from "./answer/answer.js";
 import { toConnectError } from "./errors.js";
+import { type ArgumentLimits, sizeCheck, usualArguments } from "./request/size.js";
 import { checkRules } from "./request/validation.js";
 
 /** One rpc, ready to be called by any protocol. */
@@ -21,7 +22,11 @@ export type Report = (defect: unknown, rpc: string) => void;
  * The operations of all services. What cuts across them sits here, where REST
  * and RPC both pass. Throws where a service has an rpc that is not unary.
  */
-export function operations(offered: readonly Offered[], report: Report): Operation[] {
+export function operations(
+  offered: readonly Offered[],
+  report: Report,
+  limits: ArgumentLimits = usualArguments,
+): Operation[] {
   return offered.flatMap(({ service, handlerOf }) =>
     service.methods.map((method) => {
       const name = `${service.typeName}/${method.name}`;
@@ -30,9 +35,11 @@ export function operations(offered: readonly Offered[], report: Report): Operati
       const handler = handlerOf(method) as (request: Message) => object | Promise<object>;
       const refuse = (error: unknown) => toConnectError(error, (defect) => report(defect, name));
       const answered = (found: object) => new Answer(method.output, found, refuse);
+      const checkSize = sizeCheck(method.input, limits);
       const call = (request: Message): Answer | Promise<Answer> => {
         try {
           checkRules(method.input, request);
+          checkSize?.(request);
           const found = handler(request);
           if (!(found instanceof Promise)) return answered(found);
           return found.then(answered).catch((error: unknown) => {

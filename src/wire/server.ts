@@ -1,24 +1,25 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { fastify, type FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
+import { type Guard, guard, usualGuard } from "../edge/guard.js";
 import type { Offered } from "../service/handlers.js";
 import { docs } from "./docs.js";
 import { httpError } from "./errors.js";
-import { Listener } from "./listener.js";
+import type { Certificate } from "./listener/certificate.js";
+import { type ConnectionLimits, usualLimits } from "./listener/limits.js";
+import { Listener } from "./listener/listener.js";
 import { operations } from "./operations.js";
 import type { Watcher } from "../telemetry/exchange.js";
+import { answerLate } from "./stopping.js";
+import { answerUnreadable } from "./unreadable.js";
 import { watch } from "./watching.js";
+import type { ArgumentLimits } from "./request/size.js";
 import { pathOf, rest, send } from "./rest.js";
 import { rpc } from "./rpc/routes.js";
 
-/** Largest body of a request, in bytes: twenty times a settlement of the worst case. */
-const BODY_LIMIT = 1024 * 1024;
+const MIB = 1024 * 1024;
 
 /** Longest value of a path parameter. Longer than the URL that Node.js accepts, so that the rules on fields decide. */
 const MAX_PARAM_LENGTH = 64 * 1024;
-
-/** What a request is told that comes when no more are taken. */
-const STOPPING = "the service is stopping and takes no more requests; ask again";
 
 /** A server that answers by REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
@@ -34,51 +35,60 @@ export interface ServerOptions {
   readonly logLevel: string;
   /** Told of each request when it has been answered. */
   readonly watchers?: readonly Watcher[];
+  /** Largest body of a request, in bytes; 1 MiB, twenty times a settlement of the worst case, where it is not said. */
+  readonly maxBodyBytes?: number;
+  readonly connections?: ConnectionLimits;
+  readonly guard?: Guard;
+  readonly arguments?: ArgumentLimits;
+  /** Without it the port is cleartext. */
+  readonly certificate?: Certificate | undefined;
+  /** Addresses and networks of proxies, which tell where a request came from. */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** The OpenAPI document of the paths, for the page that shows them. */
   readonly openApi: object;
 }
 
 export async function createServer(offered: readonly Offered[], options: ServerOptions): Promise<Server> {
-  const listener = new Listener();
+  const { connections = usualLimits, maxBodyBytes = MIB, certificate } = options;
+  const listener = new Listener(connections, certificate);
   // Fastify has none: it would make another for each request.
   const log = pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
     serverFactory: listener.factory,
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: maxBodyBytes,
+    trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
     // Callers put a base URL that ends in a slash before a path that begins with one.
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreDuplicateSlashes: true, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
       void send(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
-    clientErrorHandler: (error, socket) => {
-      const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
-      const body = JSON.stringify({ error: "this is not an HTTP request that can be read" });
-      if (socket.writable) {
-        socket.write(
-          `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-            `Content-Length: ${body.length}\r\n\r\n${body}`,
-        );
-      }
-      socket.destroy(error);
-    },
+    clientErrorHandler: answerUnreadable(connections.requestMs),
   });
   watch(server, options.watchers ?? []);
-  const served = operations(offered, (defect, name) => log.error({ err: defect, rpc: name }, "a request failed"));
+  await guard(server, options.guard ?? usualGuard);
+  const report = (defect: unknown, name: string) => log.error({ err: defect, rpc: name }, "a request failed");
+  const served = operations(offered, report, options.arguments);
   server.setNotFoundHandler(async (request, reply) => {
     const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
     await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
   });
-  await server.register(rest(served, BODY_LIMIT, (defect) => log.error({ err: defect }, "a request failed")));
-  await server.register(rpc(served, BODY_LIMIT, (defect) => log.error({ err: defect }, "a request failed")));
+  await server.register(rest(served, maxBodyBytes, (defect) => log.error({ err: defect }, "a request failed")));
+  await server.register(rpc(served, maxBodyBytes, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(docs(options.openApi));
   server.addHook("preClose", (done) => {
-    listener.drain(refuse);
+    listener.drain(answerLate);
     done();
   });
   return {
     log,
-    listen: (host, port) => server.listen({ host, port }),
+    async listen(host, port) {
+      const url = await server.listen({ host, port });
+      certificate?.watch(log);
+      // Fastify does not know of the TLS before it.
+      return certificate === undefined ? url : url.replace(/^http:/, "https:");
+    },
     async close(graceMs) {
+      certificate?.close();
       const timer = setTimeout(() => listener.destroy(), graceMs);
       try {
         await server.close();
@@ -87,16 +97,4 @@ export async function createServer(offered: readonly Offered[], options: ServerO
       }
     },
   };
-}
-
-/** Answers what comes too late, in the words of its family. */
-function refuse(request: IncomingMessage, response: ServerResponse): void {
-  const [path = ""] = (request.url ?? "").replaceAll(/\/{2,}/g, "/").split("?", 1);
-  const { status, headers, body } = httpError(503, STOPPING, path);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.setHeader("content-type", "application/json; charset=utf-8");
-  // Over HTTP/2 the session has been told already.
-  if (request.httpVersionMajor === 1) response.setHeader("connection", "close");
-  response.statusCode = status;
-  response.end(JSON.stringify(body));
 }

@@ -1,8 +1,10 @@
 /** How a request ended that connect-es has answered: each protocol says it at another place. */
-import type { Code } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { Protocol } from "../../telemetry/exchange.js";
 import { outcomeOf } from "../errors.js";
+
+const codes = new Map(Object.values(Code).flatMap((code) => (typeof code === "number" ? [[String(code), code]] : [])));
 
 /** The trailers of gRPC-Web are the last message of a body, with the highest flag set. */
 const TRAILERS = 0x80;
@@ -16,9 +18,9 @@ export function outcomeOfAnswer(
   body: Buffer,
 ): Code | 0 {
   if (status !== 200 || protocol === "connect") return outcomeOf(status);
-  const told = header?.get("grpc-status") ?? trailer?.get("grpc-status") ?? statusIn(body);
+  const told = header?.get("grpc-status") ?? trailer?.get("grpc-status") ?? statusIn(body) ?? "0";
   // What gRPC numbers is what Connect names.
-  return Number(told ?? 0);
+  return told === "0" ? 0 : (codes.get(told) ?? Code.Unknown);
 }
 
 function statusIn(body: Buffer): string | undefined {

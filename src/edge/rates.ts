@@ -1,0 +1,53 @@
+import rateLimit from "@fastify/rate-limit";
+import { Code } from "@connectrpc/connect";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { later, refuse } from "../wire/refusing.js";
+import { clientOf } from "./client-address.js";
+import { isHealth } from "./health.js";
+
+/** Clients that are remembered at a time, with each operation that they asked for; the oldest are forgotten first. */
+const REMEMBERED = 20_000;
+const WINDOW_MS = 1_000;
+
+/** Requests a second; 0 for no limit. */
+export interface Rates {
+  /** From one client for one operation. */
+  readonly perClient: number;
+  /** From all of them for all operations. */
+  readonly inAll: number;
+}
+
+/** Refuses what is asked too often. Health is answered always. */
+export async function limitRates(server: FastifyInstance, { perClient, inAll }: Rates): Promise<void> {
+  if (perClient === 0 && inAll === 0) return;
+  // Its own hooks come behind those of the routes, which answer plain requests themselves.
+  await server.register(rateLimit, { global: false, cache: REMEMBERED });
+  const limit = (max: number, keyGenerator: (request: FastifyRequest) => string, words: string) => {
+    const count = server.createRateLimit({ max, timeWindow: WINDOW_MS, keyGenerator });
+    return async (request: FastifyRequest) => {
+      const found = await count(request);
+      if (found.isAllowed || !found.isExceeded) return undefined;
+      return later(Code.ResourceExhausted, `${words} ${max} requests a second`, found.ttlInSeconds);
+    };
+  };
+  const limits = [
+    ...(perClient > 0 ? [limit(perClient, keyOf, "one client may ask for one operation with at most")] : []),
+    ...(inAll > 0 ? [limit(inAll, () => "all", "all clients together may ask with at most")] : []),
+  ];
+  server.addHook("onRequest", async (request, reply) => {
+    if (isHealth(request)) return;
+    for (const check of limits) {
+      // One behind the other: what the first refuses does not count for the second.
+      // oxlint-disable-next-line no-await-in-loop
+      const refusal = await check(request);
+      if (refusal === undefined) continue;
+      refuse(request, reply, refusal);
+      return reply;
+    }
+  });
+}
+
+function keyOf(request: FastifyRequest): string {
+  const { operation = "none" } = request.routeOptions.config;
+  return `${clientOf(request.ip)} ${operation}`;
+}

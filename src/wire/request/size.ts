@@ -1,0 +1,66 @@
+/** How large the choice arguments of a request may be, whatever the bytes that they came in. */
+import type { DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
+import { malformed } from "../errors.js";
+
+export interface ArgumentLimits {
+  /** Objects and lists within each other. */
+  readonly depth: number;
+  /** Keys of objects and elements of lists, all together. */
+  readonly keys: number;
+}
+
+/** What holds where nothing else is said. */
+export const usualArguments: ArgumentLimits = { depth: 48, keys: 50_000 };
+
+/** Holds the objects of a request against the limits. Throws invalid_argument. */
+export type SizeCheck = (request: Message) => void;
+
+/** Undefined for requests without such objects. */
+export function sizeCheck(schema: DescMessage, limits: ArgumentLimits): SizeCheck | undefined {
+  const fields = schema.fields.filter(
+    (field) => field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct",
+  );
+  if (fields.length === 0) return undefined;
+  return (request) => {
+    // The names of this message's fields are those that its schema has.
+    const values = request as unknown as Readonly<Record<string, JsonValue | undefined>>;
+    for (const { localName, jsonName } of fields) {
+      const value = values[localName];
+      if (value !== undefined && value !== null) new Measure(jsonName, limits).take(value, 1);
+    }
+  };
+}
+
+class Measure {
+  readonly #name: string;
+  readonly #limits: ArgumentLimits;
+  #keys = 0;
+
+  constructor(name: string, limits: ArgumentLimits) {
+    this.#name = name;
+    this.#limits = limits;
+  }
+
+  take(value: JsonValue, depth: number): void {
+    if (typeof value !== "object" || value === null) return;
+    if (depth > this.#limits.depth) {
+      throw malformed(`${this.#name} is nested more than ${this.#limits.depth} deep, which is all that is read`);
+    }
+    if (Array.isArray(value)) {
+      this.#count(value.length);
+      for (const one of value) this.take(one, depth + 1);
+      return;
+    }
+    for (const key in value) {
+      this.#count(1);
+      this.take(value[key] ?? null, depth + 1);
+    }
+  }
+
+  #count(more: number): void {
+    this.#keys += more;
+    if (this.#keys > this.#limits.keys) {
+      throw malformed(`${this.#name} has more than ${this.#limits.keys} keys and elements, which is all that is read`);
+    }
+  }
+}

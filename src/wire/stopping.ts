@@ -1,0 +1,17 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { httpError } from "./errors.js";
+
+/** What a request is told that comes when no more are taken. */
+const STOPPING = "the service is stopping and takes no more requests; ask again";
+
+/** Answers what comes too late, in the words of its family. */
+export function answerLate(request: IncomingMessage, response: ServerResponse): void {
+  const [path = ""] = (request.url ?? "").replaceAll(/\/{2,}/g, "/").split("?", 1);
+  const { status, headers, body } = httpError(503, STOPPING, path);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.setHeader("content-type", "application/json; charset=utf-8");
+  // Over HTTP/2 the session has been told already.
+  if (request.httpVersionMajor === 1) response.setHeader("connection", "close");
+  response.statusCode = status;
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,29 @@
+import type { Duplex } from "node:stream";
+import { tooSlow } from "./listener/limits.js";
+
+/** Answers what comes over HTTP/1.1 and is no request, or not in time; then the connection is of no more use. */
+export function answerUnreadable(requestMs: number) {
+  return (error: Error & { readonly code?: string }, socket: Duplex): void => {
+    const [status, reason] = unreadable(error.code ?? "", requestMs);
+    const body = JSON.stringify({ error: reason });
+    if (socket.writable) {
+      socket.write(
+        `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+          `Content-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    }
+    socket.destroy(error);
+  };
+}
+
+/** The status line and the words for a request over HTTP/1.1 that Node.js cannot read. */
+function unreadable(code: string, requestMs: number): readonly [status: string, reason: string] {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return ["431 Request Header Fields Too Large", "this is not an HTTP request that can be read"];
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return ["408 Request Timeout", tooSlow(requestMs)];
+    default:
+      return ["400 Bad Request", "this is not an HTTP request that can be read"];
+  }
+}
