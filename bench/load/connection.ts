@@ -9,11 +9,13 @@ export class Connection {
   #head = "";
   /** Bytes of the body that have not come; -1 where the head has not either. */
   #left = -1;
-  #done: () => void = () => undefined;
+  #done: (status: number) => void = () => undefined;
+  #status = 0;
   readonly #failed: (error: Error) => void;
+  readonly #expected: readonly number[];
 
-  /** `failed` is told of a connection that breaks, and of an answer that is not 200. */
-  static open(url: string, failed: (error: Error) => void): Promise<Connection> {
+  /** `failed` is told of a connection that breaks, and of an answer whose status is not among those that are `expected`. */
+  static open(url: string, failed: (error: Error) => void, expected: readonly number[] = [200]): Promise<Connection> {
     const { hostname, port } = new URL(url);
     return new Promise((resolve, reject) => {
       let connection: Connection | undefined;
@@ -31,20 +33,21 @@ export class Connection {
       socket.once("error", reject);
       socket.once("connect", () => {
         socket.off("error", reject);
-        connection = new Connection(socket, failed);
+        connection = new Connection(socket, failed, expected);
         resolve(connection);
       });
     });
   }
 
-  private constructor(socket: net.Socket, failed: (error: Error) => void) {
+  private constructor(socket: net.Socket, failed: (error: Error) => void, expected: readonly number[]) {
     this.#socket = socket;
+    this.#expected = expected;
     this.#failed = failed;
     socket.on("error", failed);
   }
 
-  /** Sends a request; `done` is called when its answer is there. */
-  send(request: Buffer, done: () => void): void {
+  /** Sends a request; `done` is called with the status of its answer when all of it is there. */
+  send(request: Buffer, done: (status: number) => void): void {
     this.#head = "";
     this.#left = -1;
     this.#done = done;
@@ -63,7 +66,8 @@ export class Connection {
       this.#head += chunks.toString("latin1", 0, Math.min(length, 2048));
       const end = this.#head.indexOf("\r\n\r\n");
       if (end === -1) return;
-      if (!this.#head.startsWith("HTTP/1.1 200")) {
+      this.#status = Number(this.#head.slice(9, 12));
+      if (!this.#expected.includes(this.#status)) {
         this.#failed(new Error(this.#head));
         return;
       }
@@ -71,7 +75,7 @@ export class Connection {
       body = before + length - end - 4;
     }
     this.#left -= body;
-    if (this.#left <= 0) this.#done();
+    if (this.#left <= 0) this.#done(this.#status);
   }
 }
 

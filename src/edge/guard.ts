@@ -2,7 +2,9 @@
 import type { FastifyInstance } from "fastify";
 import { limitPaths } from "./paths.js";
 import { limitRates, type Rates } from "./rates.js";
-import { shedLoad } from "./shedding.js";
+import { Shedding } from "./shedding.js";
+import { asksForHealth } from "./health.js";
+import { refuse } from "../wire/refusing.js";
 
 export interface Guard {
   readonly maxPathBytes: number;
@@ -14,9 +16,19 @@ export interface Guard {
 /** What holds where nothing else is said. */
 export const usualGuard: Guard = { maxPathBytes: 8_192, maxDelayMs: 250, rates: { perClient: 0, inAll: 0 } };
 
-/** To be put before the routes: plain requests are answered by hooks of theirs. */
-export async function guard(server: FastifyInstance, { maxPathBytes, maxDelayMs, rates }: Guard): Promise<void> {
+/**
+ * To be put before the routes: plain requests are answered by hooks of theirs.
+ * Gives what has to be asked once more when a request has come whole.
+ */
+export async function guard(server: FastifyInstance, { maxPathBytes, maxDelayMs, rates }: Guard): Promise<Shedding> {
   limitPaths(server, maxPathBytes);
-  shedLoad(server, maxDelayMs);
+  const shedding = new Shedding(maxDelayMs);
+  // Before anything of it is read.
+  server.addHook("onRequest", (request, reply, done) => {
+    const refusal = asksForHealth(request) ? undefined : shedding.refusal();
+    if (refusal === undefined) done();
+    else refuse(request, reply, refusal);
+  });
   await limitRates(server, rates);
+  return shedding;
 }

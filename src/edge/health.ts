@@ -2,8 +2,10 @@ import type { FastifyRequest } from "fastify";
 
 const SERVICES = ["offledger.health.", "grpc.health."];
 
-/** Whether a request asks for the health of the service: whoever watches it is never refused. */
-export function isHealth({ routeOptions }: FastifyRequest): boolean {
-  const { operation = "" } = routeOptions.config;
+/** Whether an operation tells the health of the service: whoever watches it is never refused. */
+export function isHealth(operation: string): boolean {
   return SERVICES.some((service) => operation.startsWith(service));
 }
+
+export const asksForHealth = ({ routeOptions }: FastifyRequest): boolean =>
+  isHealth(routeOptions.config.operation ?? "");

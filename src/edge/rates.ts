@@ -3,7 +3,7 @@ import { Code } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { later, refuse } from "../wire/refusing.js";
 import { clientOf } from "./client-address.js";
-import { isHealth } from "./health.js";
+import { asksForHealth } from "./health.js";
 
 /** Clients that are remembered at a time, with each operation that they asked for; the oldest are forgotten first. */
 const REMEMBERED = 20_000;
@@ -35,7 +35,7 @@ export async function limitRates(server: FastifyInstance, { perClient, inAll }: 
     ...(inAll > 0 ? [limit(inAll, () => "all", "all clients together may ask with at most")] : []),
   ];
   server.addHook("onRequest", async (request, reply) => {
-    if (isHealth(request)) return;
+    if (asksForHealth(request)) return;
     for (const check of limits) {
       // One behind the other: what the first refuses does not count for the second.
       // oxlint-disable-next-line no-await-in-loop

@@ -1,39 +1,66 @@
-import { Code } from "@connectrpc/connect";
-import type { FastifyInstance } from "fastify";
-import { later, refuse } from "../wire/refusing.js";
-import { isHealth } from "./health.js";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { later } from "../wire/refusing.js";
 
 /** When a caller may ask again, in seconds. */
 const RETRY_SECONDS = 1;
+/** How long no turn was short before a burst counts as an overload, in milliseconds. */
+const LASTING_MS = 1_000;
+/** In an overload requests wait for this part of the longest delay at most. */
+const PART = 5;
 
 /**
- * Refuses requests at once that would have to wait for long. All requests that
- * are there when the event loop looks are answered one behind the other, so what
- * the first of them began with is how long the others have waited: beyond
- * `maxDelayMs` the rest of them is refused, which costs a part of an answer, and
- * the next look finds fewer. Sampling the delay of the event loop instead would
- * see an overload when it has lasted, and refuse all requests or none until the
- * next sample; docs/decisions.md has the figures.
+ * Tells which requests would have waited for too long. All that has come when
+ * the event loop looks is answered in one turn, one behind the other, so the time
+ * since the turn began is how long a request has waited. A burst is worked off,
+ * as long as nobody waits for longer than `maxDelayMs`. Where it does not end,
+ * that would be how long everybody waits, so from then on it is a fifth. What is
+ * refused costs a part of an answer, and the next turn has less to do. (This is
+ * the adaptive time limit of B. Maurer, "Fail at Scale", ACM Queue 2015.)
+ *
+ * Sampling the delay of the event loop would see an overload when it has lasted,
+ * and refuse all requests or none until the next sample.
  */
-export function shedLoad(server: FastifyInstance, maxDelayMs: number): void {
-  if (maxDelayMs === 0) return;
-  let begun: number | undefined;
-  const over = () => {
-    begun = undefined;
-  };
-  server.addHook("onRequest", (request, reply, done) => {
-    const now = request.exchange.begun;
-    if (begun === undefined) {
-      begun = now;
-      setImmediate(over);
-    } else if (now - begun > maxDelayMs && !isHealth(request)) {
-      refuse(
-        request,
-        reply,
-        later(Code.Unavailable, "more is asked than can be answered in time; ask again", RETRY_SECONDS),
-      );
-      return;
+export class Shedding {
+  readonly #maxDelayMs: number;
+  readonly #short: number;
+  #most: number;
+  /** When the turn began; undefined between turns. */
+  #begun: number | undefined;
+  #ended = performance.now();
+  #calm = this.#ended;
+
+  /** 0 for never. */
+  constructor(maxDelayMs: number) {
+    this.#maxDelayMs = maxDelayMs;
+    this.#short = maxDelayMs / PART;
+    this.#most = maxDelayMs;
+  }
+
+  /** Why a request is not answered; undefined where it is. To be asked before each of them. */
+  refusal(): ConnectError | undefined {
+    if (this.#maxDelayMs === 0) return undefined;
+    const now = performance.now();
+    if (this.#begun === undefined) {
+      this.#begin(now);
+      return undefined;
     }
-    done();
-  });
+    return now - this.#begun > this.#most ? later(Code.Unavailable, REFUSAL, RETRY_SECONDS) : undefined;
+  }
+
+  #begin(now: number): void {
+    this.#begun = now;
+    // A time without requests is calm.
+    if (now - this.#ended > this.#short) this.#calm = now;
+    this.#most = now - this.#calm > LASTING_MS ? this.#short : this.#maxDelayMs;
+    setImmediate(this.#end);
+  }
+
+  readonly #end = (): void => {
+    const now = performance.now();
+    if (now - (this.#begun ?? now) <= this.#short) this.#calm = now;
+    this.#begun = undefined;
+    this.#ended = now;
+  };
 }
+
+const REFUSAL = "more is asked than can be answered in time; ask again";

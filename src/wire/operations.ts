@@ -1,4 +1,6 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import { isHealth } from "../edge/health.js";
 import type { Offered } from "../service/handlers.js";
 import { Answer } from "./answer/answer.js";
 import { toConnectError } from "./errors.js";
@@ -20,12 +22,13 @@ export type Report = (defect: unknown, rpc: string) => void;
 
 /**
  * The operations of all services. What cuts across them sits here, where REST
- * and RPC both pass. Throws where a service has an rpc that is not unary.
+ * and RPC both pass. `refusal` says why nothing more is answered for now. Throws where a service has an rpc that is not unary.
  */
 export function operations(
   offered: readonly Offered[],
   report: Report,
   limits: ArgumentLimits = usualArguments,
+  refusal: () => ConnectError | undefined = () => undefined,
 ): Operation[] {
   return offered.flatMap(({ service, handlerOf }) =>
     service.methods.map((method) => {
@@ -36,7 +39,11 @@ export function operations(
       const refuse = (error: unknown) => toConnectError(error, (defect) => report(defect, name));
       const answered = (found: object) => new Answer(method.output, found, refuse);
       const checkSize = sizeCheck(method.input, limits);
+      const isRefused = isHealth(name) ? () => undefined : refusal;
       const call = (request: Message): Answer | Promise<Answer> => {
+        // Of an HTTP/2 connection many come whole at once, and wait for each other from here on.
+        const late = isRefused();
+        if (late !== undefined) throw late;
         try {
           checkRules(method.input, request);
           checkSize?.(request);

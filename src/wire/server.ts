@@ -65,9 +65,9 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     clientErrorHandler: answerUnreadable(connections.requestMs),
   });
   watch(server, options.watchers ?? []);
-  await guard(server, options.guard ?? usualGuard);
+  const shedding = await guard(server, options.guard ?? usualGuard);
   const report = (defect: unknown, name: string) => log.error({ err: defect, rpc: name }, "a request failed");
-  const served = operations(offered, report, options.arguments);
+  const served = operations(offered, report, options.arguments, () => shedding.refusal());
   server.setNotFoundHandler(async (request, reply) => {
     const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
     await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
