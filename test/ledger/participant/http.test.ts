@@ -5,7 +5,7 @@ import type { LedgerError, Trouble } from "../../../src/ledger/participant/error
 import { call, exchange, type Patience, urlOf } from "../../../src/ledger/participant/http.js";
 import type { JsonObject, JsonValue } from "../../../src/store/store.js";
 import { gate, until, within } from "../../fixtures/waiting.js";
-import { canCertify, type Certified, certify } from "./certificates.js";
+import { canCertify, type Certified, certify } from "../../fixtures/certificates.js";
 import {
   endpointAt,
   everythingOf,

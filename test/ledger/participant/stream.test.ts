@@ -11,7 +11,7 @@ import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { stream } from "../../../src/ledger/participant/stream.js";
 import type { JsonValue } from "../../../src/store/store.js";
 import { gate, until, within } from "../../fixtures/waiting.js";
-import { canCertify, certify } from "./certificates.js";
+import { canCertify, certify } from "../../fixtures/certificates.js";
 import { endpointAt, everythingOf, failureOf, listening, nobody, SOON_MS, streaming } from "./servers.js";
 
 const PATH = "/v2/updates";
