@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { type App, type Check, checkSnapshot, migrateDatabase, startApp } from "./app.js";
+import { askHealth } from "./ask-health.js";
 import { type Config, readConfig } from "./config/config.js";
 import { helpText } from "./config/help.js";
 import { SettingError } from "./config/setting-error.js";
@@ -33,6 +34,8 @@ async function main(): Promise<void> {
       return migrate(read.config);
     case "check":
       return check(read.config);
+    case "health":
+      return health(read.config);
     case "help":
       return print(helpText());
     case "version":
@@ -76,6 +79,12 @@ async function migrate({ databaseUrl }: Config): Promise<void> {
     const isAway = error instanceof DatabaseError && error.trouble === "away";
     return fail(`OFFLEDGER_DATABASE_URL: ${messageOf(error)}`, isAway ? EXIT_FAILED : EXIT_WRONG);
   }
+}
+
+async function health(config: Config): Promise<void> {
+  const trouble = await askHealth(config);
+  if (trouble === undefined) return print("ok\n");
+  return fail(`nothing well serves ${config.host}:${config.port}: ${trouble}`, EXIT_FAILED);
 }
 
 async function check(config: Config): Promise<void> {

@@ -712,7 +712,7 @@ describe("commands", () => {
 
   test.each(["start", "SERVE", "", "serve ", "migration"])("%j is none", (command) => {
     expect(wrongIn([command])).toEqual([
-      `the command has to be serve, mirror, api, migrate, check, help or version, and is "${command}"`,
+      `the command has to be serve, mirror, api, migrate, check, health, help or version, and is "${command}"`,
     ]);
   });
 
@@ -746,7 +746,7 @@ describe("commands", () => {
 
 test("the help names every command and every setting with variable, flag, what it takes and its default", () => {
   const text = helpText();
-  for (const command of ["serve", "mirror", "api", "migrate", "check", "help", "version"]) {
+  for (const command of ["serve", "mirror", "api", "migrate", "check", "health", "help", "version"]) {
     expect(text).toContain(`offledger ${command} `);
   }
   expect(text).toContain("--database-url VALUE");

@@ -168,7 +168,7 @@ describe("what is wrong ends the program with 2 before it serves", () => {
       "an unknown command",
       ["begin"],
       {},
-      ['the command has to be serve, mirror, api, migrate, check, help or version, and is "begin"'],
+      ['the command has to be serve, mirror, api, migrate, check, health, help or version, and is "begin"'],
     ],
     ...["mirror", "api", "migrate"].map((command): [string, string[], Record<string, string>, string[]] => [
       `offledger ${command} without a database`,

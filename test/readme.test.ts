@@ -75,7 +75,7 @@ test("the table of settings has every setting with its default, in the order of 
 
 test("README and the page on the database name every command that serves or prepares", () => {
   const known = [...helpText().matchAll(/^ {2}offledger (\w+)/gm)].map(([, command]) => command);
-  expect(known).toEqual(["serve", "mirror", "api", "migrate", "check", "help", "version"]);
+  expect(known).toEqual(["serve", "mirror", "api", "migrate", "check", "health", "help", "version"]);
   for (const command of ["serve", "mirror", "api", "migrate"]) {
     expect(readme).toContain(`offledger ${command}`);
     expect(readFileSync("docs/postgres.md", "utf8")).toContain(`| \`offledger ${command}\` |`);

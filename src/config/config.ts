@@ -8,7 +8,7 @@ import { type Config, type Setting, settings } from "./settings.js";
 
 export type { Config } from "./settings.js";
 
-const commands = ["serve", "mirror", "api", "migrate", "check", "help", "version"] as const;
+const commands = ["serve", "mirror", "api", "migrate", "check", "health", "help", "version"] as const;
 export type Command = (typeof commands)[number];
 
 export type Read =

@@ -15,6 +15,7 @@ export function helpText(): string {
     "  offledger api     answers from a database that another process feeds",
     "  offledger migrate brings the schema of a database up to date",
     "  offledger check   says what a file would serve, and what in it is wrong",
+    "  offledger health  says whether a service with these settings lives on this machine",
     "  offledger help    prints this",
     "  offledger version prints the version",
     "",

@@ -57,6 +57,10 @@ export function asDatabaseError(error: unknown): DatabaseError {
     if (/CERT|VERIFY/.test(code)) {
       return new DatabaseError("denied", `the certificate of the database is not accepted: ${error.message} (${code})`);
     }
+    if (error.message.startsWith("SASL:")) {
+      const wants = "the database wants a password, and none that fits is given";
+      return new DatabaseError("denied", `${wants}: ${error.message}`);
+    }
     const reason = error.message === "" ? code : error.message;
     return new DatabaseError("away", `the database cannot be reached: ${reason}`);
   }

@@ -1,0 +1,41 @@
+/** Writes docs/licenses.md: the packages that the program brings with it, each with its version and licence. */
+import { readFileSync, writeFileSync } from "node:fs";
+
+interface Locked {
+  readonly dev?: boolean;
+  readonly version: string;
+}
+
+interface Installed {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+}
+
+const read = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
+
+const { packages } = read("package-lock.json") as { packages: Record<string, Locked> };
+const rows = new Set<string>();
+for (const [path, { dev, version }] of Object.entries(packages)) {
+  if (path === "" || dev === true) continue;
+  const installed = read(`${path}/package.json`) as Installed;
+  if (installed.version !== version) {
+    throw new Error(`${path} is ${installed.version}, and package-lock.json has ${version}; run npm ci`);
+  }
+  if (typeof installed.license !== "string") throw new Error(`${path}/package.json does not name a licence`);
+  rows.add(`| ${installed.name} | ${version} | ${installed.license.replaceAll(/^\(|\)$/g, "")} |`);
+}
+
+writeFileSync(
+  "docs/licenses.md",
+  [
+    "# Licences of what comes with the program",
+    "",
+    "Written by `npm run licenses`.",
+    "",
+    "| package | version | licence |",
+    "|---|---|---|",
+    ...[...rows].toSorted(),
+    "",
+  ].join("\n"),
+);

@@ -1,0 +1,140 @@
+/** deploy/compose.yaml and compose.participant.yaml, held against the program. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Config, readConfig } from "../../src/config/config.js";
+import { type Setting, settings } from "../../src/config/settings.js";
+import { amount, type Compose, composeFile, environmentOf, interpolated, type Service } from "./compose.js";
+import { type Stage, stages } from "./dockerfile.js";
+
+const compose = composeFile("compose.yaml") as Compose;
+const participant = composeFile("compose.participant.yaml") as Compose;
+const { postgres, ...ours } = compose.services as Record<string, Service> & { postgres: Service };
+const image = stages().at(-1) as Stage;
+/** What Node.js and the driver read themselves. */
+const others = ["NODE_OPTIONS", "PGPASSFILE"];
+const known = new Set([...Object.values<Setting<unknown>>(settings).map(({ variable }) => variable), ...others]);
+
+/** What the program is given, image and files together. */
+function configOf(name: string, env: Record<string, string>): Config {
+  const read = readConfig(ours[name]?.command ?? [], { ...image.env, ...env });
+  if (!read.ok) throw new Error(`${name}: ${read.wrong.join("\n")}`);
+  expect(read.command).toBe(name);
+  return read.config;
+}
+
+test("starts the commands that share a database, each once, with the image that is built", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
+  expect(Object.fromEntries(Object.entries(ours).map(([name, { command }]) => [name, command]))).toEqual({
+    migrate: ["migrate"],
+    mirror: ["mirror"],
+    api: ["api"],
+  });
+  for (const { image: name } of Object.values(ours)) expect(interpolated(name)).toBe(`offledger:${version}`);
+  expect(ours["mirror"]?.deploy.replicas).toBe(2);
+  expect(ours["api"]?.deploy.replicas).toBe(2);
+  expect(ours["migrate"]?.restart).toBe("no");
+});
+
+describe.each(Object.keys(ours))("%s", (name) => {
+  const service = ours[name] as Service;
+
+  test("is given what the program takes, and no password", () => {
+    const env = environmentOf([service]);
+    expect(Object.keys(env).filter((variable) => !known.has(variable))).toEqual([]);
+    const config = configOf(name, env);
+    expect(config.databaseUrl).toMatchObject({ username: "offledger", password: "", hostname: "postgres" });
+    expect(env["PGPASSFILE"]).toBe("/run/secrets/pgpass");
+    expect(service.secrets).toContain("pgpass");
+    expect(amount(service.stop_grace_period)).toBeGreaterThan(config.graceSeconds + 5);
+  });
+
+  test("has the user of the image", () => {
+    expect(service.user).toBe(image.last("USER"));
+  });
+});
+
+test.each(["mirror", "api"])("%s is ended by Node.js before it is by the kernel", (name) => {
+  const service = ours[name] as Service;
+  const heap = Number(/^--max-old-space-size=(\d+)$/.exec(service.environment["NODE_OPTIONS"] ?? "")?.[1]);
+  expect(heap).toBeLessThanOrEqual(amount(service.deploy.resources.limits.memory) * 0.75);
+  expect(heap).toBeGreaterThan(2 * configOf("api", environmentOf([ours["api"]])).cacheMegabytes);
+});
+
+test.each(Object.entries(compose.services))("%s has no rights that it does not need, and bounds", (_name, service) => {
+  expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  expect(service.read_only).toBe(true);
+  expect(service.cap_drop).toEqual(["ALL"]);
+  expect(service.security_opt).toEqual(["no-new-privileges:true"]);
+  expect(service.pids_limit).toBeGreaterThan(0);
+  expect(amount(service.deploy.resources.limits.memory)).toBeGreaterThan(0);
+  expect(service).not.toHaveProperty("privileged");
+  expect(service).not.toHaveProperty("cap_add");
+});
+
+test("PostgreSQL is reached by the services alone, and they from this machine alone", () => {
+  expect(postgres.networks).toEqual(["database"]);
+  expect(compose.networks["database"]).toEqual({ internal: true });
+  for (const { networks } of Object.values(ours)) expect(networks).toContain("database");
+  const published = Object.entries(compose.services).filter(([, { ports }]) => ports !== undefined);
+  expect(published.map(([name]) => name)).toEqual(["api"]);
+  const [, first, last, inside] = /^127\.0\.0\.1:(\d+)-(\d+):(\d+)$/.exec(ours["api"]?.ports?.join() ?? "") ?? [];
+  expect(inside).toBe(image.last("EXPOSE"));
+  expect(Number(last) - Number(first) + 1).toBe(ours["api"]?.deploy.replicas);
+});
+
+test("each starts when what it needs is there", () => {
+  expect(ours["migrate"]?.depends_on).toEqual({ postgres: { condition: "service_healthy" } });
+  expect(postgres.healthcheck?.test?.slice(0, 2)).toEqual(["CMD", "pg_isready"]);
+  for (const name of ["mirror", "api"]) {
+    expect(ours[name]?.depends_on).toEqual({ migrate: { condition: "service_completed_successfully" } });
+    // That of the image.
+    expect(ours[name]?.healthcheck).toBeUndefined();
+  }
+});
+
+test("all connections together are fewer than PostgreSQL has", () => {
+  const most = Object.entries(ours).map(([name, service]) => {
+    const { databaseConnections } = configOf(name, environmentOf([service]));
+    // docs/postgres.md: 2 for what lasts, 3 while a snapshot is loaded.
+    return (service.deploy.replicas ?? 1) * (databaseConnections + 5);
+  });
+  expect(most.reduce((sum, count) => sum + count, 0)).toBeLessThan(97);
+});
+
+test("names no file, network, volume or secret that is not there", () => {
+  for (const { secrets = [], networks = [], volumes = [] } of [compose, participant].flatMap((file) =>
+    Object.values(file.services),
+  )) {
+    const both = { ...compose.secrets, ...participant.secrets };
+    expect(secrets.filter((secret) => both[secret]?.file.startsWith("./secrets/") !== true)).toEqual([]);
+    expect(networks.filter((network) => !(network in { ...compose.networks, ...participant.networks }))).toEqual([]);
+    for (const [source = ""] of volumes.map((volume) => volume.split(":"))) {
+      expect(source.startsWith("./") ? existsSync(join("deploy", source)) : source in compose.volumes).toBe(true);
+    }
+  }
+  expect(readFileSync("deploy/.gitignore", "utf8").split("\n")).toContain("secrets/");
+});
+
+describe("with a participant", () => {
+  const given = { OFFLEDGER_LEDGER_URL: "https://participant.example", OFFLEDGER_LEDGER_PARTIES: "operator::1220" };
+  const parts = [ours["mirror"], participant.services["mirror"]];
+
+  test("the mirror reads it, by a token out of a file", () => {
+    expect(configOf("mirror", environmentOf(parts, given))).toMatchObject({
+      ledgerParties: ["operator::1220"],
+      ledgerTokenFile: "/run/secrets/ledger_token",
+    });
+    expect(participant.services["mirror"]?.secrets).toEqual(["ledger_token"]);
+  });
+
+  test("it has a network with a way out, which PostgreSQL is not on", () => {
+    expect(participant.services["mirror"]?.networks).toEqual(["ledger"]);
+    expect(participant.networks).toEqual({ ledger: {} });
+    expect(Object.keys(participant.services)).toEqual(["mirror"]);
+  });
+
+  test("it does not start without its address", () => {
+    expect(() => environmentOf(parts, {})).toThrow("OFFLEDGER_LEDGER_URL is the base of the participant");
+  });
+});

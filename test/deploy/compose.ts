@@ -1,0 +1,59 @@
+/** Reads the compose files: what `docker compose` would make of them, as far as the tests look at it. */
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+
+export interface Service {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly user?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly pids_limit?: number;
+  readonly restart?: string;
+  readonly stop_grace_period?: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly networks: readonly string[];
+  readonly ports?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test?: readonly string[]; readonly disable?: boolean };
+  readonly deploy: { readonly replicas?: number; readonly resources: { readonly limits: { readonly memory: string } } };
+}
+
+export interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly volumes: Readonly<Record<string, object>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+/** A compose file as it stands, with its anchors merged. */
+export const composeFile = (name: string): unknown => parse(readFileSync(`deploy/${name}`, "utf8"), { merge: true });
+
+/** The text with `${NAME:-default}` and `${NAME:?message}` put in. Throws where a variable is required and missing. */
+export function interpolated(text: string, env: Readonly<Record<string, string>> = {}): string {
+  return text.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
+    const value = env[name];
+    if (value !== undefined && value !== "") return value;
+    if (kind === "?") throw new Error(`${name} ${rest}`);
+    return rest;
+  });
+}
+
+/** The environment of a service; of several files, a later one's wins. */
+export function environmentOf(
+  parts: readonly (Partial<Service> | undefined)[],
+  env?: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const entries = parts.flatMap((part) => Object.entries(part?.environment ?? {}));
+  return Object.fromEntries(entries.map(([name, value]) => [name, interpolated(value, env)]));
+}
+
+/** `512m`, `2g` in megabytes; `20s` in seconds. */
+export function amount(text: string | undefined): number {
+  const [, digits, unit = ""] = /^(\d+)([mgs])$/.exec(text ?? "") ?? [];
+  if (digits === undefined) throw new Error(`"${text}" is no amount that this test can read`);
+  return Number(digits) * (unit === "g" ? 1024 : 1);
+}

@@ -1,0 +1,80 @@
+/** How deploy/compose.yaml comes by its database: init.sql on a real server, and a password out of a file. */
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { main, run } from "../fixtures/program.js";
+import { type OwnServer, ownServer } from "../fixtures/postgres.js";
+
+const PASSWORD = "it's a :'password'";
+let server: OwnServer;
+let url: URL;
+
+/** Runs the file as psql would: `\getenv` reads a variable, and `:'password'` is its value as a literal. */
+beforeAll(async () => {
+  server = await ownServer();
+  const text = await readFile("deploy/postgres/init.sql", "utf8");
+  if (!text.includes(String.raw`\getenv password POSTGRES_PASSWORD`)) throw new Error("init.sql has another variable");
+  const statements = text.replaceAll(/^(?:--|\\).*\n/gm, "").split(";\n");
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    for (const statement of statements) {
+      await client.query(statement.replace(":'password'", () => client.escapeLiteral(PASSWORD)));
+    }
+  } finally {
+    await client.end();
+  }
+  url = new URL(server.url);
+}, 60_000);
+afterAll(() => server.remove());
+
+const connected = async (user: string, password: string): Promise<Client> => {
+  const client = new Client({ host: url.hostname, port: Number(url.port), database: "offledger", user, password });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+};
+
+test("the role of the services owns its database, and is nothing more", async () => {
+  const client = await connected("offledger", PASSWORD);
+  const { rows } = await client.query(
+    "SELECT rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user",
+  );
+  expect(rows.flatMap((row: object) => Object.values(row))).toEqual([false, false, false, false, false]);
+});
+
+test("nobody logs in as superuser over the network, with the password that let in before", async () => {
+  expect(url.password).not.toBe("");
+  const client = new Client({ connectionString: url.href });
+  await expect(client.connect()).rejects.toMatchObject({ code: "28P01" });
+});
+
+/** The URL as in compose.yaml, without a password, on the server of this test. */
+async function migrate(mode: number): Promise<{ code: number | null; out: string; err: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "offledger-pgpass-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const path = join(folder, "pgpass");
+  await writeFile(
+    path,
+    `${url.hostname}:${url.port}:offledger:offledger:${PASSWORD.replaceAll(":", String.raw`\:`)}\n`,
+  );
+  await chmod(path, mode);
+  const env = { OFFLEDGER_DATABASE_URL: `postgres://offledger@${url.host}/offledger`, PGPASSFILE: path };
+  return run(process.execPath, [main, "migrate"], { cwd: folder, env });
+}
+
+test("a file that others may read is not taken for the password", async () => {
+  const { code, err } = await migrate(0o644);
+  expect(code).toBeGreaterThan(0);
+  expect(err).toContain("password");
+});
+
+test("the password comes out of PGPASSFILE", async () => {
+  const { code, out } = await migrate(0o600);
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(/^the schema is at version \d+ now, from 0\n$/),
+  });
+});

@@ -1,0 +1,61 @@
+/** What deploy/Dockerfile puts into the image, in a folder: its last stage, step by step, without the base image. */
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, relative } from "node:path";
+import { promisify } from "node:util";
+import type { Copied, Stage } from "./dockerfile.js";
+
+const exec = promisify(execFile);
+/** Where the first stage works. */
+const BUILD = "/build";
+
+/**
+ * The folder of the first stage. It is the checkout, which `npm test` has built;
+ * with OFFLEDGER_TEST_IMAGE=build it is made as the file says, which fetches packages.
+ */
+export async function built(stage: Stage): Promise<string> {
+  if (process.env["OFFLEDGER_TEST_IMAGE"] !== "build") return process.cwd();
+  const folder = mkdtempSync(join(tmpdir(), "offledger-build-"));
+  for (const copied of stage.copied) copy(copied, process.cwd(), folder);
+  for (const line of stage.runs) await exec("sh", ["-c", line], { cwd: folder, timeout: 300_000 });
+  return folder;
+}
+
+/** The working folder of the image, as the last stage makes it. */
+export function imageFolder(last: Stage, from: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "offledger-image-"));
+  for (const copied of last.copied) {
+    const root = copied.stage === undefined ? process.cwd() : from;
+    const isPackages = copied.sources.includes(`${BUILD}/node_modules`);
+    if (isPackages && from === process.cwd()) copyPackages(folder);
+    else copy(copied, root, folder);
+  }
+  return folder;
+}
+
+export const removed = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+
+/** A path of the first stage, seen from its folder. */
+export const inBuild = (path: string): string => (path.startsWith(`${BUILD}/`) ? relative(BUILD, path) : path);
+
+/** As COPY does it: into a folder where the target ends with a slash, the contents of a folder, and a file as what it is called. */
+function copy({ sources, target }: Copied, root: string, folder: string): void {
+  for (const source of sources) {
+    const to = target.endsWith("/") ? join(folder, target, basename(source)) : join(folder, target);
+    cpSync(join(root, inBuild(source)), to, { recursive: true });
+  }
+}
+
+/** What `npm prune --omit=dev` leaves, by the lock file. */
+function copyPackages(folder: string): void {
+  const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
+    packages: Record<string, { readonly dev?: boolean }>;
+  };
+  for (const [path, { dev }] of Object.entries(packages)) {
+    if (path === "" || dev === true) continue;
+    mkdirSync(join(folder, path), { recursive: true });
+    const isOwn = (file: string) => !relative(path, file).split("/").includes("node_modules");
+    cpSync(path, join(folder, path), { recursive: true, filter: isOwn });
+  }
+}

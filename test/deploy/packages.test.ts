@@ -1,0 +1,82 @@
+/** What is depended on: pinned, and under licences that are listed and allowed. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const read = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly libc?: readonly string[];
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const own = read("package.json") as Manifest;
+const { lockfileVersion, packages } = read("package-lock.json") as {
+  lockfileVersion: number;
+  packages: Record<string, Locked>;
+};
+const locked = Object.entries(packages).filter(([path]) => path !== "");
+
+describe("package-lock.json", () => {
+  test("has what package.json asks for, which are exact versions", () => {
+    expect(lockfileVersion).toBe(3);
+    const asked = Object.entries({ ...own.dependencies, ...own.devDependencies });
+    expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
+    expect(asked.filter(([name, version]) => packages[`node_modules/${name}`]?.version !== version)).toEqual([]);
+  });
+
+  test("has a hash of every package but tools for platforms that the registry at hand did not carry", () => {
+    const unhashed = locked.filter(([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ""));
+    const wrong = unhashed.filter(([, { dev, optional, os, cpu }]) => !dev || !optional || !os || !cpu);
+    expect(wrong).toEqual([]);
+    // Where the image is built, and the tests run, everything has one.
+    const here = unhashed.filter(
+      ([, { os, cpu, libc }]) =>
+        os?.includes("linux") && (cpu?.includes("x64") || cpu?.includes("arm64")) && !libc?.includes("musl"),
+    );
+    expect(here).toEqual([]);
+  });
+
+  test("names no registry: each fetches from its own, and the hashes say whether it is the same", () => {
+    expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+  });
+});
+
+describe("docs/licenses.md", () => {
+  const rows = readFileSync("docs/licenses.md", "utf8").matchAll(/^\| (\S+) \| (\d\S+) \| (.+) \|$/gm);
+  const listed = [...rows].map(([, name = "", version = "", license = ""]) => ({ name, version, license }));
+
+  test("lists what is installed to run the program: npm run licenses writes it", () => {
+    const paths = execFileSync("npm", ["ls", "--omit=dev", "--all", "--parseable"], { encoding: "utf8" });
+    const folders = paths.split("\n").filter((path) => path.includes("node_modules"));
+    expect(folders.length).toBeGreaterThan(20);
+    const installed = folders.map((folder) => {
+      const { name, version, license = "none" } = read(join(folder, "package.json")) as Manifest;
+      return `${name} ${version} ${license.replaceAll(/[()]/g, "")}`;
+    });
+    const told = listed.map(({ name, version, license }) => `${name} ${version} ${license}`);
+    expect(told).toEqual([...new Set(installed)].toSorted());
+  });
+
+  test("has licences only under which the program may be passed on without more than a notice", () => {
+    const allowed = new Set(["0BSD", "Apache-2.0", "BlueOak-1.0.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"]);
+    expect(listed.length).toBeGreaterThan(20);
+    const others = listed.filter(({ license }) => license.split(" AND ").some((part) => !allowed.has(part)));
+    expect(others).toEqual([]);
+  });
+});

@@ -1,0 +1,101 @@
+/** deploy/offledger@.service and offledger.env, held against the program. */
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config/config.js";
+import { type Setting, settings } from "../../src/config/settings.js";
+import { main, run } from "../fixtures/program.js";
+import { sections, variables } from "./unit.js";
+
+const text = readFileSync("deploy/offledger@.service", "utf8");
+const { Unit, Service, Install } = sections(text);
+const envText = readFileSync("deploy/offledger.env", "utf8");
+const example = variables(envText, true);
+
+/** The last value of a name, which is the one that holds. */
+const value = (name: string): string | undefined => Service?.[name]?.at(-1);
+const only = (...names: string[]): Record<string, string> => ({
+  ...variables(envText),
+  ...Object.fromEntries(Object.entries(example).filter(([name]) => names.some((begin) => name.startsWith(begin)))),
+});
+
+describe("the unit", () => {
+  test("starts what is built, with the command behind the @", () => {
+    const [node, program, ...rest] = value("ExecStart")?.split(" ") ?? [];
+    expect(node).toBe("/usr/bin/node");
+    const inRepository = program?.replace(/^\/opt\/offledger\//, "");
+    expect(main.endsWith(`/${inRepository}`)).toBe(true);
+    expect(rest).toEqual(["%i"]);
+    expect(value("WorkingDirectory")).toBe("/opt/offledger");
+    expect(value("EnvironmentFile")).toBe("/etc/offledger/%i.env");
+    expect(Unit?.["After"]?.[0]).toContain("network-online.target");
+    expect(Install).toEqual({ WantedBy: ["multi-user.target"] });
+    const instances = [...text.matchAll(/offledger@(\w+)/g)].map(([, command]) => command);
+    expect(instances).toEqual(["serve", "mirror", "api"]);
+  });
+
+  test("is not started again where the program says that its configuration is wrong", async () => {
+    const { code } = await run(process.execPath, [main, "api"], { cwd: tmpdir() });
+    expect(value("Restart")).toBe("on-failure");
+    expect(value("RestartPreventExitStatus")).toBe(String(code));
+  });
+
+  test("gives requests under way the time that the settings give them", () => {
+    const read = readConfig(["serve"], variables(envText));
+    if (!read.ok) throw new Error(read.wrong.join("\n"));
+    expect(Number(value("TimeoutStopSec"))).toBeGreaterThan(read.config.graceSeconds + 5);
+    expect(value("KillSignal") ?? "SIGTERM").toBe("SIGTERM");
+  });
+
+  test.each([
+    ["DynamicUser", "yes"],
+    ["NoNewPrivileges", "yes"],
+    ["CapabilityBoundingSet", ""],
+    ["AmbientCapabilities", ""],
+    ["ProtectSystem", "strict"],
+    ["ProtectHome", "yes"],
+    ["PrivateTmp", "yes"],
+    ["PrivateDevices", "yes"],
+    ["PrivateUsers", "yes"],
+    ["ProtectKernelTunables", "yes"],
+    ["ProtectKernelModules", "yes"],
+    ["ProtectControlGroups", "yes"],
+    ["RestrictNamespaces", "yes"],
+    ["RestrictSUIDSGID", "yes"],
+    ["LockPersonality", "yes"],
+    ["SystemCallArchitectures", "native"],
+    ["LimitCORE", "0"],
+    ["UMask", "0077"],
+    // V8 makes the code that it runs.
+    ["MemoryDenyWriteExecute", "no"],
+  ])("%s is %s", (name, expected) => {
+    expect(value(name)).toBe(expected);
+  });
+
+  test("allows the calls and addresses that the program was seen to use, and bounds what it takes", () => {
+    expect(Service?.["SystemCallFilter"]).toEqual(["@system-service", "~@privileged @resources", "@pkey"]);
+    expect(value("SystemCallErrorNumber")).toBe("EPERM");
+    expect(value("RestrictAddressFamilies")?.split(" ")).toEqual(["AF_INET", "AF_INET6", "AF_NETLINK", "AF_UNIX"]);
+    expect(Number(value("LimitNOFILE"))).toBeGreaterThanOrEqual(65_536);
+    expect(value("MemoryMax")).toMatch(/^\d+G$/);
+    expect(Number(value("TasksMax"))).toBeGreaterThan(0);
+  });
+});
+
+describe("the example of its settings", () => {
+  test("names settings that there are", () => {
+    const known = new Set(Object.values<Setting<unknown>>(settings).map(({ variable }) => variable));
+    expect(Object.keys(example).filter((name) => name !== "NODE_OPTIONS" && !known.has(name))).toEqual([]);
+    expect(Object.keys(example).length).toBeGreaterThan(Object.keys(variables(envText)).length + 5);
+  });
+
+  test.each([
+    ["as it stands", "serve", only()],
+    ["with a file", "serve", only("OFFLEDGER_SNAPSHOT")],
+    ["with a participant", "serve", only("OFFLEDGER_LEDGER", "OFFLEDGER_OIDC")],
+    ["with a database", "api", only("OFFLEDGER_DATABASE", "NODE_OPTIONS")],
+    ["with both", "mirror", only("OFFLEDGER_LEDGER", "OFFLEDGER_OIDC", "OFFLEDGER_DATABASE")],
+  ])("is taken %s", (_what, command, env) => {
+    expect(readConfig([command], env)).toMatchObject({ ok: true, command });
+  });
+});
