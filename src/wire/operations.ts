@@ -1,6 +1,6 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import { isHealth } from "../edge/health.js";
+import { isHealth } from "./edge/health.js";
 import type { Offered } from "../service/handlers.js";
 import { Answer } from "./answer/answer.js";
 import { toConnectError } from "./errors.js";

@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import { type Guard, guard, usualGuard } from "../edge/guard.js";
+import { type Guard, guard, usualGuard } from "./edge/guard.js";
 import type { Offered } from "../service/handlers.js";
 import { docs } from "./docs.js";
 import { httpError } from "./errors.js";

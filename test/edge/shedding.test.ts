@@ -6,7 +6,7 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.js";
-import { usualGuard } from "../../src/edge/guard.js";
+import { usualGuard } from "../../src/wire/edge/guard.js";
 import { createServer } from "../../src/wire/server.js";
 import { offerSome } from "../fixtures/offering.js";
 

@@ -4,7 +4,7 @@ import { limitPaths } from "./paths.js";
 import { limitRates, type Rates } from "./rates.js";
 import { Shedding } from "./shedding.js";
 import { asksForHealth } from "./health.js";
-import { refuse } from "../wire/refusing.js";
+import { refuse } from "../refusing.js";
 
 export interface Guard {
   readonly maxPathBytes: number;

@@ -1,7 +1,7 @@
 import rateLimit from "@fastify/rate-limit";
 import { Code } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { later, refuse } from "../wire/refusing.js";
+import { later, refuse } from "../refusing.js";
 import { clientOf } from "./client-address.js";
 import { asksForHealth } from "./health.js";
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { httpError } from "../wire/errors.js";
-import { pathOf, send } from "../wire/rest.js";
+import { httpError } from "../errors.js";
+import { pathOf, send } from "../rest.js";
 
 /** Refuses requests whose path with its query is longer than so many bytes. */
 export function limitPaths(server: FastifyInstance, maxBytes: number): void {

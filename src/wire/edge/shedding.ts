@@ -1,5 +1,5 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { later } from "../wire/refusing.js";
+import { later } from "../refusing.js";
 
 /** When a caller may ask again, in seconds. */
 const RETRY_SECONDS = 1;
