@@ -12,6 +12,7 @@ import { services } from "./service/services.js";
 import { health } from "./service/health.js";
 import type { Roles } from "./source/in-database.js";
 import { sourceOf } from "./source/source-of.js";
+import { standard } from "./standard/standard.js";
 import { MemoryStore } from "./store/memory.js";
 import { Database } from "./store/postgres/database.js";
 import { migrate, type Migrated } from "./store/postgres/migrate.js";
@@ -56,7 +57,11 @@ export async function startApp(config: Config, now: () => number = Date.now, rol
   const offered = roles.answers
     ? services(engine, { words, countsHoldings: config.totalSupply, openApi, unreadiness })
     : health(unreadiness);
-  const server = await createServer(offered, await serverOptions(config, openApi));
+  const served = offered.map(({ service }) => service);
+  const server = await createServer(offered, {
+    ...(await serverOptions(config, openApi)),
+    beside: (report) => standard({ services: served, unreadiness, reflects: config.reflection, report }),
+  });
   const close = async () => {
     await server.close(config.graceSeconds * 1000);
     await source.close();

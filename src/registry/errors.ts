@@ -36,7 +36,8 @@ export function shown(value: object | string | number | boolean | null): string 
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
   const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  // Cut between the halves of a pair it would be a text that gRPC cannot send.
+  return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text;
 }
 
 export const invalid = (message: string): RegistryError => new RegistryError("invalid", message);

@@ -1,4 +1,4 @@
-import { fastify, type FastifyInstance } from "fastify";
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Logger, pino } from "pino";
 import { type Guard, guard, usualGuard } from "./edge/guard.js";
 import type { Offered } from "../service/handlers.js";
@@ -37,6 +37,8 @@ export interface ServerOptions {
   readonly watchers?: readonly Watcher[];
   /** Largest body of a request, in bytes; 1 MiB, twenty times a settlement of the worst case, where it is not said. */
   readonly maxBodyBytes?: number;
+  /** Serves more beside the operations; given where to tell of what is a defect. */
+  readonly beside?: (report: (defect: unknown) => void) => (server: FastifyInstance) => Promise<void>;
   readonly connections?: ConnectionLimits;
   readonly guard?: Guard;
   readonly arguments?: ArgumentLimits;
@@ -68,12 +70,17 @@ export async function createServer(offered: readonly Offered[], options: ServerO
   const shedding = await guard(server, options.guard ?? usualGuard);
   const report = (defect: unknown, name: string) => log.error({ err: defect, rpc: name }, "a request failed");
   const served = operations(offered, report, options.arguments, () => shedding.refusal());
-  server.setNotFoundHandler(async (request, reply) => {
-    const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
-    await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
+  server.setNotFoundHandler(notFound);
+  // Before a body is read, which Fastify would answer for by itself where it cannot be.
+  server.addHook("onRequest", (request, reply, done) => {
+    if (request.is404) void notFound(request, reply);
+    else done();
   });
   await server.register(rest(served, maxBodyBytes, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(rpc(served, maxBodyBytes, (defect) => log.error({ err: defect }, "a request failed")));
+  if (options.beside !== undefined) {
+    await server.register(options.beside((defect) => log.error({ err: defect }, "a request failed")));
+  }
   await server.register(docs(options.openApi));
   server.addHook("preClose", (done) => {
     listener.drain(answerLate);
@@ -97,4 +104,9 @@ export async function createServer(offered: readonly Offered[], options: ServerO
       }
     },
   };
+}
+
+async function notFound(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
+  await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
 }

@@ -21,7 +21,7 @@ export class FirstBytes {
     const stop = () => {
       this.#silent.delete(socket);
       clearTimeout(timer);
-      socket.off("data", onData).off("close", stop);
+      socket.off("data", onData).off("end", onEnd).off("close", stop);
     };
     const onData = (chunk: Buffer) => {
       seen = Buffer.concat([seen, chunk]);
@@ -34,9 +34,10 @@ export class FirstBytes {
       socket.off("error", ignore);
       this.#hand(socket, fits);
     };
+    const onEnd = () => socket.destroy();
     const timer = setTimeout(() => socket.destroy(), FIRST_BYTES_MS);
     this.#silent.add(socket);
-    socket.on("error", ignore).on("data", onData).once("close", stop);
+    socket.on("error", ignore).on("data", onData).on("end", onEnd).once("close", stop);
   }
 
   /** Ends those of which nothing is known yet. */

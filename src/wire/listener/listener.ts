@@ -55,13 +55,18 @@ export class Listener {
     );
     http1.maxConnections = maxConnections;
     http1.timeout = STALLED_MS;
+    http1.on("checkContinue", (request: http.IncomingMessage, response: http.ServerResponse) => {
+      // Behind another answer on its connection, Node.js would put it between the head of that one and its body.
+      if (response.socket !== null) response.writeContinue();
+      handler(request, response);
+    });
     const [serveHttp1] = http1.listeners("connection");
     if (serveHttp1 === undefined) throw new Error("this Node.js has no listener for HTTP/1.1 connections");
     const sessions = new Sessions(handler, this.#limits);
     http1.removeAllListeners("connection");
     const hand = (socket: Socket, isHttp2: boolean) => {
       // Stays paused: HTTP/2 takes what has been read already out of the socket's buffer itself.
-      if (isHttp2) sessions.server.emit("connection", socket);
+      if (isHttp2) sessions.take(socket);
       else {
         Reflect.apply(serveHttp1, http1, [socket]);
         socket.resume();

@@ -1,11 +1,15 @@
 import type http from "node:http";
 import http2 from "node:http2";
+import type { Socket } from "node:net";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS, tooSlow } from "./limits.js";
 
 /** How often sessions are looked at. */
 const LOOK_MS = 500;
 /** The time for which cancelled requests are counted. */
 const RESETS_MS = 10_000;
+/** How often a session is asked for a sign of life, and how often it may give none. */
+const PING_MS = 20_000;
+const MOST_UNANSWERED = 3;
 /** Streams of these paths are meant to last; whoever serves them bounds them. */
 const LASTING = "/grpc.";
 
@@ -17,6 +21,9 @@ interface Watched {
   idleSince: number;
   resets: number;
   resetsSince: number;
+  /** When it was asked for a sign of life, and how often it has given none since. */
+  pinged: number;
+  unanswered: number;
 }
 
 /**
@@ -25,21 +32,37 @@ interface Watched {
  * come but no requests do all end.
  */
 export class Sessions {
-  readonly server: http2.Http2Server;
+  readonly #server: http2.Http2Server;
   readonly #limits: ConnectionLimits;
   readonly #sessions = new Map<http2.ServerHttp2Session, Watched>();
+  /** Their connections, which outlast them where a caller does not read what was sent last. */
+  readonly #sockets = new Set<Socket>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(handler: Handler, limits: ConnectionLimits) {
     this.#limits = limits;
     const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
-    this.server = http2.createServer({ settings }, (request, response) =>
+    const serve = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) =>
       // The compatibility classes of HTTP/2 have what Fastify uses of a request and a response.
-      handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse),
-    );
-    this.server.on("session", (session) => this.#watch(session));
+      handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
+    this.#server = http2.createServer({ settings }, serve);
+    this.#server.on("checkContinue", (request, response) => {
+      // On a stream that the caller has reset meanwhile Node.js would throw, with nobody to catch it.
+      if (!request.stream.destroyed && !request.stream.closed) response.writeContinue();
+      serve(request, response);
+    });
+    this.#server.on("session", (session) => this.#watch(session));
     // A peer that breaks the protocol loses its session; there is nobody else to tell.
-    this.server.on("sessionError", (_error, session) => session.destroy());
+    this.#server.on("sessionError", (_error, session) => session.destroy());
+  }
+
+  /** Takes a connection over. */
+  take(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    // Who has ended his side over HTTP/1.1 may wait for an answer. Over HTTP/2 he has gone.
+    socket.allowHalfOpen = false;
+    this.#server.emit("connection", socket);
   }
 
   /** Lets nothing new begin; each ends when what is under way on it has been answered. */
@@ -50,11 +73,19 @@ export class Sessions {
   /** Ends every connection at once. */
   destroy(): void {
     for (const session of this.#sessions.keys()) session.destroy();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #watch(session: http2.ServerHttp2Session): void {
     const now = performance.now();
-    const watched: Watched = { streams: new Map(), idleSince: now, resets: 0, resetsSince: now };
+    const watched: Watched = {
+      streams: new Map(),
+      idleSince: now,
+      resets: 0,
+      resetsSince: now,
+      pinged: now,
+      unanswered: 0,
+    };
     this.#sessions.set(session, watched);
     this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
     session.once("close", () => {
@@ -87,8 +118,10 @@ export class Sessions {
 
   #look(): void {
     const now = performance.now();
-    for (const [session, { streams, idleSince }] of this.#sessions) {
-      if (streams.size === 0 && now - idleSince > IDLE_MS) session.close();
+    for (const [session, watched] of this.#sessions) {
+      const { streams, idleSince } = watched;
+      if ((streams.size === 0 && now - idleSince > IDLE_MS) || watched.unanswered > MOST_UNANSWERED) session.destroy();
+      else if (now - watched.pinged > PING_MS) ping(session, watched, now);
       for (const [stream, begun] of streams) {
         if (!stream.readableEnded && now - begun > this.#limits.requestMs) endSlow(stream, this.#limits.requestMs);
         else if (now - begun > STALLED_MS) stream.close(http2.constants.NGHTTP2_CANCEL);
@@ -97,9 +130,21 @@ export class Sessions {
   }
 }
 
+/**
+ * Where a peer has broken the protocol, Node.js often takes leave of it, reads no
+ * more, and never sees that the peer closes the connection.
+ */
+function ping(session: http2.ServerHttp2Session, watched: Watched, now: number): void {
+  watched.pinged = now;
+  watched.unanswered++;
+  session.ping((error) => {
+    if (error === null) watched.unanswered = 0;
+  });
+}
+
 /** Ends a request that has not come whole, with the status of HTTP for it where none was sent. */
 function endSlow(stream: http2.ServerHttp2Stream, requestMs: number): void {
-  if (!stream.headersSent && !stream.destroyed) {
+  if (!stream.headersSent && !stream.destroyed && !stream.closed) {
     stream.respond({ ":status": 408, "content-type": "application/json" });
     stream.end(JSON.stringify({ error: tooSlow(requestMs) }));
   }

@@ -49,7 +49,7 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
         message,
         (answer) => answer.binary(),
         (written) => {
-          if (stream.destroyed) return exchange.end(Code.Canceled);
+          if (isOver(stream)) return exchange.end(Code.Canceled);
           const head = { ":status": 200, "content-type": CONTENT_TYPE, "grpc-accept-encoding": ACCEPTED, ...given };
           // Sent by the response when the stream asks for them.
           response.addTrailers(OK);
@@ -72,15 +72,24 @@ function sendError(
   error: ConnectError,
 ): void {
   exchange.end(error.code);
-  if (stream.destroyed) return;
+  if (isOver(stream)) return;
   const head: OutgoingHttpHeaders = { ":status": 200, "content-type": CONTENT_TYPE, ...given };
-  setTrailerStatus(new Headers(), error).forEach((value, name) => (head[name] = value));
+  const { rawMessage, code, metadata } = error;
+  // Half of a surrogate pair could not be encoded.
+  const told = new ConnectError(rawMessage.toWellFormed(), code, metadata);
+  setTrailerStatus(new Headers(), told).forEach((value, name) => (head[name] = value));
   stream.respond(head, ENDING);
 }
+
+/** A stream that either end has closed is destroyed some turns later, and takes no head from then on. */
+const isOver = ({ destroyed, closed }: ServerHttp2Stream): boolean => destroyed || closed;
 
 function decode({ method }: Operation, body: Buffer): Message {
   if (body.length === 0) {
     throw new ConnectError("protocol error: missing input message for unary method", Code.Unimplemented);
+  }
+  if (body.length > FRAME && body.length > FRAME + body.readUInt32BE(1)) {
+    throw new ConnectError("protocol error: received extra input message for unary method", Code.Unimplemented);
   }
   if (body.length < FRAME || body.length !== FRAME + body.readUInt32BE(1)) {
     throw new ConnectError(

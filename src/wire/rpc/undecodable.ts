@@ -9,6 +9,10 @@ import { Code } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalHandler, type UniversalServerResponse } from "@connectrpc/connect/protocol";
 
 const PARSE = "parse binary";
+/** Its words for a body that ends before its compression does. */
+const DECOMPRESS = "decompression failed";
+/** What is said of an error that is none of Connect: an operation has no other, so it is the base64 of a GET. */
+const UNREAD = "internal error";
 const INTERNAL = String(Code.Internal);
 const INVALID = String(Code.InvalidArgument);
 
@@ -31,9 +35,10 @@ async function corrected(response: UniversalServerResponse): Promise<UniversalSe
 /** Connect: a status, and a JSON body with code and message. */
 async function correctedConnect(response: UniversalServerResponse): Promise<UniversalServerResponse> {
   const body = await bytesOf(response);
-  const told = JSON.parse(body.toString()) as { code?: string; message?: string };
-  if (told.code !== "internal" || told.message?.startsWith(PARSE) !== true) return withBody(response, body);
-  const text = Buffer.from(JSON.stringify({ ...told, code: "invalid_argument" }));
+  const { code, message = "" } = JSON.parse(body.toString()) as { code?: string; message?: string };
+  if (code !== "internal" || !(isCallers(message) || message === UNREAD)) return withBody(response, body);
+  const said = message === UNREAD ? "the message in the query is not base64" : message;
+  const text = Buffer.from(JSON.stringify({ code: "invalid_argument", message: said }));
   response.header?.set("content-length", String(text.length));
   return { ...withBody(response, text), status: 400 };
 }
@@ -52,8 +57,10 @@ async function correctedGrpcWeb(response: UniversalServerResponse): Promise<Univ
 }
 
 function isOurs(status: string | null | undefined, message: string | null | undefined): boolean {
-  return status === INTERNAL && decodeURIComponent(message ?? "").startsWith(PARSE);
+  return status === INTERNAL && isCallers(decodeURIComponent(message ?? ""));
 }
+
+const isCallers = (message: string): boolean => message.startsWith(PARSE) || message === DECOMPRESS;
 
 /** All that an answer sends. */
 export async function bytesOf({ body }: UniversalServerResponse): Promise<Buffer> {

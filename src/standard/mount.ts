@@ -1,0 +1,73 @@
+import { IncomingMessage, type ServerResponse } from "node:http";
+import { constants, type Http2ServerRequest } from "node:http2";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { protocolOf } from "../wire/protocol.js";
+import { outcomeOfAnswer } from "../wire/rpc/outcome.js";
+import { blameCaller } from "../wire/rpc/undecodable.js";
+import { readRest } from "../wire/rpc/unread.js";
+import { put, takeOver } from "../wire/sending.js";
+
+/** Trailers of gRPC-Web stand in the body, which is not kept here. */
+const NOTHING = Buffer.alloc(0);
+
+/** Serves what a router of connect-es has, streams too. `report` is told of what is a defect of ours. */
+export function mount(server: FastifyInstance, { handlers }: ConnectRouter, report: (defect: unknown) => void): void {
+  // Each protocol reads the body itself.
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  for (const handler of handlers) {
+    // What corrects an error has to have all of the answer.
+    const handle = handler.method.methodKind === "unary" ? blameCaller(handler) : handler;
+    const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
+      put(reply.raw, takeOver(reply));
+      serve(handle, request, reply.raw).catch((error: unknown) => {
+        // Who has gone needs no answer.
+        if (ConnectError.from(error).code !== Code.Aborted) report(error);
+        reply.raw.destroy();
+      });
+    };
+    // Behind the hooks of the server, and before Fastify prepares to read a body; so the handler is never reached.
+    const config = { operation: handler.requestPath.slice(1), isRpc: true };
+    server.all(handler.requestPath, { onRequest, config }, () => undefined);
+  }
+}
+
+async function serve(handle: UniversalHandler, request: FastifyRequest, response: ServerResponse): Promise<void> {
+  const { exchange, raw } = request;
+  exchange.operation = handle.requestPath.slice(1);
+  exchange.protocol = protocolOf(request);
+  leaveNothing(raw, response);
+  const asked = universalRequestFromNodeRequest(raw, response, undefined, undefined);
+  // A body that is not decoded comes as bytes.
+  const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  try {
+    const answer = await handle({ ...asked, body });
+    await universalResponseToNodeResponse(answer, response);
+    exchange.end(outcomeOfAnswer(answer, exchange.protocol, NOTHING));
+  } finally {
+    // What has not ended until here has been cut.
+    exchange.end(Code.Canceled);
+  }
+}
+
+/**
+ * What a caller still sends behind an answer that is complete must not hold the
+ * connection up. Over HTTP/2 the stream is ended, without an error, as gRPC has it.
+ */
+function leaveNothing(request: IncomingMessage, response: ServerResponse): void {
+  if (request instanceof IncomingMessage) {
+    response.once("finish", () => void readRest(request));
+    return;
+  }
+  const { stream } = request as unknown as Http2ServerRequest;
+  const close = () => {
+    stream.close(constants.NGHTTP2_NO_ERROR);
+    // A stream with bytes that nobody takes stays.
+    void readRest(request);
+  };
+  // Behind the listener that sends the trailers.
+  stream.once("wantTrailers", () => setImmediate(close));
+}
