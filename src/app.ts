@@ -1,5 +1,8 @@
 /** The composition root: picks the source, wires the parts, opens the listener. */
-import { createRequire } from "node:module";
+import { pino } from "pino";
+import { openApi, packageVersion } from "./contents.js";
+import { Ends } from "./ends.js";
+import { accessOf } from "./access/access.js";
 import type { Config } from "./config/config.js";
 import { readInstruments } from "./config/instruments-file.js";
 import { Decoder } from "./ledger/decode.js";
@@ -13,10 +16,10 @@ import { health } from "./service/health.js";
 import type { Roles } from "./source/in-database.js";
 import { sourceOf } from "./source/source-of.js";
 import { standard } from "./standard/standard.js";
+import { startTelemetry } from "./telemetry/telemetry.js";
 import { MemoryStore } from "./store/memory.js";
 import { Database } from "./store/postgres/database.js";
 import { migrate, type Migrated } from "./store/postgres/migrate.js";
-import type { JsonObject } from "./store/store.js";
 import { keepTicksQuick } from "./wire/quick-ticks.js";
 import { createServer } from "./wire/server.js";
 
@@ -30,9 +33,14 @@ export interface App {
   readonly unreadiness: string | undefined;
   /** What it served when it started; undefined where it is not all in this process. */
   readonly inventory: Inventory | undefined;
+  /** Where metrics are; undefined where none are served. */
+  readonly metricsUrl: string | undefined;
   /** Takes no more requests, ends those under way, and lets go of everything. */
   close(): Promise<void>;
 }
+
+/** What the last traces have to be sent where the requests have taken all of the grace, in milliseconds. */
+const LAST_WORDS_MS = 250;
 
 /** A process by itself, which does all that there is to do. */
 const ALONE: Roles = { mirrors: true, answers: true };
@@ -48,35 +56,51 @@ const ALONE: Roles = { mirrors: true, answers: true };
  */
 export async function startApp(config: Config, now: () => number = Date.now, roles: Roles = ALONE): Promise<App> {
   keepTicksQuick();
+  const ends = new Ends(config.graceSeconds * 1000);
+  try {
+    return await start(config, now, roles, ends);
+  } catch (error) {
+    await ends.all();
+    throw error;
+  }
+}
+
+async function start(config: Config, now: () => number, roles: Roles, ends: Ends): Promise<App> {
   const registry = await registryOf(config);
   const words = await readInstruments(config.instruments);
+  const options = await serverOptions(config, openApi);
   const source = await sourceOf(config, roles, registry.kinds, now);
-  const openApi = openApiDocument();
+  ends.add(() => source.close());
   const unreadiness = () => source.unreadiness();
   const engine = new Engine(registry, source.reader, source, now, source.history);
   const offered = roles.answers
     ? services(engine, { words, countsHoldings: config.totalSupply, openApi, unreadiness })
     : health(unreadiness);
+  const guards = roles.answers ? accessOf(config, offered, now) : [];
+  const log = pino({ level: config.logLevel }, process.stderr);
+  const telemetry = await startTelemetry(config, log, {
+    version: packageVersion(),
+    unreadiness,
+    standing: () => source.standing(),
+    census: source.isAtHand ? () => source.reader.read((view) => view.census()) : undefined,
+  });
+  ends.add((graceMs) => telemetry.close(Math.max(LAST_WORDS_MS, graceMs)));
   const served = offered.map(({ service }) => service);
   const server = await createServer(offered, {
-    ...(await serverOptions(config, openApi)),
+    ...options,
+    log,
+    guards,
+    watchers: telemetry.watchers,
     beside: (report) => standard({ services: served, unreadiness, reflects: config.reflection, report }),
   });
-  const close = async () => {
-    await server.close(config.graceSeconds * 1000);
-    await source.close();
-  };
-  try {
-    await source.start(server.log);
-    // What is at hand is not waited for.
-    const isKnown = source.isAtHand && source.refusal() === undefined;
-    const inventory = isKnown ? await source.reader.read((view) => registry.inventory(view)) : undefined;
-    const url = await server.listen(config.host, config.port);
-    return { url, source: source.name, unreadiness: unreadiness(), inventory, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  ends.add((graceMs) => server.close(graceMs));
+  await source.start(log);
+  // What is at hand is not waited for.
+  const isKnown = source.isAtHand && source.refusal() === undefined;
+  const inventory = isKnown ? await source.reader.read((view) => registry.inventory(view)) : undefined;
+  const url = await server.listen(config.host, config.port);
+  const { metricsUrl } = telemetry;
+  return { url, source: source.name, unreadiness: unreadiness(), inventory, metricsUrl, close: () => ends.all() };
 }
 
 /** Brings the schema of a database up to date. Throws DatabaseError. */
@@ -104,8 +128,4 @@ export async function checkSnapshot(config: Config, content: string): Promise<Ch
   const store = new MemoryStore();
   await store.replace(snapshot.contracts, snapshot.offset);
   return { snapshot, inventory: store.read((view) => registry.inventory(view)) };
-}
-
-function openApiDocument(): JsonObject {
-  return createRequire(import.meta.url)("#openapi.json") as JsonObject;
 }

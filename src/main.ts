@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /** Arguments and environment -> config -> app -> signals. */
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { type App, type Check, checkSnapshot, migrateDatabase, startApp } from "./app.js";
 import { askHealth } from "./ask-health.js";
 import { type Config, readConfig } from "./config/config.js";
+import { packageVersion } from "./contents.js";
 import { helpText } from "./config/help.js";
 import { SettingError } from "./config/setting-error.js";
 import { describeCheck, describeStart } from "./describe.js";
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
     case "help":
       return print(helpText());
     case "version":
-      return print(`${version()}\n`);
+      return print(`${packageVersion()}\n`);
   }
 }
 
@@ -120,11 +120,6 @@ function startFailure(config: Config, error: unknown): readonly [message: string
   if (error instanceof SettingError) return [error.message, EXIT_WRONG];
   if (error instanceof DatabaseError) return [`OFFLEDGER_DATABASE_URL: ${error.message}`, EXIT_WRONG];
   return [`the service cannot start: ${messageOf(error)}`, EXIT_FAILED];
-}
-
-function version(): string {
-  const { version: text } = createRequire(import.meta.url)("#package.json") as { version: string };
-  return text;
 }
 
 function print(text: string): void {

@@ -16,7 +16,8 @@ export async function serverOptions(config: Config, openApi: object): Promise<Se
       maxStreams: config.maxStreams,
       maxResets: config.maxResets,
     },
-    guard: {
+    edge: {
+      corsOrigins: config.corsOrigins,
       maxPathBytes: config.maxPathBytes,
       maxDelayMs: config.maxDelayMs,
       rates: { perClient: config.ratePerClient, inAll: config.rateInAll },

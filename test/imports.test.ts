@@ -12,7 +12,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   registry: ["store/store"],
   ledger: ["store/store"],
   service: ["registry", "gen"],
-  telemetry: ["ledger", "source"],
+  telemetry: ["config", "ledger", "source", "store/store"],
+  access: ["config", "service", "wire"],
   wire: ["telemetry", "service", "registry/derived", "registry/errors", "registry/registry", "gen"],
   standard: ["gen", "wire"],
   describe: ["ledger", "registry", "store/store"],
@@ -20,6 +21,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   source: ["config", "ledger", "registry", "store", "store/store"],
   "server-options": ["config", "wire"],
   app: [
+    "access",
+    "contents",
+    "ends",
     "config",
     "ledger",
     "registries",
@@ -33,8 +37,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "telemetry",
     "wire",
   ],
+  contents: ["store/store"],
+  ends: [],
   "ask-health": ["config"],
-  main: ["app", "ask-health", "config", "describe", "ledger", "source", "store"],
+  main: ["app", "ask-health", "contents", "config", "describe", "ledger", "source", "store"],
 };
 
 interface Import {

@@ -8,6 +8,8 @@ export interface Feeder {
   readonly name: string;
   /** Which contracts it feeds: a store that was fed by another with the same can be gone on with. */
   readonly origin: string;
+  /** How often what it reads from was lost since this process began; undefined for a file, which is there. */
+  reconnects(): number | undefined;
   /** Begins at what the store has. */
   feed(writer: StoreWriter, log: Log, signal: AbortSignal): Feeding;
 }
@@ -18,6 +20,8 @@ export interface Feeding extends Freshness {
   readonly begun: Promise<void>;
   /** Why the service is not ready; undefined where it is. */
   unreadiness(): string | undefined;
+  /** Offset up to which the store equals what feeds it; undefined before the first state. */
+  offset(): number | undefined;
   /** Milliseconds since the store was last known to equal what feeds it; undefined where it never was. */
   age(): number | undefined;
   /** Ends when the signal is aborted, and everything that was under way has ended. Never throws. */

@@ -20,6 +20,7 @@ export function fileFeeder(path: string, decoder: Decoder): Feeder {
   return {
     name: path,
     origin: `file ${path}`,
+    reconnects: () => undefined,
     feed(writer, log, signal) {
       const file = new SnapshotFile(path, decoder, writer);
       let isThere = false;
@@ -41,6 +42,7 @@ export function fileFeeder(path: string, decoder: Decoder): Feeder {
         refusal: () => undefined,
         unreadiness: () => undefined,
         catchUp: () => Promise.resolve(false),
+        offset: () => writer.anchor?.offset,
         age: () => (isThere ? 0 : undefined),
         ended,
       };

@@ -27,6 +27,9 @@ const RETRY_MS = 1_000;
 /** What a question to the mirror takes besides the mirror's own wait, at the most, in milliseconds. */
 const ON_THE_WAY_MS = 500;
 
+/** How a mirror stands that has not begun. */
+const NOWHERE = { offset: undefined, age: undefined };
+
 const MEGABYTE = 1_000_000;
 
 const clock = () => performance.now();
@@ -96,6 +99,16 @@ export function inDatabase(
       const { failure } = replica.standing;
       if (failure !== undefined) return `the database cannot be ${failure.trouble === "away" ? "reached" : "read"}`;
       return refusal() ?? unreadinessOf(replica.standing, limits);
+    },
+    standing() {
+      const { offset, age } = roles.answers ? replica.standing : (mirroring?.standing ?? NOWHERE);
+      return {
+        offset,
+        age,
+        reconnects: roles.mirrors ? feeder.reconnects() : undefined,
+        isMirroring: roles.mirrors ? (mirroring?.isFeeding ?? false) : undefined,
+        pool: database.pool,
+      };
     },
     catchUp: (offset) => feed.catchUp(offset, limits.readWait + ON_THE_WAY_MS),
     async close() {

@@ -25,6 +25,13 @@ export function inMemory(
     },
     refusal: () => (feeding === undefined ? "the service is starting" : feeding.refusal()),
     unreadiness: () => (feeding === undefined ? "the service is starting" : feeding.unreadiness()),
+    standing: () => ({
+      offset: feeding?.offset(),
+      age: feeding?.age(),
+      reconnects: feeder.reconnects(),
+      isMirroring: feeding !== undefined,
+      pool: undefined,
+    }),
     catchUp: (offset) => feeding?.catchUp(offset) ?? Promise.resolve(false),
     async close() {
       end.abort();

@@ -1,4 +1,5 @@
 import type { Log } from "../ledger/log.js";
+import type { CopyStanding } from "../ledger/participant/limits.js";
 import { channels } from "../store/postgres/channels.js";
 import type { Database } from "../store/postgres/database.js";
 import { asDatabaseError, type DatabaseError } from "../store/postgres/errors.js";
@@ -50,6 +51,16 @@ export class Mirroring {
     if (this.#missing !== undefined) return "the contracts cannot be read";
     if (!this.#isPlaced) return "the service is starting";
     return this.#feeding?.unreadiness();
+  }
+
+  /** Whether it has the lease, and feeds the database. */
+  get isFeeding(): boolean {
+    return this.#feeding !== undefined;
+  }
+
+  /** How far the database is, as far as this process knows: only while it feeds it. */
+  get standing(): CopyStanding {
+    return { offset: this.#feeding?.offset(), age: this.#feeding?.age() };
   }
 
   /** Ends when the signal is aborted, and not before. */

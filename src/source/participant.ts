@@ -49,12 +49,19 @@ export async function participantOf(
   const ca = ledgerCaFile === undefined ? undefined : await readFile(ledgerCaFile, "utf8");
   const token = tokensOf(config, ca, signal, now);
   const endpointFor = (until: AbortSignal) => ({ url: ledgerUrl, ca, token, signal: until });
+  let followed: Progress | undefined;
+  let earlier = 0;
+  const reconnects = () => earlier + (followed?.reconnects ?? 0);
   return {
     feeder: {
       name: ledgerUrl.href,
       origin: `participant of ${ledgerParties.toSorted().join(", ")}`,
+      reconnects,
       feed(writer, log, until): Feeding {
         const progress = new Progress(limitsOf(config), now);
+        // A store in a database is fed anew for each term.
+        earlier = reconnects();
+        followed = progress;
         const ledger = new ParticipantClient(endpointFor(until), ledgerParties, kinds);
         const pause = pausing(until);
         const parts = { ledger, decoder, writer, progress, log, now, random: Math.random, pause, signal: until };
@@ -63,6 +70,7 @@ export async function participantOf(
           refusal: () => progress.refusal(),
           unreadiness: () => progress.unreadiness(),
           catchUp: (offset) => progress.catchUp(offset, () => ledger.ledgerEnd()),
+          offset: () => progress.standing.offset,
           age: () => progress.standing.age,
           ended: new Mirror(parts).run(),
         };

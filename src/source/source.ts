@@ -3,6 +3,7 @@ import type { Log } from "../ledger/log.js";
 import type { Freshness } from "../registry/engine.js";
 import type { History } from "../registry/history.js";
 import type { StoreReader } from "../store/store.js";
+import type { SourceStanding } from "./standing.js";
 
 /** A store that is kept up to date, and says how recent it is. */
 export interface Source extends Freshness {
@@ -21,6 +22,8 @@ export interface Source extends Freshness {
   start(log: Log): Promise<void>;
   /** Why the service is not ready; undefined where it is. */
   unreadiness(): string | undefined;
+  /** How it stands, for whoever watches. */
+  standing(): SourceStanding;
   /** Ends, and waits for what is under way. */
   close(): Promise<void>;
 }

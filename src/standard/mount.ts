@@ -45,11 +45,13 @@ async function serve(handle: UniversalHandler, request: FastifyRequest, response
   const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   try {
     const answer = await handle({ ...asked, body });
+    // As in wire/rpc/stock.ts: the promise behind this does not always resolve.
+    response.once("finish", () => exchange.end(outcomeOfAnswer(answer, exchange.protocol, NOTHING)));
+    response.once("close", () => exchange.end(Code.Canceled));
     await universalResponseToNodeResponse(answer, response);
-    exchange.end(outcomeOfAnswer(answer, exchange.protocol, NOTHING));
-  } finally {
-    // What has not ended until here has been cut.
+  } catch (error) {
     exchange.end(Code.Canceled);
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Logger, pino } from "pino";
-import { type Guard, guard, usualGuard } from "./edge/guard.js";
+import { type Edge, guard, usualEdge } from "./edge/guard.js";
 import type { Offered } from "../service/handlers.js";
 import { docs } from "./docs.js";
 import { httpError } from "./errors.js";
@@ -31,8 +31,14 @@ export interface Server {
   close(graceMs: number): Promise<void>;
 }
 
+/** Adds hooks to a server that has no routes yet, and refuses with them what is not to be answered. */
+export type Guard = (server: FastifyInstance, log: Logger) => void | Promise<void>;
+
 export interface ServerOptions {
+  /** Least level of what is logged on standard error, where `log` is not given. */
   readonly logLevel: string;
+  /** Where the service logs. */
+  readonly log?: Logger;
   /** Told of each request when it has been answered. */
   readonly watchers?: readonly Watcher[];
   /** Largest body of a request, in bytes; 1 MiB, twenty times a settlement of the worst case, where it is not said. */
@@ -40,7 +46,9 @@ export interface ServerOptions {
   /** Serves more beside the operations; given where to tell of what is a defect. */
   readonly beside?: (report: (defect: unknown) => void) => (server: FastifyInstance) => Promise<void>;
   readonly connections?: ConnectionLimits;
-  readonly guard?: Guard;
+  readonly edge?: Edge;
+  /** What stands before the routes besides, in this order. */
+  readonly guards?: readonly Guard[];
   readonly arguments?: ArgumentLimits;
   /** Without it the port is cleartext. */
   readonly certificate?: Certificate | undefined;
@@ -54,7 +62,7 @@ export async function createServer(offered: readonly Offered[], options: ServerO
   const { connections = usualLimits, maxBodyBytes = MIB, certificate } = options;
   const listener = new Listener(connections, certificate);
   // Fastify has none: it would make another for each request.
-  const log = pino({ level: options.logLevel }, process.stderr);
+  const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
     serverFactory: listener.factory,
     bodyLimit: maxBodyBytes,
@@ -67,7 +75,10 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     clientErrorHandler: answerUnreadable(connections.requestMs),
   });
   watch(server, options.watchers ?? []);
-  const shedding = await guard(server, options.guard ?? usualGuard);
+  const shedding = await guard(server, options.edge ?? usualEdge);
+  // One behind the other: the order is that of the hooks.
+  // oxlint-disable-next-line no-await-in-loop
+  for (const more of options.guards ?? []) await more(server, log);
   const report = (defect: unknown, name: string) => log.error({ err: defect, rpc: name }, "a request failed");
   const served = operations(offered, report, options.arguments, () => shedding.refusal());
   server.setNotFoundHandler(notFound);

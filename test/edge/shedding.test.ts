@@ -6,7 +6,7 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.js";
-import { usualGuard } from "../../src/wire/edge/guard.js";
+import { usualEdge } from "../../src/wire/edge/guard.js";
 import { createServer } from "../../src/wire/server.js";
 import { offerSome } from "../fixtures/offering.js";
 
@@ -37,7 +37,7 @@ async function busy(maxDelayMs = MOST_MS) {
   const server = await createServer(offered, {
     logLevel: "silent",
     openApi: {},
-    guard: { ...usualGuard, maxDelayMs },
+    edge: { ...usualEdge, maxDelayMs },
   });
   onTestFinished(() => server.close(100));
   return { url: await server.listen("127.0.0.1", 0), made: () => made };

@@ -65,6 +65,7 @@ export class Mirror {
         else await this.#goOn(anchor.offset, anchor.updateId);
       } catch (error) {
         if (this.#isOver()) return;
+        this.#parts.progress.lost();
         const failure = asLedgerError(error);
         this.#failures = now() - begun > STEADY_MS ? 1 : this.#failures + 1;
         // A token that has ended is no trouble yet: the next attempt brings a new one.

@@ -28,6 +28,7 @@ export class Progress {
   #offset: number | undefined;
   #end: { readonly offset: number; readonly asked: number } | undefined;
   #currentAt: number | undefined;
+  #reconnects = 0;
   #movement = new Movement();
   /** The question for the ledger's end that is under way, and the one behind it. */
   #asking: Promise<number | undefined> | undefined;
@@ -55,6 +56,16 @@ export class Progress {
   ended(offset: number, asked: number): void {
     this.#end = { offset, asked };
     this.#judge();
+  }
+
+  /** How often the stream of updates was lost, or could not be opened. */
+  get reconnects(): number {
+    return this.#reconnects;
+  }
+
+  /** The stream of updates was lost, and will be opened again. */
+  lost(): void {
+    this.#reconnects++;
   }
 
   /** Why requests cannot be answered; undefined where they can. */

@@ -57,6 +57,12 @@ export class Database {
     this.#pool.on("connect", (client) => void client.on("error", () => undefined));
   }
 
+  /** How the pool stands, for whoever watches. */
+  get pool(): { readonly inUse: number; readonly idle: number; readonly waiting: number } {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  }
+
   /** Throws DatabaseError, as everything here does. */
   async query<R extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
     try {

@@ -20,6 +20,8 @@ export function readBody(
     ended = true;
     done(result);
   };
+  // A hook that waited may have let it go: nothing more would be told of it.
+  if (request.destroyed) return end(undefined);
   const onData = (chunk: Buffer) => {
     length += chunk.length;
     if (length > limit) {

@@ -52,11 +52,13 @@ function serveWith(handler: UniversalHandler): Stock["serve"] {
     try {
       const answer = await handler({ ...asked, body: bodyOf(request.raw) });
       const bytes = exchange.protocol === "grpc-web" ? await bytesOf(answer) : undefined;
+      // What connect-node gives to wait for it resolves only where a response tells its end, which none of HTTP/1.1 does.
+      reply.raw.once("finish", () => exchange.end(outcomeOfAnswer(answer, exchange.protocol, bytes ?? NOTHING)));
+      reply.raw.once("close", () => exchange.end(Code.Canceled));
       await universalResponseToNodeResponse(bytes === undefined ? answer : withBody(answer, bytes), reply.raw);
-      exchange.end(outcomeOfAnswer(answer, exchange.protocol, bytes ?? NOTHING));
-    } finally {
-      // What has not ended until here has been cut.
+    } catch (error) {
       exchange.end(Code.Canceled);
+      throw error;
     }
   };
 }

@@ -1,0 +1,230 @@
+/** The dashboard, the alerts and the page on them, held against what running services serve. */
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { startApp } from "../../src/app.js";
+import { calls } from "../fixtures/calls/index.js";
+import { freshDatabase } from "../fixtures/postgres.js";
+import { quiet } from "../fixtures/running.js";
+import { until } from "../fixtures/waiting.js";
+import { ways } from "./asking.js";
+import { scrape, typesOf } from "./exposition.js";
+import { read } from "./promql.js";
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly description: string };
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly datasource?: { readonly uid: string };
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly {
+    readonly expr: string;
+    readonly datasource: { readonly uid: string };
+    readonly legendFormat: string;
+  }[];
+}
+
+interface Dashboard {
+  readonly title: string;
+  readonly panels: readonly Panel[];
+  readonly templating: {
+    readonly list: readonly {
+      readonly name: string;
+      readonly type: string;
+      readonly query: string | { readonly query: string };
+    }[];
+  };
+}
+
+const page = readFileSync("docs/observability.md", "utf8");
+const dashboard = JSON.parse(readFileSync("docs/grafana-dashboard.json", "utf8")) as Dashboard;
+const rules = parse(readFileSync("docs/alerts.yaml", "utf8")) as {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Alert[] }[];
+};
+const alerts = rules.groups.flatMap((group) => group.rules);
+
+/** What Prometheus itself gives to every series, and the one metric that it makes. */
+const ofPrometheus = ["job", "instance"];
+const made = "up";
+
+/** Every value of the labels that are matched by value. */
+const values: Readonly<Record<string, readonly string[]>> = {
+  status: [
+    ..."ok canceled unknown invalid_argument deadline_exceeded not_found already_exists permission_denied".split(" "),
+    ..."resource_exhausted failed_precondition aborted out_of_range unimplemented internal unavailable".split(" "),
+    ..."data_loss unauthenticated".split(" "),
+  ],
+  result: ["sent", "failed"],
+  job: ["offledger", "$job"],
+  instance: ["$instance"],
+  operation: ["$operation"],
+};
+
+/** What was served: the labels of each name that a sample has, and the names of all metrics. */
+const labels = new Map<string, Set<string>>();
+const metrics = new Set<string>();
+
+beforeAll(async () => {
+  const database = await freshDatabase();
+  const gone = new URL("http://127.0.0.1:9/v1/traces");
+  const common = { ...quiet(), logRequests: "none", metricsPort: 0, maxDelayMs: 0, graceSeconds: 1 } as const;
+  const apps = [
+    await startApp({ ...common, tracesUrl: gone }),
+    await startApp({ ...common, databaseUrl: new URL(database.url) }),
+    // Nobody is there: no answer, and the ledger is lost again and again.
+    await startApp({ ...common, ledgerUrl: gone, ledgerParties: ["p::1220"] }),
+  ];
+  for (const { url } of apps) {
+    for (const { ask } of Object.values(ways)) {
+      for (const call of Object.values(calls).filter((_, at) => at % 9 === 0)) await ask(url, call);
+    }
+  }
+  for (const { metricsUrl } of apps) {
+    await until("there has been a garbage collection", async () =>
+      (await scrape(metricsUrl)).text.includes("gc_duration_seconds_sum"),
+    );
+    const { text, samples } = await scrape(metricsUrl);
+    for (const name of typesOf(text).keys()) metrics.add(name);
+    for (const sample of samples) {
+      const known = labels.get(sample.name) ?? new Set();
+      for (const label of Object.keys(sample.labels)) known.add(label);
+      labels.set(sample.name, known);
+    }
+  }
+  for (const app of apps) await app.close();
+  await database.drop();
+}, 60_000);
+
+/** Every expression, with where it stands. */
+function expressions(): [where: string, text: string][] {
+  const panels = dashboard.panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }): [string, string] => [title, expr]),
+  );
+  const variables = dashboard.templating.list.flatMap(({ name, query }): [string, string][] =>
+    typeof query === "string" ? [] : [[name, query.query]],
+  );
+  return [...panels, ...variables, ...alerts.map(({ alert, expr }): [string, string] => [alert, expr])];
+}
+
+describe("every expression", () => {
+  test("names metrics and labels that are served", () => {
+    const wrong = expressions().flatMap(([where, text]) => {
+      const { selectors, grouped } = read(text);
+      const known = new Set(ofPrometheus);
+      const problems = selectors.flatMap(({ metric, matchers }) => {
+        const own = metric === made ? new Set<string>() : labels.get(metric);
+        if (own === undefined) return [`${where}: there is no ${metric}`];
+        for (const label of own) known.add(label);
+        return matchers
+          .filter(({ label }) => !own.has(label) && !ofPrometheus.includes(label))
+          .map(({ label }) => `${where}: ${metric} has no label ${label}`);
+      });
+      return problems.concat(
+        grouped.filter((label) => !known.has(label)).map((label) => `${where}: no label ${label}`),
+      );
+    });
+    expect(wrong).toEqual([]);
+    expect(expressions().length).toBeGreaterThan(40);
+  });
+
+  test("matches labels with values that there are", () => {
+    const wrong = expressions().flatMap(([where, text]) =>
+      read(text).selectors.flatMap(({ matchers }) =>
+        matchers.flatMap(({ label, value }) =>
+          value
+            .split("|")
+            .filter((one) => values[label]?.includes(one) !== true)
+            .map((one) => `${where}: ${label} ${one}`),
+        ),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("the dashboard", () => {
+  test("asks the data source that is chosen, in panels beside each other", () => {
+    expect(dashboard.templating.list[0]).toMatchObject({ name: "datasource", type: "datasource", query: "prometheus" });
+    const shown = dashboard.panels.filter(({ type }) => type !== "row");
+    for (const { datasource, targets = [] } of shown) {
+      expect(targets.length).toBeGreaterThan(0);
+      expect([datasource, ...targets.map((target) => target.datasource)].map((source) => source?.uid)).toEqual(
+        Array(targets.length + 1).fill("${datasource}"),
+      );
+    }
+    const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => `${x + (at % w)} ${y + Math.floor(at / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+  });
+
+  test("shows every metric of the service's own", () => {
+    const shown = new Set(
+      expressions().flatMap(([, text]) => read(text).selectors.map(({ metric }) => baseOf(metric))),
+    );
+    expect(ownMetrics().filter((name) => !shown.has(name))).toEqual([]);
+  });
+
+  test("has labels in its legends that its expressions leave", () => {
+    const wrong = dashboard.panels.flatMap(({ title, targets = [] }) =>
+      targets.flatMap(({ expr, legendFormat }) => {
+        const { selectors, grouped } = read(expr);
+        const own = selectors.flatMap(({ metric }) => Array.from(labels.get(metric) ?? []));
+        const left = grouped.length > 0 ? grouped : [...own, ...ofPrometheus];
+        const used = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);
+        return used.filter((label) => !left.includes(label)).map((label) => `${title}: ${label}`);
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("every alert", () => {
+  test("has a name of its own, a severity, and words", () => {
+    expect(alerts.length).toBeGreaterThan(10);
+    expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
+    for (const {
+      alert,
+      for: time,
+      labels: { severity },
+      annotations,
+      ...more
+    } of alerts) {
+      expect(alert).toMatch(/^Offledger[A-Z]/);
+      expect(time ?? "1m").toMatch(/^\d+m$/);
+      expect(["page", "ticket"]).toContain(severity);
+      expect(annotations.summary.length * annotations.description.length).toBeGreaterThan(0);
+      expect(Object.keys(more)).toEqual(["expr"]);
+    }
+  });
+
+  test("stands in the page, and no other does", () => {
+    const named = [...page.matchAll(/^\| `(Offledger\w+)` \|/gm)].map(([, name]) => name);
+    expect(named).toEqual(alerts.map(({ alert }) => alert));
+  });
+});
+
+test("every metric of the service's own stands in the page, and no other does", () => {
+  const named = [...page.matchAll(/^\| `(offledger_\w+)` \|/gm)].map(([, name]) => name ?? "");
+  expect(named.toSorted(byName)).toEqual(ownMetrics().toSorted(byName));
+  const mentioned = [...page.matchAll(/\b((?:offledger|nodejs|process)_[a-z0-9_]+)/g)].map(([, name = ""]) => name);
+  expect(mentioned.filter((name) => !metrics.has(baseOf(name)) && !name.endsWith("_"))).toEqual([]);
+});
+
+const byName = (a: string, b: string): number => a.localeCompare(b);
+const ownMetrics = (): string[] => [...metrics].filter((name) => name.startsWith("offledger_"));
+
+/** The metric that a sample is of: the parts of a histogram are named for it. */
+function baseOf(name: string): string {
+  const base = name.replace(/_(bucket|sum|count)$/, "");
+  return metrics.has(base) ? base : name;
+}

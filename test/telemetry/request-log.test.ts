@@ -1,0 +1,202 @@
+/** The log of requests: what a line holds, and above all what no line holds. */
+import { tmpdir } from "node:os";
+import { describe, expect, test } from "vitest";
+import { answered, refused } from "../fixtures/calls/index.js";
+import { main, Program } from "../fixtures/program.js";
+import type { Call } from "../fixtures/protocols.js";
+import { until } from "../fixtures/waiting.js";
+import { nameOf, ways } from "./asking.js";
+
+const good = answered["v1 instruments"] as Call;
+const missing = refused["an instrument that is not there"]?.call as Call;
+const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+type Line = Readonly<Record<string, unknown>>;
+
+interface Logging {
+  readonly program: Program;
+  readonly url: string;
+  /** All lines of requests, when there are so many. */
+  readonly lines: (count: number) => Promise<Line[]>;
+}
+
+async function start(logged: string, more: Readonly<Record<string, string>> = {}): Promise<Logging> {
+  const env = {
+    OFFLEDGER_PORT: "0",
+    OFFLEDGER_LOG_LEVEL: "trace",
+    OFFLEDGER_LOG_REQUESTS: logged,
+    OFFLEDGER_MAX_DELAY_MS: "0",
+    ...more,
+  };
+  const program = new Program(process.execPath, [main, "serve"], { cwd: tmpdir(), env });
+  const [, url = ""] = await program.printed(/at (http:\S+)/);
+  const requests = () => linesOf(program).filter(({ msg }) => msg === "request");
+  return {
+    program,
+    url,
+    async lines(count) {
+      await until(`${count} requests are logged`, () => requests().length >= count);
+      return requests();
+    },
+  };
+}
+
+/** Fails where a line is no JSON. */
+const linesOf = ({ err }: Program): Line[] =>
+  err
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Line);
+
+describe("a line of a request", () => {
+  test("has these fields and no others, by every protocol", async () => {
+    const { url, lines } = await start("all");
+    let count = 0;
+    for (const { protocol, ask } of Object.values(ways)) {
+      await ask(url, good, { "x-request-id": `id-${++count}`, traceparent });
+      const line = (await lines(count)).at(-1) ?? {};
+      expect(Object.keys(line).toSorted((a, b) => a.localeCompare(b))).toEqual([
+        "client",
+        "hostname",
+        "level",
+        "milliseconds",
+        "msg",
+        "operation",
+        "pid",
+        "protocol",
+        "requestId",
+        "status",
+        "time",
+        "traceId",
+      ]);
+      expect(line).toMatchObject({
+        level: 30,
+        requestId: `id-${count}`,
+        operation: nameOf(good),
+        protocol,
+        status: "ok",
+        traceId: "0af7651916cd43dd8448eb211c80319c",
+        client: "127.0.0.1",
+      });
+      expect(line.milliseconds).toBeGreaterThan(0);
+      expect(String(line.milliseconds)).toMatch(/^\d+(\.\d{1,3})?$/);
+    }
+  });
+
+  test("has an id made here where the caller's is none", async () => {
+    const { url, lines } = await start("all");
+    const ids = ["with space", "", "x".repeat(129), 'quote"', undefined];
+    for (const id of ids) await ways.REST?.ask(url, good, id === undefined ? {} : { "x-request-id": id });
+    const told = (await lines(ids.length)).map(({ requestId }) => String(requestId));
+    for (const id of told) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(new Set(told).size).toBe(ids.length);
+    await ways.REST?.ask(url, good, { "x-request-id": "x".repeat(128) });
+    expect((await lines(ids.length + 1)).at(-1)?.requestId).toBe("x".repeat(128));
+  });
+
+  test("of what failed tells how; of what is not there, no path", async () => {
+    const { url, lines } = await start("failed");
+    await ways.gRPC?.ask(url, good);
+    await ways.gRPC?.ask(url, missing);
+    await fetch(`${url}/no/such/path`);
+    const [first, second, ...more] = await lines(2);
+    expect(first).toMatchObject({ level: 30, operation: nameOf(missing), protocol: "grpc", status: "not_found" });
+    expect(first).not.toHaveProperty("traceId");
+    expect(second).toMatchObject({ level: 30, operation: "none", protocol: "rest", status: "not_found" });
+    expect(JSON.stringify(second)).not.toContain("such");
+    expect(more).toEqual([]);
+  });
+
+  test("is a warning where the service could not answer", async () => {
+    // Nobody is there.
+    const ledger = { OFFLEDGER_LEDGER_URL: "http://127.0.0.1:9", OFFLEDGER_LEDGER_PARTIES: "p::1220" };
+    const { url, lines } = await start("failed", ledger);
+    await ways.REST?.ask(url, good);
+    expect((await lines(1))[0]).toMatchObject({ level: 40, operation: nameOf(good), status: "unavailable" });
+  });
+
+  test("is not there where none is wanted", async () => {
+    const { url, program } = await start("none");
+    await ways.REST?.ask(url, missing);
+    program.stop();
+    await program.ended();
+    expect(linesOf(program)).toEqual([]);
+  });
+});
+
+test("no token, payload or header is logged, whatever goes wrong", async () => {
+  const { url, program, lines } = await start("all");
+  const headers = {
+    authorization: "Bearer MARK-token",
+    cookie: "MARK-cookie",
+    "x-api-key": "MARK-key",
+    "x-request-id": "MARK id of no form",
+    traceparent: "MARK-trace",
+    "user-agent": "MARK-agent",
+  };
+  // A payload that fits, one that breaks the rules, and one that names what is not there.
+  const marked: Call[] = Object.values({
+    ...answered,
+    ...Object.fromEntries(Object.entries(refused).map(([k, v]) => [k, v.call])),
+  })
+    .filter(({ body }) => body !== undefined)
+    .map(({ method, path, body, request }) => ({ method, path, body: withMark(body), request: withMark(request, 1) }));
+  expect(marked.length).toBeGreaterThan(30);
+  const told = async (id: string): Promise<Line[]> => {
+    await ways.REST?.ask(url, good, { "x-request-id": id });
+    let found: Line[] = [];
+    await until(`${id} is logged`, async () => {
+      found = await lines(0);
+      return found.some(({ requestId }) => requestId === id);
+    });
+    return found;
+  };
+  let turn = 0;
+  for (const { ask } of Object.values(ways)) {
+    for (const call of marked.filter((_, at) => at % 3 === turn % 3)) {
+      await ask(url, call, headers);
+    }
+    turn++;
+  }
+  const before = await told("before");
+  // Some the clients do not send at all.
+  expect(before.length).toBeGreaterThan(60);
+  const raw = [
+    ["/api/utilities/v0/operator?MARK-query=MARK", "GET", undefined, "application/json"],
+    ["/MARK-path", "GET", undefined, "application/json"],
+    ["/api/utilities/v0/registry/mint/v0/offer", "POST", '{"MARK-json', "application/json"],
+    ["/api/utilities/v0/registry/mint/v0/offer", "POST", "MARK-text", "text/MARK"],
+    ["/offledger.mint.v0.MintService/MARK-method", "POST", "MARK", "application/proto"],
+    [`/${nameOf(good)}`, "POST", "MARK-not-json", "application/json"],
+    [`/${nameOf(good)}`, "POST", "MARK-not-protobuf", "application/proto"],
+    [`/${nameOf(good)}`, "POST", "\0\0\0\0\u0004MARK", "application/grpc"],
+    [`/${nameOf(good)}`, "POST", "MARK", "application/grpc-web+proto"],
+    [`/${nameOf(good)}?message=MARK&encoding=json`, "GET", undefined, ""],
+    [`/${nameOf(good)}`, "POST", `"MARK${"x".repeat(2_000_000)}"`, "application/json"],
+  ] as const;
+  for (const [path, method, body, type] of raw) {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...headers, "content-type": type },
+      ...(body !== undefined && { body }),
+    });
+    await response.text();
+  }
+  const after = (await told("after")).slice(before.length);
+  // Each of them was told.
+  expect(after).toHaveLength(raw.length + 1);
+  expect(new Set([...before, ...after].map(({ status }) => status)).size).toBeGreaterThan(2);
+  program.stop();
+  const { out, err } = await program.ended();
+  expect(`${out}${err}`).not.toContain("MARK");
+  expect(`${out}${err}`).not.toContain(Buffer.from("MARK").toString("base64").slice(0, 5));
+});
+
+/** The same with every text behind the first level marked, as far as that leaves a request at all. */
+function withMark(value: unknown, depth = 0): never {
+  if (typeof value === "string" && depth > 1) return `${value}MARK` as never;
+  if (Array.isArray(value)) return value.map((one) => withMark(one, depth + 1)) as never;
+  if (typeof value !== "object" || value === null) return value as never;
+  const marked = Object.entries(value).map(([name, one]) => [name, withMark(one, depth + 1)]);
+  return Object.fromEntries(depth === 0 ? [...marked, ["MARK-field", "MARK"]] : marked) as never;
+}

@@ -1,0 +1,18 @@
+/** The service with telemetry, which ends with its test. */
+import { onTestFinished } from "vitest";
+import { type App, startApp } from "../../src/app.js";
+import type { Config } from "../../src/config/config.js";
+import type { Roles } from "../../src/source/in-database.js";
+import { quiet } from "../fixtures/running.js";
+
+/** When the credentials of the demo registry hold. */
+const NOW = Date.parse("2026-06-01T00:00:00Z");
+
+/** Load is not shed: on a busy machine outcomes would be others. */
+export async function start(config: Partial<Config>, roles?: Roles, now: () => number = () => NOW): Promise<App> {
+  const app = await startApp({ ...quiet(), logRequests: "none", maxDelayMs: 0, ...config }, now, roles);
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= app.close());
+  onTestFinished(close);
+  return { ...app, close };
+}
