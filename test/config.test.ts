@@ -248,7 +248,7 @@ const table: readonly {
       ["maxBodyBytes", "max-body-bytes", 1_024, 16_777_216],
       ["maxHeaderBytes", "max-header-bytes", 1_024, 1_048_576],
       ["maxPathBytes", "max-path-bytes", 256, 65_536],
-      ["maxArgumentDepth", "max-argument-depth", 10, 90],
+      ["maxArgumentDepth", "max-argument-depth", 10, 50],
       ["maxArgumentKeys", "max-argument-keys", 1_000, 1_000_000],
       ["requestSeconds", "request-seconds", 1, 86_400],
       ["maxConnections", "max-connections", 10, 1_000_000],

@@ -67,7 +67,9 @@ function answer(
 function acceptJson(server: FastifyInstance): ParseJson {
   const parseWhole = server.getDefaultJsonParser("remove", "ignore");
   const parseJson: ParseJson = (request, text, done) => {
-    if (text.trim() === "") done(null, {});
+    if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
+      done(Object.assign(new Error("the body has to come as it is, without content-encoding"), { statusCode: 415 }));
+    } else if (text.trim() === "") done(null, {});
     else void parseWhole(request, text, done);
   };
   server.removeAllContentTypeParsers();

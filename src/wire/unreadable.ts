@@ -20,7 +20,9 @@ export function answerUnreadable(requestMs: number) {
 function unreadable(code: string, requestMs: number): readonly [status: string, reason: string] {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
-      return ["431 Request Header Fields Too Large", "this is not an HTTP request that can be read"];
+      return ["431 Request Header Fields Too Large", "the head of the request is larger than what is read; send less"];
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return ["413 Payload Too Large", "the extensions of a chunk are larger than what is read; send none"];
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return ["408 Request Timeout", tooSlow(requestMs)];
     default:

@@ -15,7 +15,8 @@ export const limitSettings = {
   maxArgumentDepth: number(
     "max-argument-depth",
     10,
-    90,
+    // The protobuf library reads a message no deeper, two messages for each.
+    50,
     48,
     "how deep objects and lists in the choice arguments may be nested",
   ),

@@ -21,9 +21,11 @@ export interface Rates {
 export async function limitRates(server: FastifyInstance, { perClient, inAll }: Rates): Promise<void> {
   if (perClient === 0 && inAll === 0) return;
   // Its own hooks come behind those of the routes, which answer plain requests themselves.
-  await server.register(rateLimit, { global: false, cache: REMEMBERED });
+  await server.register(rateLimit, { global: false });
   const limit = (max: number, keyGenerator: (request: FastifyRequest) => string, words: string) => {
-    const count = server.createRateLimit({ max, timeWindow: WINDOW_MS, keyGenerator });
+    // Each has a memory of its own, which does not take the size of the plugin's.
+    const memory = { cache: REMEMBERED };
+    const count = server.createRateLimit({ ...memory, max, timeWindow: WINDOW_MS, keyGenerator });
     return async (request: FastifyRequest) => {
       const found = await count(request);
       if (found.isAllowed || !found.isExceeded) return undefined;

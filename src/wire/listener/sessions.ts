@@ -1,7 +1,8 @@
 import type http from "node:http";
 import http2 from "node:http2";
 import type { Socket } from "node:net";
-import { type ConnectionLimits, IDLE_MS, STALLED_MS, tooSlow } from "./limits.js";
+import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
+import { cut, endLarge, endSlow, hasCome, headBytes, isLasting } from "./streams.js";
 
 /** How often sessions are looked at. */
 const LOOK_MS = 500;
@@ -10,8 +11,12 @@ const RESETS_MS = 10_000;
 /** How often a session is asked for a sign of life, and how often it may give none. */
 const PING_MS = 20_000;
 const MOST_UNANSWERED = 3;
-/** Streams of these paths are meant to last; whoever serves them bounds them. */
-const LASTING = "/grpc.";
+
+/** How long a session may do nothing, and stand still; shorter in tests alone. */
+interface Patience {
+  readonly idleMs: number;
+  readonly stalledMs: number;
+}
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
@@ -34,17 +39,26 @@ interface Watched {
 export class Sessions {
   readonly #server: http2.Http2Server;
   readonly #limits: ConnectionLimits;
+  readonly #patience: Patience;
   readonly #sessions = new Map<http2.ServerHttp2Session, Watched>();
   /** Their connections, which outlast them where a caller does not read what was sent last. */
   readonly #sockets = new Set<Socket>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(handler: Handler, limits: ConnectionLimits) {
+  constructor(
+    handler: Handler,
+    limits: ConnectionLimits,
+    patience: Patience = { idleMs: IDLE_MS, stalledMs: STALLED_MS },
+  ) {
     this.#limits = limits;
+    this.#patience = patience;
     const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
-    const serve = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) =>
+    const serve = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => {
+      // Node.js holds a head against the limit once the caller has acknowledged it, which a caller may leave.
+      if (headBytes(request.rawHeaders) > limits.maxHeaderBytes) return endLarge(response, limits.maxHeaderBytes);
       // The compatibility classes of HTTP/2 have what Fastify uses of a request and a response.
       handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
+    };
     this.#server = http2.createServer({ settings }, serve);
     this.#server.on("checkContinue", (request, response) => {
       // On a stream that the caller has reset meanwhile Node.js would throw, with nobody to catch it.
@@ -95,8 +109,7 @@ export class Sessions {
       this.#timer = undefined;
     });
     session.on("stream", (stream, headers) => {
-      const isLasting = headers[":path"]?.startsWith(LASTING) === true;
-      watched.streams.set(stream, isLasting ? Number.POSITIVE_INFINITY : performance.now());
+      watched.streams.set(stream, isLasting(headers) ? Number.POSITIVE_INFINITY : performance.now());
       stream.once("aborted", () => this.#countReset(session, watched));
       stream.once("close", () => {
         watched.streams.delete(stream);
@@ -113,18 +126,23 @@ export class Sessions {
       watched.resets = 0;
     }
     watched.resets++;
-    if (watched.resets > this.#limits.maxResets) session.destroy(undefined, http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    if (watched.resets <= this.#limits.maxResets) return;
+    // Without an error it would not take the code.
+    session.destroy(new Error("too many resets"), http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   #look(): void {
     const now = performance.now();
+    const { requestMs } = this.#limits;
+    const { idleMs, stalledMs } = this.#patience;
     for (const [session, watched] of this.#sessions) {
       const { streams, idleSince } = watched;
-      if ((streams.size === 0 && now - idleSince > IDLE_MS) || watched.unanswered > MOST_UNANSWERED) session.destroy();
+      if ((streams.size === 0 && now - idleSince > idleMs) || watched.unanswered > MOST_UNANSWERED) session.destroy();
       else if (now - watched.pinged > PING_MS) ping(session, watched, now);
       for (const [stream, begun] of streams) {
-        if (!stream.readableEnded && now - begun > this.#limits.requestMs) endSlow(stream, this.#limits.requestMs);
-        else if (now - begun > STALLED_MS) stream.close(http2.constants.NGHTTP2_CANCEL);
+        const age = now - begun;
+        if (age > requestMs + stalledMs) cut(stream);
+        else if (age > requestMs && !stream.closed && !hasCome(stream)) endSlow(stream, requestMs);
       }
     }
   }
@@ -140,14 +158,4 @@ function ping(session: http2.ServerHttp2Session, watched: Watched, now: number):
   session.ping((error) => {
     if (error === null) watched.unanswered = 0;
   });
-}
-
-/** Ends a request that has not come whole, with the status of HTTP for it where none was sent. */
-function endSlow(stream: http2.ServerHttp2Stream, requestMs: number): void {
-  if (!stream.headersSent && !stream.destroyed && !stream.closed) {
-    stream.respond({ ":status": 408, "content-type": "application/json" });
-    stream.end(JSON.stringify({ error: tooSlow(requestMs) }));
-  }
-  // Behind what was sent, and in place of the rest of the request.
-  stream.close(http2.constants.NGHTTP2_NO_ERROR);
 }

@@ -1,3 +1,5 @@
+import { IncomingMessage } from "node:http";
+import { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Incoming, readRest } from "./unread.js";
 
@@ -34,9 +36,19 @@ export function readBody(
     } else if (first === undefined) first = chunk;
     else (more ??= [first]).push(chunk);
   };
-  const onEnd = () => end(more === undefined ? (first ?? EMPTY) : Buffer.concat(more, length));
+  const onEnd = () => {
+    // A stream of HTTP/2 that is cut ends like one that has come whole.
+    if (isCut(request)) end(undefined);
+    else end(more === undefined ? (first ?? EMPTY) : Buffer.concat(more, length));
+  };
   const onGone = () => end(undefined);
   request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
 }
 
 const EMPTY = Buffer.alloc(0);
+
+function isCut(request: Incoming): boolean {
+  if (request instanceof IncomingMessage) return false;
+  const stream = request instanceof Http2ServerRequest ? request.stream : request;
+  return stream.closed;
+}
