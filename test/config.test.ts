@@ -47,7 +47,7 @@ const defaults: Config = {
   maxParties: 200,
   maxBodyBytes: 1_048_576,
   maxHeaderBytes: 16_384,
-  maxPathBytes: 8_192,
+  maxPathBytes: 12_288,
   maxArgumentDepth: 48,
   maxArgumentKeys: 50_000,
   requestSeconds: 30,

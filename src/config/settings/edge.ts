@@ -11,7 +11,7 @@ export const limitSettings = {
     "largest body of a request, in bytes, also when it has been decompressed",
   ),
   maxHeaderBytes: number("max-header-bytes", 1_024, 1_048_576, 16_384, "largest head of a request, in bytes"),
-  maxPathBytes: number("max-path-bytes", 256, 65_536, 8_192, "longest path of a request with its query, in bytes"),
+  maxPathBytes: number("max-path-bytes", 256, 65_536, 12_288, "longest path of a request with its query, in bytes"),
   maxArgumentDepth: number(
     "max-argument-depth",
     10,

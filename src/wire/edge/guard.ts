@@ -18,7 +18,7 @@ export interface Edge {
 /** What holds where nothing else is said. */
 export const usualEdge: Edge = {
   corsOrigins: "any",
-  maxPathBytes: 8_192,
+  maxPathBytes: 12_288,
   maxDelayMs: 250,
   rates: { perClient: 0, inAll: 0 },
 };
