@@ -75,18 +75,13 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     clientErrorHandler: answerUnreadable(connections.requestMs),
   });
   watch(server, options.watchers ?? []);
-  const shedding = await guard(server, options.edge ?? usualEdge);
+  const shedding = await guard(server, options.edge ?? usualEdge, (request, reply) => void notFound(request, reply));
   // One behind the other: the order is that of the hooks.
   // oxlint-disable-next-line no-await-in-loop
   for (const more of options.guards ?? []) await more(server, log);
   const report = (defect: unknown, name: string) => log.error({ err: defect, rpc: name }, "a request failed");
   const served = operations(offered, report, options.arguments, () => shedding.refusal());
   server.setNotFoundHandler(notFound);
-  // Before a body is read, which Fastify would answer for by itself where it cannot be.
-  server.addHook("onRequest", (request, reply, done) => {
-    if (request.is404) void notFound(request, reply);
-    else done();
-  });
   await server.register(rest(served, maxBodyBytes, (defect) => log.error({ err: defect }, "a request failed")));
   await server.register(rpc(served, maxBodyBytes, (defect) => log.error({ err: defect }, "a request failed")));
   if (options.beside !== undefined) {

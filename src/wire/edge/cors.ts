@@ -20,9 +20,15 @@ const EXPOSED = [...connect.exposedHeaders, "Retry-After", "WWW-Authenticate", "
  * Lets web pages of other origins ask. It stands before all that refuses, so
  * that a page can read why it was refused, and a preflight needs no token. No
  * credentials: nothing here hangs on a cookie, and a page sends a token itself.
+ * Gives the hook for the requests that it concerns, and has added a route for
+ * preflights; undefined where there is nothing to do.
  */
-export async function cors(server: FastifyInstance, origins: Origins): Promise<void> {
-  if (origins === "none") return;
+export async function cors(server: FastifyInstance, origins: Origins): Promise<onRequestHookHandler | undefined> {
+  if (origins === "none") return undefined;
+  let found: onRequestHookHandler | undefined;
+  const take = (_name: "onRequest", hook: onRequestHookHandler) => {
+    found = hook;
+  };
   const options: FastifyCorsOptions = {
     origin: origins === "any" ? "*" : [...origins],
     methods: METHODS,
@@ -32,18 +38,11 @@ export async function cors(server: FastifyInstance, origins: Origins): Promise<v
     credentials: false,
   };
   await new Promise<void>((resolve, reject) => {
-    fastifyCors(sparing(server), options, (error) => (error === undefined ? resolve() : reject(error)));
+    fastifyCors(Object.create(server, { addHook: { value: take } }) as FastifyInstance, options, (error) =>
+      error === undefined ? resolve() : reject(error),
+    );
   });
-}
-
-/** The server, but for hooks: they are added to it for requests alone that they make a difference to. */
-function sparing(server: FastifyInstance): FastifyInstance {
-  const addHook = (name: "onRequest", hook: onRequestHookHandler) =>
-    server.addHook(name, function spare(request, reply, done) {
-      if (isConcerned(request)) hook.call(this, request, reply, done);
-      else done();
-    });
-  return Object.create(server, { addHook: { value: addHook } }) as FastifyInstance;
+  return found;
 }
 
 /**
@@ -51,7 +50,7 @@ function sparing(server: FastifyInstance): FastifyInstance {
  * answers. Those to GET may be kept, so they say without an origin too whom
  * they are for. OPTIONS that is no preflight is a method that is not served.
  */
-function isConcerned({ raw }: FastifyRequest): boolean {
+export function isConcerned({ raw }: FastifyRequest): boolean {
   const { method, headers } = raw;
   if (method === "OPTIONS") {
     return headers.origin !== undefined && headers["access-control-request-method"] !== undefined;

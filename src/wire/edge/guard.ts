@@ -1,7 +1,7 @@
 /** What stands before the operations, in its order: whatever costs least is looked at first. */
-import type { FastifyInstance } from "fastify";
-import { cors, type Origins } from "./cors.js";
-import { limitPaths } from "./paths.js";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { cors, isConcerned, type Origins } from "./cors.js";
+import { refusePath } from "./paths.js";
 import { limitRates, type Rates } from "./rates.js";
 import { Shedding } from "./shedding.js";
 import { asksForHealth } from "./health.js";
@@ -25,20 +25,38 @@ export const usualEdge: Edge = {
 
 /**
  * To be put before the routes: plain requests are answered by hooks of theirs.
- * Gives what has to be asked once more when a request has come whole.
+ * `notFound` answers what has no route, before a body is read, which Fastify
+ * would answer for by itself where it cannot be. Gives what has to be asked once more when
+ * a request has come whole.
  */
-export async function guard(server: FastifyInstance, edge: Edge): Promise<Shedding> {
-  const { corsOrigins, maxPathBytes, maxDelayMs, rates } = edge;
-  // First, so that a page can read why it was refused.
-  await cors(server, corsOrigins);
-  limitPaths(server, maxPathBytes);
+export async function guard(
+  server: FastifyInstance,
+  { corsOrigins, maxPathBytes, maxDelayMs, rates }: Edge,
+  notFound: (request: FastifyRequest, reply: FastifyReply) => void,
+): Promise<Shedding> {
   const shedding = new Shedding(maxDelayMs);
-  // Before anything of it is read.
-  server.addHook("onRequest", (request, reply, done) => {
-    const refusal = asksForHealth(request) ? undefined : shedding.refusal();
-    if (refusal === undefined) done();
+  const allowPages = await cors(server, corsOrigins);
+  const isRated = rates.perClient > 0 || rates.inAll > 0;
+  const look = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    if (request.url.length > maxPathBytes) return refusePath(request, reply, maxPathBytes);
+    if (!isRated && request.is404) return notFound(request, reply);
+    const refusal = shedding.refusal();
+    if (refusal === undefined || asksForHealth(request)) done();
     else refuse(request, reply, refusal);
+  };
+  // One hook for all: each costs every request something.
+  server.addHook("onRequest", function before(request, reply, done) {
+    // First, so that a page can read why it was refused.
+    if (allowPages === undefined || !isConcerned(request)) look(request, reply, done);
+    else
+      allowPages.call(this, request, reply, (error?: Error) =>
+        error === undefined ? look(request, reply, done) : done(error),
+      );
   });
   await limitRates(server, rates);
+  if (isRated) {
+    // Who asks for what there is not is counted too.
+    server.addHook("onRequest", (request, reply, done) => (request.is404 ? notFound(request, reply) : done()));
+  }
   return shedding;
 }
