@@ -2,6 +2,7 @@ import type http from "node:http";
 import http2 from "node:http2";
 import type { Socket } from "node:net";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
+import { endBehindReading } from "./deferred.js";
 import { cut, endLarge, endSlow, hasCome, headBytes, isLasting } from "./streams.js";
 
 /** How often sessions are looked at. */
@@ -91,6 +92,7 @@ export class Sessions {
   }
 
   #watch(session: http2.ServerHttp2Session): void {
+    endBehindReading(session);
     const now = performance.now();
     const watched: Watched = {
       streams: new Map(),
