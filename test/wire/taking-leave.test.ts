@@ -8,13 +8,21 @@ const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS = "000006040000000000000100000000";
 /** Takes leave, of no stream and without an error. */
 const GOAWAY = "0000080700000000000000400000000000";
-/** `:method: POST`, `:scheme: http`, `:path: /`, on stream 7. */
-const HEADERS = "000003010400000007838684";
+/** A call of gRPC on stream 7, and its name within. */
+const CALL = Buffer.from("offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory").toString(
+  "hex",
+);
+const HEADERS =
+  "0000a101040000000700073a6d6574686f6404504f535400073a736368656d65046874747000053a70617468502f" +
+  CALL +
+  "000a3a617574686f726974790161000c636f6e74656e742d74797065106170706c69636174696f6e2f67727063";
 /** One byte shorter than a priority is. */
 const SHORT_PRIORITY = "00000402000000000766299462";
 
 test("a frame that is malformed behind a leave in the same bytes ends its connection alone", async () => {
-  const program = new Program(process.execPath, [main, "serve", "--port", "0", "--log-level", "silent"], { cwd: process.cwd() });
+  const program = new Program(process.execPath, [main, "serve", "--port", "0", "--log-level", "silent"], {
+    cwd: process.cwd(),
+  });
   onTestFinished(async () => {
     program.signal("SIGTERM");
     await program.ended();
