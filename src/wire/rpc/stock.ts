@@ -19,6 +19,7 @@ import { readRest } from "./unread.js";
 const NEVER_COMPRESS = 0xffffffff;
 
 const NOTHING = Buffer.alloc(0);
+const OK = 200;
 
 /** One rpc as connect-es serves it. */
 export interface Stock {
@@ -55,6 +56,8 @@ function serveWith(handler: UniversalHandler): Stock["serve"] {
       // What connect-node gives to wait for it resolves only where a response tells its end, which none of HTTP/1.1 does.
       reply.raw.once("finish", () => exchange.end(outcomeOfAnswer(answer, exchange.protocol, bytes ?? NOTHING)));
       reply.raw.once("close", () => exchange.end(Code.Canceled));
+      // What connect-es refuses by its head alone it does not read.
+      if (answer.status !== OK) void readRest(request.raw);
       await universalResponseToNodeResponse(bytes === undefined ? answer : withBody(answer, bytes), reply.raw);
     } catch (error) {
       exchange.end(Code.Canceled);
