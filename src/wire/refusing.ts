@@ -1,12 +1,12 @@
 /** Answers a request with an error before its operation is asked, in the words of its protocol. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { toRestError } from "./errors.js";
 import { protocolOf } from "./protocol.js";
 import { pathOf, send } from "./rest.js";
 import { put, takeOver } from "./sending.js";
+import { sendError } from "./rpc/connect.js";
 import { readRest } from "./rpc/unread.js";
 
 /** Ends a request. Its body is read, up to a bound, so that the connection is of use for the next. */
@@ -23,11 +23,7 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, error: Conn
   const given = takeOver(reply);
   put(reply.raw, given);
   if (exchange.protocol === "connect") {
-    const body = errorToJsonBytes(error, undefined);
-    const headers = ["content-type", "application/json", "content-length", String(body.length)];
-    error.metadata.forEach((value, name) => headers.push(name, value));
-    reply.raw.writeHead(codeToHttpStatus(error.code), headers);
-    reply.raw.end(body);
+    sendError(reply.raw, exchange, error);
     return;
   }
   // Without a message, the trailers of gRPC may stand in the head.

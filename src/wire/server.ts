@@ -79,13 +79,13 @@ export async function createServer(offered: readonly Offered[], options: ServerO
   // One behind the other: the order is that of the hooks.
   // oxlint-disable-next-line no-await-in-loop
   for (const more of options.guards ?? []) await more(server, log);
-  const report = (defect: unknown, name: string) => log.error({ err: defect, rpc: name }, "a request failed");
+  const report = (defect: unknown, rpcName?: string) => log.error({ err: defect, rpc: rpcName }, "a request failed");
   const served = operations(offered, report, options.arguments, () => shedding.refusal());
   server.setNotFoundHandler(notFound);
-  await server.register(rest(served, maxBodyBytes, (defect) => log.error({ err: defect }, "a request failed")));
-  await server.register(rpc(served, maxBodyBytes, (defect) => log.error({ err: defect }, "a request failed")));
+  await server.register(rest(served, maxBodyBytes, report));
+  await server.register(rpc(served, maxBodyBytes, report));
   if (options.beside !== undefined) {
-    await server.register(options.beside((defect) => log.error({ err: defect }, "a request failed")));
+    await server.register(options.beside(report));
   }
   await server.register(docs(options.openApi));
   server.addHook("preClose", (done) => {

@@ -66,7 +66,8 @@ export function undecodable(form: "JSON" | "binary", error: unknown): ConnectErr
   return new ConnectError(form === "JSON" ? `parse JSON: ${reason}` : `parse binary: ${reason}`, Code.InvalidArgument);
 }
 
-function sendError(response: ServerResponse, exchange: Exchange, error: ConnectError): void {
+/** Sends an error as unary Connect tells it. */
+export function sendError(response: ServerResponse, exchange: Exchange, error: ConnectError): void {
   exchange.end(error.code);
   const bytes = errorToJsonBytes(error, undefined);
   const headers: string[] = ["content-type", JSON_TYPE, "content-length", String(bytes.length)];
