@@ -16,11 +16,13 @@ export interface Overload {
   readonly seconds: number;
 }
 
+/** `before` are the seconds that such a load has lasted when the time begins that is told of. */
 export async function overload(
   url: string,
   rate: number,
   seconds: number,
   requestOf: (index: number) => Buffer,
+  before = 0,
 ): Promise<Overload> {
   const failure = new Failure();
   const open = () => Connection.open(url, failure.tell, [OK, 503]);
@@ -30,31 +32,32 @@ export async function overload(
   let notSent = 0;
   const send = (request: Buffer) => {
     const connection = idle.pop();
+    const sent = performance.now();
     if (connection === undefined) {
-      notSent++;
+      if (sent >= counts) notSent++;
       return;
     }
-    const sent = performance.now();
     connection.send(request, (status) => {
-      (status === OK ? answered : refused).push(performance.now() - sent);
+      if (sent >= counts) (status === OK ? answered : refused).push(performance.now() - sent);
       idle.push(connection);
     });
   };
   const begun = performance.now();
+  const [counts, ends] = [begun + before * 1000, begun + (before + seconds) * 1000];
   const done = new Promise<void>((resolve) => {
     let next = 0;
     // Timers are too coarse for this: the loop turns as fast as it can, on a core of its own.
     const turn = () => {
-      const passed = performance.now() - begun;
-      for (; next < (Math.min(passed, seconds * 1000) * rate) / 1000; next++) send(requestOf(next));
-      if (passed < seconds * 1000 || idle.length < connections.length) setImmediate(turn);
+      const now = performance.now();
+      for (; next < ((Math.min(now, ends) - begun) * rate) / 1000; next++) send(requestOf(next));
+      if (now < ends || idle.length < connections.length) setImmediate(turn);
       else resolve();
     };
     turn();
   });
   try {
-    await within(seconds * 1000 + PATIENCE_MS, url, Promise.race([done, failure.told]));
-    return { answered, refused, notSent, seconds: (performance.now() - begun) / 1000 };
+    await within(ends - begun + PATIENCE_MS, url, Promise.race([done, failure.told]));
+    return { answered, refused, notSent, seconds };
   } finally {
     for (const connection of connections) connection.close();
   }

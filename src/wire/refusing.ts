@@ -4,8 +4,8 @@ import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { toRestError } from "./errors.js";
 import { protocolOf } from "./protocol.js";
-import { pathOf, send } from "./rest.js";
-import { put, takeOver } from "./sending.js";
+import { pathOf } from "./rest.js";
+import { put, sendJson, takeOver } from "./sending.js";
 import { sendError } from "./rpc/connect.js";
 import { readRest } from "./rpc/unread.js";
 
@@ -16,12 +16,14 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, error: Conn
   exchange.operation = request.routeOptions.config.operation ?? "";
   exchange.end(error.code);
   void readRest(raw);
-  if (request.routeOptions.config.isRpc !== true) {
-    void send(reply, toRestError(error, pathOf(request)));
-    return;
-  }
   const given = takeOver(reply);
   put(reply.raw, given);
+  if (request.routeOptions.config.isRpc !== true) {
+    const { status, headers, body } = toRestError(error, pathOf(request));
+    put(reply.raw, headers);
+    sendJson(reply.raw, status, body);
+    return;
+  }
   if (exchange.protocol === "connect") {
     sendError(reply.raw, exchange, error);
     return;

@@ -34,6 +34,13 @@ export function endWith(response: ServerResponse, contentType: string, body: Pie
   else response.once("finish", () => giveBack(bytes));
 }
 
+/** Sends a small body that is not written yet. */
+export function sendJson(response: ServerResponse, status: number, body: object): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length });
+  response.end(bytes);
+}
+
 /** The classes that make both versions look alike differ in this. */
 const isHttp2 = (response: object): boolean => !(response instanceof ServerResponse);
 
