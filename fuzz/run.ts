@@ -56,7 +56,7 @@ const seed = numberOf("SEED", randomInt(2 ** 31));
 const inputs = numberOf("INPUTS", INPUTS);
 const only = onlyOf(setting("ONLY"));
 say(`OFFLEDGER_FUZZ_SEED=${seed} repeats this run`);
-// Neither a machine that stands still for a moment, nor connections of broken HTTP/2 that stay for 80 s, are to fail a run.
+// Neither a machine that stands still for a moment, nor connections of broken HTTP/2 that stay for a while, are to fail a run.
 const defaults = { OFFLEDGER_MAX_DELAY_MS: "0", OFFLEDGER_MAX_CONNECTIONS: "100000" };
 const env = Object.fromEntries(
   Object.entries({ ...defaults, ...process.env }).filter(([name]) => !name.startsWith("OFFLEDGER_FUZZ_")),

@@ -1,12 +1,8 @@
 /** What one HTTP/2 connection may have under way and cancel, and what becomes of connections that break the rules. */
 import http2 from "node:http2";
-import type http from "node:http";
-import net from "node:net";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { usualLimits } from "../../src/wire/listener/limits.js";
-import { Sessions } from "../../src/wire/listener/sessions.js";
 import { transferFactory } from "../fixtures/asking.js";
 import {
   asking,
@@ -21,7 +17,7 @@ import {
 } from "../fixtures/frames.js";
 import { askHttp2, expectAlive } from "../fixtures/plain-asking.js";
 import { type Running, serveFile } from "../fixtures/running.js";
-import { held, nothingLeft } from "../fixtures/server-ends.js";
+import { nothingLeft } from "../fixtures/server-ends.js";
 import { until } from "../fixtures/waiting.js";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_REFUSED_STREAM } = http2.constants;
@@ -202,77 +198,5 @@ describe("a flood", () => {
       await until("it is told", () => connection.hasEnded || connection.codeOf(Type.goaway) !== undefined);
     }
     await expectAlive(running.url);
-  });
-});
-
-const handler = (request: http.IncomingMessage, response: http.ServerResponse): void => {
-  if (request.url === "/large") response.end("a".repeat(1_000_000));
-};
-
-/** Sessions alone, of which nothing answers, with little patience. */
-async function serving(): Promise<string> {
-  const limits = { ...usualLimits, requestMs: 100 };
-  const sessions = new Sessions(handler, limits, { idleMs: 1_000, stalledMs: 1_000 });
-  const server = net.createServer({ allowHalfOpen: true }, (socket) => sessions.take(socket));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(async () => {
-    const closed = once(server, "close");
-    server.close();
-    sessions.destroy();
-    await closed;
-  });
-  return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`;
-}
-
-describe("a session", () => {
-  test.each([
-    ["on which nothing happens", Buffer.alloc(0)],
-    ["on which pings come", frame(Type.ping, 0, 0, Buffer.alloc(8))],
-  ])("%s ends, also where its caller does not close it", async (_what, bytes) => {
-    const url = await serving();
-    const connection = await FrameConnection.to(url);
-    const sending = setInterval(() => connection.send(bytes), 50);
-    onTestFinished(() => clearInterval(sending));
-    await connection.ended();
-    await nothingLeft(url);
-    expect(held(url)).toBe(0);
-  });
-
-  test("of which the headers come a byte at a time ends", async () => {
-    const url = await serving();
-    const connection = await FrameConnection.to(url);
-    await until("it knows", () => connection.of(Type.settings).length === 2);
-    const slow = frame(Type.headers, END_HEADERS, 1, asking("/livez", { slow: "a".repeat(HEADERS) }));
-    let at = 0;
-    const sending = setInterval(() => connection.send(slow.subarray(at, ++at)), 10);
-    onTestFinished(() => clearInterval(sending));
-    await connection.ended();
-    await nothingLeft(url);
-    expect(held(url)).toBe(0);
-  });
-
-  test("whose answers are not read has them cut", async () => {
-    const url = await serving();
-    const connection = await FrameConnection.to(url, false);
-    // Nothing of a body may be sent to it.
-    connection.send(PREFACE, settings({ 4: 0 }));
-    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 1, asking("/large")));
-    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 3, asking("/never")));
-    // Told that it is too slow, it does not read that either.
-    connection.send(frame(Type.headers, END_HEADERS, 5, asking("/never")));
-    await connection.ended();
-    await nothingLeft(url);
-    expect(held(url)).toBe(0);
-  });
-
-  test("ends with the service, also where its caller does not close it", async () => {
-    const other = await serveFile(undefined, { config: { graceSeconds: 1 } });
-    const connection = await FrameConnection.to(other.url);
-    await until("it knows", () => connection.of(Type.settings).length === 2);
-    await other.close();
-    await connection.ended();
-    await nothingLeft(other.url);
-    expect(held(other.url)).toBe(0);
   });
 });

@@ -3,15 +3,13 @@ import http2 from "node:http2";
 import type { Socket } from "node:net";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import { endBehindReading } from "./deferred.js";
-import { cut, endLarge, endSlow, hasCome, headBytes, isLasting } from "./streams.js";
+import { SignsOfLife } from "./signs-of-life.js";
+import { cut, endLarge, endSlow, hasCome, headBytes, isAnswering, isLasting } from "./streams.js";
 
 /** How often sessions are looked at. */
 const LOOK_MS = 500;
 /** The time for which cancelled requests are counted. */
 const RESETS_MS = 10_000;
-/** How often a session is asked for a sign of life, and how often it may give none. */
-const PING_MS = 20_000;
-const MOST_UNANSWERED = 3;
 
 /** How long a session may do nothing, and stand still; shorter in tests alone. */
 interface Patience {
@@ -25,11 +23,11 @@ type Handler = (request: http.IncomingMessage, response: http.ServerResponse) =>
 interface Watched {
   readonly streams: Map<http2.ServerHttp2Stream, number>;
   idleSince: number;
+  /** When an answer was last seen on its way. */
+  answeredAt: number;
   resets: number;
   resetsSince: number;
-  /** When it was asked for a sign of life, and how often it has given none since. */
-  pinged: number;
-  unanswered: number;
+  readonly signs: SignsOfLife;
 }
 
 /**
@@ -97,10 +95,10 @@ export class Sessions {
     const watched: Watched = {
       streams: new Map(),
       idleSince: now,
+      answeredAt: now,
       resets: 0,
       resetsSince: now,
-      pinged: now,
-      unanswered: 0,
+      signs: new SignsOfLife(session, now),
     };
     this.#sessions.set(session, watched);
     this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
@@ -138,9 +136,10 @@ export class Sessions {
     const { requestMs } = this.#limits;
     const { idleMs, stalledMs } = this.#patience;
     for (const [session, watched] of this.#sessions) {
-      const { streams, idleSince } = watched;
-      if ((streams.size === 0 && now - idleSince > idleMs) || watched.unanswered > MOST_UNANSWERED) session.destroy();
-      else if (now - watched.pinged > PING_MS) ping(session, watched, now);
+      const { streams, signs } = watched;
+      if (isAnswering(streams.keys())) watched.answeredAt = now;
+      const quietSince = Math.max(watched.answeredAt, watched.idleSince);
+      if (signs.isGone(now, quietSince) || (streams.size === 0 && now - watched.idleSince > idleMs)) session.destroy();
       for (const [stream, begun] of streams) {
         const age = now - begun;
         if (age > requestMs + stalledMs) cut(stream);
@@ -148,16 +147,4 @@ export class Sessions {
       }
     }
   }
-}
-
-/**
- * Where a peer has broken the protocol, Node.js often takes leave of it, reads no
- * more, and never sees that the peer closes the connection.
- */
-function ping(session: http2.ServerHttp2Session, watched: Watched, now: number): void {
-  watched.pinged = now;
-  watched.unanswered++;
-  session.ping((error) => {
-    if (error === null) watched.unanswered = 0;
-  });
 }

@@ -13,6 +13,12 @@ export const isLasting = (headers: http2.IncomingHttpHeaders): boolean =>
 export const hasCome = (stream: http2.ServerHttp2Stream): boolean =>
   stream.readableEnded || stream.endAfterHeaders || stream.state.remoteClose === 1;
 
+/** Whether any of them is being answered. */
+export function isAnswering(streams: Iterable<http2.ServerHttp2Stream>): boolean {
+  for (const { headersSent } of streams) if (headersSent) return true;
+  return false;
+}
+
 /** Ends a request that has not come whole, with the status of HTTP for it where none was sent. */
 export function endSlow(stream: http2.ServerHttp2Stream, requestMs: number): void {
   if (!stream.headersSent && !stream.destroyed && !stream.closed) {
