@@ -69,7 +69,8 @@ export class Service {
 
   async inside(): Promise<Inside> {
     const told = once(this.#child, "message");
-    this.#child.send("look");
+    // Where it has ended meanwhile, the wait for its answer tells.
+    this.#child.send("look", () => {});
     const [inside] = (await within(BOUND_MS, "the service tells what it holds", told)) as [Inside];
     return inside;
   }

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { protocolOf } from "../wire/protocol.js";
 import { outcomeOfAnswer } from "../wire/rpc/outcome.js";
 import { blameCaller } from "../wire/rpc/undecodable.js";
-import { readRest } from "../wire/rpc/unread.js";
+import { readRest } from "../wire/unread.js";
 import { put, takeOver } from "../wire/sending.js";
 
 /** Trailers of gRPC-Web stand in the body, which is not kept here. */

@@ -7,7 +7,7 @@ import { protocolOf } from "./protocol.js";
 import { pathOf } from "./rest.js";
 import { put, sendJson, takeOver } from "./sending.js";
 import { sendError } from "./rpc/connect.js";
-import { readRest } from "./rpc/unread.js";
+import { readRest } from "./unread.js";
 
 /** Ends a request. Its body is read, up to a bound, so that the connection is of use for the next. */
 export function refuse(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {

@@ -18,9 +18,9 @@ import {
 import { askHttp2, expectAlive } from "../fixtures/plain-asking.js";
 import { type Running, serveFile } from "../fixtures/running.js";
 import { nothingLeft } from "../fixtures/server-ends.js";
-import { until } from "../fixtures/waiting.js";
+import { until, within } from "../fixtures/waiting.js";
 
-const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_REFUSED_STREAM } = http2.constants;
+const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
 const STREAMS = 4;
 const RESETS = 20;
 const HEADERS = 8_192;
@@ -134,6 +134,17 @@ describe("cancelled requests", () => {
     await until("no more are taken", isRefused);
     await expectAlive(running.url);
   });
+});
+
+test("HEAD with a body is over when it has been answered", async () => {
+  const session = sessionTo(running.url);
+  const stream = session.request({ ":path": "/livez", ":method": "HEAD" }, { endStream: false });
+  // More than may be sent before the other end has read of it.
+  stream.end(Buffer.alloc(200_000));
+  stream.resume();
+  const [[headers]] = await within(5_000, "it is over", Promise.all([once(stream, "response"), once(stream, "close")]));
+  expect(headers[":status"]).toBe(200);
+  expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
 });
 
 describe("a head that is too large", () => {

@@ -3,6 +3,7 @@ import http2 from "node:http2";
 import type { Socket } from "node:net";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import { endBehindReading } from "./deferred.js";
+import { readRest } from "../unread.js";
 import { SignsOfLife } from "./signs-of-life.js";
 import { cut, endLarge, endSlow, hasCome, headBytes, isAnswering, isLasting } from "./streams.js";
 
@@ -56,7 +57,11 @@ export class Sessions {
       // Node.js holds a head against the limit once the caller has acknowledged it, which a caller may leave.
       if (headBytes(request.rawHeaders) > limits.maxHeaderBytes) return endLarge(response, limits.maxHeaderBytes);
       // The compatibility classes of HTTP/2 have what Fastify uses of a request and a response.
-      handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
+      const hand = () =>
+        handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
+      if (request.method !== "HEAD" || request.stream.endAfterHeaders) return hand();
+      // Node.js forgets such a stream as soon as it is answered, and whoever still sends waits for ever.
+      void readRest(request).then(() => request.stream.destroyed || hand());
     };
     this.#server = http2.createServer({ settings }, serve);
     this.#server.on("checkContinue", (request, response) => {

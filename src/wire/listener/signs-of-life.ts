@@ -26,6 +26,8 @@ export class SignsOfLife {
 
   /** Whether it has given none for too long; to be asked again and again. Since `quietSince` no answer was on its way. */
   isGone(now: number, quietSince: number): boolean {
+    // One that is being ended cannot be asked any more, and goes by itself.
+    if (this.#session.destroyed) return false;
     if (this.#unanswered > MOST_UNANSWERED) return true;
     const waits = now - this.#asked;
     const hasAsked = this.#asked > quietSince;

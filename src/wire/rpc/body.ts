@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type Incoming, readRest } from "./unread.js";
+import { type Incoming, readRest } from "../unread.js";
 
 /**
  * Reads the body of a request. Calls back once: with the bytes, with

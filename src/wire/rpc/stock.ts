@@ -13,7 +13,7 @@ import type { Operation } from "../operations.js";
 import { boundDeadline, inTime } from "./deadlines.js";
 import { outcomeOfAnswer } from "./outcome.js";
 import { blameCaller, bytesOf, withBody } from "./undecodable.js";
-import { readRest } from "./unread.js";
+import { readRest } from "../unread.js";
 
 /** The largest that connect-es allows: answers are base64 of what does not compress, and are sent as they are. */
 const NEVER_COMPRESS = 0xffffffff;
