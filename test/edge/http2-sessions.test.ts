@@ -68,6 +68,18 @@ describe("a session", () => {
     expect(held(url)).toBe(0);
   });
 
+  test("of which the caller takes leave answers what came with the leave", async () => {
+    const url = await serving(60_000);
+    const connection = await FrameConnection.to(url);
+    await until("it knows", () => connection.of(Type.settings).length === 2);
+    const small = (id: number) => frame(Type.headers, END_HEADERS | END_STREAM, id, asking("/small"));
+    // Refused, the second would be freed while it is read.
+    connection.send(small(1), frame(Type.goaway, 0, 0, Buffer.alloc(8)), small(3));
+    await connection.over(3);
+    expect([connection.textOf(1), connection.textOf(3)]).toEqual(["a", "a"]);
+    await connection.ended();
+  });
+
   test("on which nothing is under way and pings are answered stays", async () => {
     const url = await serving(60_000);
     const session = http2.connect(url);
