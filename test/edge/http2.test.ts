@@ -147,6 +147,20 @@ test("HEAD with a body is over when it has been answered", async () => {
   expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
 });
 
+test("a call of gRPC with more than one message, and more than may be sent unread, is over when it has been answered", async () => {
+  const session = sessionTo(running.url);
+  const path = "/offledger.health.v1.HealthService/GetLiveness";
+  const headers = { ":path": path, ":method": "POST", "content-type": "application/grpc+json", te: "trailers" };
+  const stream = session.request(headers);
+  const message = Buffer.from(`\0\0\0\0\x02{}`, "latin1");
+  stream.end(Buffer.concat(Array.from({ length: 100_000 }, () => message)));
+  stream.resume();
+  const over = Promise.all([once(stream, "trailers"), once(stream, "close")]);
+  const [[trailers]] = await within(5_000, "it is over", over);
+  expect(trailers["grpc-status"]).toBe("12");
+  expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
+});
+
 describe("a head that is too large", () => {
   test("is answered 431 where the caller has not said that it knows the limit, and the connection goes on", async () => {
     const connection = await FrameConnection.to(running.url, false);

@@ -52,12 +52,14 @@ function serveWith(handler: UniversalHandler): Stock["serve"] {
     boundDeadline(asked.header);
     try {
       const answer = await handler({ ...asked, body: bodyOf(request.raw) });
-      const bytes = exchange.protocol === "grpc-web" ? await bytesOf(answer) : undefined;
+      const bytes = exchange.protocol === "connect" ? undefined : await bytesOf(answer);
+      // What connect-es refuses by its head alone it does not read, nor what stands behind one message. Over HTTP/2 Node.js
+      // forgets a stream behind its trailers, and whoever still sends waits for ever.
+      if (bytes !== undefined) await readRest(request.raw);
+      else if (answer.status !== OK) void readRest(request.raw);
       // What connect-node gives to wait for it resolves only where a response tells its end, which none of HTTP/1.1 does.
       reply.raw.once("finish", () => exchange.end(outcomeOfAnswer(answer, exchange.protocol, bytes ?? NOTHING)));
       reply.raw.once("close", () => exchange.end(Code.Canceled));
-      // What connect-es refuses by its head alone it does not read.
-      if (answer.status !== OK) void readRest(request.raw);
       await universalResponseToNodeResponse(bytes === undefined ? answer : withBody(answer, bytes), reply.raw);
     } catch (error) {
       exchange.end(Code.Canceled);
