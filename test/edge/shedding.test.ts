@@ -9,6 +9,7 @@ import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.j
 import { usualEdge } from "../../src/wire/edge/guard.js";
 import { createServer } from "../../src/wire/server.js";
 import { offerSome } from "../fixtures/offering.js";
+import { serveFile } from "../fixtures/running.js";
 
 /** How long one answer takes, all of it work, and the longest delay. */
 const WORK_MS = 20;
@@ -75,6 +76,15 @@ test("of many at once the first are answered, and the rest refused with the time
 test("one behind the other nobody is refused, however long it lasts", async () => {
   const { url } = await busy();
   for (let time = 0; time < 80; time++) expect((await ask(url)).status).toBe(200);
+});
+
+test("the service refuses by its setting", async () => {
+  const running = await serveFile(undefined, { config: { maxDelayMs: 1 } });
+  onTestFinished(() => running.close());
+  await connected(running.url, 200);
+  const asked = Array.from({ length: 200 }, () => running.get("/api/utilities/v0/operator"));
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
 });
 
 test("nobody is refused where it is turned off", async () => {

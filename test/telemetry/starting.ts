@@ -10,7 +10,7 @@ const NOW = Date.parse("2026-06-01T00:00:00Z");
 
 /** Load is not shed: on a busy machine outcomes would be others. */
 export async function start(config: Partial<Config>, roles?: Roles, now: () => number = () => NOW): Promise<App> {
-  const app = await startApp({ ...quiet(), logRequests: "none", maxDelayMs: 0, ...config }, now, roles);
+  const app = await startApp({ ...quiet(), logRequests: "none", ...config }, now, roles);
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= app.close());
   onTestFinished(close);

@@ -29,11 +29,12 @@ test("a frame that is malformed behind a leave in the same bytes ends its connec
   });
   const [, port = ""] = await program.printed(/^offledger serves .* at http:\/\/[\w.]+:(\d+)\n/);
   const bytes = Buffer.from(SETTINGS + GOAWAY + HEADERS + SHORT_PRIORITY, "hex");
-  for (let time = 0; time < 10; time++) {
+  const leave = async () => {
     const socket = net.connect(Number(port), "127.0.0.1");
     socket.on("error", () => undefined).resume();
     socket.write(Buffer.concat([Buffer.from(PREFACE), bytes]));
     await once(socket, "close");
-  }
+  };
+  await Promise.all(Array.from({ length: 10 }, leave));
   expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
 });

@@ -6,6 +6,8 @@ const MOST_UNANSWERED = 3;
 /** How long no answer is on its way until it is asked for one besides, and how long the asking may stay unsent then. */
 const QUIET_MS = 2_000;
 const UNSENT_MS = 2_000;
+/** How long one that takes leave may leave it unanswered: Node.js forgets there what it was to ask. */
+const LEAVING_MS = 10_000;
 
 /**
  * Whether there is still somebody at the other end of a session. Where a peer has
@@ -31,8 +33,10 @@ export class SignsOfLife {
     if (this.#unanswered > MOST_UNANSWERED) return true;
     const waits = now - this.#asked;
     const hasAsked = this.#asked > quietSince;
-    const isUnsent = this.#unanswered > 0 && (this.#session.state.outboundQueueSize ?? 0) > 0;
-    if (hasAsked && waits > UNSENT_MS && isUnsent) return true;
+    if (hasAsked && this.#unanswered > 0) {
+      if (waits > UNSENT_MS && (this.#session.state.outboundQueueSize ?? 0) > 0) return true;
+      if (waits > LEAVING_MS && this.#session.closed) return true;
+    }
     if (waits > PING_MS || (!hasAsked && now - quietSince > QUIET_MS)) this.#ask(now);
     return false;
   }
