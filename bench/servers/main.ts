@@ -27,7 +27,9 @@ function begin(target: Target): Promise<string> {
 }
 
 async function startService({ settings, roles }: Extract<Target, { server: "offledger" }>): Promise<string> {
-  const read = readConfig([], { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "error", ...settings });
+  // What a load has to be refused in an overload is measured by itself; elsewhere each request is answered.
+  const patience = { OFFLEDGER_MAX_DELAY_MS: "60000" };
+  const read = readConfig([], { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "error", ...patience, ...settings });
   if (!read.ok) throw new Error(read.wrong.join("\n"));
   return (await startApp(read.config, Date.now, roles)).url;
 }

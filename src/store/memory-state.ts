@@ -1,3 +1,4 @@
+import { RecentlyRead } from "./recently-read.js";
 import {
   ARCHIVED_KEPT,
   type Census,
@@ -15,6 +16,7 @@ export class MemoryState {
   #offset: number;
   #asOf: number | undefined;
   readonly #contracts = new Map<string, Contract>();
+  readonly #recent = new RecentlyRead();
   /** Each list newest first. A list is never changed, but replaced: readers may hold one. */
   readonly #byKey = new Map<string, readonly Contract[]>();
   readonly #byKind = new Map<Kind, Set<Contract>>();
@@ -58,7 +60,11 @@ export class MemoryState {
   }
 
   byId(contractId: string): Contract | undefined {
-    return this.#contracts.get(contractId);
+    const recent = this.#recent.get(contractId);
+    if (recent !== undefined) return recent;
+    const found = this.#contracts.get(contractId);
+    if (found !== undefined) this.#recent.add(found);
+    return found;
   }
 
   byKey(key: string): readonly Contract[] {
@@ -117,6 +123,7 @@ export class MemoryState {
     const known = this.#contracts.get(contractId);
     if (known === undefined) return;
     this.#contracts.delete(contractId);
+    this.#recent.forget(contractId);
     this.#tallies.remove(known);
     this.#byKind.get(known.kind)?.delete(known);
     for (const key of known.keys) {

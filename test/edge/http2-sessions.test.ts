@@ -42,6 +42,8 @@ async function serving(idleMs = 1_000): Promise<string> {
   return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`;
 }
 
+const small = (id: number): Buffer => frame(Type.headers, END_HEADERS | END_STREAM, id, asking("/small"));
+
 describe("a session", () => {
   test.each([
     ["on which nothing happens", Buffer.alloc(0)],
@@ -72,7 +74,6 @@ describe("a session", () => {
     const url = await serving(60_000);
     const connection = await FrameConnection.to(url);
     await until("it knows", () => connection.of(Type.settings).length === 2);
-    const small = (id: number) => frame(Type.headers, END_HEADERS | END_STREAM, id, asking("/small"));
     // Refused, the second would be freed while it is read.
     connection.send(small(1), frame(Type.goaway, 0, 0, Buffer.alloc(8)), small(3));
     await connection.over(3);
