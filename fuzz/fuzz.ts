@@ -70,10 +70,10 @@ async function sendAll(service: Service, tally: Tally, options: Options): Promis
       Promise.all(lanes.map((lane, index) => lane.run(target, ...part(...(ranges[index] ?? [0, 0])), goesOn)));
     const middle = (from: number, to: number) => from + Math.round((to - from) * warmUp);
     await run((from, to) => [from, middle(from, to)]);
-    const before = service.isAlive ? await service.inside() : undefined;
+    const before = await service.inside();
     await run((from, to) => [middle(from, to), to]);
     target.close();
-    const after = service.isAlive ? await atRest(service, options.waitsForAll ? CLOSING_MS : 0) : undefined;
+    const after = await atRest(service, options.waitsForAll ? CLOSING_MS : 0);
     const lingering = options.waitsForAll ? 0 : target.lingering;
     if (before !== undefined && after !== undefined)
       for (const wrong of leftBehind(before, after, lingering)) fail(wrong);
@@ -105,10 +105,14 @@ function rangesOf({ only, inputs }: Options): (readonly [from: number, to: numbe
 }
 
 /** What the service holds when no connection is left; or when it has had time enough to be rid of them. */
-async function atRest(service: Service, closingMs: number): Promise<Inside> {
+async function atRest(service: Service, closingMs: number): Promise<Inside | undefined> {
   let inside = await service.inside();
   try {
-    await until("connections are closed", async () => (inside = await service.inside()).sockets === 0, closingMs);
+    await until(
+      "connections are closed",
+      async () => ((inside = await service.inside())?.sockets ?? 0) === 0,
+      closingMs,
+    );
   } catch {
     // What is left then is told by what was seen last.
   }

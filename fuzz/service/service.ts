@@ -67,11 +67,14 @@ export class Service {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  async inside(): Promise<Inside> {
-    const told = once(this.#child, "message");
-    // Where it has ended meanwhile, the wait for its answer tells.
+  /** What it holds; undefined where it has ended. */
+  async inside(): Promise<Inside | undefined> {
+    if (!this.isAlive) return undefined;
+    const told = once(this.#child, "message") as Promise<[Inside]>;
+    const ended = once(this.#child, "close").then((): [undefined] => [undefined]);
+    // That it has ended meanwhile is seen by that.
     this.#child.send("look", () => {});
-    const [inside] = (await within(BOUND_MS, "the service tells what it holds", told)) as [Inside];
+    const [inside] = await within(BOUND_MS, "the service tells what it holds", Promise.race([told, ended]));
     return inside;
   }
 
