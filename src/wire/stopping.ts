@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { httpError } from "./errors.js";
+import { put, sendJson } from "./sending.js";
 
 /** What a request is told that comes when no more are taken. */
 const STOPPING = "the service is stopping and takes no more requests; ask again";
@@ -8,10 +9,8 @@ const STOPPING = "the service is stopping and takes no more requests; ask again"
 export function answerLate(request: IncomingMessage, response: ServerResponse): void {
   const [path = ""] = (request.url ?? "").replaceAll(/\/{2,}/g, "/").split("?", 1);
   const { status, headers, body } = httpError(503, STOPPING, path);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.setHeader("content-type", "application/json; charset=utf-8");
+  put(response, headers);
   // Over HTTP/2 the session has been told already.
   if (request.httpVersionMajor === 1) response.setHeader("connection", "close");
-  response.statusCode = status;
-  response.end(JSON.stringify(body));
+  sendJson(response, status, body);
 }

@@ -50,6 +50,7 @@ function serveWith(handler: UniversalHandler): Stock["serve"] {
     const asked = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, undefined);
     const { exchange } = request;
     boundDeadline(asked.header);
+    reply.raw.once("close", () => exchange.end(Code.Canceled));
     try {
       const answer = await handler({ ...asked, body: bodyOf(request.raw) });
       const bytes = exchange.protocol === "connect" ? undefined : await bytesOf(answer);
@@ -59,7 +60,6 @@ function serveWith(handler: UniversalHandler): Stock["serve"] {
       else if (answer.status !== OK) void readRest(request.raw);
       // What connect-node gives to wait for it resolves only where a response tells its end, which none of HTTP/1.1 does.
       reply.raw.once("finish", () => exchange.end(outcomeOfAnswer(answer, exchange.protocol, bytes ?? NOTHING)));
-      reply.raw.once("close", () => exchange.end(Code.Canceled));
       await universalResponseToNodeResponse(bytes === undefined ? answer : withBody(answer, bytes), reply.raw);
     } catch (error) {
       exchange.end(Code.Canceled);
