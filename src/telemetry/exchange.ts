@@ -33,6 +33,8 @@ export class Exchange implements Answered {
   protocol: Protocol = "rest";
   outcome: Outcome = 0;
   milliseconds = 0;
+  /** Whether a hook may have set headers for the answer. Whoever knows that none has says so: to look for them takes its time. */
+  mayHaveHeaders = true;
   readonly #watchers: readonly Watcher[];
   #hasEnded = false;
 

@@ -5,7 +5,7 @@ import type { Offered } from "../service/handlers.js";
 import { Answer } from "./answer/answer.js";
 import { toConnectError } from "./errors.js";
 import { type ArgumentLimits, sizeCheck, usualArguments } from "./request/size.js";
-import { checkRules } from "./request/validation.js";
+import { ruleCheck } from "./request/validation.js";
 
 /** One rpc, ready to be called by any protocol. */
 export interface Operation {
@@ -38,6 +38,7 @@ export function operations(
       const handler = handlerOf(method) as (request: Message) => object | Promise<object>;
       const refuse = (error: unknown) => toConnectError(error, (defect) => report(defect, name));
       const answered = (found: object) => new Answer(method.output, found, refuse);
+      const checkRules = ruleCheck(method.input);
       const checkSize = sizeCheck(method.input, limits);
       const isRefused = isHealth(name) ? () => undefined : refusal;
       const call = (request: Message): Answer | Promise<Answer> => {
@@ -45,7 +46,7 @@ export function operations(
         const late = isRefused();
         if (late !== undefined) throw late;
         try {
-          checkRules(method.input, request);
+          checkRules(request);
           checkSize?.(request);
           const found = handler(request);
           if (!(found instanceof Promise)) return answered(found);

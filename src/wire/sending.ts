@@ -44,9 +44,12 @@ export function sendJson(response: ServerResponse, status: number, body: object)
 /** The classes that make both versions look alike differ in this. */
 const isHttp2 = (response: object): boolean => !(response instanceof ServerResponse);
 
+const NONE: OutgoingHttpHeaders = Object.freeze({});
+
 /** Takes a reply out of Fastify's hands, and gives the headers that others have set for it: they go with the answer. */
 export function takeOver(reply: FastifyReply): OutgoingHttpHeaders {
   reply.hijack();
+  if (!reply.request.exchange.mayHaveHeaders) return NONE;
   // A name with a value that is undefined, which the types allow, is left out where they are sent.
   return reply.getHeaders() as OutgoingHttpHeaders;
 }

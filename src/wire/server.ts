@@ -75,10 +75,12 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     clientErrorHandler: answerUnreadable(connections.requestMs),
   });
   watch(server, options.watchers ?? []);
-  const shedding = await guard(server, options.edge ?? usualEdge, (request, reply) => void notFound(request, reply));
+  const { edge = usualEdge, guards = [] } = options;
+  const answerNotFound = (request: FastifyRequest, reply: FastifyReply) => void notFound(request, reply);
+  const shedding = await guard(server, edge, answerNotFound, guards.length > 0);
   // One behind the other: the order is that of the hooks.
   // oxlint-disable-next-line no-await-in-loop
-  for (const more of options.guards ?? []) await more(server, log);
+  for (const more of guards) await more(server, log);
   const report = (defect: unknown, rpcName?: string) => log.error({ err: defect, rpc: rpcName }, "a request failed");
   const served = operations(offered, report, options.arguments, () => shedding.refusal());
   server.setNotFoundHandler(notFound);

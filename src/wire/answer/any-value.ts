@@ -1,22 +1,35 @@
 /** Values of a choice context in JSON, and in protobuf as the Struct that stands for that JSON. */
 import { derived } from "../../registry/derived.js";
-import type { AnyValue, NamedValue } from "../../registry/registry.js";
+import type { AnyValue, Contract, NamedValue } from "../../registry/registry.js";
+import { type KeptEntry, keptEntry } from "./kept-entries.js";
 import { type Octets, utf8, whole } from "./octets.js";
-import { boolValue, entry, entryOf, listValue, remembered, structValue, textValue, valueField } from "./struct.js";
+import { boolValue, entry, listValue, remembered, structValue, textValue } from "./struct.js";
 
 const referenceJson = derived(({ contractId }) => whole(idJson(contractId)));
 const referenceBinary = derived(({ contractId }) => whole(tagged("AV_ContractId", textValue(contractId))));
-const referenceField = derived((contract) => whole(valueField(referenceBinary(contract))));
 
-export function anyValueJson(value: AnyValue): Octets {
+/** Entries that refer to one contract, by itself or as all that a list holds: nearly all are of these forms. */
+interface References {
+  readonly one: KeptEntry;
+  readonly list: KeptEntry;
+}
+
+/** In JSON with the comma that stands before every entry but the first. */
+const referencesJson: References = {
+  one: keptEntry((name, contract) => nameJson(name) + referenceJson(contract)),
+  list: keptEntry((name, contract) => nameJson(name) + listJson([referenceJson(contract)])),
+};
+const referencesBinary: References = {
+  one: keptEntry((name, contract) => entry(name, referenceBinary(contract))),
+  list: keptEntry((name, contract) => entry(name, listBinary([referenceBinary(contract)]))),
+};
+
+function anyValueJson(value: AnyValue): Octets {
   switch (value.tag) {
     case "AV_ContractId":
       return value.contract === undefined ? idJson(value.value) : referenceJson(value.contract);
-    case "AV_List": {
-      let json = "";
-      for (const one of value.value) json += (json === "" ? "" : ",") + anyValueJson(one);
-      return `{"tag":"AV_List","value":[${json}]}`;
-    }
+    case "AV_List":
+      return listJson(value.value.map(anyValueJson));
     case "AV_Map":
       return `{"tag":"AV_Map","value":${mapJson(value.value)}}`;
     default:
@@ -28,39 +41,54 @@ export function anyValueJson(value: AnyValue): Octets {
 export function mapJson(values: readonly NamedValue[]): Octets {
   let json = "{";
   for (const { name, value } of inOrder(values)) {
-    json += (json.length === 1 ? nameJson(name) : nextNameJson(name)) + anyValueJson(value);
+    const next = referring(referencesJson, name, value) ?? nameJson(name) + anyValueJson(value);
+    json += json.length === 1 ? next.slice(1) : next;
   }
   return `${json}}`;
 }
 
+const listJson = (values: readonly Octets[]): Octets => `{"tag":"AV_List","value":[${values.join(",")}]}`;
+
 /** A Value: `{"tag": …, "value": …}`. */
-export function anyValueBinary(value: AnyValue): Octets {
-  if (value.tag === "AV_ContractId" && value.contract !== undefined) return referenceBinary(value.contract);
-  return tagged(value.tag, contentBinary(value));
+function anyValueBinary(value: AnyValue): Octets {
+  switch (value.tag) {
+    case "AV_ContractId":
+      return value.contract === undefined ? textBinary(value.tag, value.value) : referenceBinary(value.contract);
+    case "AV_List":
+      return listBinary(value.value.map(anyValueBinary));
+    case "AV_Map":
+      return tagged(value.tag, mapBinary(value.value));
+    case "AV_Bool":
+      return tagged(value.tag, boolValue(value.value));
+    default:
+      return textBinary(value.tag, value.value);
+  }
 }
 
 /** A Value that holds an object of values. */
 export function mapBinary(values: readonly NamedValue[]): Octets {
   let fields = "";
   for (const { name, value } of inOrder(values)) {
-    const isReference = value.tag === "AV_ContractId" && value.contract !== undefined;
-    fields += entryOf(name, isReference ? referenceField(value.contract) : valueField(anyValueBinary(value)));
+    fields += referring(referencesBinary, name, value) ?? entry(name, anyValueBinary(value));
   }
   return structValue(fields);
 }
 
-function contentBinary({ tag, value }: AnyValue): Octets {
-  switch (tag) {
-    case "AV_List":
-      return listValue(value.map(anyValueBinary));
-    case "AV_Map":
-      return mapBinary(value);
-    case "AV_Bool":
-      return boolValue(value);
-    default:
-      return textValue(value);
+const listBinary = (values: readonly Octets[]): Octets => tagged("AV_List", listValue(values));
+const textBinary = (tag: string, value: string): Octets => tagged(tag, textValue(value));
+
+/** The entry, where it is of a form that is kept. */
+function referring({ one, list }: References, name: string, value: AnyValue): Octets | undefined {
+  if (value.tag === "AV_List" && value.value.length === 1) {
+    const contract = contractOf(value.value[0]);
+    return contract === undefined ? undefined : list(name, contract);
   }
+  const contract = contractOf(value);
+  return contract === undefined ? undefined : one(name, contract);
 }
+
+const contractOf = (value: AnyValue | undefined): Contract | undefined =>
+  value?.tag === "AV_ContractId" ? value.contract : undefined;
 
 const tagged = (tag: string, content: Octets): Octets =>
   structValue(entry("tag", textValue(tag)) + entry("value", content));
@@ -69,8 +97,8 @@ const idJson = (contractId: string): Octets => `{"tag":"AV_ContractId","value":$
 
 const quoted = (value: string | boolean): Octets => utf8(JSON.stringify(value));
 
-const nameJson = remembered((name) => `${quoted(name)}:`);
-const nextNameJson = remembered((name) => `,${quoted(name)}:`);
+/** With the comma before it. */
+const nameJson = remembered((name) => `,${quoted(name)}:`);
 
 /** As a JavaScript object has its fields, which is how the library writes them: those that look like an index come first. */
 function inOrder(values: readonly NamedValue[]): readonly NamedValue[] {

@@ -3,7 +3,7 @@ import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from ".
 import type { ContextReply } from "../../service/context-reply.js";
 import { mapBinary, mapJson } from "./any-value.js";
 import { lengthOf, type Octets, type Pieces, utf8 } from "./octets.js";
-import { binaryOf, jsonOf } from "./pieces.js";
+import { binaryIn, jsonIn } from "./pieces.js";
 import { delimited, head, number, text } from "./protobuf.js";
 import { entry } from "./struct.js";
 
@@ -11,7 +11,8 @@ import { entry } from "./struct.js";
 export function contextJson({ answer, variant, factory }: ContextReply): Pieces {
   const context = `{"choiceContextData":{"values":${mapJson(answer.values)}},"disclosedContracts":[`;
   const pieces: Octets[] = [factory === undefined ? context : beforeContext(factory) + context];
-  for (const contract of answer.disclosed) pieces.push(jsonOf(contract, variant));
+  const jsonOf = jsonIn[variant];
+  for (const contract of answer.disclosed) pieces.push(jsonOf(contract));
   // The first has no comma.
   if (pieces[1] !== undefined) pieces[1] = pieces[1].slice(1);
   pieces.push(factory === undefined ? "]}" : "]}}");
@@ -31,7 +32,8 @@ const TRANSFER_KIND = 2;
 /** The message in protobuf, as `toBinary` writes it. */
 export function contextBinary({ answer, variant, factory }: ContextReply): Pieces {
   const pieces = [delimited(CONTEXT_DATA, entry("values", mapBinary(answer.values)))];
-  for (const contract of answer.disclosed) pieces.push(binaryOf(contract, variant));
+  const binaryOf = binaryIn[variant];
+  for (const contract of answer.disclosed) pieces.push(binaryOf(contract));
   if (factory === undefined) return pieces;
   const { factoryId, transferKind } = factory;
   const kind = transferKind === undefined ? "" : number(TRANSFER_KIND, transferKind);

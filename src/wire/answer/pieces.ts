@@ -17,16 +17,16 @@ import { structOf } from "./struct.js";
 /** How often a contract was written, by form: each at most once in one form. */
 export const made = { json: 0, binary: 0 };
 
-/** An element of `disclosedContracts` in JSON, with the comma that stands before every element but the first. */
-export function jsonOf(contract: Contract, variant: Variant): Octets {
-  return json[variant](contract);
-}
+/** What is written of a contract in each form in which it may be disclosed. */
+type Elements = Readonly<Record<Variant, (contract: Contract) => Octets>>;
 
 /**
- * Each form in one piece, though two forms have much in common: to put one more
- * piece into an answer takes as long as to copy a kilobyte.
+ * An element of `disclosedContracts` in JSON, with the comma that stands before
+ * every element but the first. Each form in one piece, though two forms have much
+ * in common: to put one more piece into an answer takes as long as to copy a
+ * kilobyte.
  */
-const json: Readonly<Record<Variant, (contract: Contract) => Octets>> = {
+export const jsonIn: Elements = {
   plain: derived((contract) => jsonElement(standardJson(contract))),
   debug: derived((contract) => {
     const { packageName } = contract.kind;
@@ -62,11 +62,7 @@ const fields = (texts: Readonly<Record<string, string>>): string => JSON.stringi
 const DISCLOSED_CONTRACTS = 2;
 
 /** An element of `disclosed_contracts` in protobuf, with the head of its field. */
-export function binaryOf(contract: Contract, variant: Variant): Octets {
-  return binary[variant](contract);
-}
-
-const binary: Readonly<Record<Variant, (contract: Contract) => Octets>> = {
+export const binaryIn: Elements = {
   plain: derived((contract) => element(standardBinary(contract))),
   debug: derived((contract) => element(standardBinary(contract) + debugBinary(contract))),
   utility: derived((contract) => {

@@ -28,13 +28,8 @@ export function listValue(values: Iterable<Octets>): Octets {
 }
 
 /** An entry of the fields of a Struct. */
-export const entry = (name: string, value: Octets): Octets => entryOf(name, valueField(value));
-
-/** What an entry has behind its name: its value. */
-export const valueField = (value: Octets): Octets => delimited(VALUE, value);
-
-/** An entry by its name and what is behind it. */
-export const entryOf = (name: string, field: Octets): Octets => delimited(FIELDS, nameField(name) + field);
+export const entry = (name: string, value: Octets): Octets =>
+  delimited(FIELDS, nameField(name) + delimited(VALUE, value));
 
 /** The content of a Struct. */
 export function structOf(object: JsonObject): Octets {

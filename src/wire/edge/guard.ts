@@ -26,13 +26,14 @@ export const usualEdge: Edge = {
 /**
  * To be put before the routes: plain requests are answered by hooks of theirs.
  * `notFound` answers what has no route, before a body is read, which Fastify
- * would answer for by itself where it cannot be. Gives what has to be asked once more when
- * a request has come whole.
+ * would answer for by itself where it cannot be. `hasMore` says whether more hooks stand
+ * between it and the routes. Gives what has to be asked once more when a request has come whole.
  */
 export async function guard(
   server: FastifyInstance,
   { corsOrigins, maxPathBytes, maxDelayMs, rates }: Edge,
   notFound: (request: FastifyRequest, reply: FastifyReply) => void,
+  hasMore = false,
 ): Promise<Shedding> {
   const shedding = new Shedding(maxDelayMs);
   const allowPages = await cors(server, corsOrigins);
@@ -40,15 +41,17 @@ export async function guard(
   const look = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     if (request.url.length > maxPathBytes) return refusePath(request, reply, maxPathBytes);
     if (!isRated && request.is404) return notFound(request, reply);
-    const refusal = shedding.refusal();
+    const refusal = shedding.refusal(request.exchange.begun);
     if (refusal === undefined || asksForHealth(request)) done();
     else refuse(request, reply, refusal);
   };
   // One hook for all: each costs every request something.
   server.addHook("onRequest", function before(request, reply, done) {
     // First, so that a page can read why it was refused.
-    if (allowPages === undefined || !isConcerned(request)) look(request, reply, done);
-    else
+    if (allowPages === undefined || !isConcerned(request)) {
+      request.exchange.mayHaveHeaders = isRated || hasMore;
+      look(request, reply, done);
+    } else
       allowPages.call(this, request, reply, (error?: Error) =>
         error === undefined ? look(request, reply, done) : done(error),
       );

@@ -1,5 +1,6 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { later } from "../refusing.js";
+import { whenAnswered } from "../turn.js";
 
 /** When a caller may ask again, in seconds. */
 const RETRY_SECONDS = 1;
@@ -50,10 +51,9 @@ export class Shedding {
     this.#mostMs = maxDelayMs;
   }
 
-  /** Why a request is not answered; undefined where it is. To be asked before each of them. */
-  refusal(): ConnectError | undefined {
+  /** Why a request is not answered; undefined where it is. To be asked before each of them. `now` as `performance.now()` has it. */
+  refusal(now: number = performance.now()): ConnectError | undefined {
     if (this.#maxDelayMs === 0) return undefined;
-    const now = performance.now();
     this.#asked++;
     if (this.#begun === undefined) {
       this.#begin(now);
@@ -66,7 +66,7 @@ export class Shedding {
 
   #begin(now: number): void {
     this.#begun = now;
-    setImmediate(this.#end);
+    whenAnswered(this.#end);
     // A time without requests is calm.
     if (now - this.#ended > this.#shortMs) this.#look(false, now);
     else if (now - this.#seen > LASTING_MS) this.#look(!this.#isOverload || this.#refused * FEW > this.#asked, now);

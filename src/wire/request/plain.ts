@@ -24,12 +24,14 @@ export interface PlainField {
 /** No request is nested deeper for a reason. */
 export const DEEPEST = 50;
 
-const known = new Map<DescMessage, PlainSchema | undefined>();
+/** Null for a message with fields of other types. */
+const known = new Map<DescMessage, PlainSchema | null>();
 
 /** Undefined for a message with fields of other types. */
 export function plainSchema(schema: DescMessage): PlainSchema | undefined {
-  if (!known.has(schema)) known.set(schema, plainOf(schema));
-  return known.get(schema);
+  let plain = known.get(schema);
+  if (plain === undefined) known.set(schema, (plain = plainOf(schema) ?? null));
+  return plain ?? undefined;
 }
 
 function plainOf(schema: DescMessage): PlainSchema | undefined {

@@ -12,27 +12,26 @@ import { plainSchema } from "./plain.js";
 const validator = createValidator();
 
 /** Holds a request against the rules in its proto file. Throws invalid_argument, naming each field in its JSON spelling. */
-export function checkRules(schema: DescMessage, request: Message): void {
-  if (quickly(schema)?.(request) === true) return;
-  const result = validator.validate(schema, request);
-  if (result.kind === "valid") return;
-  if (result.kind === "error") throw result.error;
-  const told = result.violations.map(({ field, message }) => {
-    const path = field.map((part) => (part.kind === "field" ? part.jsonName : "")).filter((name) => name !== "");
-    return `${path.join(".")}: ${message}`;
-  });
-  throw malformed(told.join("; "));
+export type RuleCheck = (request: Message) => void;
+
+/** The check for messages of one type. */
+export function ruleCheck(schema: DescMessage): RuleCheck {
+  const holds = quickFor(schema);
+  return (request) => {
+    if (holds?.(request) === true) return;
+    const result = validator.validate(schema, request);
+    if (result.kind === "valid") return;
+    if (result.kind === "error") throw result.error;
+    const told = result.violations.map(({ field, message }) => {
+      const path = field.map((part) => (part.kind === "field" ? part.jsonName : "")).filter((name) => name !== "");
+      return `${path.join(".")}: ${message}`;
+    });
+    throw malformed(told.join("; "));
+  };
 }
 
 /** Says of a request that all its rules hold; where it does not say so, the library has to look. */
 type Quick = (request: Message) => boolean;
-
-const known = new Map<DescMessage, Quick | undefined>();
-
-function quickly(schema: DescMessage): Quick | undefined {
-  if (!known.has(schema)) known.set(schema, quickFor(schema));
-  return known.get(schema);
-}
 
 /** For plain messages whose rules are lengths of texts, and objects that have to be there. */
 function quickFor(schema: DescMessage): Quick | undefined {

@@ -1,7 +1,11 @@
 import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { behindReading } from "../turn.js";
 import { type Incoming, readRest } from "../unread.js";
+
+/** Larger ones take longer to answer than it takes to begin with it. */
+const SMALL = 4_096;
 
 /**
  * Reads the body of a request. Calls back once: with the bytes, with
@@ -16,6 +20,7 @@ export function readBody(
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   let length = 0;
+  let isWhole = false;
   let ended = false;
   const end = (result: Buffer | ConnectError | undefined) => {
     if (ended) return;
@@ -36,12 +41,20 @@ export function readBody(
     } else if (first === undefined) first = chunk;
     else (more ??= [first]).push(chunk);
   };
-  const onEnd = () => {
+  const tell = () => {
     // A stream of HTTP/2 that is cut ends like one that has come whole.
     if (isCut(request)) end(undefined);
     else end(more === undefined ? (first ?? EMPTY) : Buffer.concat(more, length));
   };
-  const onGone = () => end(undefined);
+  const onEnd = () => {
+    isWhole = true;
+    if (length <= SMALL) behindReading(tell);
+    else tell();
+  };
+  const onGone = () => {
+    // A request that has been read is closed too.
+    if (!isWhole) end(undefined);
+  };
   request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
 }
 

@@ -8,7 +8,7 @@ import { GetAllocationContextRequestSchema } from "../../../gen/offledger/alloca
 import { GetBurnOfferContextRequestSchema } from "../../../gen/offledger/burn/v0/burn_pb.js";
 import { GetFactoryRequestSchema } from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import { GetTransferInstructionContextRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { checkRules } from "../../../src/wire/request/validation.js";
+import { ruleCheck } from "../../../src/wire/request/validation.js";
 
 const validator = createValidator();
 
@@ -29,7 +29,7 @@ const text = fc
 
 const isRefused = (schema: DescMessage, request: Message): boolean => {
   try {
-    checkRules(schema, request);
+    ruleCheck(schema)(request);
     return false;
   } catch (error) {
     expect(error).toBeInstanceOf(ConnectError);
@@ -65,5 +65,5 @@ describe.each(schemas.map((schema) => [schema.name, schema] as const))("%s", (_n
 
 test("the error names every field that is wrong", () => {
   const request = create(GetFactoryRequestSchema, { registrarParty: "" });
-  expect(() => checkRules(GetFactoryRequestSchema, request)).toThrow(/registrarParty: .*; choiceArguments: /);
+  expect(() => ruleCheck(GetFactoryRequestSchema)(request)).toThrow(/registrarParty: .*; choiceArguments: /);
 });
