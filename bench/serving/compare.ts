@@ -5,7 +5,9 @@ import { median, medianRatio, type Ratio, type Row } from "../report/row.js";
 import type { Server } from "../servers/start.js";
 
 const WARM_SECONDS = seconds(2);
-const SECONDS = seconds(1.5);
+/** Short, and often: where neighbours take the machine's caches for some seconds, both of two lines meet them, or neither. */
+const SECONDS = seconds(0.5);
+const SHORT_ROUNDS = 3 * ROUNDS;
 
 /** Something that is asked of a server. */
 export interface Line {
@@ -17,11 +19,11 @@ export interface Line {
   readonly note?: string;
 }
 
-/** Measures all lines in each round, so that a slow minute of the machine meets all of them. */
+/** Measures all lines in each round, those that are compared next to each other. */
 export async function compare(lines: readonly Line[]): Promise<Row[]> {
   const costs = new Map(lines.map(({ what }): [string, number[]] => [what, []]));
   for (const { server, load } of lines) await load(server.url, WARM_SECONDS);
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < SHORT_ROUNDS; round++) {
     for (const line of lines) costs.get(line.what)?.push(await cost(line));
   }
   return lines.map(({ what, ratio, note = "of CPU for each request" }): Row => {

@@ -37,19 +37,21 @@ export async function protocols(): Promise<Row[]> {
       const server = await keep(start({ server: "fastify", answers }));
       return { what, server, load: http1(requests), note: `of CPU; ${sizes(requests, answers)}` };
     };
-    const bareLines = [await bare(names.bareAccept, asked.accept), await bare(names.bareTransfer, asked.transfer)];
+    const bareAccept = await bare(names.bareAccept, asked.accept);
+    const bareTransfer = await bare(names.bareTransfer, asked.transfer);
     const bareGrpc = await keep(start({ server: "http2", answers: await messagesOf(ours.url, asked.grpc) }));
     const stock = await keep(start({ server: "stock", snapshot: path, version: 1 }));
     const stockGrpc = await keep(start({ server: "stock", snapshot: path, version: 2 }));
 
     const loadingGrpc: Line["load"] = (url, seconds) => loadGrpc(url, seconds, rpcPath, inTurn(asked.grpc));
     return compare([
-      ...bareLines,
-      { what: names.bareGrpc, server: bareGrpc, load: loadingGrpc },
+      bareAccept,
       line(names.accept, ours, http1(asked.accept), names.bareAccept, 0.7),
-      line(names.transfer, ours, http1(asked.transfer), names.bareTransfer, 0.7),
       line(names.json, ours, http1(asked.json), names.bareAccept, 0.6),
       line(names.binary, ours, http1(asked.binary), names.bareAccept, 0.6),
+      bareTransfer,
+      line(names.transfer, ours, http1(asked.transfer), names.bareTransfer, 0.7),
+      { what: names.bareGrpc, server: bareGrpc, load: loadingGrpc },
       line(names.grpc, ours, loadingGrpc, names.bareGrpc, 0.55),
       stockLine(names.json, stock, http1(asked.json)),
       stockLine(names.binary, stock, http1(asked.binary)),

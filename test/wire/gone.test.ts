@@ -4,9 +4,12 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../src/wire/server.js";
+import type { Answered } from "../../src/telemetry/exchange.js";
+import { asking, END_HEADERS, frame, FrameConnection, Type } from "../fixtures/frames.js";
 import { offerSome } from "../fixtures/offering.js";
 import { until } from "../fixtures/waiting.js";
 
@@ -15,6 +18,8 @@ let server: Server;
 let url: string;
 /** The server's ends of the connections that there are. */
 const open = new Set<net.Socket>();
+
+const told: Answered[] = [];
 
 async function answer() {
   await sleep(5);
@@ -25,6 +30,7 @@ beforeAll(async () => {
   server = await createServer([offerSome(BurnService, { getBurnOfferCancelContext: answer })], {
     logLevel: "silent",
     openApi: {},
+    watchers: [(answered) => told.push(answered)],
   });
   subscribe("net.server.socket", (message) => {
     const { socket } = message as { readonly socket: net.Socket };
@@ -65,6 +71,28 @@ test.each(types.flatMap((type) => codes.map((code) => [type, code] as const)))(
     await until("its connection is gone", () => open.size === 0);
   },
 );
+
+const message = Buffer.from("\0\0\0\0\x02{}", "latin1");
+const CANCEL = Buffer.of(0, 0, 0, 8);
+
+test.each([
+  ["its only message", "application/grpc", "grpc", message.subarray(0, 6)],
+  ["its second message", "application/grpc+json", "grpc", Buffer.concat([message, message])],
+  ["its body", "application/json", "connect", Buffer.from("{")],
+  ["a message that connect-es reads", "application/grpc-web+json", "grpc-web", message],
+])("who leaves in the middle of %s (%s) is told of once, as canceled", async (_what, type, protocol, sent) => {
+  told.length = 0;
+  const connection = await FrameConnection.to(url);
+  const headers = asking(path, { "content-type": type, te: "trailers" });
+  connection.send(frame(Type.headers, END_HEADERS, 1, headers), frame(Type.data, 0, 1, sent));
+  await sleep(50);
+  connection.send(frame(Type.reset, 0, 1, CANCEL));
+  await until("it is told", () => told.length > 0);
+  await sleep(50);
+  expect(told.map((one) => [one.protocol, one.outcome])).toEqual([[protocol, Code.Canceled]]);
+  connection.end();
+  await until("its connection is gone", () => open.size === 0);
+});
 
 test("a connection that ends in the middle of a request is gone at once", async () => {
   const { port } = new URL(url);
