@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { until } from "../fixtures/waiting.js";
-import { type Pairs, PAIRS } from "./pairs.js";
+import { historyOf, type Pairs, PAIRS } from "./pairs.js";
 import { askAccept, askAny, type Shown } from "./questions.js";
 import type { Random } from "./random.js";
 import { command, logs, type Settings, WRITES } from "./services.js";
@@ -118,6 +118,8 @@ export class Asking {
   readonly wrong: string[] = [];
   readonly statuses: Record<number, number> = {};
   answers = 0;
+  /** Answers on offers that had to be there. */
+  current = 0;
   readonly #url: string;
   readonly #pairs: Pairs;
   readonly #random: Random;
@@ -138,13 +140,19 @@ export class Asking {
     }
   }
 
-  /** An offer that was there is there, unless the ledger has archived it or was restored. */
+  /**
+   * An offer that was there is there, unless the ledger has archived it or was restored. What shows nothing yet of the
+   * history that goes on may move along the one before: a mirror applies what it had received of that before the
+   * ledger was restored, and it may archive there what in the ledger is active again.
+   */
   async #askOffer(tags: Shown["tags"] & object): Promise<void> {
     const pair = this.#random.below(PAIRS);
     const tag = tags[pair] ?? "0.0";
     const { restores } = this.#pairs;
+    const isOfThisHistory = tags.some((one) => historyOf(one) === restores);
     const shown = await askAccept(this.#url, pair, tag);
-    const isCurrent = this.#pairs.now.tags[pair] === tag && this.#pairs.restores === restores;
+    const isCurrent = isOfThisHistory && this.#pairs.now.tags[pair] === tag && this.#pairs.restores === restores;
+    if (isCurrent) this.current++;
     this.#note(shown, isCurrent ? [200] : [200, 404]);
   }
 

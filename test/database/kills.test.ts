@@ -48,7 +48,7 @@ test(
     console.log(
       `${KILLS} kills, seed ${SEED}: ${JSON.stringify(killing.figures)}; ${pairs.ledger.end} updates, ` +
         `${pairs.restores} restores, ${watchers.map(({ readings }) => readings).join(" and ")} readings, ` +
-        `${asking.answers} answers, of them ${JSON.stringify(asking.statuses)}`,
+        `${asking.answers} answers, ${asking.current} on offers that had to be there, ${JSON.stringify(asking.statuses)}`,
     );
 
     expect([...asking.wrong, ...watchers.flatMap(({ wrong }) => wrong)]).toEqual([]);
@@ -64,6 +64,7 @@ test(
     }
     expect((await askConfigurations(url, pairs)).tags).toEqual(state.tags);
     expect(asking.answers).toBeGreaterThan(10 * KILLS);
+    expect(asking.current).toBeGreaterThan(KILLS);
     expect(killing.figures.duringLoad).toBeGreaterThan(0);
     expect(killing.figures.loading + killing.figures.following).toBeGreaterThan(0);
   },

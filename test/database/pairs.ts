@@ -44,6 +44,9 @@ export const tagOf = (contractId: string): Tag => contractId.replace(/^.*-/, "")
 
 const countOf = (tag: Tag): number => Number(tag.split(".")[0]);
 
+/** How often the ledger had been restored when a pair was replaced. */
+export const historyOf = (tag: Tag): number => Number(tag.split(".")[1]);
+
 /** The first time of the ledger; each offset is a second later. */
 const BEGIN = Date.UTC(2026, 0, 5, 9);
 
