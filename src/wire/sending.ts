@@ -1,7 +1,7 @@
 import { type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { giveBack, lend } from "./answer/memory.js";
-import { lengthOf, type Pieces, write } from "./answer/octets.js";
+import { joined, LARGE, lengthOf, type Pieces, write } from "./answer/octets.js";
 
 /**
  * Sends an answer that is written already, past Fastify, which would look at it
@@ -15,23 +15,27 @@ export function sendBody(request: FastifyRequest, reply: FastifyReply, contentTy
 }
 
 /**
- * Sends head and body. The body's memory is given back when the system has all
- * of it, which it mostly has at once. What is cut, and what goes by HTTP/2, whose
+ * Sends head and body. The memory of a large body is given back when the system has
+ * all of it, which it mostly has at once. What is cut, and what goes by HTTP/2, whose
  * streams may be closed before their bytes are written, is left to be collected.
  */
 export function endWith(response: ServerResponse, contentType: string, body: Pieces): void {
   const length = lengthOf(body);
   response.writeHead(200, ["content-type", contentType, "content-length", String(length)]);
-  const { socket } = response;
+  if (length < LARGE) {
+    response.end(joined(body), "latin1");
+    return;
+  }
   if (isHttp2(response)) {
     response.end(write(body, Buffer.allocUnsafe(length)));
     return;
   }
-  const bytes = write(body, lend(length));
-  response.end(bytes);
+  const { socket } = response;
+  const memory = lend(length);
+  response.end(write(body, memory));
   // Behind another answer on its connection it has no socket yet.
-  if (socket?.writableLength === 0) giveBack(bytes);
-  else response.once("finish", () => giveBack(bytes));
+  if (socket?.writableLength === 0) giveBack(memory);
+  else response.once("finish", () => giveBack(memory));
 }
 
 /** Sends a small body that is not written yet. */

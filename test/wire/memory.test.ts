@@ -30,7 +30,13 @@ test("what is given back is lent again, to whom it is large enough for", () => {
   const smaller = memory.lend(70 * KB);
   expect(knownOf([larger], [first])).toBe(0);
   expect(knownOf([smaller], [first])).toBe(1);
-  expect([first, larger, smaller].map(({ length }) => length)).toEqual([100 * KB, 200 * KB, 70 * KB]);
+  for (const [one, length] of [
+    [first, 100],
+    [larger, 200],
+    [smaller, 70],
+  ] as const) {
+    expect(one.length).toBeGreaterThanOrEqual(length * KB);
+  }
 });
 
 test("no more is kept than so many pieces", () => {
@@ -46,12 +52,12 @@ test.each([
   [5 * MB, 0],
 ])("of %d bytes it is kept: %d", (length, kept) => {
   const before = memory.lend(length);
-  expect(before.length).toBe(length);
+  expect(before.length).toBeGreaterThanOrEqual(length);
   memory.giveBack(before);
   expect(knownOf([memory.lend(length)], [before])).toBe(kept);
 });
 
-test("what is lent at the same time is of the length asked for, and shares nothing, whatever is lent and given back", () => {
+test("what is lent at the same time is of the length asked for at least, and shares nothing, whatever is lent and given back", () => {
   const length = fc.oneof(fc.integer({ min: 1, max: 4 * KB }), fc.constantFrom(64 * KB, 64 * KB + 1, MB, MB + 1));
   // What is to be lent, or which of those that are lent is given back.
   const step = fc.oneof(fc.record({ length }), fc.record({ back: fc.nat() }));
@@ -71,7 +77,8 @@ test("what is lent at the same time is of the length asked for, and shares nothi
         }
         expect(new Set(out.map(({ bytes }) => bytes.buffer)).size).toBe(out.length);
         for (const { bytes, ...own } of out) {
-          expect([bytes.length, bytes[0], bytes.at(-1)]).toEqual([own.length, own.mark, own.mark]);
+          expect(bytes.length).toBeGreaterThanOrEqual(own.length);
+          expect([bytes[0], bytes.at(-1)]).toEqual([own.mark, own.mark]);
         }
       }
     }),

@@ -35,9 +35,26 @@ export function lengthOf(pieces: Pieces): number {
   return length;
 }
 
-/** Writes pieces into bytes, which have to have room for them, and gives those. */
+/** Writes pieces to the beginning of some bytes, which have to have room for them, and gives what it has written. */
 export function write(pieces: Pieces, bytes: Buffer): Buffer {
   let at = 0;
   for (const piece of pieces) at += bytes.write(piece, at, piece.length, "latin1");
-  return bytes;
+  return bytes.subarray(0, at);
+}
+
+/**
+ * From so many bytes on, a text would be put together in memory that the engine
+ * takes from the system each time.
+ */
+export const LARGE = 64 * 1024;
+
+/**
+ * The same as one text, to be sent as "latin1". Of answers that are not large the
+ * head and the body go to the system in one piece then, which costs less than to
+ * write bytes and to hand over both.
+ */
+export function joined(pieces: Pieces): Octets {
+  let octets = "";
+  for (const piece of pieces) octets += piece;
+  return octets;
 }
