@@ -5,7 +5,7 @@ import { median, medianRatio, type Ratio, type Row } from "../report/row.js";
 import type { Server } from "../servers/start.js";
 
 const WARM_SECONDS = seconds(2);
-/** Short, and often: where neighbours take the machine's caches for some seconds, both of two lines meet them, or neither. */
+/** Short, and often: where neighbours take the machine's caches for some seconds, most rounds meet them in all lines, or in none. */
 const SECONDS = seconds(0.5);
 const SHORT_ROUNDS = 3 * ROUNDS;
 
@@ -19,7 +19,7 @@ export interface Line {
   readonly note?: string;
 }
 
-/** Measures all lines in each round, those that are compared next to each other. */
+/** Measures all lines in each round, one behind the other. */
 export async function compare(lines: readonly Line[]): Promise<Row[]> {
   const costs = new Map(lines.map(({ what }): [string, number[]] => [what, []]));
   for (const { server, load } of lines) await load(server.url, WARM_SECONDS);

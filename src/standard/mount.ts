@@ -43,11 +43,11 @@ async function serve(handle: UniversalHandler, request: FastifyRequest, response
   const asked = universalRequestFromNodeRequest(raw, response, undefined, undefined);
   // A body that is not decoded comes as bytes.
   const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  response.once("close", () => exchange.end(Code.Canceled));
   try {
     const answer = await handle({ ...asked, body });
     // As in wire/rpc/stock.ts: the promise behind this does not always resolve.
     response.once("finish", () => exchange.end(outcomeOfAnswer(answer, exchange.protocol, NOTHING)));
-    response.once("close", () => exchange.end(Code.Canceled));
     await universalResponseToNodeResponse(answer, response);
   } catch (error) {
     exchange.end(Code.Canceled);

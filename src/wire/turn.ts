@@ -7,19 +7,36 @@
 
 /** So many answers wait for each other at most. */
 const MOST = 16;
+/** None waits for longer, in milliseconds, when others come meanwhile that are answered while they are read. */
+const LONGEST_MS = 1;
 
 let answers: (() => void)[] = [];
+/** Since when the first of them waits. */
+let since = 0;
 let ends: (() => void)[] = [];
 let hasBegun = false;
 
-/** Gives an answer at the end of this turn, or when enough others wait. It must not throw. */
+/** Gives an answer at the end of this turn, or before, when enough others wait. It must not throw. */
 export function behindReading(answer: () => void): void {
   begin();
+  if (answers.length === 0) since = performance.now();
   if (answers.push(answer) >= MOST) giveAnswers();
 }
 
-/** Calls back when all that was read in this turn has been answered. */
-export function whenAnswered(end: () => void): void {
+/** To be called for each request that comes, with the time. */
+export function giveOverdue(now: number): void {
+  if (answers.length > 0 && now - since > LONGEST_MS) giveAnswers();
+}
+
+/** Gives all that wait. */
+export function giveAnswers(): void {
+  const all = answers;
+  answers = [];
+  for (const answer of all) answer();
+}
+
+/** Calls back at the end of this turn, behind the answers that wait. */
+export function whenTurnEnds(end: () => void): void {
   begin();
   ends.push(end);
 }
@@ -36,10 +53,4 @@ function finish(): void {
   const all = ends;
   ends = [];
   for (const end of all) end();
-}
-
-function giveAnswers(): void {
-  const all = answers;
-  answers = [];
-  for (const answer of all) answer();
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { Exchange, type Watcher } from "../telemetry/exchange.js";
 import { outcomeOf } from "./errors.js";
+import { giveOverdue } from "./turn.js";
 
 /**
  * Begins an exchange for each request, before any other hook, and ends it where
@@ -11,6 +12,7 @@ export function watch(server: FastifyInstance, watchers: readonly Watcher[]): vo
   server.decorateRequest("exchange");
   server.addHook("onRequest", (request, _reply, done) => {
     request.exchange = new Exchange(request, watchers);
+    giveOverdue(request.exchange.begun);
     done();
   });
   server.addHook("onSend", (request, reply, _payload, done) => {

@@ -5,6 +5,7 @@ import https from "node:https";
 import net from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
+import { text } from "node:stream/consumers";
 import { join } from "node:path";
 import tls from "node:tls";
 import { createClient } from "@connectrpc/connect";
@@ -88,6 +89,23 @@ describe.skipIf(!canCertify)("by TLS", () => {
     const body = '{"status":"ok"}';
     expect(await get(`${served.app.url}/livez`, { ca })).toEqual({ status: 200, body });
     expect(await get(`${served.app.url}/livez`, { ca, ALPNProtocols: [] })).toEqual({ status: 200, body });
+  });
+
+  test("who says that no more will come with the request itself is answered", async () => {
+    const body = "{}";
+    const head = `POST /offledger.health.v1.HealthService/GetLiveness HTTP/1.1\r\nhost: a\r\ncontent-type: application/json`;
+    for (let time = 0; time < 20; time++) {
+      const socket = tls.connect({
+        host: "127.0.0.1",
+        port: served.port,
+        ca: certified.ca,
+        ALPNProtocols: ["http/1.1"],
+      });
+      await once(socket, "secureConnect");
+      // The end goes with the request, in one packet.
+      socket.end(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    }
   });
 
   test("HTTP/2 answers", async () => {

@@ -21,36 +21,17 @@ const name = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => text 
 const text = fc.string({ unit: "binary", maxLength: 40 }).filter(isWhole);
 const id = fc.stringMatching(/^[0-9a-f]{1,140}$/);
 
-/** Half a pair of surrogates cannot be written in UTF-8. */
-function isWhole(value: string): boolean {
-  return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
+const kind = { packageName: "package-é", entity: "Module:Entity", read: () => undefined };
+
+interface Told {
+  readonly contractId: string;
+  readonly payload: Record<string, unknown>;
+  readonly blob: string;
+  readonly place: string;
 }
 
-/** Names that look like an index stand first in an object, whatever the order they came in. */
-const named = (value: fc.Arbitrary<AnyValue>, maxLength: number): fc.Arbitrary<NamedValue[]> =>
-  fc.uniqueArray(fc.record({ name: fc.oneof(name, fc.nat({ max: 30 }).map(String)), value }), {
-    maxLength,
-    selector: (one) => one.name,
-  });
-
-const { value: anyValue } = fc.letrec<{ value: AnyValue }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 3 },
-    fc.record({ tag: fc.constant("AV_ContractId" as const), value: fc.oneof(id, text) }),
-    fc.record({ tag: fc.constant("AV_Bool" as const), value: fc.boolean() }),
-    fc.record({ tag: fc.constantFrom("AV_Text" as const, "AV_Decimal" as const, "AV_Party" as const), value: text }),
-    fc.record({ tag: fc.constant("AV_List" as const), value: fc.array(tie("value"), { maxLength: 4 }) }),
-    fc.record({ tag: fc.constant("AV_Map" as const), value: named(tie("value"), 4) }),
-  ),
-}));
-
-const kind = { packageName: "package-é", entity: "Module:Entity", read: () => undefined };
-const json = fc
-  .jsonValue({ maxDepth: 3, stringUnit: "grapheme" })
-  .filter((value) => !JSON.stringify(value).includes("__proto__"));
-const contract = fc
-  .record({ contractId: id, payload: fc.dictionary(name, json, { maxKeys: 4 }), blob: fc.base64String(), place: text })
-  .map(({ contractId, payload, blob, place }): Contract => ({
+function contractOf({ contractId, payload, blob, place }: Told): Contract {
+  return {
     contractId,
     kind,
     templateId: "package:Module:Entity",
@@ -64,7 +45,48 @@ const contract = fc
     reassignmentCounter: 0,
     share: undefined,
     derived: [],
-  }));
+  };
+}
+
+/** Half a pair of surrogates cannot be written in UTF-8. */
+function isWhole(value: string): boolean {
+  return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
+}
+
+/** Names that look like an index stand first in an object, whatever the order they came in. */
+const named = (value: fc.Arbitrary<AnyValue>, maxLength: number): fc.Arbitrary<NamedValue[]> =>
+  fc.uniqueArray(fc.record({ name: fc.oneof(name, fc.nat({ max: 30 }).map(String)), value }), {
+    maxLength,
+    selector: (one) => one.name,
+  });
+
+/** A few contracts to which values refer, again and again and under names of any sort. */
+const referred = ["00aa", "00bb", "00cc"].map((contractId) =>
+  contractOf({ contractId, payload: {}, blob: "", place: "a" }),
+);
+const reference = fc
+  .constantFrom(...referred)
+  .map((contract): AnyValue => ({ tag: "AV_ContractId", value: contract.contractId, contract }));
+
+const { value: anyValue } = fc.letrec<{ value: AnyValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.record({ tag: fc.constant("AV_ContractId" as const), value: fc.oneof(id, text) }),
+    reference,
+    reference.map((one): AnyValue => ({ tag: "AV_List", value: [one] })),
+    fc.record({ tag: fc.constant("AV_Bool" as const), value: fc.boolean() }),
+    fc.record({ tag: fc.constantFrom("AV_Text" as const, "AV_Decimal" as const, "AV_Party" as const), value: text }),
+    fc.record({ tag: fc.constant("AV_List" as const), value: fc.array(tie("value"), { maxLength: 4 }) }),
+    fc.record({ tag: fc.constant("AV_Map" as const), value: named(tie("value"), 4) }),
+  ),
+}));
+
+const json = fc
+  .jsonValue({ maxDepth: 3, stringUnit: "grapheme" })
+  .filter((value) => !JSON.stringify(value).includes("__proto__"));
+const contract = fc
+  .record({ contractId: id, payload: fc.dictionary(name, json, { maxKeys: 4 }), blob: fc.base64String(), place: text })
+  .map(contractOf);
 
 const answer = fc.record({
   values: named(anyValue, 6),

@@ -3,6 +3,7 @@ import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import http2 from "node:http2";
 import net from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -92,6 +93,16 @@ test.each([
   expect(told.map((one) => [one.protocol, one.outcome])).toEqual([[protocol, Code.Canceled]]);
   connection.end();
   await until("its connection is gone", () => open.size === 0);
+});
+
+test("who says that no more will come with the request itself is answered", async () => {
+  const body = "{}";
+  const head = `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+  for (let time = 0; time < 20; time++) {
+    const socket = net.connect({ host: "127.0.0.1", port: Number(new URL(url).port), allowHalfOpen: true });
+    socket.end(`${head}\r\n\r\n${body}`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*burnOfferId/);
+  }
 });
 
 test("a connection that ends in the middle of a request is gone at once", async () => {

@@ -1,10 +1,10 @@
 import { setImmediate as turnEnd } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { behindReading, whenAnswered } from "../../src/wire/turn.js";
+import { behindReading, giveOverdue, whenTurnEnds } from "../../src/wire/turn.js";
 
 test("what is read in a turn is answered at its end, in its order, and then it is over", async () => {
   const seen: string[] = [];
-  whenAnswered(() => seen.push("over"));
+  whenTurnEnds(() => seen.push("over"));
   behindReading(() => seen.push("first"));
   behindReading(() => seen.push("second"));
   expect(seen).toEqual([]);
@@ -35,4 +35,17 @@ test("an answer that makes another does not wait for it", async () => {
   expect(seen).toEqual(["outer"]);
   await turnEnd();
   expect(seen).toEqual(["outer", "inner"]);
+});
+
+test("who waits for a millisecond is answered before what comes then", async () => {
+  const seen: string[] = [];
+  behindReading(() => seen.push("waits"));
+  giveOverdue(performance.now());
+  expect(seen).toEqual([]);
+  giveOverdue(performance.now() + 1.1);
+  expect(seen).toEqual(["waits"]);
+  behindReading(() => seen.push("waits anew"));
+  giveOverdue(performance.now());
+  expect(seen).toEqual(["waits"]);
+  await turnEnd();
 });

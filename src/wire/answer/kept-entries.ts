@@ -2,8 +2,8 @@ import { derived } from "../../registry/derived.js";
 import type { Contract } from "../../registry/registry.js";
 import { type Octets, whole } from "./octets.js";
 
-/** A credential stands for its holder as sender and as receiver, by names with a prefix and without; more than so many are not kept. */
-const MOST = 4;
+/** More are not kept: a credential may stand for its holder as sender, receiver and issuer, by names with a prefix and without, and by the holder's. */
+const MOST = 8;
 
 /** What was written under a name. */
 interface Entry {
@@ -25,10 +25,12 @@ class Entries {
     return undefined;
   }
 
-  keep(name: string, written: Octets): void {
-    if (this.#count === MOST) return;
+  /** Gives what is to be written. */
+  keep(name: string, written: Octets): Octets {
+    if (this.#count === MOST) return written;
     this.#count++;
-    this.#last = { name, written, next: this.#last };
+    this.#last = { name, written: whole(written), next: this.#last };
+    return this.#last.written;
   }
 }
 
@@ -44,10 +46,6 @@ export function keptEntry(write: KeptEntry): KeptEntry {
   const entriesOf = derived(() => new Entries());
   return (name, contract) => {
     const entries = entriesOf(contract);
-    const known = entries.of(name);
-    if (known !== undefined) return known;
-    const written = whole(write(name, contract));
-    entries.keep(name, written);
-    return written;
+    return entries.of(name) ?? entries.keep(name, write(name, contract));
   };
 }

@@ -1,6 +1,6 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { later } from "../refusing.js";
-import { whenAnswered } from "../turn.js";
+import { whenTurnEnds } from "../turn.js";
 
 /** When a caller may ask again, in seconds. */
 const RETRY_SECONDS = 1;
@@ -66,7 +66,7 @@ export class Shedding {
 
   #begin(now: number): void {
     this.#begun = now;
-    whenAnswered(this.#end);
+    whenTurnEnds(this.#end);
     // A time without requests is calm.
     if (now - this.#ended > this.#shortMs) this.#look(false, now);
     else if (now - this.#seen > LASTING_MS) this.#look(!this.#isOverload || this.#refused * FEW > this.#asked, now);

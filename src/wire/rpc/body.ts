@@ -1,5 +1,6 @@
 import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
+import { TLSSocket } from "node:tls";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { behindReading } from "../turn.js";
 import { type Incoming, readRest } from "../unread.js";
@@ -48,7 +49,7 @@ export function readBody(
   };
   const onEnd = () => {
     isWhole = true;
-    if (length <= SMALL) behindReading(tell);
+    if (length <= SMALL && !mayEndAtOnce(request)) behindReading(tell);
     else tell();
   };
   const onGone = () => {
@@ -60,8 +61,18 @@ export function readBody(
 
 const EMPTY = Buffer.alloc(0);
 
+/**
+ * Whether the end of the connection may come in the same reading as that of the
+ * request, as over TLS, and Node.js ends its own side before the turn is over.
+ * In cleartext it comes in the next, and over HTTP/2 streams end by themselves.
+ */
+function mayEndAtOnce(request: Incoming): boolean {
+  return request instanceof IncomingMessage && request.socket instanceof TLSSocket;
+}
+
+/** Whether nobody waits for the answer any more. */
 function isCut(request: Incoming): boolean {
-  if (request instanceof IncomingMessage) return false;
+  if (request instanceof IncomingMessage) return request.socket.destroyed;
   const stream = request instanceof Http2ServerRequest ? request.stream : request;
   return stream.closed;
 }
