@@ -1,7 +1,8 @@
 import { type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { giveBack, lend } from "./answer/memory.js";
-import { joined, LARGE, lengthOf, type Pieces, write } from "./answer/octets.js";
+import type { Octets } from "./answer/octets.js";
+import type { Pieces } from "./answer/pieces.js";
 
 /**
  * Sends an answer that is written already, past Fastify, which would look at it
@@ -15,27 +16,46 @@ export function sendBody(request: FastifyRequest, reply: FastifyReply, contentTy
 }
 
 /**
- * Sends head and body. The memory of a large body is given back when the system has
- * all of it, which it mostly has at once. What is cut, and what goes by HTTP/2, whose
- * streams may be closed before their bytes are written, is left to be collected.
+ * Sends head and body. The memory of the body is given back when the system has
+ * all of it, which it mostly has at once.
  */
 export function endWith(response: ServerResponse, contentType: string, body: Pieces): void {
-  const length = lengthOf(body);
+  const { length } = body;
   response.writeHead(200, ["content-type", contentType, "content-length", String(length)]);
-  if (length < LARGE) {
-    response.end(joined(body), "latin1");
-    return;
-  }
   if (isHttp2(response)) {
-    response.end(write(body, Buffer.allocUnsafe(length)));
+    response.end(
+      bytesForStream(length, (memory) => body.write(memory, 0)),
+      "latin1",
+    );
     return;
   }
   const { socket } = response;
   const memory = lend(length);
-  response.end(write(body, memory));
+  response.end(memory.subarray(0, body.write(memory, 0)));
   // Behind another answer on its connection it has no socket yet.
   if (socket?.writableLength === 0) giveBack(memory);
   else response.once("finish", () => giveBack(memory));
+}
+
+/** From so many bytes on, a text stands in memory that the engine takes from the system each time. */
+const LARGE = 64 * 1024;
+
+/**
+ * The same for a stream of HTTP/2, which may be closed before its bytes are
+ * written, so that nobody knows when their memory is free: a copy, which is
+ * collected; as a text while it is not large, whose memory costs less. To be sent as "latin1".
+ */
+export function bytesForStream(length: number, write: (memory: Buffer) => void): Buffer | Octets {
+  if (length >= LARGE) {
+    const own = Buffer.allocUnsafe(length);
+    write(own);
+    return own;
+  }
+  const memory = lend(length);
+  write(memory);
+  const octets = memory.toString("latin1", 0, length);
+  giveBack(memory);
+  return octets;
 }
 
 /** Sends a small body that is not written yet. */

@@ -13,8 +13,8 @@ import {
 } from "../../src/service/context-reply.js";
 import { Answer } from "../../src/wire/answer/answer.js";
 import { jsonWriting } from "../../src/wire/answer/json-writing.js";
-import type { Pieces } from "../../src/wire/answer/octets.js";
-import { made } from "../../src/wire/answer/pieces.js";
+import { made } from "../../src/wire/answer/elements.js";
+import type { Pieces } from "../../src/wire/answer/pieces.js";
 
 // A key of that name is lost in a Struct; docs/decisions.md says so.
 const name = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => text !== "__proto__" && isWhole(text));
@@ -53,12 +53,20 @@ function isWhole(value: string): boolean {
   return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
 }
 
-/** Names that look like an index stand first in an object, whatever the order they came in. */
+/** Names that look like an index stand first in an object, whatever the order they came in. Some values stand under several names, one behind the other. */
 const named = (value: fc.Arbitrary<AnyValue>, maxLength: number): fc.Arbitrary<NamedValue[]> =>
-  fc.uniqueArray(fc.record({ name: fc.oneof(name, fc.nat({ max: 30 }).map(String)), value }), {
-    maxLength,
-    selector: (one) => one.name,
-  });
+  fc
+    .uniqueArray(fc.record({ name: fc.oneof(name, fc.nat({ max: 30 }).map(String)), value, repeats: fc.boolean() }), {
+      maxLength,
+      selector: (one) => one.name,
+    })
+    .map((all) => {
+      let last: AnyValue | undefined;
+      return all.map(({ name: own, value: another, repeats }) => {
+        last = repeats && last !== undefined ? last : another;
+        return { name: own, value: last };
+      });
+    });
 
 /** A few contracts to which values refer, again and again and under names of any sort. */
 const referred = ["00aa", "00bb", "00cc"].map((contractId) =>
@@ -114,10 +122,14 @@ const answerOf = (reply: ContextReply): Answer =>
 
 /** What would be sent. */
 const bytes = (pieces: Pieces): Buffer => {
-  const octets = pieces.join("");
-  const sent = Buffer.from(octets, "latin1");
-  expect(sent.toString("latin1")).toBe(octets);
-  return sent;
+  // Behind other bytes, and with room to spare, as in memory that was used before.
+  const memory = Buffer.alloc(pieces.length + 20, "#");
+  expect(pieces.write(memory, 10)).toBe(10 + pieces.length);
+  expect([memory.toString("latin1", 0, 10), memory.toString("latin1", 10 + pieces.length)]).toEqual([
+    "#".repeat(10),
+    "#".repeat(10),
+  ]);
+  return memory.subarray(10, 10 + pieces.length);
 };
 
 describe.each(Object.entries(forms))("%s", (_name, replyOf) => {

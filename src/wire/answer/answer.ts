@@ -2,7 +2,8 @@ import { create, type DescMessage, type Message, toBinary, toJsonString } from "
 import { ContextReply } from "../../service/context-reply.js";
 import { contextBinary, contextJson } from "./context.js";
 import { jsonWriting } from "./json-writing.js";
-import { octetsOf, type Pieces, utf8 } from "./octets.js";
+import { utf8 } from "./octets.js";
+import { onePiece, type Pieces } from "./pieces.js";
 
 /**
  * What an operation answers, to be written in the form that a protocol asks
@@ -36,7 +37,7 @@ export class Answer {
     const found = this.#found;
     try {
       if (found instanceof ContextReply) return contextJson(found);
-      return [utf8(toJsonString(this.#output, found, jsonWriting))];
+      return onePiece(utf8(toJsonString(this.#output, found, jsonWriting)));
     } catch (error) {
       throw this.#refuse(error);
     }
@@ -46,7 +47,7 @@ export class Answer {
   binary(): Pieces {
     const found = this.#found;
     try {
-      return found instanceof ContextReply ? contextBinary(found) : [octetsOf(toBinary(this.#output, found))];
+      return found instanceof ContextReply ? contextBinary(found) : onePiece(toBinary(this.#output, found));
     } catch (error) {
       throw this.#refuse(error);
     }

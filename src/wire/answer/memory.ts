@@ -1,11 +1,12 @@
 /**
- * Memory for large answers, used again and again: what the system gives anew it gives a
+ * Memory for answers, used again and again: what the system gives anew it gives a
  * page at a time, which takes ten times as long as to fill it, and what was used
  * last is still in the processor's cache.
  */
 
-/** How much is kept for later: so many pieces of at most so many bytes. */
+/** How much is kept for later: so many pieces of so many bytes. */
 const MOST = 32;
+const LEAST = 64 * 1024;
 const LARGEST = 1024 * 1024;
 
 const free: Buffer[] = [];
@@ -22,7 +23,7 @@ export function lend(length: number): Buffer {
     return known;
   }
   // Rounded up, so that it will do for the next one too.
-  return Buffer.allocUnsafeSlow(length > LARGEST ? length : 2 ** Math.ceil(Math.log2(length)));
+  return Buffer.allocUnsafeSlow(length > LARGEST ? length : Math.max(LEAST, 2 ** Math.ceil(Math.log2(length))));
 }
 
 /** Takes what was lent. Nobody may look at it any more. */

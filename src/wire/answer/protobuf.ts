@@ -1,25 +1,53 @@
 /** The few forms of the protobuf encoding that a choice context is made of. */
 import { type Octets, octetsOf, utf8 } from "./octets.js";
 
+/** What stands before some content, by the length of that in bytes. */
+export type Head = (length: number) => Octets;
+
+/** Of a field of text, bytes or a message, by its number. */
+export const field =
+  (number: number): Head =>
+  (length) =>
+    head(number, length);
+
+/** What is the same before any content: fields that stand first in their message. */
+export const fixed =
+  (octets: Octets): Head =>
+  () =>
+    octets;
+
+/** One inside the other, the outermost first. */
+export function inside(...heads: readonly Head[]): Head {
+  const inwards = heads.toReversed();
+  return (length) => {
+    let octets = "";
+    for (const one of inwards) octets = one(octets.length + length) + octets;
+    return octets;
+  };
+}
+
+/** Some content with what stands before it. */
+export const before = (one: Head, content: Octets): Octets => one(content.length) + content;
+
 /** A field of text. */
-export const text = (field: number, value: string): Octets => delimited(field, utf8(value));
+export const text = (number: number, value: string): Octets => delimited(number, utf8(value));
 
-/** A field of text, bytes or a message, by its number. */
-export const delimited = (field: number, content: Octets): Octets => head(field, content.length) + content;
+/** A field of text, bytes or a message. */
+export const delimited = (number: number, content: Octets): Octets => head(number, content.length) + content;
 
-/** What stands before the content of such a field, by the length of that in bytes. */
-export const head = (field: number, length: number): Octets => String.fromCharCode((field << 3) | 2) + varint(length);
+/** What stands before the content of such a field. */
+export const head = (number: number, length: number): Octets => String.fromCharCode((number << 3) | 2) + varint(length);
 
 /** A field of an enum or a truth value. */
-export function number(field: number, value: number): Octets {
-  return String.fromCharCode(field << 3) + varint(value);
+export function numberField(number: number, value: number): Octets {
+  return String.fromCharCode(number << 3) + varint(value);
 }
 
 /** A field of a number in double precision. */
-export function double(field: number, value: number): Octets {
+export function double(number: number, value: number): Octets {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleLE(value);
-  return String.fromCharCode((field << 3) | 1) + octetsOf(bytes);
+  return String.fromCharCode((number << 3) | 1) + octetsOf(bytes);
 }
 
 /** A whole number: seven bits in each byte, the lowest first. */

@@ -1,25 +1,24 @@
 /** JSON in protobuf: google.protobuf.Struct, Value and ListValue. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type Octets, whole } from "./octets.js";
-import { delimited, double, number, text } from "./protobuf.js";
+import { before, delimited, double, field, fixed, type Head, inside, numberField, text } from "./protobuf.js";
+import { remembered } from "./remembered.js";
 
 /** The field numbers of Value, of Struct and ListValue, and of an entry of a map. */
 const NULL = 1;
 const NUMBER = 2;
 const STRING = 3;
 const BOOL = 4;
-const STRUCT = 5;
-const LIST = 6;
+export const STRUCT = 5;
+export const LIST = 6;
 const FIELDS = 1;
-const VALUES = 1;
+export const VALUES = 1;
 const KEY = 1;
 const VALUE = 2;
 
 /** A Value of each kind. */
 export const textValue = (value: string): Octets => text(STRING, value);
-export const boolValue = (value: boolean): Octets => number(BOOL, value ? 1 : 0);
-/** `fields` are entries, one behind the other. */
-export const structValue = (fields: Octets): Octets => delimited(STRUCT, fields);
+export const boolValue = (value: boolean): Octets => numberField(BOOL, value ? 1 : 0);
 
 export function listValue(values: Iterable<Octets>): Octets {
   let list = "";
@@ -27,9 +26,12 @@ export function listValue(values: Iterable<Octets>): Octets {
   return delimited(LIST, list);
 }
 
+/** What stands before the value of an entry of the fields of a Struct. */
+export const entryHead = remembered((name): Head => inside(field(FIELDS), fixed(nameField(name)), field(VALUE)));
+const nameField = (name: string): Octets => whole(text(KEY, name));
+
 /** An entry of the fields of a Struct. */
-export const entry = (name: string, value: Octets): Octets =>
-  delimited(FIELDS, nameField(name) + delimited(VALUE, value));
+export const entry = (name: string, value: Octets): Octets => before(entryHead(name), value);
 
 /** The content of a Struct. */
 export function structOf(object: JsonObject): Octets {
@@ -47,26 +49,7 @@ function valueOf(value: JsonValue): Octets {
     case "boolean":
       return boolValue(value);
     default:
-      if (value === null) return number(NULL, 0);
-      return Array.isArray(value) ? listValue(value.map(valueOf)) : structValue(structOf(value));
+      if (value === null) return numberField(NULL, 0);
+      return Array.isArray(value) ? listValue(value.map(valueOf)) : delimited(STRUCT, structOf(value));
   }
-}
-
-/** How many names are remembered, and how long they may be: most come again and again, those of a map may be anything. */
-const MOST_NAMES = 10_000;
-const LONGEST_NAME = 300;
-
-const nameField = remembered((name) => text(KEY, name));
-
-/** Remembers what is written of names. */
-export function remembered(write: (name: string) => Octets): (name: string) => Octets {
-  const known = new Map<string, Octets>();
-  return (name) => {
-    let written = known.get(name);
-    if (written === undefined) {
-      written = whole(write(name));
-      if (known.size < MOST_NAMES && name.length <= LONGEST_NAME) known.set(name, written);
-    }
-    return written;
-  };
 }

@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Answer } from "../answer/answer.js";
-import type { Pieces } from "../answer/octets.js";
+import type { Pieces } from "../answer/pieces.js";
 import type { Operation } from "../operations.js";
 
 /** Calls an operation and hands on what `write` makes of its answer, or why there is none: once, and at once where it can. */

@@ -3,11 +3,13 @@ import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from 
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import { joined, LARGE, lengthOf, type Octets, type Pieces, write } from "../answer/octets.js";
+import type { Octets } from "../answer/octets.js";
+import type { Pieces } from "../answer/pieces.js";
 import type { Exchange } from "../../telemetry/exchange.js";
 import type { Operation } from "../operations.js";
 import { fromBinaryBytes } from "../request/decoding.js";
 import { answering } from "./answering.js";
+import { bytesForStream } from "../sending.js";
 import { readBody } from "./body.js";
 import { type Attempt, undecodable } from "./connect.js";
 
@@ -110,10 +112,10 @@ function decode({ method }: Operation, body: Buffer): Message {
   }
 }
 
-/** As a text of octets where it is not large: the memory of bytes would be taken from the system for each answer, since a stream may be closed before they are written. */
 function framed(message: Pieces): Buffer | Octets {
-  const length = lengthOf(message);
-  const head = String.fromCharCode(0, length >>> 24, (length >>> 16) & 255, (length >>> 8) & 255, length & 255);
-  const pieces = [head, ...message];
-  return length < LARGE ? joined(pieces) : write(pieces, Buffer.allocUnsafe(FRAME + length));
+  return bytesForStream(FRAME + message.length, (memory) => {
+    memory[0] = 0;
+    memory.writeUInt32BE(message.length, 1);
+    message.write(memory, FRAME);
+  });
 }
