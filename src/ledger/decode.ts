@@ -87,18 +87,18 @@ export class Decoder {
     // such objects is slow.
     return {
       facts: reading.facts,
+      kind,
+      synchronizerId: synchronizerId === undefined ? undefined : this.#texts.text(synchronizerId),
+      derived: [],
       keys: reading.keys,
       share,
       contractId,
-      kind,
       templateId: this.#texts.text(text(event, "templateId")),
       payload: JSON.stringify(payload),
       createdEventBlob: text(event, "createdEventBlob", "ask the participant with includeCreatedEventBlob"),
       createdAt,
       createdMicros: micros(createdAt),
-      synchronizerId: synchronizerId === undefined ? undefined : this.#texts.text(synchronizerId),
       reassignmentCounter,
-      derived: [],
     };
   }
 }

@@ -160,17 +160,17 @@ function append(lists: Map<string, Contract[]>, key: string, contract: Contract)
 function unassigned(known: Contract, reassignmentCounter: number): Contract {
   return {
     facts: known.facts,
+    kind: known.kind,
+    synchronizerId: undefined,
+    derived: [],
     keys: known.keys,
     share: known.share,
     contractId: known.contractId,
-    kind: known.kind,
     templateId: known.templateId,
     payload: known.payload,
     createdEventBlob: known.createdEventBlob,
     createdAt: known.createdAt,
     createdMicros: known.createdMicros,
-    synchronizerId: undefined,
     reassignmentCounter,
-    derived: [],
   };
 }

@@ -49,7 +49,8 @@ export class Exchange implements Answered {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.outcome = outcome;
-    this.milliseconds = performance.now() - this.begun;
+    // Nobody asks for the time where nobody watches.
+    if (this.#watchers.length > 0) this.milliseconds = performance.now() - this.begun;
     for (const watcher of this.#watchers) watcher(this);
   }
 }

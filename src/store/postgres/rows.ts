@@ -42,21 +42,21 @@ export class Rows {
     // Field by field, for the sake of V8; see ledger/decode.ts.
     return {
       facts: reading.facts,
+      kind,
+      synchronizerId: row.synchronizer_id ?? undefined,
+      derived: [],
       keys: reading.keys,
       share:
         share_sum === null || share_amount === null
           ? undefined
           : { sum: share_sum.toString(), amount: BigInt(share_amount) },
       contractId: row.contract_id,
-      kind,
       templateId: row.template_id,
       payload: row.payload,
       createdEventBlob: row.created_event_blob,
       createdAt: row.created_at,
       createdMicros: Number(row.created_micros),
-      synchronizerId: row.synchronizer_id ?? undefined,
       reassignmentCounter: Number(row.reassignment_counter),
-      derived: [],
     };
   }
 }

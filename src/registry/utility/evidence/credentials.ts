@@ -72,9 +72,17 @@ function oneForEach(
     const candidate = candidates.find(({ facts }) => facts.issuer === requirement.issuer);
     if (candidate === undefined || chosen.includes(candidate)) return undefined;
     if (!meets(candidate.facts, party, requirement, now)) return undefined;
-    chosen.push(candidate);
+    putByIssuer(chosen, candidate);
   }
-  return chosen.length === 1 ? chosen : chosen.toSorted((a, b) => (a.facts.issuer < b.facts.issuer ? -1 : 1));
+  return chosen;
+}
+
+/** Keeps the order while it is made: there are two or three, and to sort them takes longer than to choose them. */
+function putByIssuer(chosen: Contract<Credential>[], candidate: Contract<Credential>): void {
+  const { issuer } = candidate.facts;
+  const at = chosen.findLastIndex(({ facts }) => facts.issuer < issuer) + 1;
+  if (at === chosen.length) chosen.push(candidate);
+  else chosen.splice(at, 0, candidate);
 }
 
 function meets(credential: Credential, party: string, { issuer, requiredClaims }: Requirement, now: number): boolean {
