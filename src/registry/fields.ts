@@ -8,21 +8,24 @@ import { invalid, shown } from "./errors.js";
  */
 export class Fields {
   readonly #value: JsonObject;
-  readonly #path: string;
+  readonly #place: Place;
 
-  /** `path` is how messages call the object: "choiceArguments", or "" for a payload. */
-  constructor(value: JsonObject, path: string) {
+  /** `place` is how messages call the object: "choiceArguments", or "" for a payload; or where it stands in another. */
+  constructor(value: JsonObject, place: Place) {
     this.#value = value;
-    this.#path = path;
+    this.#place = place;
   }
 
   path(name: string): string {
-    return this.#path === "" ? name : `${this.#path}.${name}`;
+    const path = pathOf(this.#place);
+    return path === "" ? name : `${path}.${name}`;
   }
 
   /** The value of a field, or undefined where it is absent or null. */
   raw(name: string): JsonValue | undefined {
-    return Object.hasOwn(this.#value, name) ? (this.#value[name] ?? undefined) : undefined;
+    const value = this.#value[name] ?? undefined;
+    // What every object has from its prototype are functions, and the prototype: JSON has neither.
+    return typeof value === "function" || value === Object.prototype ? undefined : value;
   }
 
   /** A text that is not empty: a party, a contract id, an identifier. */
@@ -69,7 +72,8 @@ export class Fields {
   }
 
   object(name: string): Fields {
-    return new Fields(asObject(this.raw(name)) ?? this.#wrong(name, "an object"), this.path(name));
+    const value = asObject(this.raw(name)) ?? this.#wrong(name, "an object");
+    return new Fields(value, { around: this, name, index: undefined });
   }
 
   optionalObject(name: string): Fields | undefined {
@@ -79,10 +83,10 @@ export class Fields {
   /** The elements of a list of objects. */
   objects(name: string): Fields[] {
     return this.#list(name).map((element, index) => {
-      const path = `${this.path(name)}[${index}]`;
+      const place = { around: this, name, index };
       const object = asObject(element);
-      if (object === undefined) throw invalid(`${path} has to be an object, and is ${shown(element)}`);
-      return new Fields(object, path);
+      if (object === undefined) throw invalid(`${pathOf(place)} has to be an object, and is ${shown(element)}`);
+      return new Fields(object, place);
     });
   }
 
@@ -109,6 +113,15 @@ export class Fields {
     const found = value === undefined ? "is missing" : `is ${shown(value)}`;
     throw invalid(`${this.path(name)} has to be ${expected}, and ${found}`);
   }
+}
+
+/** A path is put together when a message needs it: most objects are read without one. */
+type Place = string | { readonly around: Fields; readonly name: string; readonly index: number | undefined };
+
+function pathOf(place: Place): string {
+  if (typeof place === "string") return place;
+  const path = place.around.path(place.name);
+  return place.index === undefined ? path : `${path}[${place.index}]`;
 }
 
 function asObject(value: JsonValue | undefined): JsonObject | undefined {
