@@ -1,6 +1,6 @@
 import type { Contract } from "../store/store.js";
 
-/** How many functions there are below: each has a place of its own in every contract. */
+/** How many of the functions below have been made: each has a place of its own in every contract. */
 let places = 0;
 
 /**
@@ -18,5 +18,21 @@ export function derived<T extends object | string>(make: (contract: Contract) =>
     const made = make(contract);
     contract.derived[place] = made;
     return made;
+  };
+}
+
+/** What is kept of one sort with a contract. */
+export interface DerivedSlot<T> {
+  /** Undefined until something is set. */
+  get(contract: Contract): T | undefined;
+  set(contract: Contract, value: T): void;
+}
+
+/** The same where there is more than one thing to remember. To be called when a module is loaded. */
+export function derivedSlot<T extends object>(): DerivedSlot<T> {
+  const place = places++;
+  return {
+    get: (contract) => contract.derived[place] as T | undefined,
+    set: (contract, value) => void (contract.derived[place] = value),
   };
 }

@@ -1,4 +1,4 @@
-import { derived } from "../../registry/derived.js";
+import { derivedSlot } from "../../registry/derived.js";
 import type { Contract } from "../../registry/registry.js";
 import { kept } from "./keeping.js";
 import type { Octets } from "./octets.js";
@@ -6,35 +6,14 @@ import type { Octets } from "./octets.js";
 /** More are not kept: a credential may stand for its holder as sender, receiver and issuer, by names with a prefix and without, and by the holder's. */
 const MOST = 8;
 
-/** What was written under one name, or under two. */
+/** What was written under one name, or under two. Those of a contract are a chain, which takes fewer looks into memory than a table. */
 interface Entry {
   readonly name: string;
   readonly second: string | undefined;
   readonly written: Uint8Array;
   readonly next: Entry | undefined;
-}
-
-/** Those of a contract. A chain, which takes fewer looks into memory than a table. */
-class Entries {
-  #last: Entry | undefined;
-  #count = 0;
-
-  /** Undefined where nothing was written under these names. */
-  of(name: string, second: string | undefined): Uint8Array | undefined {
-    for (let entry = this.#last; entry !== undefined; entry = entry.next) {
-      if (entry.name === name && entry.second === second) return entry.written;
-    }
-    return undefined;
-  }
-
-  /** Gives what is to be sent. */
-  keep(name: string, second: string | undefined, octets: Octets): Uint8Array | Octets {
-    if (this.#count === MOST) return octets;
-    this.#count++;
-    const written = kept(octets);
-    this.#last = { name, second, written, next: this.#last };
-    return written;
-  }
+  /** How many there are from this one on. */
+  readonly count: number;
 }
 
 /** Gives the entry of a name that refers to a contract, and where there is a second name another of that. */
@@ -47,12 +26,17 @@ export type KeptEntry = (contract: Contract, name: string, second: string | unde
  * To be called when a module is loaded.
  */
 export function keptEntry(write: (contract: Contract, name: string) => Octets): KeptEntry {
-  const entriesOf = derived(() => new Entries());
+  const entries = derivedSlot<Entry>();
   return (contract, name, second) => {
-    const entries = entriesOf(contract);
-    const known = entries.of(name, second);
-    if (known !== undefined) return known;
-    const octets = write(contract, name);
-    return entries.keep(name, second, second === undefined ? octets : octets + write(contract, second));
+    const last = entries.get(contract);
+    for (let entry = last; entry !== undefined; entry = entry.next) {
+      if (entry.name === name && entry.second === second) return entry.written;
+    }
+    const octets = second === undefined ? write(contract, name) : write(contract, name) + write(contract, second);
+    const count = (last?.count ?? 0) + 1;
+    if (count > MOST) return octets;
+    const written = kept(octets);
+    entries.set(contract, { name, second, written, next: last, count });
+    return written;
   };
 }
