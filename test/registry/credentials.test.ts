@@ -17,24 +17,33 @@ const requirement = (letters: string, issuer = "issuer"): Requirement => ({
   requiredClaims: letters.split("").map(claim),
 });
 
-const claimsOn = (subject: string, made: readonly string[]): Credential["claims"] =>
+/** A claim as a credential has it on the ledger. */
+interface Told extends Claim {
+  readonly subject: string;
+}
+
+const claimsOn = (subject: string, made: readonly string[]): readonly Told[] =>
   made.map((letter) => Object.assign({ subject }, claim(letter)));
 
-/** A credential of the party on the letters given. */
-function held(contractId: string, letters: string, more: Partial<Credential> = {}): Contract<Credential> {
-  const facts: Credential = {
-    issuer: "issuer",
-    holder: "party",
-    validFrom: undefined,
-    validUntil: undefined,
-    claims: claimsOn("party", letters.split("")),
-    ...more,
-  };
+/** What is said of a credential of the party. */
+type More = Partial<Omit<Credential, "claims">> & { readonly claims?: readonly Told[] };
+
+/** The claims of a credential on whom they are, as the ledger has them. */
+const claimsOf = ({ payload }: Contract): readonly Told[] => (JSON.parse(payload) as { claims: Told[] }).claims;
+
+/** A credential of the party on the letters given, read as one of the ledger is. */
+function held(contractId: string, letters: string, more: More = {}): Contract<Credential> {
+  const { issuer = "issuer", holder = "party", claims = claimsOn("party", letters.split("")), ...times } = more;
+  const payload = { issuer, holder, claims: claims.map((one) => Object.assign({}, one)) };
+  const read = credential.read(payload);
+  if (read === undefined) throw new Error("every credential is kept");
+  // The times here are more exact than those of the ledger's texts need be.
+  const facts: Credential = { ...read.facts, ...times };
   return {
     contractId,
     kind: credential,
     templateId: "pkg-1:Utility.Credential.V0.Credential:Credential",
-    payload: "{}",
+    payload: JSON.stringify(payload),
     facts,
     keys: [],
     createdEventBlob: "AAAA",
@@ -106,14 +115,14 @@ describe("by hand", () => {
     });
   });
 
-  test.each<[string, Partial<Credential>, boolean]>([
+  test.each<[string, More, boolean]>([
     ["is valid from now on", { validFrom: NOW }, true],
     ["is valid from a moment later on", { validFrom: NOW + 1 }, false],
     ["is valid until a moment later", { validUntil: NOW + 1 }, true],
     ["was valid until now", { validUntil: NOW }, false],
     ["is valid now and at no other time", { validFrom: NOW, validUntil: NOW + 1 }, true],
     ["was valid in 1969", { validUntil: -1 }, false],
-    ["is of another holder", { holder: "other" }, false],
+    ["is of another holder", { holder: "other", claims: claimsOn("other", ["a"]) }, false],
     ["is of another issuer", { issuer: "other" }, false],
     ["claims something of another subject", { claims: [{ subject: "other", ...claim("a") }] }, false],
     ["claims another value", { claims: [{ subject: "party", property: "a", value: "a" }] }, false],
@@ -160,14 +169,16 @@ const someRequirements = fc.array(
 function meets(requirements: readonly Requirement[], set: readonly Contract<Credential>[]): boolean {
   return requirements.every(({ issuer, requiredClaims }) =>
     requiredClaims.every(({ property, value }) =>
-      set.some(
-        ({ facts }) =>
+      set.some((one) => {
+        const { facts } = one;
+        return (
           facts.issuer === issuer &&
           facts.holder === "party" &&
           (facts.validFrom === undefined || facts.validFrom <= NOW) &&
           (facts.validUntil === undefined || NOW < facts.validUntil) &&
-          facts.claims.some((one) => one.subject === "party" && one.property === property && one.value === value),
-      ),
+          claimsOf(one).some((made) => made.subject === "party" && made.property === property && made.value === value)
+        );
+      }),
     ),
   );
 }
@@ -271,8 +282,9 @@ describe("the same choice comes", () => {
     fc.assert(
       fc.property(someRequirements, someCandidates, draws, (requirements, candidates, drawn) => {
         const others = candidates.map((one) => {
-          const claims = shuffled([...one.facts.claims, ...one.facts.claims], drawn);
-          return { ...one, facts: { ...one.facts, claims } };
+          const { issuer, holder, validFrom, validUntil } = one.facts;
+          const claims = shuffled([...claimsOf(one), ...claimsOf(one)], drawn);
+          return held(one.contractId, "", { issuer, holder, validFrom, validUntil, claims });
         });
         expect(chosen(requirements, others)).toEqual(chosen(requirements, candidates));
       }),

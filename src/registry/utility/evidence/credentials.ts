@@ -38,14 +38,13 @@ export function chooseCredentials(
   const chosen: Contract<Credential>[] = [];
   for (const [issuer, claims] of inOrder(claimsAsked)) {
     // Most often one credential makes all claims, and of these the first is the best.
-    const single = usable.find(({ facts }) => facts.issuer === issuer && makesAll(facts, party, claims));
+    const single = usable.find(({ facts }) => facts.issuer === issuer && makesAll(facts, claims));
     if (single !== undefined) {
       if (claims.length > 0) chosen.push(single);
       continue;
     }
     const offers = offersOf(
       usable.filter(({ facts }) => facts.issuer === issuer),
-      party,
       claims,
     );
     const offered = offers.reduce((all, { covers }) => all | covers, 0n);
@@ -87,7 +86,7 @@ function putByIssuer(chosen: Contract<Credential>[], candidate: Contract<Credent
 
 function meets(credential: Credential, party: string, { issuer, requiredClaims }: Requirement, now: number): boolean {
   const isIts = credential.holder === party && credential.issuer === issuer;
-  return isIts && requiredClaims.length > 0 && isValid(credential, now) && makesAll(credential, party, requiredClaims);
+  return isIts && requiredClaims.length > 0 && isValid(credential, now) && makesAll(credential, requiredClaims);
 }
 
 /** A credential and the needed claims that it makes, a bit for each. */
@@ -120,17 +119,17 @@ function inOrder(claims: Map<string, Claim[]>): Iterable<[string, Claim[]]> {
   return claims.size === 1 ? claims : [...claims].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function makesAll({ claims: made }: Credential, party: string, claims: readonly Claim[]): boolean {
-  return claims.every((claim) => made.some((one) => one.subject === party && isSame(one, claim)));
+function makesAll({ claims: made }: Credential, claims: readonly Claim[]): boolean {
+  return claims.every((claim) => made.some((one) => isSame(one, claim)));
 }
 
 const isSame = (a: Claim, b: Claim): boolean => a.property === b.property && a.value === b.value;
 
 /** What each credential can give, without those that give nothing beyond an earlier one. */
-function offersOf(credentials: readonly Contract<Credential>[], party: string, claims: readonly Claim[]): Offer[] {
+function offersOf(credentials: readonly Contract<Credential>[], claims: readonly Claim[]): Offer[] {
   const offers: Offer[] = [];
   for (const credential of credentials) {
-    const made = credential.facts.claims.filter(({ subject }) => subject === party);
+    const made = credential.facts.claims;
     const covers = claims.reduce(
       (all, claim, index) => (made.some((one) => isSame(one, claim)) ? all | bit(index) : all),
       0n,

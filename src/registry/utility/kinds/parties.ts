@@ -1,4 +1,6 @@
 /** What a party holds: credentials, and approvals given beforehand. */
+import type { Fields } from "../../fields.js";
+import type { Claim } from "../../registry.js";
 import { keys } from "./keys.js";
 import { kind } from "./kind.js";
 
@@ -9,7 +11,8 @@ export interface Credential {
   readonly validFrom: number | undefined;
   /** Microseconds since 1970; undefined where it never ends. */
   readonly validUntil: number | undefined;
-  readonly claims: readonly { readonly subject: string; readonly property: string; readonly value: string }[];
+  /** What it claims of its holder; what it claims of others is nothing that an instrument asks for. */
+  readonly claims: readonly Claim[];
 }
 
 export const credential = kind(
@@ -20,14 +23,33 @@ export const credential = kind(
     holder: payload.id("holder"),
     validFrom: payload.optionalTime("validFrom"),
     validUntil: payload.optionalTime("validUntil"),
-    claims: payload.objects("claims").map((claim) => ({
-      subject: claim.text("subject"),
-      property: claim.text("property"),
-      value: claim.text("value"),
-    })),
+    claims: shared(claimsOn(payload.id("holder"), payload.objects("claims"))),
   }),
   ({ holder, issuer }) => [keys.credential(holder, issuer)],
 );
+
+function claimsOn(holder: string, claims: readonly Fields[]): Claim[] {
+  const read = claims.map((claim) => ({
+    subject: claim.text("subject"),
+    property: claim.text("property"),
+    value: claim.text("value"),
+  }));
+  return read.filter(({ subject }) => subject === holder).map(({ property, value }) => ({ property, value }));
+}
+
+/** How many lists of claims are remembered; when there are more, it begins anew. */
+const MOST_LISTS = 1_000;
+const lists = new Map<string, readonly Claim[]>();
+
+/** Most credentials of an issuer claim the same: that is one list for all of them, which is in the processor's cache when it is needed. */
+function shared(claims: readonly Claim[]): readonly Claim[] {
+  const name = JSON.stringify(claims);
+  const known = lists.get(name);
+  if (known !== undefined) return known;
+  if (lists.size >= MOST_LISTS) lists.clear();
+  lists.set(name, claims);
+  return claims;
+}
 
 export interface TransferPreapproval {
   readonly receiver: string;
