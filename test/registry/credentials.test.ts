@@ -34,7 +34,11 @@ const claimsOf = ({ payload }: Contract): readonly Told[] => (JSON.parse(payload
 /** A credential of the party on the letters given, read as one of the ledger is. */
 function held(contractId: string, letters: string, more: More = {}): Contract<Credential> {
   const { issuer = "issuer", holder = "party", claims = claimsOn("party", letters.split("")), ...times } = more;
-  const payload = { issuer, holder, claims: claims.map((one) => Object.assign({}, one)) };
+  const payload = {
+    issuer,
+    holder,
+    claims: claims.map(({ subject, property, value }) => ({ subject, property, value })),
+  };
   const read = credential.read(payload);
   if (read === undefined) throw new Error("every credential is kept");
   // The times here are more exact than those of the ledger's texts need be.
