@@ -52,7 +52,7 @@ const MB = 1024 * KB;
 const sizes = [...[64 * KB, MB].flatMap((size) => [size - 1, size, size + 1]), 2 * MB];
 
 test.each(["REST", "Connect binary"] as const)(
-  "so do those whose answers are as large as where memory begins to be lent, or to be kept, by %s",
+  "so do those whose answers are as large as the least memory that is lent, or the most that is kept, by %s",
   async (form) => {
     const sized = (): Asked[] => sizes.map((size) => asLargeAs(form, size));
     expect(sized().map((one) => expectedOf(one).length)).toEqual(sizes);

@@ -1,4 +1,4 @@
-/** The memory that is lent for large answers: what is lent is one's own, and not much is kept. */
+/** The memory that is lent for answers: what is lent is one's own, and not much is kept. */
 import fc from "fast-check";
 import { beforeEach, expect, test, vi } from "vitest";
 
@@ -37,6 +37,12 @@ test("what is given back is lent again, to whom it is large enough for", () => {
   ] as const) {
     expect(one.length).toBeGreaterThanOrEqual(length * KB);
   }
+});
+
+test("what a small answer had will do for any other that is small", () => {
+  const first = memory.lend(1);
+  memory.giveBack(first);
+  expect(knownOf([memory.lend(64 * KB)], [first])).toBe(1);
 });
 
 test("no more is kept than so many pieces", () => {
