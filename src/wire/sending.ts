@@ -16,8 +16,10 @@ export function sendBody(request: FastifyRequest, reply: FastifyReply, contentTy
 }
 
 /**
- * Sends head and body. The memory of the body is given back when the system has
- * all of it, which it mostly has at once.
+ * Sends head and body. The memory of the body is lent where nothing is before it
+ * on its connection, and given back when the system has all of it, which it mostly
+ * has at once. What has to wait has memory of just its own length: many such may
+ * wait on one connection.
  */
 export function endWith(response: ServerResponse, contentType: string, body: Pieces): void {
   const { length } = body;
@@ -29,11 +31,17 @@ export function endWith(response: ServerResponse, contentType: string, body: Pie
     );
     return;
   }
+  // Behind another answer on its connection it has no socket yet.
   const { socket } = response;
+  if (socket === null || socket.writableLength > 0) {
+    const own = Buffer.allocUnsafe(length);
+    body.write(own, 0);
+    response.end(own);
+    return;
+  }
   const memory = lend(length);
   response.end(memory.subarray(0, body.write(memory, 0)));
-  // Behind another answer on its connection it has no socket yet.
-  if (socket?.writableLength === 0) giveBack(memory);
+  if (socket.writableLength === 0) giveBack(memory);
   else response.once("finish", () => giveBack(memory));
 }
 
