@@ -20,7 +20,6 @@ const entries: EntryWriting = {
 };
 
 const LIST_HEAD = '{"tag":"AV_List","value":[';
-// To copy bytes takes a third of the time that it takes to write a text, however short.
 const LIST = kept(LIST_HEAD);
 const MAP = kept('{"tag":"AV_Map","value":{');
 const END = kept("},");

@@ -10,8 +10,7 @@ import { derived } from "../../registry/derived.js";
 import type { Contract } from "../../registry/registry.js";
 import { synchronizerOf } from "../../service/answers.js";
 import type { Variant } from "../../service/context-reply.js";
-import { kept } from "./keeping.js";
-import { type Octets, utf8 } from "./octets.js";
+import { type Octets, utf8, whole } from "./octets.js";
 import { delimited, text } from "./protobuf.js";
 import { structOf } from "./struct.js";
 
@@ -19,7 +18,7 @@ import { structOf } from "./struct.js";
 export const made = { json: 0, binary: 0 };
 
 /** What is written of a contract in each form in which it may be disclosed. */
-type Elements = Readonly<Record<Variant, (contract: Contract) => Uint8Array>>;
+type Elements = Readonly<Record<Variant, (contract: Contract) => Octets>>;
 
 /**
  * An element of `disclosedContracts` in JSON, with a comma behind it. Each form in
@@ -45,9 +44,9 @@ export const jsonIn: Elements = {
   }),
 };
 
-function jsonElement(content: string): Uint8Array {
+function jsonElement(content: string): Octets {
   made.json++;
-  return kept(utf8(`{${content}},`));
+  return whole(utf8(`{${content}},`));
 }
 
 /** The fields that the token standard has. */
@@ -72,9 +71,9 @@ export const binaryIn: Elements = {
   }),
 };
 
-function element(content: Octets): Uint8Array {
+function element(content: Octets): Octets {
   made.binary++;
-  return kept(delimited(DISCLOSED_CONTRACTS, content));
+  return whole(delimited(DISCLOSED_CONTRACTS, content));
 }
 
 function standardBinary(contract: Contract): Octets {

@@ -1,9 +1,10 @@
 /**
- * Where pieces stand that are written once and put into many answers. Small ones
- * stand together, since memory of one's own takes as much as they do; they are of
- * contracts that other contracts refer to, which live long. Larger ones, of contracts
- * that may come and go, have their own, or one that stays would hold what is gone
- * beside it.
+ * Where small pieces stand that are written once and put into many answers: as
+ * bytes, which are copied in a third of the time that it takes to write a text.
+ * They stand together, since memory of one's own takes as much as they do, and are
+ * of contracts that others refer to, which live long. What is large is better kept
+ * as a text: the engine counts memory outside its heap by itself, and collects all of a
+ * large heap whenever 64 MB of that have come.
  */
 import type { Octets } from "./octets.js";
 

@@ -1,9 +1,9 @@
 import type { Octets } from "./octets.js";
 
 /**
- * Bytes that were written before, as most of an answer is; octets that are
- * written for it; or one byte that takes the place of the last, as a bracket takes
- * that of the comma behind the last element.
+ * Bytes or octets that were written before, as most of an answer is; octets that
+ * are written for it; or one byte that takes the place of the last, as a bracket
+ * takes that of the comma behind the last element.
  */
 type Piece = Uint8Array | Octets | number;
 
