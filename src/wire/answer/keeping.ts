@@ -3,8 +3,8 @@
  * bytes, which are copied in a third of the time that it takes to write a text.
  * They stand together, since memory of one's own takes as much as they do, and are
  * of contracts that others refer to, which live long. What is large is better kept
- * as a text: the engine counts memory outside its heap by itself, and collects all of a
- * large heap whenever 64 MB of that have come.
+ * as a text: memory outside its heap makes the engine collect all of the heap far
+ * more often (docs/performance.md).
  */
 import type { Octets } from "./octets.js";
 
