@@ -1,13 +1,11 @@
 /** What requests cost servers in CPU time, side by side. */
-import { ROUNDS, seconds } from "../effort.js";
+import { seconds, SHORT_ROUNDS } from "../effort.js";
 import type { Load } from "../load/http1.js";
 import { median, medianRatio, type Ratio, type Row } from "../report/row.js";
 import type { Server } from "../servers/start.js";
 
 const WARM_SECONDS = seconds(2);
-/** Short, and often: where neighbours take the machine's caches for some seconds, most rounds meet them in all lines, or in none. */
 const SECONDS = seconds(0.5);
-const SHORT_ROUNDS = 3 * ROUNDS;
 
 /** Something that is asked of a server. */
 export interface Line {

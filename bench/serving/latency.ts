@@ -10,7 +10,7 @@ import { start, stopping } from "../servers/start.js";
 import { inTurn, restAccept } from "./requests.js";
 
 const WARM_SECONDS = seconds(3);
-/** More than elsewhere, and shorter: a neighbour of the machine halves its speed for some seconds, in which nothing can be compared. */
+/** More than elsewhere: a ratio of 99th percentiles differs most from round to round. */
 const LATENCY_ROUNDS = 2 * ROUNDS - 1;
 const TOP_SECONDS = seconds(1);
 /** Some thirty collections of garbage. */
