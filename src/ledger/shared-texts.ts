@@ -1,25 +1,27 @@
+import { Generations } from "../store/generations.js";
 import type { JsonObject, JsonValue } from "../store/store.js";
 
-/** How many texts are kept; when there are more, all are let go and it begins anew. */
-const MOST = 50_000;
+/** How many texts a generation has. */
+const GENERATION = 25_000;
 /** Longer ones are contract ids and the like, which come once. */
 const LONGEST = 128;
 
 /**
  * Parties, synchronizers and templates come with every contract, each time as
  * another text of some hundred bytes: here equal ones become one and the same,
- * which takes less memory and is compared at a glance.
+ * which takes less memory and is compared at a glance. What comes once, as a
+ * time or an amount, is forgotten, and takes nothing else along: a party that
+ * became another text every some thousand contracts would be looked up in memory
+ * that no cache has.
  */
 export class SharedTexts {
-  readonly #known = new Map<string, string>();
+  readonly #known = new Generations<string>(GENERATION, (text) => text);
 
   text(text: string): string {
     if (text.length > LONGEST) return text;
     const known = this.#known.get(text);
-    if (known !== undefined) return known;
-    if (this.#known.size >= MOST) this.#known.clear();
-    this.#known.set(text, text);
-    return text;
+    if (known === undefined) this.#known.add(text);
+    return known ?? text;
   }
 
   /** Every text in an object that was just parsed, and is nobody else's yet. */
