@@ -1,4 +1,4 @@
-import { Generations } from "../store/generations.js";
+import { Generations } from "../generations.js";
 import type { JsonObject, JsonValue } from "../store/store.js";
 
 /** How many texts a generation has. */

@@ -1,4 +1,4 @@
-import { Generations } from "./generations.js";
+import { Generations } from "../generations.js";
 import type { Contract } from "./store.js";
 
 /** How many contracts a generation has. */
