@@ -13,7 +13,7 @@ const WARM_SECONDS = seconds(3);
 /** More than elsewhere: a ratio of 99th percentiles differs most from round to round. */
 const LATENCY_ROUNDS = 2 * ROUNDS - 1;
 const TOP_SECONDS = seconds(1);
-/** Some thirty collections of garbage. */
+/** Some twenty collections of garbage. */
 const SECONDS = seconds(3);
 
 export async function latency(): Promise<Row[]> {
