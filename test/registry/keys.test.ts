@@ -1,17 +1,7 @@
 /** Keys are remembered, and what a caller makes long is not. */
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { keys } from "../../src/registry/utility/kinds/keys.js";
-
-setFlagsFromString("--expose-gc");
-// The flag shows in contexts that are made after it was set.
-const collect = runInNewContext("gc") as () => void;
-
-const heap = (): number => {
-  collect();
-  return process.memoryUsage().heapUsed;
-};
+import { heap } from "../heap.js";
 
 test("values that nobody has leave nothing behind, however long they are", () => {
   const before = heap();
