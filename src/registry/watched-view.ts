@@ -17,6 +17,10 @@ export class WatchedView implements View {
     return this.#view.asOf;
   }
 
+  get fetches(): boolean {
+    return this.#view.fetches;
+  }
+
   foresee(questions: () => Iterable<Question>): void {
     this.#view.foresee(questions);
   }

@@ -52,6 +52,8 @@ class StateView implements View {
     this.asOf = state.asOf;
   }
 
+  readonly fetches = false;
+
   foresee(): void {}
 
   byId<F>(kind: Kind<F>, contractId: string): Contract<F> | undefined {

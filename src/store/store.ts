@@ -106,6 +106,8 @@ export interface View {
   readonly offset: number;
   /** Time on the ledger of the latest change, in microseconds since 1970; undefined where the writer did not say. */
   readonly asOf: number | undefined;
+  /** Whether it has to fetch what is asked for, and listens to what is foreseen: where not, it is not worth the while to say it. */
+  readonly fetches: boolean;
   /**
    * Says what will be looked for next, so that a store that has to fetch can
    * fetch all of it in one round trip. Answers do not depend on it; a store that

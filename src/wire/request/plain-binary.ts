@@ -25,7 +25,9 @@ export function plainFromBinary(schema: DescMessage, bytes: Buffer): Message | u
       if (type === "object" && values[index] !== undefined) return undefined;
       values[index] = type === "text" ? reader.text() : type === "bool" ? reader.bool() : reader.part().object(1);
     }
-    return plain.message(values);
+    const message = plain.begin();
+    for (let index = 0; index < values.length; index++) plain.set(message, index, values[index]);
+    return message;
   } catch (error) {
     if (error instanceof NotPlain) return undefined;
     throw error;

@@ -15,15 +15,15 @@ export function plainFromJson(
   const plain = plainSchema(schema);
   if (plain === undefined) return undefined;
   const { fields } = plain;
-  const values: (JsonValue | undefined)[] = [];
+  const message = plain.begin();
   for (let index = 0; index < fields.length; index++) {
     const field = fields[index];
     if (field === undefined) continue;
     const value = given[index] ?? valueOf(field, json);
     if (value !== undefined && !fits(field, value)) return undefined;
-    values.push(value);
+    plain.set(message, index, value);
   }
-  return plain.message(values);
+  return message;
 }
 
 /** Null, which fits no type, stands for both spellings at once. */

@@ -8,8 +8,10 @@ import { create, type DescField, type DescMessage, type Message, ScalarType } fr
 
 export interface PlainSchema {
   readonly fields: readonly PlainField[];
-  /** Makes a message of values in the order of the fields, undefined for those that are not set. */
-  readonly message: (values: readonly unknown[]) => Message;
+  /** A message without its fields, which have to be set in their order. */
+  readonly begin: () => Message;
+  /** Sets a field by its place; undefined stands for one that is not set. */
+  readonly set: (message: Message, index: number, value: unknown) => void;
 }
 
 export interface PlainField {
@@ -46,15 +48,13 @@ function plainOf(schema: DescMessage): PlainSchema | undefined {
   const $typeName = schema.typeName;
   return {
     fields,
-    message(values) {
-      // Field after field, as the library does it: then all messages are of one hidden class.
-      const message: Message & Record<string, unknown> = { $typeName };
-      for (let index = 0; index < fields.length; index++) {
-        const name = fields[index]?.localName ?? "";
-        const value = values[index] ?? zero[name];
-        if (value !== undefined) message[name] = value;
-      }
-      return message;
+    // Field after field, as the library does it: then all messages are of one hidden class.
+    begin: () => ({ $typeName }),
+    set(message, index, value) {
+      const name = fields[index]?.localName ?? "";
+      const set = value ?? zero[name];
+      // The names of this message's fields are those that its schema has.
+      if (set !== undefined) (message as unknown as Record<string, unknown>)[name] = set;
     },
   };
 }

@@ -22,6 +22,7 @@ export type RequestReader = (parameters: Parameters, body: JsonValue, query?: Qu
 /** The reader of the requests that come by one binding of an rpc. */
 export function requestReader(schema: DescMessage, { path: { variables }, hasBody }: Binding): RequestReader {
   const bound = schema.fields.map((field) => variables.find(({ fieldPath }) => fieldPath.join(".") === field.name));
+  const nothing = bound.map((): string | undefined => undefined);
   // A path that leads to a field of a field is nothing for the short way.
   const isShort = bound.filter((variable) => variable !== undefined).length === variables.length;
   const whole = (parameters: Parameters, json: JsonObject): Message => {
@@ -32,7 +33,11 @@ export function requestReader(schema: DescMessage, { path: { variables }, hasBod
   return (parameters, body, query = {}) => {
     const json = hasBody ? bodyObject(body) : queryFields(schema, query);
     if (!isShort) return whole(parameters, json);
-    const given = bound.map((variable) => (variable === undefined ? undefined : valueOf(variable, parameters)));
+    const given = nothing.slice();
+    for (let at = 0; at < bound.length; at++) {
+      const variable = bound[at];
+      if (variable !== undefined) given[at] = valueOf(variable, parameters);
+    }
     return plainFromJson(schema, json, given) ?? whole(parameters, json);
   };
 }

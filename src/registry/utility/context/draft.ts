@@ -41,7 +41,14 @@ export class Draft {
   }
 
   referAll(contracts: readonly Contract[]): AnyValue {
-    return { tag: "AV_List", value: contracts.map((contract) => this.refer(contract)) };
+    const [only] = contracts;
+    // Most lists have one element, and `map` would make a function for each.
+    const value = only !== undefined && contracts.length === 1 ? [this.refer(only)] : this.#referEach(contracts);
+    return { tag: "AV_List", value };
+  }
+
+  #referEach(contracts: readonly Contract[]): AnyValue[] {
+    return contracts.map((contract) => this.refer(contract));
   }
 
   /** Discloses a contract that no entry refers to. */

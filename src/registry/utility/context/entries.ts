@@ -1,7 +1,7 @@
 import type { NamedValue } from "../../registry.js";
 import type { Site } from "../evidence/site.js";
-import type { Holder, Wanted } from "../evidence/wanted.js";
-import { type Draft, entryName } from "./draft.js";
+import type { Wanted } from "../evidence/wanted.js";
+import { type Draft, type EntryName, entryName } from "./draft.js";
 
 /** The entries of a context; the page's table of entries. */
 export type Entry =
@@ -39,8 +39,11 @@ export interface Subject {
   readonly issuers?: readonly string[] | undefined;
 }
 
-const names = {
+const names: Record<Entry, EntryName> = {
   "instrument-configuration": entryName("instrument-configuration"),
+  "sender-credentials": entryName("sender-credentials"),
+  "receiver-credentials": entryName("receiver-credentials"),
+  "issuer-credentials": entryName("issuer-credentials"),
   "transfer-rule": entryName("transfer-rule"),
   "app-reward-configuration": entryName("app-reward-configuration"),
   "featured-app-right": entryName("featured-app-right"),
@@ -55,14 +58,24 @@ type Writer = (draft: Draft, site: Site, subject: Subject) => void;
 const writers: Record<Entry, Writer> = {
   /** Of several instruments a map under the name that settlements have for it. */
   "instrument-configuration"(draft, site, { instruments = [] }) {
-    const [only, second] = instruments;
-    if (second !== undefined) return writeConfigurations(draft, site, instruments);
+    if (instruments.length > 1) return writeConfigurations(draft, site, instruments);
+    const only = instruments[0];
     const configuration = only === undefined ? undefined : site.configuration(only);
     if (configuration !== undefined) draft.put(names["instrument-configuration"], draft.refer(configuration));
   },
-  "sender-credentials": credentials("sender-credentials", sendersOf),
-  "receiver-credentials": credentials("receiver-credentials", receiversOf),
-  "issuer-credentials": credentials("issuer-credentials", issuersOf),
+  "sender-credentials"(draft, site, subject) {
+    const { sender } = subject;
+    const chosen = sender === undefined ? [] : site.credentials(sender, "holder", sentOf(subject));
+    draft.put(names["sender-credentials"], draft.referAll(chosen));
+  },
+  "receiver-credentials"(draft, site, { receiver, instruments = [] }) {
+    const chosen = receiver === undefined ? [] : site.credentials(receiver, "holder", instruments);
+    draft.put(names["receiver-credentials"], draft.referAll(chosen));
+  },
+  "issuer-credentials"(draft, site, { issuers = [], instruments = [] }) {
+    const chosen = issuers.flatMap((party) => site.credentials(party, "issuer", instruments));
+    draft.put(names["issuer-credentials"], draft.referAll(chosen));
+  },
   "transfer-rule"(draft, site) {
     const rule = site.transferRule();
     if (rule !== undefined) draft.put(names["transfer-rule"], draft.refer(rule));
@@ -100,15 +113,18 @@ export function writeConfigurations(draft: Draft, site: Site, instruments: reado
 
 /** What has to be read to write the entries for a subject. */
 export function wantedFor(entries: readonly Entry[], registrar: string, subject: Subject): Wanted {
-  const { instruments = [], provider } = subject;
+  const { instruments = [], provider, sender, receiver, issuers = [] } = subject;
+  const as = "holder" as const;
   const has = (entry: Entry) => entries.includes(entry);
   return {
     registrar,
     instruments: has("instrument-configuration") ? instruments : [],
     holders: [
-      ...(has("sender-credentials") ? sendersOf(subject) : []),
-      ...(has("receiver-credentials") ? receiversOf(subject) : []),
-      ...(has("issuer-credentials") ? issuersOf(subject) : []),
+      ...(has("sender-credentials") && sender !== undefined
+        ? [{ party: sender, as, instruments: sentOf(subject) }]
+        : []),
+      ...(has("receiver-credentials") && receiver !== undefined ? [{ party: receiver, as, instruments }] : []),
+      ...(has("issuer-credentials") ? issuers.map((party) => ({ party, as: "issuer" as const, instruments })) : []),
     ],
     lockedHoldings: [],
     transferRule: has("transfer-rule"),
@@ -118,34 +134,10 @@ export function wantedFor(entries: readonly Entry[], registrar: string, subject:
   };
 }
 
-/** Whose credentials an entry speaks of, and for which instruments. */
-type HoldersOf = (subject: Subject) => readonly Holder[];
+/** The instruments that the sender gives away. */
+const sentOf = ({ sent, instruments = [] }: Subject): readonly string[] => sent ?? instruments;
 
-function sendersOf({ sender, sent, instruments = [] }: Subject): Holder[] {
-  return sender === undefined ? [] : [{ party: sender, as: "holder", instruments: sent ?? instruments }];
-}
-
-function receiversOf({ receiver, instruments = [] }: Subject): Holder[] {
-  return receiver === undefined ? [] : [{ party: receiver, as: "holder", instruments }];
-}
-
-function issuersOf({ issuers = [], instruments = [] }: Subject): Holder[] {
-  return issuers.map((party) => ({ party, as: "issuer", instruments }));
-}
-
-function credentials(entry: Entry, holdersOf: HoldersOf): Writer {
-  const name = entryName(entry);
-  return (draft, site, subject) => {
-    const holders = holdersOf(subject);
-    const [only, second] = holders;
-    const chosen =
-      only !== undefined && second === undefined
-        ? site.credentials(only)
-        : holders.flatMap((holder) => site.credentials(holder));
-    draft.put(name, draft.referAll(chosen));
-  };
-}
-
-function providerOf(site: Site, { provider, instruments: [instrument] = [] }: Subject): string | undefined {
+function providerOf(site: Site, { provider, instruments }: Subject): string | undefined {
+  const instrument = instruments?.[0];
   return provider ?? (instrument === undefined ? undefined : site.configuration(instrument)?.facts.provider);
 }

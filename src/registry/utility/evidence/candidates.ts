@@ -8,20 +8,15 @@ export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: st
 }
 
 /**
- * The same where there has to be one. `name` is what messages call it: "the
- * TransferRule of registrar …". Throws not-found where there is no candidate at
- * all, conflict where there is one, but not on this synchronizer.
+ * Ends a request for which there has to be a candidate on the synchronizer, and
+ * none is. `name` is what messages call it: "the TransferRule of registrar …".
+ * Throws not-found where there is no candidate at all, conflict where there is
+ * one elsewhere.
  */
-export function requiredOn<F>(
-  candidates: readonly Contract<F>[],
-  synchronizer: string,
-  name: () => string,
-): Contract<F> {
-  const found = activeOn(candidates, synchronizer);
-  if (found !== undefined) return found;
+export function missingOn(candidates: readonly Contract[], synchronizer: string, name: string): never {
   const other = candidates.find(isMoving) ?? candidates[0];
-  if (other === undefined) throw notFound(`${name()} does not exist`);
-  throw elsewhere(other, synchronizer, name());
+  if (other === undefined) throw notFound(`${name} does not exist`);
+  throw elsewhere(other, synchronizer, name);
 }
 
 /** Why a contract that exists cannot be disclosed with others on a synchronizer. */

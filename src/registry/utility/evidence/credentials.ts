@@ -57,7 +57,8 @@ export function chooseCredentials(
 
 /**
  * Most often there is one credential for each requirement, each of another
- * issuer: then there is nothing to choose. Undefined where it is not so.
+ * issuer: then there is nothing to choose, and mostly no list to be made. Undefined
+ * where it is not so.
  */
 function oneForEach(
   party: string,
@@ -66,23 +67,34 @@ function oneForEach(
   now: number,
 ): readonly Contract<Credential>[] | undefined {
   if (requirements.length !== candidates.length) return undefined;
-  const chosen: Contract<Credential>[] = [];
-  for (const requirement of requirements) {
-    const candidate = candidates.find(({ facts }) => facts.issuer === requirement.issuer);
-    if (candidate === undefined || chosen.includes(candidate)) return undefined;
-    if (!meets(candidate.facts, party, requirement, now)) return undefined;
-    putByIssuer(chosen, candidate);
+  for (const { facts } of candidates) {
+    const requirement = requirements[firstOn(facts.issuer, requirements)];
+    if (requirement === undefined || !meets(facts, party, requirement, now)) return undefined;
   }
-  return chosen;
+  return ofEachIssuer(candidates);
 }
 
-/** Keeps the order while it is made: there are two or three, and to sort them takes longer than to choose them. */
-function putByIssuer(chosen: Contract<Credential>[], candidate: Contract<Credential>): void {
-  const { issuer } = candidate.facts;
-  const at = chosen.findLastIndex(({ facts }) => facts.issuer < issuer) + 1;
-  if (at === chosen.length) chosen.push(candidate);
-  else chosen.splice(at, 0, candidate);
+/** Where the first requirement on an issuer stands; -1 where there is none. */
+export function firstOn(issuer: string, requirements: readonly Requirement[]): number {
+  for (let at = 0; at < requirements.length; at++) if (requirements[at]?.issuer === issuer) return at;
+  return -1;
 }
+
+/** In the order of their issuers; undefined where two are of one. */
+function ofEachIssuer(candidates: readonly Contract<Credential>[]): readonly Contract<Credential>[] | undefined {
+  let before = candidates[0];
+  for (let at = 1; at < candidates.length; at++) {
+    const candidate = candidates[at];
+    if (before === undefined || candidate === undefined) return undefined;
+    if (before.facts.issuer > candidate.facts.issuer) return ofEachIssuer(candidates.toSorted(inIssuerOrder));
+    if (before.facts.issuer === candidate.facts.issuer) return undefined;
+    before = candidate;
+  }
+  return candidates;
+}
+
+const inIssuerOrder = ({ facts: a }: Contract<Credential>, { facts: b }: Contract<Credential>): number =>
+  a.issuer < b.issuer ? -1 : a.issuer > b.issuer ? 1 : 0;
 
 function meets(credential: Credential, party: string, { issuer, requiredClaims }: Requirement, now: number): boolean {
   const isIts = credential.holder === party && credential.issuer === issuer;
@@ -108,7 +120,7 @@ function claimsByIssuer(requirements: readonly Requirement[]): Map<string, Claim
     const claims = byIssuer.get(issuer) ?? [];
     byIssuer.set(issuer, claims);
     for (const claim of requiredClaims) {
-      if (!claims.some((known) => isSame(known, claim))) claims.push(claim);
+      if (!has(claims, claim)) claims.push(claim);
     }
   }
   return byIssuer;
@@ -120,7 +132,14 @@ function inOrder(claims: Map<string, Claim[]>): Iterable<[string, Claim[]]> {
 }
 
 function makesAll({ claims: made }: Credential, claims: readonly Claim[]): boolean {
-  return claims.every((claim) => made.some((one) => isSame(one, claim)));
+  for (const claim of claims) if (!has(made, claim)) return false;
+  return true;
+}
+
+/** Whether a claim is among some. */
+function has(made: readonly Claim[], claim: Claim): boolean {
+  for (const one of made) if (isSame(one, claim)) return true;
+  return false;
 }
 
 const isSame = (a: Claim, b: Claim): boolean => a.property === b.property && a.value === b.value;
@@ -130,10 +149,7 @@ function offersOf(credentials: readonly Contract<Credential>[], claims: readonly
   const offers: Offer[] = [];
   for (const credential of credentials) {
     const made = credential.facts.claims;
-    const covers = claims.reduce(
-      (all, claim, index) => (made.some((one) => isSame(one, claim)) ? all | bit(index) : all),
-      0n,
-    );
+    const covers = claims.reduce((all, claim, index) => (has(made, claim) ? all | bit(index) : all), 0n);
     const adds = !offers.some((earlier) => (earlier.covers & covers) === covers);
     if (covers !== 0n && adds) offers.push({ credential, covers });
   }

@@ -14,8 +14,8 @@ import {
   type TransferRule,
   transferRule,
 } from "../kinds/services.js";
-import { activeOn, elsewhere, isMoving, requiredOn } from "./candidates.js";
-import { chooseCredentials } from "./credentials.js";
+import { activeOn, elsewhere, isMoving, missingOn } from "./candidates.js";
+import { chooseCredentials, firstOn } from "./credentials.js";
 import { type Holder, requirementsFor } from "./wanted.js";
 
 /** Where and when an answer is put together. */
@@ -49,21 +49,21 @@ export class Site {
   /** Undefined only when lenient. */
   configuration(instrument: string): Contract<InstrumentConfiguration> | undefined {
     if (instrument === this.#instrument) return this.#configuration;
-    const { view, registrar } = this.#setting;
-    this.#configuration = this.#needed(
-      view.byKey(instrumentConfiguration, keys.instrument(registrar, instrument)),
-      () => `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`,
-    );
+    const { view, registrar, synchronizer } = this.#setting;
+    const candidates = view.byKey(instrumentConfiguration, keys.instrument(registrar, instrument));
+    this.#configuration =
+      activeOn(candidates, synchronizer) ??
+      this.#missing(candidates, `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`);
     this.#instrument = instrument;
     return this.#configuration;
   }
 
   /** Undefined only when lenient. */
   transferRule(): Contract<TransferRule> | undefined {
-    const { view, registrar } = this.#setting;
-    return this.#needed(
-      view.byKey(transferRule, keys.transferRule(registrar)),
-      () => `the TransferRule of registrar ${registrar}`,
+    const { view, registrar, synchronizer } = this.#setting;
+    const candidates = view.byKey(transferRule, keys.transferRule(registrar));
+    return (
+      activeOn(candidates, synchronizer) ?? this.#missing(candidates, `the TransferRule of registrar ${registrar}`)
     );
   }
 
@@ -72,11 +72,13 @@ export class Site {
     const { view, synchronizer } = this.#setting;
     const found = view.byId(holding, contractId);
     if (found?.synchronizerId === synchronizer) return found;
-    return this.#needed(found === undefined ? [] : [found], () => `the locked holding ${contractId}`);
+    return this.#missing(found === undefined ? [] : [found], `the locked holding ${contractId}`);
   }
 
   reward(provider: string): Contract<AppRewardConfiguration> | undefined {
-    return this.#optional(this.#rewards(provider), () => `the AppRewardConfiguration of provider ${provider}`);
+    const candidates = this.#rewards(provider);
+    const found = activeOn(candidates, this.#setting.synchronizer);
+    return found ?? this.#without(candidates, `the AppRewardConfiguration of provider ${provider}`);
   }
 
   /**
@@ -90,8 +92,9 @@ export class Site {
     if (rights.length === 0) return undefined;
     const rewards = this.#rewards(provider);
     const dso = (activeOn(rewards, synchronizer) ?? rewards[0])?.facts.dso;
-    const candidates = dso === undefined ? rights : rights.filter(({ facts }) => facts.dso === dso);
-    return this.#optional(candidates, () => `the FeaturedAppRight of provider ${provider}`);
+    const candidates = ofDso(rights, dso);
+    const found = activeOn(candidates, synchronizer);
+    return found ?? this.#without(candidates, `the FeaturedAppRight of provider ${provider}`);
   }
 
   /**
@@ -106,14 +109,12 @@ export class Site {
   }
 
   /** The credentials by which a party meets what its instruments ask of it. */
-  credentials({ party, as, instruments }: Holder): readonly Contract<Credential>[] {
+  credentials(party: string, as: Holder["as"], instruments: readonly string[]): readonly Contract<Credential>[] {
     const requirements = this.#requirements(as, instruments);
     if (requirements.length === 0) return [];
     const { synchronizer, now } = this.#setting;
     const held = this.#held(party, requirements);
-    const isAllHere = held.every(({ synchronizerId }) => synchronizerId === synchronizer);
-    const here = isAllHere ? held : held.filter(({ synchronizerId }) => synchronizerId === synchronizer);
-    const choice = chooseCredentials(party, requirements, here, now);
+    const choice = chooseCredentials(party, requirements, allOn(held, synchronizer), now);
     if (choice.met) return choice.chosen;
     const claims = choice.lacking.map(({ property, value }) => `${property} = ${value}`).join(", ");
     const name = `a valid credential for ${party} from issuer ${choice.issuer} with the claim ${claims}`;
@@ -140,11 +141,9 @@ export class Site {
     const { view } = this.#setting;
     const [only, second] = requirements;
     if (only !== undefined && second === undefined) return view.byKey(credential, keys.credential(party, only.issuer));
-    const asked: string[] = [];
     const held: Contract<Credential>[] = [];
-    for (const { issuer } of requirements) {
-      if (asked.includes(issuer)) continue;
-      asked.push(issuer);
+    for (const [at, { issuer }] of requirements.entries()) {
+      if (firstOn(issuer, requirements) < at) continue;
       for (const one of view.byKey(credential, keys.credential(party, issuer))) held.push(one);
     }
     return held;
@@ -154,22 +153,38 @@ export class Site {
     return this.#setting.view.byKey(appRewardConfiguration, keys.appReward(provider));
   }
 
-  #needed<F>(candidates: readonly Contract<F>[], name: () => string): Contract<F> | undefined {
+  /** What an answer needs, and is not here. */
+  #missing(candidates: readonly Contract[], name: string): undefined {
     const { synchronizer, lenient } = this.#setting;
-    return lenient ? activeOn(candidates, synchronizer) : requiredOn(candidates, synchronizer, name);
+    if (!lenient) missingOn(candidates, synchronizer, name);
   }
 
   /**
-   * What an answer can do without. One that is between synchronizers is waited
-   * for all the same, or a caller would lose what it stands for by chance; one
-   * that lives on another synchronizer cannot be used here at all.
+   * What an answer can do without, and is not here. One that is between
+   * synchronizers is waited for all the same, or a caller would lose what it stands
+   * for by chance; one that lives on another synchronizer cannot be used here at all.
    */
-  #optional<F>(candidates: readonly Contract<F>[], name: () => string): Contract<F> | undefined {
+  #without(candidates: readonly Contract[], name: string): undefined {
     const { synchronizer, lenient } = this.#setting;
-    const found = activeOn(candidates, synchronizer);
-    if (found !== undefined || lenient) return found;
-    const moving = candidates.find(isMoving);
-    if (moving !== undefined) throw elsewhere(moving, synchronizer, name());
-    return undefined;
+    const moving = lenient ? undefined : candidates.find(isMoving);
+    if (moving !== undefined) throw elsewhere(moving, synchronizer, name);
   }
+}
+
+// Nearly always these have all that they are given: then they make no list of their own.
+
+function allOn<F>(contracts: readonly Contract<F>[], synchronizer: string): readonly Contract<F>[] {
+  for (const contract of contracts) {
+    if (contract.synchronizerId !== synchronizer) return contracts.filter((one) => one.synchronizerId === synchronizer);
+  }
+  return contracts;
+}
+
+function ofDso(
+  rights: readonly Contract<FeaturedAppRight>[],
+  dso: string | undefined,
+): readonly Contract<FeaturedAppRight>[] {
+  if (dso === undefined) return rights;
+  for (const right of rights) if (right.facts.dso !== dso) return rights.filter(({ facts }) => facts.dso === dso);
+  return rights;
 }

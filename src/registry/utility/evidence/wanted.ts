@@ -38,12 +38,12 @@ export function requirementsFor(as: Holder["as"], configuration: InstrumentConfi
 
 /**
  * Says what the rules will look for, in two round trips: which credentials and
- * rewards that is, only the configurations tell. Where everything is at hand
- * none of this runs: the rules look for one contract after the other.
+ * rewards that is, only the configurations tell. Not to be called where everything
+ * is at hand: the rules look for one contract after the other.
  */
-export function foresee(view: View, wanted: () => Wanted): void {
-  view.foresee(() => known(wanted()));
-  view.foresee(() => told(view, wanted()));
+export function foresee(view: View, wanted: Wanted): void {
+  view.foresee(() => known(wanted));
+  view.foresee(() => told(view, wanted));
 }
 
 function* known({ registrar, ...wanted }: Wanted): Generator<Question> {

@@ -18,10 +18,10 @@ export function choiceContext(
   const subject = { instruments: [instrumentId], provider, sender, receiver, issuers };
   const synchronizer = settledOn(instruction, `the ${noun}`);
 
-  foresee(view, () => ({
-    ...wantedFor(entries, admin, subject),
-    lockedHoldings: lockedHolding === undefined ? [] : [lockedHolding],
-  }));
+  if (view.fetches) {
+    const lockedHoldings = lockedHolding === undefined ? [] : [lockedHolding];
+    foresee(view, { ...wantedFor(entries, admin, subject), lockedHoldings });
+  }
   const draft = new Draft(bareNames);
   const site = new Site({ view, registrar: admin, synchronizer, now, lenient });
   writeEntries(entries, draft, site, subject);

@@ -14,10 +14,10 @@ export function factoryWith(
   subject: Subject,
 ): FactoryAnswer {
   const factories = factoriesOf(view, registrar);
-  foresee(view, () => ({
-    ...wantedFor(entries, registrar, subject),
-    providers: factories.map(({ facts }) => facts.provider),
-  }));
+  if (view.fetches) {
+    const providers = factories.map(({ facts }) => facts.provider);
+    foresee(view, { ...wantedFor(entries, registrar, subject), providers });
+  }
   const { instruments, sender, sent, receiver, issuers } = subject;
   const name = () => `the AllocationFactory of registrar ${registrar}`;
   return onOneSynchronizer(factories, name, (factory, synchronizer) => {

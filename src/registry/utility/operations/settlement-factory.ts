@@ -1,7 +1,7 @@
 import type { FactoryAnswer, FactoryQuestion, Scene } from "../../registry.js";
 import { Draft, entryName } from "../context/draft.js";
 import { type Entry, wantedFor, writeConfigurations, writeEntries } from "../context/entries.js";
-import { onOneSynchronizer, requiredOn } from "../evidence/candidates.js";
+import { missingOn, onOneSynchronizer } from "../evidence/candidates.js";
 import { Site } from "../evidence/site.js";
 import { foresee, type Holder } from "../evidence/wanted.js";
 import { dvpLegAllocation } from "../kinds/instructions.js";
@@ -24,23 +24,25 @@ export function settlementFactory(
   const settlement = settlementArguments(question);
   checkSettlement(settlement, limits);
 
-  view.foresee(() => [
-    askFactories(registrar),
-    ...settlement.allocations.map((contractId) => ({ kind: dvpLegAllocation, contractId })),
-  ]);
+  if (view.fetches) {
+    const allocations = settlement.allocations.map((contractId) => ({ kind: dvpLegAllocation, contractId }));
+    view.foresee(() => [askFactories(registrar), ...allocations]);
+  }
   const factories = factoriesOf(view, registrar);
   const allocations = settlement.allocations.map((id) =>
     instructionOf(registrar, "allocation", id, view.byId(dvpLegAllocation, id)),
   );
   const holders = accountHolders(settlement.legs);
   const instruments = [...new Set(settlement.legs.map(({ instrumentId }) => instrumentId))];
-  foresee(view, () => ({
-    ...wantedFor(services, registrar, {}),
-    instruments,
-    holders,
-    providers: factories.map(({ facts }) => facts.provider),
-    lockedHoldings: allocations.flatMap(({ facts }) => facts.lockedHolding ?? []),
-  }));
+  if (view.fetches) {
+    foresee(view, {
+      ...wantedFor(services, registrar, {}),
+      instruments,
+      holders,
+      providers: factories.map(({ facts }) => facts.provider),
+      lockedHoldings: allocations.flatMap(({ facts }) => facts.lockedHolding ?? []),
+    });
+  }
 
   const name = () => `the AllocationFactory of registrar ${registrar}`;
   return onOneSynchronizer(factories, name, (factory, synchronizer): FactoryAnswer => {
@@ -51,7 +53,9 @@ export function settlementFactory(
     writeHolders(draft, site, holders);
     draft.disclose(factory);
     for (const allocation of allocations) {
-      draft.disclose(requiredOn([allocation], synchronizer, () => `allocation ${allocation.contractId}`));
+      if (allocation.synchronizerId !== synchronizer)
+        missingOn([allocation], synchronizer, `allocation ${allocation.contractId}`);
+      draft.disclose(allocation);
     }
     for (const { facts } of allocations) {
       const held = facts.lockedHolding === undefined ? undefined : site.lockedHolding(facts.lockedHolding);
@@ -67,9 +71,9 @@ function writeInstruments(draft: Draft, site: Site, instruments: readonly string
 }
 
 function writeHolders(draft: Draft, site: Site, holders: readonly Holder[]): void {
-  const credentials = holders.map((holder) => ({
-    name: holder.party,
-    value: draft.referAll(site.credentials(holder)),
+  const credentials = holders.map(({ party, as, instruments }) => ({
+    name: party,
+    value: draft.referAll(site.credentials(party, as, instruments)),
   }));
   draft.put(holderCredentials, { tag: "AV_Map", value: credentials });
 }

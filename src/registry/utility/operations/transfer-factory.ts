@@ -27,7 +27,7 @@ export function transferFactory({ view, now }: Scene, question: FactoryQuestion)
   const { registrar } = question;
   const { sender, receiver, instrumentId } = transferArguments(question);
   const preapprovalKey = keys.preapproval(receiver, registrar);
-  view.foresee(() => [askFactories(registrar), { kind: transferPreapproval, key: preapprovalKey }]);
+  if (view.fetches) view.foresee(() => [askFactories(registrar), { kind: transferPreapproval, key: preapprovalKey }]);
   const factories = factoriesOf(view, registrar);
   const preapprovals = view
     .byKey(transferPreapproval, preapprovalKey)
@@ -38,10 +38,12 @@ export function transferFactory({ view, now }: Scene, question: FactoryQuestion)
   const transferKind = sender === receiver ? "self" : preapprovals.length > 0 ? "direct" : "offer";
   const entries = entriesOf[transferKind];
   const instruments = [instrumentId];
-  foresee(view, () => ({
-    ...wantedFor(entries, registrar, { instruments, sender, receiver }),
-    providers: transferKind === "direct" ? [] : factories.map(({ facts }) => facts.provider),
-  }));
+  if (view.fetches) {
+    foresee(view, {
+      ...wantedFor(entries, registrar, { instruments, sender, receiver }),
+      providers: transferKind === "direct" ? [] : factories.map(({ facts }) => facts.provider),
+    });
+  }
   const answerWith = (home: Contract, synchronizer: string, provider: string | undefined): TransferFactoryAnswer => {
     const draft = new Draft(true);
     const site = new Site({ view, registrar, synchronizer, now, lenient: false });

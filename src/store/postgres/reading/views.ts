@@ -24,6 +24,7 @@ abstract class FoundView implements View {
     this.asOf = asOf;
   }
 
+  abstract readonly fetches: boolean;
   abstract foresee(questions: () => Iterable<Question>): void;
   protected abstract ofId(contractId: string): Found;
   protected abstract ofKey(key: string): Found;
@@ -74,7 +75,9 @@ export class CachedView extends FoundView {
     this.#cache = cache;
   }
 
-  /** A run that misses anything is run again by a view that listens to this. */
+  /** A run that misses anything is run again by a view that does. */
+  readonly fetches = false;
+
   foresee(): void {}
 
   protected ofId(contractId: string): Found {
@@ -100,6 +103,8 @@ export class ReadingView extends FoundView {
     super(version);
     this.#find = find;
   }
+
+  readonly fetches = true;
 
   foresee(questions: () => Iterable<Question>): void {
     this.together(
