@@ -1,7 +1,9 @@
 /**
  * Load at a rate: requests are due at fixed times, whether or not the answers
  * before them have come, so that a server that stands still for a moment is seen
- * to by all who would have asked meanwhile.
+ * to by all who would have asked meanwhile. Connections are there before, and have
+ * been used once: fifty that open at once keep a server busy for a time in which a
+ * hundredth of all requests of a round are due.
  */
 import { CONNECTIONS } from "../effort.js";
 import { within } from "../waiting.js";
@@ -16,9 +18,14 @@ export async function loadAtRate(
   requestOf: (index: number) => Buffer,
 ): Promise<readonly number[]> {
   const failure = new Failure();
-  const lines = await Promise.all(
-    Array.from({ length: CONNECTIONS }, async () => new Line(await Connection.open(url, failure.tell))),
+  const opened = Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      const connection = await Connection.open(url, failure.tell);
+      await new Promise<unknown>((resolve) => connection.send(requestOf(0), resolve));
+      return new Line(connection);
+    }),
   );
+  const lines = await within(PATIENCE_MS, url, Promise.race([opened, failure.told]));
   const total = Math.round(rate * seconds);
   const begun = performance.now();
   const dueAt = (index: number) => begun + (index * 1000) / rate;

@@ -1,5 +1,5 @@
 /** How long answers take at half of the load that the service can bear, next to bare Fastify at the same rate. */
-import { ROUNDS, seconds } from "../effort.js";
+import { seconds, SHORT_ROUNDS } from "../effort.js";
 import { loadHttp1 } from "../load/http1.js";
 import { answersTo } from "../load/one.js";
 import { loadAtRate } from "../load/open-loop.js";
@@ -11,10 +11,10 @@ import { inTurn, restAccept } from "./requests.js";
 
 const WARM_SECONDS = seconds(3);
 /** More than elsewhere: a ratio of 99th percentiles differs most from round to round. */
-const LATENCY_ROUNDS = 2 * ROUNDS - 1;
-const TOP_SECONDS = seconds(1);
-/** Some twenty collections of garbage. */
-const SECONDS = seconds(3);
+const LATENCY_ROUNDS = 2 * SHORT_ROUNDS - 1;
+const TOP_SECONDS = seconds(0.4);
+/** Some six collections of garbage. */
+const SECONDS = seconds(1);
 
 export async function latency(): Promise<Row[]> {
   return stopping(async (keep) => {
