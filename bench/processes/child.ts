@@ -8,7 +8,9 @@ import { pinned } from "./pinning.js";
 /** How long a process may take to end by itself when it is told to. */
 const GRACE_MS = 5_000;
 /** The largest registry has some 3 GB, and V8 asks for more while it is filled. */
-const FLAGS = ["--expose-gc", "--max-old-space-size=12000", "--max-semi-space-size=128"];
+const FLAGS = ["--expose-gc", "--max-old-space-size=12000"];
+/** How large half of V8's young generation may become, in megabytes; see "Large registries" in docs/performance.md. */
+const YOUNG_MB = 128;
 
 export interface Child<Asked, Told> {
   /** Puts a question; one at a time. */
@@ -22,8 +24,10 @@ export async function startChild<Asked, Told>(
   core: number,
   toBe: unknown,
   milliseconds: number,
+  youngMegabytes = YOUNG_MB,
 ): Promise<Child<Asked, Told> & { readonly begun: unknown }> {
-  const [command = process.execPath, ...args] = pinned(core, [process.execPath, ...FLAGS, fileURLToPath(script)]);
+  const flags = [...FLAGS, `--max-semi-space-size=${youngMegabytes}`];
+  const [command = process.execPath, ...args] = pinned(core, [process.execPath, ...flags, fileURLToPath(script)]);
   const process_ = spawn(command, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const child: Child<Asked, Told> = {
     async ask(question, patience = 30_000) {

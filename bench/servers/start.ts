@@ -18,9 +18,10 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export async function start(target: Target): Promise<Server> {
+/** `youngMegabytes`: see startChild. */
+export async function start(target: Target, youngMegabytes?: number): Promise<Server> {
   const script = new URL("main.js", import.meta.url);
-  const child = await startChild<Asked, Told>(script, SERVER_CORE, target, LISTEN_MS);
+  const child = await startChild<Asked, Told>(script, SERVER_CORE, target, LISTEN_MS, youngMegabytes);
   const url = child.begun as string;
   const ask = async <N extends Asked & keyof Told>(name: N): Promise<NonNullable<Told[N]>> => {
     const told = (await child.ask(name))[name];
