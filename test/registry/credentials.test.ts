@@ -110,6 +110,22 @@ describe("by hand", () => {
     expect(chosen([requirement("a"), requirement("b"), requirement("ab")], [held("1", "ab")])).toEqual(["1"]);
   });
 
+  test("they stand in the order of their issuers, however requirements and candidates stand", () => {
+    const asked = ["west", "east", "north"].map((issuer) => requirement("a", issuer));
+    const candidates = ["north", "west", "east"].map((issuer) => held(issuer, "a", { issuer }));
+    for (const order of [
+      asked,
+      asked.toReversed(),
+      asked.toSorted((one, other) => ascending(one.issuer, other.issuer)),
+    ]) {
+      expect(chosen(order, candidates)).toEqual(["east", "north", "west"]);
+      expect(chosen(order, candidates.toReversed())).toEqual(["east", "north", "west"]);
+      // With one more there is something to choose, which goes another way.
+      expect(chosen(order, [...candidates, held("more", "b", { issuer: "west" })])).toEqual(["east", "north", "west"]);
+    }
+    expect(candidates.map(({ contractId }) => contractId)).toEqual(["north", "west", "east"]);
+  });
+
   test("each issuer has to have made its own claims", () => {
     const other = held("2", "b", { issuer: "other" });
     expect(chosen([requirement("a"), requirement("b", "other")], [held("1", "ab"), other])).toEqual(["1", "2"]);
