@@ -1,5 +1,5 @@
 /** Acceptances from a database, next to the same ones from memory: of offers that nobody has asked for, and of some again and again. */
-import { seconds } from "../effort.js";
+import { CONNECTIONS, seconds } from "../effort.js";
 import { loadHttp1 } from "../load/http1.js";
 import { loadAtRate } from "../load/open-loop.js";
 import { median, medianRatio, percentile, type Row } from "../report/row.js";
@@ -146,7 +146,8 @@ async function load(
   const rate = requests / took;
   const due = Math.max(1, at ?? rate / 2);
   const latencies = await loadAtRate(server.url, due, Math.min(SECONDS, most / due), requestOf);
-  return { rate, cpu, latencies, requests: requests + latencies.length };
+  // Each connection of the load at a rate has been used once before it.
+  return { rate, cpu, latencies, requests: requests + CONNECTIONS + latencies.length };
 }
 
 /** The value below which a share of the latencies lies. */

@@ -12,7 +12,7 @@ const LARGE = size(1_000_000);
 /** What docs/performance.md advises for so many. */
 const LARGE_YOUNG_MB = 256;
 const WARM_SECONDS = seconds(3);
-/** The large registry has its garbage collected twice in it. */
+/** The large registry has its garbage collected once in it, or twice. */
 const SECONDS = seconds(0.7);
 const FIRST_SECONDS = seconds(1);
 /** A round differs from the next by a fifth where the machine has busy neighbours. */

@@ -44,6 +44,7 @@ export class MemoryStore implements StoreReader, StoreWriter {
 class StateView implements View {
   readonly offset: number;
   readonly asOf: number | undefined;
+  readonly fetches = false;
   readonly #state: MemoryState;
 
   constructor(state: MemoryState) {
@@ -51,8 +52,6 @@ class StateView implements View {
     this.offset = state.offset;
     this.asOf = state.asOf;
   }
-
-  readonly fetches = false;
 
   foresee(): void {}
 

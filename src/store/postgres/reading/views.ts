@@ -68,15 +68,14 @@ abstract class FoundView implements View {
 
 /** What is kept, as long as the version is the one it was made for: for a run that does not wait. */
 export class CachedView extends FoundView {
+  /** A run that misses anything is run again by a view that does. */
+  readonly fetches = false;
   readonly #cache: Cache;
 
   constructor(cache: Cache) {
     super(cache.version);
     this.#cache = cache;
   }
-
-  /** A run that misses anything is run again by a view that does. */
-  readonly fetches = false;
 
   foresee(): void {}
 
@@ -97,14 +96,13 @@ export class CachedView extends FoundView {
 
 /** What a reading has fetched or found at hand so far. */
 export class ReadingView extends FoundView {
+  readonly fetches = true;
   readonly #find: (lookup: Lookup) => Found | undefined;
 
   constructor(version: Version, find: (lookup: Lookup) => Found | undefined) {
     super(version);
     this.#find = find;
   }
-
-  readonly fetches = true;
 
   foresee(questions: () => Iterable<Question>): void {
     this.together(
