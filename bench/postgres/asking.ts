@@ -3,7 +3,7 @@ import { CONNECTIONS, seconds } from "../effort.js";
 import { loadHttp1 } from "../load/http1.js";
 import { loadAtRate } from "../load/open-loop.js";
 import { median, medianRatio, percentile, type Row } from "../report/row.js";
-import { type Server, start, stopping } from "../servers/start.js";
+import { LARGE_YOUNG_MB, type Server, start, stopping } from "../servers/start.js";
 import { accept } from "../serving/requests.js";
 import { megabytes } from "./loading.js";
 
@@ -51,7 +51,7 @@ export async function asking(offers: number, memory: Settings, database: Setting
       inDatabase.push(found);
       if (kept === undefined || offers < ENOUGH) {
         await kept?.server.stop();
-        const server = await keep(start({ server: "offledger", settings: memory }));
+        const server = await keep(start({ server: "offledger", settings: memory }, LARGE_YOUNG_MB));
         kept = { server, numbers: new Offers(offers, warm) };
       }
       inMemory.push(await askAll(kept.server, kept.numbers, { cold: found.cold.rate / 2, warm: found.warm.rate / 2 }));

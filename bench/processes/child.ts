@@ -9,8 +9,6 @@ import { pinned } from "./pinning.js";
 const GRACE_MS = 5_000;
 /** The largest registry has some 3 GB, and V8 asks for more while it is filled. */
 const FLAGS = ["--expose-gc", "--max-old-space-size=12000"];
-/** How large half of V8's young generation may become, in megabytes; see "Large registries" in docs/performance.md. */
-const YOUNG_MB = 128;
 
 export interface Child<Asked, Told> {
   /** Puts a question; one at a time. */
@@ -18,15 +16,21 @@ export interface Child<Asked, Told> {
   stop(): Promise<void>;
 }
 
-/** Starts a script on a core, tells it what to be, and gives what it says when it is that. */
+/**
+ * Starts a script on a core, tells it what to be, and gives what it says when it is that. `youngMegabytes`: the size that half of V8's
+ * young generation has and keeps; undefined where it shall be as Node.js has it.
+ */
 export async function startChild<Asked, Told>(
   script: URL,
   core: number,
   toBe: unknown,
   milliseconds: number,
-  youngMegabytes = YOUNG_MB,
+  youngMegabytes?: number,
 ): Promise<Child<Asked, Told> & { readonly begun: unknown }> {
-  const flags = [...FLAGS, `--max-semi-space-size=${youngMegabytes}`];
+  const flags = [...FLAGS];
+  if (youngMegabytes !== undefined) {
+    flags.push(`--min-semi-space-size=${youngMegabytes}`, `--max-semi-space-size=${youngMegabytes}`);
+  }
   const [command = process.execPath, ...args] = pinned(core, [process.execPath, ...flags, fileURLToPath(script)]);
   const process_ = spawn(command, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const child: Child<Asked, Told> = {

@@ -8,6 +8,11 @@ import type { Asked, Pauses, Target, Told } from "./target.js";
 const LISTEN_MS = 60_000;
 const READY_MS = 180_000;
 
+/** The young generation that docs/performance.md advises for 100,000 contracts, in megabytes; see startChild. */
+export const LARGE_YOUNG_MB = 128;
+/** The same for a million. */
+export const LARGEST_YOUNG_MB = 256;
+
 export interface Server {
   readonly url: string;
   cpu(): Promise<number>;

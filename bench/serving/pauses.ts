@@ -4,7 +4,7 @@ import { loadHttp1 } from "../load/http1.js";
 import { startScripted } from "../participants/start.js";
 import { BESIDES } from "../registries/transfers.js";
 import { median, type Row } from "../report/row.js";
-import { start, stopping } from "../servers/start.js";
+import { LARGE_YOUNG_MB, start, stopping } from "../servers/start.js";
 import type { Pauses } from "../servers/target.js";
 import { reached } from "../waiting.js";
 import { accept } from "./requests.js";
@@ -21,7 +21,7 @@ export async function pauses(): Promise<Row[]> {
   return stopping(async (keep) => {
     const offers = Math.ceil((CONTRACTS - BESIDES) / 2);
     const participant = await keep(startScripted({ offers }));
-    const server = await keep(start({ server: "offledger", settings: participant.settings }));
+    const server = await keep(start({ server: "offledger", settings: participant.settings }, LARGE_YOUNG_MB));
     let asked = 0;
     const load = (time: number) =>
       loadHttp1(server.url, time, () => accept((asked++ * 7_919) % offers, asked % 2 === 1));

@@ -4,13 +4,11 @@ import { loadHttp1 } from "../load/http1.js";
 import { startStreaming } from "../participants/start.js";
 import { BESIDES } from "../registries/transfers.js";
 import { median, medianRatio, type Row } from "../report/row.js";
-import { start, stopping } from "../servers/start.js";
+import { LARGEST_YOUNG_MB, start, stopping } from "../servers/start.js";
 import { accept } from "./requests.js";
 
 const SMALL = 1_000;
 const LARGE = size(1_000_000);
-/** What docs/performance.md advises for so many. */
-const LARGE_YOUNG_MB = 256;
 const WARM_SECONDS = seconds(3);
 /** The large registry has its garbage collected once in it, or twice. */
 const SECONDS = seconds(0.7);
@@ -41,7 +39,7 @@ export async function registrySize(): Promise<Row[]> {
       return { server, offers, filled, sent, memory, load };
     };
     const small = await follow(SMALL);
-    const large = await follow(LARGE, LARGE_YOUNG_MB);
+    const large = await follow(LARGE, LARGEST_YOUNG_MB);
     for (const { load } of [small, large]) await load(WARM_SECONDS, small.offers);
     const [few, many, first]: [number[], number[], number[]] = [[], [], []];
     for (let round = 0; round < SIZE_ROUNDS; round++) {

@@ -89,7 +89,7 @@ export class Decoder {
       facts: reading.facts,
       kind,
       synchronizerId: synchronizerId === undefined ? undefined : this.#texts.text(synchronizerId),
-      derived: [],
+      derived: undefined,
       keys: reading.keys,
       share,
       contractId,

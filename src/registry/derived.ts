@@ -12,11 +12,11 @@ let places = 0;
 export function derived<T extends object | string>(make: (contract: Contract) => T): (contract: Contract) => T {
   const place = places++;
   return (contract) => {
-    const known = contract.derived[place];
+    const known = contract.derived?.[place];
     // Nobody else writes to this place.
     if (known !== undefined) return known as T;
     const made = make(contract);
-    contract.derived[place] = made;
+    set(contract, place, made);
     return made;
   };
 }
@@ -32,7 +32,12 @@ export interface DerivedSlot<T> {
 export function derivedSlot<T extends object>(): DerivedSlot<T> {
   const place = places++;
   return {
-    get: (contract) => contract.derived[place] as T | undefined,
-    set: (contract, value) => void (contract.derived[place] = value),
+    get: (contract) => contract.derived?.[place] as T | undefined,
+    set: (contract, value) => set(contract, place, value),
   };
+}
+
+function set(contract: Contract, place: number, value: unknown): void {
+  contract.derived ??= [];
+  contract.derived[place] = value;
 }

@@ -1,3 +1,4 @@
+import { anew } from "./anew.js";
 import { RecentlyRead } from "./recently-read.js";
 import {
   ARCHIVED_KEPT,
@@ -19,7 +20,7 @@ export class MemoryState {
   readonly #recent = new RecentlyRead();
   /** Each list newest first. A list is never changed, but replaced: readers may hold one. */
   readonly #byKey = new Map<string, readonly Contract[]>();
-  readonly #byKind = new Map<Kind, Set<Contract>>();
+  readonly #byKind = new Map<Kind, Set<string>>();
   /** In the order of archival, the oldest first. */
   readonly #archived = new Set<string>();
   readonly #tallies = new Tallies();
@@ -37,7 +38,7 @@ export class MemoryState {
       this.#tallies.add(contract);
       if (!isHeld(contract)) continue;
       this.#contracts.set(contractId, contract);
-      this.#ofKind(contract.kind).add(contract);
+      this.#ofKind(contract.kind).add(contract.contractId);
       for (const key of contract.keys) append(lists, key, contract);
     }
     for (const [key, list] of lists) this.#byKey.set(key, list.toSorted(newestFirst));
@@ -63,8 +64,10 @@ export class MemoryState {
     const recent = this.#recent.get(contractId);
     if (recent !== undefined) return recent;
     const found = this.#contracts.get(contractId);
-    if (found !== undefined) this.#recent.add(found);
-    return found;
+    if (found === undefined) return undefined;
+    const given = this.#given(found);
+    this.#recent.add(given);
+    return given;
   }
 
   byKey(key: string): readonly Contract[] {
@@ -72,11 +75,27 @@ export class MemoryState {
   }
 
   ofKind(kind: Kind): readonly Contract[] {
-    return [...(this.#byKind.get(kind) ?? [])];
+    const found: Contract[] = [];
+    for (const contractId of this.#byKind.get(kind) ?? []) {
+      const contract = this.#contracts.get(contractId);
+      if (contract !== undefined) found.push(this.#given(contract));
+    }
+    return found;
   }
 
   wasArchived(contractId: string): boolean {
     return this.#archived.has(contractId);
+  }
+
+  /**
+   * The contract as it is given to readers, always the same one: anew when it is given for the first time, where it is in no list. It
+   * has something derived from then on.
+   */
+  #given(found: Contract): Contract {
+    if (found.derived !== undefined || found.keys.length > 0) return found;
+    const made = anew(found);
+    this.#contracts.set(found.contractId, made);
+    return made;
   }
 
   /** Nothing is awaited between the first change and the last, so no reader runs between them. */
@@ -111,7 +130,7 @@ export class MemoryState {
     this.#remove(contract.contractId);
     this.#tallies.add(contract);
     this.#contracts.set(contract.contractId, contract);
-    this.#ofKind(contract.kind).add(contract);
+    this.#ofKind(contract.kind).add(contract.contractId);
     for (const key of contract.keys) {
       const list = this.#byKey.get(key) ?? [];
       const at = list.findIndex((other) => newestFirst(contract, other) < 0);
@@ -125,7 +144,7 @@ export class MemoryState {
     this.#contracts.delete(contractId);
     this.#recent.forget(contractId);
     this.#tallies.remove(known);
-    this.#byKind.get(known.kind)?.delete(known);
+    this.#byKind.get(known.kind)?.delete(contractId);
     for (const key of known.keys) {
       const list = (this.#byKey.get(key) ?? []).filter((contract) => contract !== known);
       if (list.length === 0) this.#byKey.delete(key);
@@ -141,10 +160,10 @@ export class MemoryState {
     }
   }
 
-  #ofKind(kind: Kind): Set<Contract> {
+  #ofKind(kind: Kind): Set<string> {
     const known = this.#byKind.get(kind);
     if (known !== undefined) return known;
-    const made = new Set<Contract>();
+    const made = new Set<string>();
     this.#byKind.set(kind, made);
     return made;
   }
@@ -162,7 +181,7 @@ function unassigned(known: Contract, reassignmentCounter: number): Contract {
     facts: known.facts,
     kind: known.kind,
     synchronizerId: undefined,
-    derived: [],
+    derived: undefined,
     keys: known.keys,
     share: known.share,
     contractId: known.contractId,

@@ -43,7 +43,7 @@ export interface Share {
 
 /** What a kind reads from the payload of a contract. */
 export interface Reading<F> {
-  /** The fields that the rules use. */
+  /** The fields that the rules use. Data that nobody changes: where they are a plain object, a store may give a copy. */
   readonly facts: F;
   /** Every key under which the contract can be found; see `key`. */
   readonly keys: readonly string[];
@@ -73,8 +73,11 @@ export interface Contract<F = unknown> {
   readonly reassignmentCounter: number;
   /** What it adds to a sum; undefined where nothing is summed. */
   readonly share: Share | undefined;
-  /** What was derived from it and is kept with it; empty at first. Nobody touches it but registry/derived.ts. */
-  readonly derived: unknown[];
+  /**
+   * What was derived from it and is kept with it; undefined until somebody asks for it. Nobody touches it but
+   * registry/derived.ts, and a store before it gives the contract to anybody.
+   */
+  derived: unknown[] | undefined;
 }
 
 /** A contract of which nothing is kept but what it adds to a sum. It cannot be found. */
@@ -96,8 +99,8 @@ export type Question<F = unknown> =
   | { readonly kind: Kind<F>; readonly key: string };
 
 /**
- * One state of the store: everything read through it is of the same offset. It
- * answers at once: a store that has to fetch what is asked for throws from here,
+ * One state of the store: everything read through it is of the same offset, and a
+ * contract is one object, however it is asked for. It answers at once: a store that has to fetch what is asked for throws from here,
  * fetches it, and runs the whole reading again, so whoever reads lets pass what
  * is not an error of its own. Such a store may throw StoreUnavailable.
  */

@@ -59,7 +59,7 @@ describe("an active contract", () => {
         createdAt: "2026-01-05T09:00:00.123456Z",
         createdMicros: 1_767_603_600_123_456,
         share: undefined,
-        derived: [],
+        derived: undefined,
         synchronizerId: "sync-B",
         reassignmentCounter: 2,
       },

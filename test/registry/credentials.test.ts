@@ -56,7 +56,7 @@ function held(contractId: string, letters: string, more: More = {}): Contract<Cr
     synchronizerId: "sync-A",
     reassignmentCounter: 0,
     share: undefined,
-    derived: [],
+    derived: undefined,
   };
 }
 

@@ -200,7 +200,7 @@ describe("a contract that the store has not seen", () => {
     const { ask, waits } = await asking({ contracts: [other], catchUp: arriving(offer) });
     const answer = ask((_registry, { view }) => {
       const missing = view.byId(transferOffer, "offer");
-      expect(view.byId(transferOffer, "other")).toBe(other);
+      expect(view.byId(transferOffer, "other")?.payload).toBe(other.payload);
       expect(view.byKey(transferOffer, "none")).toEqual([]);
       if (missing === undefined) throw notFound("the offer is missing");
       return missing.contractId;

@@ -130,12 +130,21 @@ async function outcomeOf(
   asking: () => unknown,
 ): Promise<{ readonly answer: unknown } | { reason: Reason; message: string }> {
   try {
-    return { answer: await asking() };
+    return { answer: said(await asking()) };
   } catch (error) {
     if (error instanceof RegistryError) return { reason: error.reason, message: error.message };
     throw error;
   }
 }
+
+/** What an answer says. What is derived from a contract, and when, is an affair of each store. */
+const said = (answer: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(answer, (name, value: unknown) => {
+      if (name === "derived") return undefined;
+      return typeof value === "bigint" ? value.toString() : value;
+    }),
+  );
 
 interface Told {
   /** Why there is no answer; "answered" where there is one. */

@@ -73,7 +73,7 @@ function contract(kind: Kind<Facts>, contractId: string, options: Options = {}):
     synchronizerId: "sync-A",
     reassignmentCounter: 0,
     share: undefined,
-    derived: [],
+    derived: undefined,
     ...more,
   };
 }
@@ -339,6 +339,21 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
         expect(nothing).toEqual({ byId: [undefined, undefined], byKey: [[], []], all: [] });
       });
 
+      test("gives one contract as one and the same object, however it is asked for in one reading", async () => {
+        const state = [contract(apple, "a", { labels: ["red", "sweet"] }), contract(apple, "b"), contract(pear, "c")];
+        await store.writer.replace(state, 5);
+        const asked: ((view: View) => unknown)[] = [
+          (view) => [view.byId(apple, "a"), view.byId(apple, "b"), view.byId(pear, "c")],
+          (view) => [...view.byKey(apple, byLabel("red")), view.byId(apple, "b"), ...view.all(pear)],
+          (view) => [...view.byKey(apple, byLabel("sweet")), view.all(apple).at(-1), ...view.all(pear)],
+        ];
+        for (const first of asked) {
+          await store.writer.replace(state, 5);
+          const [given, ...others] = await read((view) => [first, ...asked].map((ask) => ask(view) as unknown[]));
+          for (const other of others) for (const [index, one] of other.entries()) expect(one).toBe(given?.[index]);
+        }
+      });
+
       test("answers each lookup by itself, also one that is made twice", async () => {
         await store.writer.replace(threeOfTwo, 5);
         const answers = await read(lookUpAll);
@@ -486,8 +501,8 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
         /** What was derived from the contract before, and then something is. */
         const deriving = async () => {
           const [one] = await read((view) => view.byKey(apple, byLabel("red")));
-          const before = [...(one?.derived ?? ["the contract is not there"])];
-          if (one !== undefined) one.derived[0] = "something";
+          const before = one === undefined ? ["the contract is not there"] : (one.derived ?? []);
+          if (one !== undefined) one.derived = ["something"];
           return before;
         };
         expect(await deriving()).toEqual([]);

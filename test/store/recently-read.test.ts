@@ -18,7 +18,7 @@ const contract = (contractId: string, reassignmentCounter = 0): Contract => ({
   createdMicros: 0,
   synchronizerId: "global::1220",
   reassignmentCounter,
-  derived: [],
+  derived: undefined,
 });
 
 test("what is read is there again, as long as there is not too much of it", () => {

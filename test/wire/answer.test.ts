@@ -44,7 +44,7 @@ function contractOf({ contractId, payload, blob, place }: Told): Contract {
     synchronizerId: `sync-${place}`,
     reassignmentCounter: 0,
     share: undefined,
-    derived: [],
+    derived: undefined,
   };
 }
 

@@ -22,7 +22,7 @@ const moving: Contract = {
   synchronizerId: undefined,
   reassignmentCounter: 1,
   share: undefined,
-  derived: [],
+  derived: undefined,
 };
 
 const call: Call = {

@@ -16,7 +16,7 @@ const contract = (contractId: string): Contract => ({
   createdMicros: 0,
   synchronizerId: "sync",
   reassignmentCounter: 0,
-  derived: [],
+  derived: undefined,
 });
 
 const textOf = (piece: Uint8Array | string): string => Buffer.from(piece as string, "latin1").toString("latin1");

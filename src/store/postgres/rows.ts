@@ -44,7 +44,7 @@ export class Rows {
       facts: reading.facts,
       kind,
       synchronizerId: row.synchronizer_id ?? undefined,
-      derived: [],
+      derived: undefined,
       keys: reading.keys,
       share:
         share_sum === null || share_amount === null

@@ -141,7 +141,7 @@ describe("a transaction", () => {
             synchronizerId: "sync-A",
             reassignmentCounter: 0,
             share: undefined,
-            derived: [],
+            derived: undefined,
           },
         },
         { archived: "two" },
