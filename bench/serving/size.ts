@@ -20,11 +20,11 @@ const STEP = 7_919;
 
 export async function registrySize(): Promise<Row[]> {
   return stopping(async (keep) => {
-    const follow = async (contracts: number, youngMegabytes?: number) => {
+    const follow = async (contracts: number) => {
       const offers = Math.ceil((contracts - BESIDES) / 2);
       const participant = await keep(startStreaming({ offers }));
       const begun = performance.now();
-      const server = await keep(start({ server: "offledger", settings: participant.settings }, youngMegabytes));
+      const server = await keep(start({ server: "offledger", settings: participant.settings }, LARGEST_YOUNG_MB));
       const filled = (performance.now() - begun) / 1000;
       const [sent, memory] = [await participant.sent(), await server.memory()];
       let asked = 0;
@@ -39,7 +39,7 @@ export async function registrySize(): Promise<Row[]> {
       return { server, offers, filled, sent, memory, load };
     };
     const small = await follow(SMALL);
-    const large = await follow(LARGE, LARGEST_YOUNG_MB);
+    const large = await follow(LARGE);
     for (const { load } of [small, large]) await load(WARM_SECONDS, small.offers);
     const [few, many, first]: [number[], number[], number[]] = [[], [], []];
     for (let round = 0; round < SIZE_ROUNDS; round++) {

@@ -37,6 +37,7 @@ export function derivedSlot<T extends object>(): DerivedSlot<T> {
   };
 }
 
+/** A store may give a contract without a list for it. */
 function set(contract: Contract, place: number, value: unknown): void {
   contract.derived ??= [];
   contract.derived[place] = value;

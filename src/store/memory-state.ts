@@ -78,7 +78,8 @@ export class MemoryState {
     const found: Contract[] = [];
     for (const contractId of this.#byKind.get(kind) ?? []) {
       const contract = this.#contracts.get(contractId);
-      if (contract !== undefined) found.push(this.#given(contract));
+      if (contract === undefined) throw new Error(`contract ${contractId} is listed under its kind, and is not held`);
+      found.push(this.#given(contract));
     }
     return found;
   }
@@ -88,8 +89,8 @@ export class MemoryState {
   }
 
   /**
-   * The contract as it is given to readers, always the same one: anew when it is given for the first time, where it is in no list. It
-   * has something derived from then on.
+   * The contract as readers get it, always the same object: made anew when it is first given, unless it also stands in lists. One that
+   * has a list of what was derived from it has been given before.
    */
   #given(found: Contract): Contract {
     if (found.derived !== undefined || found.keys.length > 0) return found;
