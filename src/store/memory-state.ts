@@ -60,12 +60,13 @@ export class MemoryState {
     return this.#tallies.sum(name);
   }
 
-  byId(contractId: string): Contract | undefined {
+  /** `mayMakeAnew`: see `#given`. */
+  byId(contractId: string, mayMakeAnew: boolean): Contract | undefined {
     const recent = this.#recent.get(contractId);
     if (recent !== undefined) return recent;
     const found = this.#contracts.get(contractId);
     if (found === undefined) return undefined;
-    const given = this.#given(found);
+    const given = mayMakeAnew ? this.#given(found) : found;
     this.#recent.add(given);
     return given;
   }
@@ -79,7 +80,7 @@ export class MemoryState {
     for (const contractId of this.#byKind.get(kind) ?? []) {
       const contract = this.#contracts.get(contractId);
       if (contract === undefined) throw new Error(`contract ${contractId} is listed under its kind, and is not held`);
-      found.push(this.#given(contract));
+      found.push(contract);
     }
     return found;
   }
@@ -89,8 +90,8 @@ export class MemoryState {
   }
 
   /**
-   * The contract as readers get it, always the same object: made anew when it is first given, unless it also stands in lists. One that
-   * has a list of what was derived from it has been given before.
+   * The contract as it is given from now on: made anew once, unless it also stands in lists. Whether it was is seen by its list of what
+   * is derived. Not to be called in a reading that may have got the contract already.
    */
   #given(found: Contract): Contract {
     if (found.derived !== undefined || found.keys.length > 0) return found;

@@ -46,6 +46,8 @@ class StateView implements View {
   readonly asOf: number | undefined;
   readonly fetches = false;
   readonly #state: MemoryState;
+  /** Who has listed a kind has its contracts as they are. Start-up and checks list hundreds of thousands, of which few will be asked for. */
+  #hasListed = false;
 
   constructor(state: MemoryState) {
     this.#state = state;
@@ -56,7 +58,7 @@ class StateView implements View {
   foresee(): void {}
 
   byId<F>(kind: Kind<F>, contractId: string): Contract<F> | undefined {
-    const contract = this.#current().byId(contractId);
+    const contract = this.#current().byId(contractId, !this.#hasListed);
     // A contract's facts are of its own kind.
     return contract?.kind === kind ? (contract as Contract<F>) : undefined;
   }
@@ -71,6 +73,7 @@ class StateView implements View {
   }
 
   all<F>(kind: Kind<F>): readonly Contract<F>[] {
+    this.#hasListed = true;
     // The state files a contract under its own kind.
     return this.#current().ofKind(kind).toSorted(newestFirst) as Contract<F>[];
   }

@@ -61,6 +61,20 @@ describe("a store in memory", () => {
     }
   });
 
+  test("makes nothing anew for whoever lists a kind, nor what that one asks for then", async () => {
+    const store = new MemoryStore();
+    const given = unlisted("a");
+    await store.replace([given], 1);
+    const [listed, asked] = store.read((view) => [view.all(apple)[0], view.byId(apple, "a")]);
+    expect(listed).toBe(given);
+    expect(asked).toBe(given);
+    const other = unlisted("b");
+    await store.apply([{ active: other }], 2);
+    const made = store.read((view) => view.byId(apple, "b"));
+    expect(made).not.toBe(other);
+    expect(store.read((view) => view.all(apple).find(({ contractId }) => contractId === "b"))).toBe(made);
+  });
+
   test("gives the contract that it was given where that stands in a list", async () => {
     const store = new MemoryStore();
     const given = fruit("a", { labels: ["red"] });
