@@ -74,7 +74,7 @@ export interface Contract<F = unknown> {
   /** What it adds to a sum; undefined where nothing is summed. */
   readonly share: Share | undefined;
   /**
-   * What was derived from it and is kept with it; undefined until somebody asks for it. Nobody touches it but
+   * What was derived from it and is kept with it: undefined or empty until something is. Nobody touches it but
    * registry/derived.ts, and a store before it gives the contract to anybody.
    */
   derived: unknown[] | undefined;
@@ -100,9 +100,10 @@ export type Question<F = unknown> =
 
 /**
  * One state of the store: everything read through it is of the same offset, and a
- * contract is one object, however it is asked for. It answers at once: a store that has to fetch what is asked for throws from here,
- * fetches it, and runs the whole reading again, so whoever reads lets pass what
- * is not an error of its own. Such a store may throw StoreUnavailable.
+ * contract is one object, however it is asked for. It answers at once: a store
+ * that has to fetch what is asked for throws from here, fetches it, and runs the
+ * whole reading again, so whoever reads lets pass what is not an error of its
+ * own. Such a store may throw StoreUnavailable.
  */
 export interface View {
   /** The ledger offset of this state. */
