@@ -1,7 +1,7 @@
 /** Elements of active contracts with ids, package ids and blobs of the length and form that a ledger gives them. */
 import { createHash } from "node:crypto";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { JsonObject, Kind } from "../src/store/store.js";
+import type { JsonObject, Template } from "../src/store/store.js";
 import { stakeholders } from "./stakeholders.js";
 
 export const synchronizer = `global-domain::1220${hash("global-domain")}`;
@@ -18,7 +18,7 @@ export const contractId = (label: string): string =>
 export function elementsOf(firstOffset: number) {
   let offset = firstOffset;
 
-  function created(kind: Pick<Kind, "packageName" | "entity">, label: string, createArgument: JsonObject): JsonObject {
+  function created(kind: Pick<Template, "packageName" | "qualifiedName">, label: string, createArgument: JsonObject): JsonObject {
     offset += 7;
     const { signatories, observers } = stakeholders(createArgument);
     return {
@@ -43,18 +43,18 @@ export function elementsOf(firstOffset: number) {
 
   return {
     /** A contract that is active on the synchronizer. */
-    active: (kind: Pick<Kind, "packageName" | "entity">, label: string, payload: JsonObject): JsonObject => {
+    active: (kind: Pick<Template, "packageName" | "qualifiedName">, label: string, payload: JsonObject): JsonObject => {
       const createdEvent = created(kind, label, payload);
       return entry({ JsActiveContract: { createdEvent, synchronizerId: synchronizer, reassignmentCounter: 0 } });
     },
     /** A contract that has left its synchronizer and not arrived at another. */
-    inReassignment: (kind: Kind, label: string, payload: JsonObject): JsonObject => {
-      const createdEvent = created(kind, label, payload);
+    inReassignment: (template: Template, label: string, payload: JsonObject): JsonObject => {
+      const createdEvent = created(template, label, payload);
       const unassignedEvent = {
         reassignmentId: hash(`reassignment ${label}`),
         contractId: contractId(label),
-        templateId: templateId(kind),
-        packageName: kind.packageName,
+        templateId: templateId(template),
+        packageName: template.packageName,
         source: synchronizer,
         target: otherSynchronizer,
         submitter: "",
@@ -74,8 +74,8 @@ export const { active, inReassignment } = elementsOf(1000);
 const entry = (contractEntry: JsonObject): JsonObject => ({ workflowId: "", contractEntry });
 
 /** The same envelope as a participant's: a version and a fat contract instance, whose arguments are noise here. */
-function blob(kind: Pick<Kind, "packageName" | "entity">, label: string, payload: JsonObject): string {
-  const [module = "", entity = ""] = kind.entity.split(":");
+function blob(kind: Pick<Template, "packageName" | "qualifiedName">, label: string, payload: JsonObject): string {
+  const [module = "", entity = ""] = kind.qualifiedName.split(":");
   const template = new BinaryWriter().tag(1, WireType.LengthDelimited).string(packageId(kind));
   names(template.tag(2, WireType.LengthDelimited).fork(), module).join();
   names(template.tag(3, WireType.LengthDelimited).fork(), entity).join();
@@ -107,8 +107,8 @@ function noise(label: string, length: number): Uint8Array {
   return Buffer.from(blocks.join(""), "hex").subarray(0, length);
 }
 
-const packageId = ({ packageName }: Pick<Kind, "packageName">): string => hash(`package ${packageName}`);
-const templateId = (kind: Pick<Kind, "packageName" | "entity">): string => `${packageId(kind)}:${kind.entity}`;
+const packageId = ({ packageName }: Pick<Template, "packageName">): string => hash(`package ${packageName}`);
+const templateId = (kind: Pick<Template, "packageName" | "qualifiedName">): string => `${packageId(kind)}:${kind.qualifiedName}`;
 
 function hash(text: string): string {
   return createHash("sha256").update(`offledger demo: ${text}`).digest("hex");

@@ -230,7 +230,7 @@ export const elements: readonly JsonObject[] = [
     lock: null,
   }),
   active(
-    { packageName: "utility-registry-v0", entity: "Utility.Registry.V0.Rule.Mint:MintRule" },
+    { packageName: "utility-registry-v0", qualifiedName: "Utility.Registry.V0.Rule.Mint:MintRule" },
     "mint rule",
     served(acme),
   ),

@@ -24,8 +24,8 @@ export class Dice {
     return limit <= 1 ? 0 : this.number() % limit;
   }
 
-  between(least: number, most: number): number {
-    return least + this.below(most - least + 1);
+  between(min: number, max: number): number {
+    return min + this.below(max - min + 1);
   }
 
   /** True so often of a hundred times. */

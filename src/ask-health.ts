@@ -10,7 +10,7 @@ const PATIENCE_MS = 2_500;
  * it does, else why not. For the health checks of containers, which have neither
  * a shell nor a client of HTTP.
  */
-export function askHealth({ host, port, tlsCertFile }: Config): Promise<string | undefined> {
+export function probeHealth({ host, port, tlsCertFile }: Config): Promise<string | undefined> {
   const isSecure = tlsCertFile !== undefined;
   const options = { host: own(host), port, path: "/livez", timeout: PATIENCE_MS, agent: false };
   return new Promise((resolve) => {

@@ -1,17 +1,17 @@
 /** What is served, in words for a terminal. */
-import { describe, PROBLEM_LIMIT, type Snapshot } from "./ledger/file/snapshot.js";
-import { isHeld } from "./store/store.js";
+import { formatProblems, MAX_PROBLEMS, type Snapshot } from "./ledger/file/snapshot.js";
+import { isStored } from "./store/store.js";
 import type { Inventory } from "./registry/registry.js";
 
 /** The text of a start: what is served, and one request to try. */
 export function describeStart(
   url: string,
   source: string,
-  unreadiness: string | undefined,
+  notReadyReason: string | undefined,
   inventory: Inventory | undefined,
 ): string {
   if (inventory === undefined) {
-    const state = unreadiness === undefined ? "It is ready" : `It is not ready yet: ${unreadiness}`;
+    const state = notReadyReason === undefined ? "It is ready" : `It is not ready yet: ${notReadyReason}`;
     return [`offledger follows ${source} and listens at ${url}`, "", `${state}; see ${url}/readyz`, ""].join("\n");
   }
   return [
@@ -28,11 +28,11 @@ export function describeStart(
 /** The text of `offledger check`. */
 export function describeCheck(path: string, snapshot: Snapshot, inventory: Inventory | undefined): string {
   const { contracts, ignored, problems } = snapshot;
-  const held = contracts.filter(isHeld).length;
+  const held = contracts.filter(isStored).length;
   const counted = contracts.length - held;
   if (inventory === undefined) {
-    const more = problems.length < PROBLEM_LIMIT ? [] : [`(no more than ${PROBLEM_LIMIT} are listed)`];
-    return [`${path} cannot be served:`, describe(path, problems), ...more, ""].join("\n");
+    const more = problems.length < MAX_PROBLEMS ? [] : [`(no more than ${MAX_PROBLEMS} are listed)`];
+    return [`${path} cannot be served:`, formatProblems(path, problems), ...more, ""].join("\n");
   }
   return [
     `${path} would serve ${held} contracts; ${ignored} elements are of no use to a request and left out`,
@@ -50,7 +50,7 @@ function describeInventory({ registrars, counts, warnings }: Inventory): string[
       `registrar ${party}`,
       ...instruments.map(({ id, scheme }) => `  instrument ${id} (${scheme})`),
     ]),
-    ...counts.map(({ entity, count }) => `${String(count).padStart(8)} ${entity}`),
+    ...counts.map(({ qualifiedName, count }) => `${String(count).padStart(8)} ${qualifiedName}`),
     ...warnings.map((warning) => `warning: ${warning}`),
   ];
 }

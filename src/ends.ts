@@ -1,5 +1,5 @@
 /** What has been started, and ends in the opposite order. */
-export class Ends {
+export class ShutdownSequence {
   readonly #graceMs: number;
   readonly #ends: ((graceMs: number) => Promise<void>)[] = [];
 
@@ -14,7 +14,7 @@ export class Ends {
   }
 
   /** Ends all of it, the last first. What fails does not keep the others; the first that did is thrown. */
-  async all(): Promise<void> {
+  async run(): Promise<void> {
     const until = performance.now() + this.#graceMs;
     const errors: unknown[] = [];
     for (let end = this.#ends.pop(); end !== undefined; end = this.#ends.pop()) {

@@ -4,15 +4,15 @@
  * that is asked for comes back among the young. At most twice the size of a
  * generation is kept.
  */
-export class Generations<V> {
-  readonly #most: number;
+export class GenerationalCache<V> {
+  readonly #max: number;
   readonly #keyOf: (value: V) => string;
   #young = new Map<string, V>();
   #old = new Map<string, V>();
 
   /** `most`: how many a generation has. `keyOf` gives what a value is asked for by, as it shall be kept. */
-  constructor(most: number, keyOf: (value: V) => string) {
-    this.#most = most;
+  constructor(max: number, keyOf: (value: V) => string) {
+    this.#max = max;
     this.#keyOf = keyOf;
   }
 
@@ -25,14 +25,14 @@ export class Generations<V> {
   }
 
   add(value: V): void {
-    if (this.#young.size === this.#most) {
+    if (this.#young.size === this.#max) {
       this.#old = this.#young;
       this.#young = new Map();
     }
     this.#young.set(this.#keyOf(value), value);
   }
 
-  forget(key: string): void {
+  delete(key: string): void {
     this.#young.delete(key);
     this.#old.delete(key);
   }

@@ -2,7 +2,7 @@
 /** Arguments and environment -> config -> app -> signals. */
 import { readFile } from "node:fs/promises";
 import { type App, type Check, checkSnapshot, migrateDatabase, startApp } from "./app.js";
-import { askHealth } from "./ask-health.js";
+import { probeHealth } from "./ask-health.js";
 import { type Config, readConfig } from "./config/config.js";
 import { packageVersion } from "./contents.js";
 import { helpText } from "./config/help.js";
@@ -62,7 +62,7 @@ async function serve(config: Config, roles: Roles): Promise<void> {
     });
   }
   // Last, since whoever waits for these words may send a signal right behind them.
-  print(describeStart(app.url, app.source, app.unreadiness, app.inventory));
+  print(describeStart(app.url, app.source, app.notReadyReason, app.inventory));
 }
 
 async function migrate({ databaseUrl }: Config): Promise<void> {
@@ -76,13 +76,13 @@ async function migrate({ databaseUrl }: Config): Promise<void> {
         : `the schema is at version ${to} now, from ${from}\n`,
     );
   } catch (error) {
-    const isAway = error instanceof DatabaseError && error.trouble === "away";
+    const isAway = error instanceof DatabaseError && error.kind === "away";
     return fail(`OFFLEDGER_DATABASE_URL: ${messageOf(error)}`, isAway ? EXIT_FAILED : EXIT_WRONG);
   }
 }
 
 async function health(config: Config): Promise<void> {
-  const trouble = await askHealth(config);
+  const trouble = await probeHealth(config);
   if (trouble === undefined) return print("ok\n");
   return fail(`nothing well serves ${config.host}:${config.port}: ${trouble}`, EXIT_FAILED);
 }

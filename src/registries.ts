@@ -8,7 +8,7 @@ import type { Registry } from "./registry/registry.js";
 import { utilityRegistry } from "./registry/utility/index.js";
 
 /** Throws SettingError where the configuration names a module that is no registry. */
-export async function registryOf(config: Config): Promise<Registry> {
+export async function loadRegistry(config: Config): Promise<Registry> {
   switch (config.registry) {
     case "utility":
       return utility(config);
@@ -61,19 +61,19 @@ function lackingOf(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "has to be an object, a Registry";
   const fields = value as Readonly<Record<string, unknown>>;
   if (typeof fields.name !== "string") return "has no name";
-  if (!Array.isArray(fields.kinds)) return "has no list of kinds";
+  if (!Array.isArray(fields.templates)) return "has no list of templates";
   if (typeof fields.supportedApis !== "object" || fields.supportedApis === null) return "has no supportedApis";
-  if (!fields.kinds.every(isKind)) return "has a kind without packageName, entity or read";
+  if (!fields.templates.every(isTemplate)) return "has a template without packageName, qualifiedName or parse";
   const missing = methods.filter((method) => typeof fields[method] !== "function");
   if (missing.length > 0) return `lacks ${missing.join(", ")}`;
   const waiting = methods.filter((method) => fields[method] instanceof AsyncFunction);
   return waiting.length === 0 ? undefined : `has to answer at once, without async: ${waiting.join(", ")}`;
 }
 
-function isKind(value: unknown): boolean {
+function isTemplate(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  const { packageName, entity, read } = value as Readonly<Record<string, unknown>>;
-  return typeof packageName === "string" && typeof entity === "string" && typeof read === "function";
+  const { packageName, qualifiedName, parse } = value as Readonly<Record<string, unknown>>;
+  return typeof packageName === "string" && typeof qualifiedName === "string" && typeof parse === "function";
 }
 
 const wrong = (reason: string) =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type Config, type Read, readConfig } from "../src/config/config.js";
+import { type Config, type ConfigResult, readConfig } from "../src/config/config.js";
 import { helpText } from "../src/config/help.js";
 import { settings } from "../src/config/settings.js";
 
-const read = (argv: readonly string[] = [], env: Record<string, string> = {}): Read => readConfig(argv, env);
+const read = (argv: readonly string[] = [], env: Record<string, string> = {}): ConfigResult => readConfig(argv, env);
 
 function configOf(argv: readonly string[], env?: Record<string, string>): Config {
   const found = read(argv, env);

@@ -66,10 +66,10 @@ test("the table of settings has every setting with its default, in the order of 
   const rows = [...readme.matchAll(/^\| `(OFFLEDGER_\w+)` \|/gm)].map(([, variable]) => variable);
   expect(rows).toEqual(Object.values<Setting<unknown>>(settings).map(({ variable }) => variable));
   for (const setting of Object.values<Setting<unknown>>(settings)) {
-    const { variable, flag, takes } = setting;
+    const { variable, flag, accepts } = setting;
     const row = readme.split("\n").find((line) => line.startsWith(`| \`${variable}\` |`));
     expect(row).toContain(`| \`--${flag}\` |`);
-    expect(row).toContain(`| ${takes} | ${defaultOf(setting)} |`);
+    expect(row).toContain(`| ${accepts} | ${defaultOf(setting)} |`);
   }
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SettingError } from "../src/config/setting-error.js";
-import { registryOf } from "../src/registries.js";
+import { loadRegistry } from "../src/registries.js";
 import { minimalRegistry } from "../src/registry/minimal/index.js";
 import { elements } from "../demo/minimal.js";
 import { main, Program, run } from "./fixtures/program.js";
@@ -21,7 +21,7 @@ const methods = [
 ];
 const whole: Readonly<Record<string, string>> = {
   name: '"own"',
-  kinds: "[]",
+  templates: "[]",
   supportedApis: "{}",
   ...Object.fromEntries(methods.map((method) => [method, "() => { throw new Error() }"])),
   inventory: "() => ({ registrars: [], counts: [], warnings: [] })",
@@ -48,8 +48,8 @@ const lacking: readonly Wrong[] = [
   ["exports a text", 'export default "registry";', "has to be an object"],
   ["has no name", without("name"), "has no name"],
   ["has a name that is no text", moduleOf({ ...whole, name: "5" }), "has no name"],
-  ["has no kinds", without("kinds"), "has no list of kinds"],
-  ["has kinds that are no list", moduleOf({ ...whole, kinds: "{}" }), "has no list of kinds"],
+  ["has no templates", without("templates"), "has no list of templates"],
+  ["has templates that are no list", moduleOf({ ...whole, templates: "{}" }), "has no list of templates"],
   ["has no supportedApis", without("supportedApis"), "has no supportedApis"],
   ["has supportedApis of null", moduleOf({ ...whole, supportedApis: "null" }), "has no supportedApis"],
   ...methods.map((method): Wrong => [`lacks ${method}`, without(method), `lacks ${method}`]),
@@ -81,7 +81,7 @@ async function moduleWith(text: string | undefined): Promise<string> {
 
 /** What is said of a module that is no registry. */
 async function refusalOf(path: string): Promise<string> {
-  const failure: unknown = await registryOf({ ...quiet(), registry: path }).catch((error: unknown) => error);
+  const failure: unknown = await loadRegistry({ ...quiet(), registry: path }).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(SettingError);
   const { message } = failure as SettingError;
   for (const part of ["OFFLEDGER_REGISTRY", path, "the path of a JavaScript module"]) expect(message).toContain(part);
@@ -90,22 +90,22 @@ async function refusalOf(path: string): Promise<string> {
 
 describe("registryOf", () => {
   test("gives the registries that come with the service by their names", async () => {
-    expect((await registryOf({ ...quiet(), registry: "utility" })).utility).toBeDefined();
-    expect(await registryOf({ ...quiet(), registry: "minimal" })).toBe(minimalRegistry);
-    expect((await registryOf(quiet())).name).not.toBe(minimalRegistry.name);
+    expect((await loadRegistry({ ...quiet(), registry: "utility" })).utility).toBeDefined();
+    expect(await loadRegistry({ ...quiet(), registry: "minimal" })).toBe(minimalRegistry);
+    expect((await loadRegistry(quiet())).name).not.toBe(minimalRegistry.name);
   });
 
   test("loads a module by its path", async () => {
     const path = await moduleWith(moduleOf(whole));
-    expect(await registryOf({ ...quiet(), registry: path })).toMatchObject({ name: "own", kinds: [] });
+    expect(await loadRegistry({ ...quiet(), registry: path })).toMatchObject({ name: "own", templates: [] });
     const fromHere = relative(process.cwd(), path);
-    expect(await registryOf({ ...quiet(), registry: fromHere })).toMatchObject({ name: "own" });
+    expect(await loadRegistry({ ...quiet(), registry: fromHere })).toMatchObject({ name: "own" });
   });
 
   test("loads a registry that is an object of a class", async () => {
     const fields = methods.map((method) => `${method}() {}`).join("\n");
-    const text = `class Own { name = "of a class"; kinds = []; supportedApis = {}; ${fields} } export default new Own();`;
-    expect(await registryOf({ ...quiet(), registry: await moduleWith(text) })).toMatchObject({ name: "of a class" });
+    const text = `class Own { name = "of a class"; templates = []; supportedApis = {}; ${fields} } export default new Own();`;
+    expect(await loadRegistry({ ...quiet(), registry: await moduleWith(text) })).toMatchObject({ name: "of a class" });
   });
 
   // Why, in the words of Node.js, is told below: here the loader is that of the tests.
@@ -124,7 +124,7 @@ const offledger = (args: readonly string[], env: Readonly<Record<string, string>
   run(process.execPath, [main, ...args], { cwd: folder, env: { OFFLEDGER_LOG_LEVEL: "silent", ...env } });
 
 describe("a module that is no registry ends the program with 2 before it serves", () => {
-  const some = new Set(["has no default export", "has no kinds", "lacks methods"]);
+  const some = new Set(["has no default export", "has no templates", "lacks methods"]);
   const few = [...unloadable, ...lacking.filter(([what]) => some.has(what))];
 
   test.each(few)("it %s", async (_what, text, said) => {
@@ -139,10 +139,10 @@ describe("a module that is no registry ends the program with 2 before it serves"
   });
 
   test.each(["serve", "check"])("by a flag as well: %s", async (command) => {
-    const path = await moduleWith(without("kinds"));
+    const path = await moduleWith(without("templates"));
     const { code, out, err } = await offledger([command, "--registry", path, "--snapshot", snapshot]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    for (const part of ["OFFLEDGER_REGISTRY", path, "has no list of kinds"]) expect(err).toContain(part);
+    for (const part of ["OFFLEDGER_REGISTRY", path, "has no list of templates"]) expect(err).toContain(part);
   });
 
   test.each(["serve", "check"])("a module that has nothing to read: %s", async (command) => {

@@ -18,7 +18,7 @@ export async function loadHttp1(
   url: string,
   seconds: number,
   requestOf: (index: number) => Buffer,
-  most = Number.POSITIVE_INFINITY,
+  max = Number.POSITIVE_INFINITY,
 ): Promise<Load> {
   let requests = 0;
   const failure = new Failure();
@@ -29,7 +29,7 @@ export async function loadHttp1(
   const run = (connection: Connection) =>
     new Promise<void>((resolve) => {
       const next = () => {
-        if (performance.now() >= until || requests >= most) resolve();
+        if (performance.now() >= until || requests >= max) resolve();
         else connection.send(requestOf(requests++), next);
       };
       next();

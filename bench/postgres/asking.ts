@@ -137,15 +137,15 @@ async function askAll(server: Server, numbers: Offers, at?: Rates): Promise<Roun
 async function load(
   server: Server,
   requestOf: () => Buffer,
-  most: number,
+  max: number,
   at?: number,
 ): Promise<Asked & { readonly requests: number }> {
   const before = await server.cpu();
-  const { requests, seconds: took } = await loadHttp1(server.url, SECONDS, requestOf, most);
+  const { requests, seconds: took } = await loadHttp1(server.url, SECONDS, requestOf, max);
   const cpu = ((await server.cpu()) - before) / requests;
   const rate = requests / took;
   const due = Math.max(1, at ?? rate / 2);
-  const latencies = await loadAtRate(server.url, due, Math.min(SECONDS, most / due), requestOf);
+  const latencies = await loadAtRate(server.url, due, Math.min(SECONDS, max / due), requestOf);
   // Each connection of the load at a rate has been used once before it.
   return { rate, cpu, latencies, requests: requests + CONNECTIONS + latencies.length };
 }

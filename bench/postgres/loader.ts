@@ -1,10 +1,10 @@
 /** Puts contracts that are decoded already into a database, in a process of its own. */
 import { readConfig } from "../../src/config/config.js";
 import { Decoder } from "../../src/ledger/decode.js";
-import { registryOf } from "../../src/registries.js";
+import { loadRegistry } from "../../src/registries.js";
 import { Database } from "../../src/store/postgres/database.js";
 import { PostgresWriter } from "../../src/store/postgres/writing/writer.js";
-import type { Contract, Counted, JsonValue } from "../../src/store/store.js";
+import type { Contract, CountedOnly, JsonValue } from "../../src/store/store.js";
 import { serve } from "../processes/child.js";
 import { transfers } from "../registries/transfers.js";
 
@@ -26,8 +26,8 @@ const OFFSET = 1_000;
 serve<Loading, "load">(async ({ offers, url }) => {
   const read = readConfig([], {});
   if (!read.ok) throw new Error(read.wrong.join("\n"));
-  const decoder = new Decoder((await registryOf(read.config)).kinds);
-  const contracts: (Contract | Counted)[] = [];
+  const decoder = new Decoder((await loadRegistry(read.config)).templates);
+  const contracts: (Contract | CountedOnly)[] = [];
   for (const element of transfers(offers)) {
     // As texts of a participant are, and not as they were put together.
     const entry = decoder.decode(JSON.parse(JSON.stringify(element)) as JsonValue);

@@ -45,6 +45,6 @@ function heldIn({ createArgument }: Active): string | undefined {
 }
 
 function ofTemplate(all: readonly Active[]): Found["others"] {
-  return ({ packageName, entity }) =>
-    all.filter((one) => one.packageName === packageName && one.templateId.endsWith(`:${entity}`));
+  return ({ packageName, qualifiedName }) =>
+    all.filter((one) => one.packageName === packageName && one.templateId.endsWith(`:${qualifiedName}`));
 }

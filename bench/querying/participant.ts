@@ -52,9 +52,9 @@ export class Participant {
   }
 
   #format(templates: readonly Template[]): JsonObject {
-    const cumulative = templates.map(({ packageName, entity }) => ({
+    const cumulative = templates.map(({ packageName, qualifiedName }) => ({
       identifierFilter: {
-        TemplateFilter: { value: { templateId: `#${packageName}:${entity}`, includeCreatedEventBlob: true } },
+        TemplateFilter: { value: { templateId: `#${packageName}:${qualifiedName}`, includeCreatedEventBlob: true } },
       },
     }));
     return { filtersByParty: { [this.#party]: { cumulative } }, verbose: false };

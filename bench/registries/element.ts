@@ -11,7 +11,7 @@ import { stakeholders } from "../../demo/stakeholders.js";
 /** Which template a contract is of, as the kinds of the registry have it. */
 export interface Template {
   readonly packageName: string;
-  readonly entity: string;
+  readonly qualifiedName: string;
 }
 
 /** The bytes of a created event, so that an acceptance with its debug fields has some 17 KB. */
@@ -24,7 +24,7 @@ export function contractId(label: string): string {
 }
 
 /** A contract that was created at an offset, and is active. */
-export function active({ packageName, entity }: Template, label: string, offset: number, payload: JsonObject) {
+export function active({ packageName, qualifiedName }: Template, label: string, offset: number, payload: JsonObject) {
   const id = contractId(label);
   const packageId = packageIdOf(packageName);
   const { signatories, observers } = stakeholders(payload);
@@ -32,7 +32,7 @@ export function active({ packageName, entity }: Template, label: string, offset:
     offset,
     nodeId: 0,
     contractId: id,
-    templateId: `${packageId}:${entity}`,
+    templateId: `${packageId}:${qualifiedName}`,
     contractKey: null,
     contractKeyHash: "",
     createArgument: payload,

@@ -6,10 +6,10 @@ import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { readConfig } from "../../src/config/config.js";
-import { Engine } from "../../src/registry/engine.js";
-import { registryOf } from "../../src/registries.js";
+import { QueryExecutor } from "../../src/registry/engine.js";
+import { loadRegistry } from "../../src/registries.js";
 import { services } from "../../src/service/services.js";
-import { sourceOf } from "../../src/source/source-of.js";
+import { createSource } from "../../src/source/source-of.js";
 import { type Operation, operations } from "../../src/wire/operations.js";
 import type { Target } from "./target.js";
 
@@ -31,17 +31,17 @@ export async function startStock({ snapshot, version }: Stock): Promise<string> 
 async function operationsOn(snapshot: string): Promise<Operation[]> {
   const read = readConfig(["--snapshot", snapshot], {});
   if (!read.ok) throw new Error(read.wrong.join("\n"));
-  const registry = await registryOf(read.config);
-  const source = await sourceOf(read.config, { mirrors: true, answers: true }, registry.kinds, Date.now);
+  const registry = await loadRegistry(read.config);
+  const source = await createSource(read.config, { mirrors: true, answers: true }, registry.templates, Date.now);
   await source.start({ info: () => undefined, warn: () => undefined, error: () => undefined });
-  const engine = new Engine(registry, source.reader, source, Date.now);
-  const offered = services(engine, {
-    words: new Map(),
+  const executor = new QueryExecutor(registry, source.reader, source, Date.now);
+  const bindings = services(executor, {
+    overrides: new Map(),
     countsHoldings: false,
     openApi: createRequire(import.meta.url)("#openapi.json") as JsonObject,
-    unreadiness: () => undefined,
+    notReadyReason: () => undefined,
   });
-  return operations(offered, (defect, rpc) => {
+  return operations(bindings, (defect, rpc) => {
     throw new Error(`${rpc} failed`, { cause: defect });
   });
 }

@@ -6,7 +6,7 @@ import { settlements } from "../registries/settlements.js";
 import { snapshotOf } from "../registries/snapshot.js";
 import { median, medianRatio, percentile, type Row } from "../report/row.js";
 import { start, stopping } from "../servers/start.js";
-import { usualEdge } from "../../src/wire/edge/guard.js";
+import { DEFAULT_MIDDLEWARE } from "../../src/wire/edge/guard.js";
 import { inTurn, settlement } from "./requests.js";
 
 const WARM_SECONDS = seconds(3);
@@ -20,7 +20,7 @@ export async function overloaded(): Promise<Row[]> {
     const { settings } = await keep(snapshotOf(settlements()));
     const requestOf = inTurn(settlement());
     const shedding = await keep(
-      start({ server: "offledger", settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: String(usualEdge.maxDelayMs) } }),
+      start({ server: "offledger", settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: String(DEFAULT_MIDDLEWARE.maxDelayMs) } }),
     );
     const patient = await keep(start({ server: "offledger", settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: "0" } }));
     await loadHttp1(patient.url, 2 * WARM_SECONDS, requestOf);

@@ -53,8 +53,8 @@ const changes: readonly Change[] = [
 ];
 
 /** The bytes with so many changes at most, and at least one. */
-export function mutatedBytes(dice: Dice, bytes: Buffer, most = 4): Buffer {
+export function mutatedBytes(dice: Dice, bytes: Buffer, max = 4): Buffer {
   let changed = bytes;
-  for (let left = dice.between(1, most); left > 0; left--) changed = dice.pick(changes)(dice, changed);
+  for (let left = dice.between(1, max); left > 0; left--) changed = dice.pick(changes)(dice, changed);
   return changed;
 }

@@ -135,8 +135,8 @@ function minLength(rules: FieldRules | undefined): number {
 }
 
 function repeatedMost(rules: FieldRules | undefined): number | undefined {
-  const most = rules?.type.case === "repeated" ? Number(rules.type.value.maxItems) : 0;
-  return most > 0 ? most : undefined;
+  const max = rules?.type.case === "repeated" ? Number(rules.type.value.maxItems) : 0;
+  return max > 0 ? max : undefined;
 }
 
 /** `utility.v0` to `UtilityV0`. */

@@ -34,16 +34,16 @@ export const drip: Slow = async (surroundings) => {
     const chunks: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => chunks.push(chunk));
     const from = random.below(bytes.length);
-    const most = Math.min(from + BY_BYTE, bytes.length);
+    const max = Math.min(from + BY_BYTE, bytes.length);
     // Some take longer than any server has to wait.
     const longMs = random.below(6) === 0 ? 35_000 : 1_000 + random.below(8_000);
     const sent = judge.sent();
     socket.write(bytes.subarray(0, from));
-    for (let at = from; at < most && !socket.closed; at++) {
+    for (let at = from; at < max && !socket.closed; at++) {
       await pause(longMs / BY_BYTE);
       socket.write(bytes.subarray(at, at + 1));
     }
-    socket.write(bytes.subarray(most));
+    socket.write(bytes.subarray(max));
     await Promise.race([closed(socket), pause(20_000)]);
     const outcome = read(Buffer.concat(chunks));
     if (outcome !== undefined) note("slow HTTP/1.1", asked, outcome, sent);

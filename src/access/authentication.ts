@@ -1,9 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { later, refuse } from "../wire/refusing.js";
+import { retryAfter, reject } from "../wire/refusing.js";
 import type { Guard } from "../wire/server.js";
-import { type Verdict, Tokens, type TokenRules } from "./tokens.js";
-import { IssuerKeys, patience, type Patience } from "./tokens-keys.js";
+import { type Verdict, TokenVerifier, type TokenRules } from "./tokens.js";
+import { IssuerKeys, DEFAULT_KEY_FETCH_LIMITS, type KeyFetchLimits } from "./tokens-keys.js";
 
 export interface AuthenticationOptions extends TokenRules {
   /** Where the issuer publishes its keys. */
@@ -12,7 +12,7 @@ export interface AuthenticationOptions extends TokenRules {
   readonly operations: ReadonlySet<string>;
   /** What is taken for the present, in milliseconds since 1970. */
   readonly now: () => number;
-  readonly patience?: Patience;
+  readonly patience?: KeyFetchLimits;
 }
 
 /** By RFC 6750 a challenge has a parameter at least. */
@@ -25,23 +25,23 @@ const SEVERAL = "the request has several Authorization headers, and may have one
  * Lets nobody ask a chosen operation without a token that is good. Nothing of a
  * token is kept in the request, logged, or told to anybody.
  */
-export function authentication(options: AuthenticationOptions): Guard {
+export function bearerAuthentication(options: AuthenticationOptions): Guard {
   return (server, log) => {
     const keys = new IssuerKeys(options.jwksUrl, log, options.patience);
-    const tokens = new Tokens(keys, options, options.now);
-    const retryAfter = Math.ceil((options.patience ?? patience).pause / 1000);
+    const tokens = new TokenVerifier(keys, options, options.now);
+    const retrySeconds = Math.ceil((options.patience ?? DEFAULT_KEY_FETCH_LIMITS).pause / 1000);
     const errorOf = (verdict: Verdict): ConnectError | undefined => {
       if (verdict === "good") return undefined;
-      return verdict === "unknown" ? later(Code.Unavailable, AWAY, retryAfter) : invalid(verdict.wrong);
+      return verdict === "unknown" ? retryAfter(Code.Unavailable, AWAY, retrySeconds) : invalid(verdict.wrong);
     };
     server.addHook("onRequest", (request, reply, done) => {
       if (!options.operations.has(request.routeOptions.config.operation ?? "")) return done();
       const token = tokenOf(request);
-      if (token instanceof ConnectError) return refuse(request, reply, token);
+      if (token instanceof ConnectError) return reject(request, reply, token);
       const decide = (verdict: Verdict) => {
         const error = errorOf(verdict);
         if (error === undefined) done();
-        else refuse(request, reply, error);
+        else reject(request, reply, error);
       };
       const found = tokens.check(token);
       if (!(found instanceof Promise)) return decide(found);
@@ -52,7 +52,7 @@ export function authentication(options: AuthenticationOptions): Guard {
       done();
     });
     // The first caller need not wait for them, and the operator sees at the start what is wrong.
-    keys.begin();
+    keys.prefetch();
   };
 }
 
@@ -84,5 +84,5 @@ function hasGone({ raw }: FastifyReply): boolean {
 
 function forget(request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack();
-  request.exchange.end(Code.Canceled);
+  request.record.end(Code.Canceled);
 }

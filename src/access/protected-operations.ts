@@ -1,5 +1,5 @@
 import { SettingError } from "../config/setting-error.js";
-import type { Offered } from "../service/handlers.js";
+import type { ServiceBinding } from "../service/handlers.js";
 
 const VARIABLE = "OFFLEDGER_AUTH_OPERATIONS";
 const TAKES = "full names of operations or services";
@@ -15,10 +15,10 @@ const OPEN_API = "offledger.operator.v0.OperatorService/GetOpenApiSpec";
  * SettingError for a name that is not served.
  */
 export function protectedOperations(
-  offered: readonly Offered[],
+  bindings: readonly ServiceBinding[],
   chosen: readonly string[] | undefined,
 ): ReadonlySet<string> {
-  const all = offered.flatMap(({ service }) => service.methods.map(({ name }) => `${service.typeName}/${name}`));
+  const all = bindings.flatMap(({ service }) => service.methods.map(({ name }) => `${service.typeName}/${name}`));
   if (chosen === undefined) return new Set(all.filter((name) => name !== OPEN_API && !isHealth(name)));
   return new Set(chosen.flatMap((name) => named(name, all)));
 }

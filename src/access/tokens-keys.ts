@@ -2,7 +2,7 @@ import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type
 import type { Logger } from "pino";
 
 /** Waits and bounds of fetching the keys, in milliseconds and bytes. */
-export interface Patience {
+export interface KeyFetchLimits {
   /** Longest wait for a whole answer. */
   readonly answer: number;
   /** Least time between a failure and the next attempt. */
@@ -16,7 +16,7 @@ export interface Patience {
   readonly bytes: number;
 }
 
-export const patience: Patience = {
+export const DEFAULT_KEY_FETCH_LIMITS: KeyFetchLimits = {
   answer: 5_000,
   pause: 5_000,
   cooldown: 10_000,
@@ -26,13 +26,13 @@ export const patience: Patience = {
 };
 
 /** The keys cannot be had or used at present, so nothing can be said of a token. */
-export class KeysAway extends Error {}
+export class KeysUnavailable extends Error {}
 
 /** The keys of an issuer, fetched when they are needed, and kept. */
 export class IssuerKeys {
   readonly #url: URL;
   readonly #log: Logger;
-  readonly #patience: Patience;
+  readonly #limits: KeyFetchLimits;
   readonly #stop = new AbortController();
   readonly #remote: ReturnType<typeof createRemoteJWKSet>;
   #fetchedAt = -Infinity;
@@ -40,13 +40,13 @@ export class IssuerKeys {
   /** Why they could not be had the last time; undefined where they could. */
   #trouble: string | undefined;
 
-  constructor(url: URL, log: Logger, bounds: Patience = patience) {
+  constructor(url: URL, log: Logger, limits: KeyFetchLimits = DEFAULT_KEY_FETCH_LIMITS) {
     this.#url = url;
     this.#log = log;
-    this.#patience = bounds;
+    this.#limits = limits;
     this.#remote = createRemoteJWKSet(url, {
-      timeoutDuration: bounds.answer,
-      cooldownDuration: bounds.cooldown,
+      timeoutDuration: limits.answer,
+      cooldownDuration: limits.cooldown,
       // How old they may be is told here: jose would refuse known keys as soon as it cannot renew them.
       cacheMaxAge: Infinity,
       [customFetch]: this.#fetch,
@@ -57,23 +57,23 @@ export class IssuerKeys {
   readonly find: JWTVerifyGetKey = async (header, token) => {
     const age = performance.now() - this.#fetchedAt;
     try {
-      if (age > this.#patience.keep) await this.#remote.reload();
-      else if (age > this.#patience.renew) this.begin();
+      if (age > this.#limits.keep) await this.#remote.reload();
+      else if (age > this.#limits.renew) this.prefetch();
       return await this.#remote(header, token);
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) throw error;
-      if (error instanceof KeysAway) throw error;
+      if (error instanceof KeysUnavailable) throw error;
       throw this.unusable(error);
     }
   };
 
   /** Notes a key that no signature can be checked by, which is the issuer's fault and no token's. */
-  unusable(error: unknown): KeysAway {
+  unusable(error: unknown): KeysUnavailable {
     return this.#away(`a key cannot be used: ${messageOf(error)}`, error);
   }
 
   /** Begins to fetch the keys, and waits for nothing. */
-  begin(): void {
+  prefetch(): void {
     // What went wrong has been logged, and the next token asks again.
     this.#remote.reload().catch(() => {});
   }
@@ -84,11 +84,11 @@ export class IssuerKeys {
   }
 
   readonly #fetch: FetchImplementation = async (url, init) => {
-    if (performance.now() - this.#failedAt < this.#patience.pause) throw new KeysAway(this.#trouble);
+    if (performance.now() - this.#failedAt < this.#limits.pause) throw new KeysUnavailable(this.#trouble);
     try {
       const signal = AbortSignal.any([init.signal, this.#stop.signal]);
       const response = await fetch(url, { ...init, signal });
-      const set = keySet(await textOf(response, this.#patience.bytes));
+      const set = keySet(await textOf(response, this.#limits.bytes));
       this.#fetchedAt = performance.now();
       if (this.#trouble !== undefined) this.#log.info({ url: this.#url.origin }, "the keys for tokens are there again");
       this.#trouble = undefined;
@@ -99,16 +99,16 @@ export class IssuerKeys {
     }
   };
 
-  #away(reason: string, cause: unknown): KeysAway {
+  #away(reason: string, cause: unknown): KeysUnavailable {
     const isNews = this.#trouble !== reason && !this.#stop.signal.aborted;
     this.#trouble = reason;
     if (isNews) this.#log.warn({ url: this.#url.origin, reason }, "the keys for tokens cannot be had");
-    return new KeysAway(reason, { cause });
+    return new KeysUnavailable(reason, { cause });
   }
 }
 
 /** A whole body as text. Throws where the answer is not a good one, or larger than the bound. */
-async function textOf(response: Response, most: number): Promise<string> {
+async function textOf(response: Response, max: number): Promise<string> {
   const { body, status } = response;
   if (status !== 200 || body === null) {
     await body?.cancel();
@@ -119,7 +119,7 @@ async function textOf(response: Response, most: number): Promise<string> {
   // The bytes of a body, whatever the types of streams say. Leaving the loop cancels it.
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > most) throw new Error(`the answer is larger than ${most} bytes`);
+    if (length > max) throw new Error(`the answer is larger than ${max} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

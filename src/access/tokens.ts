@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { errors, jwtVerify, type JWTVerifyOptions } from "jose";
-import { type IssuerKeys, KeysAway } from "./tokens-keys.js";
+import { type IssuerKeys, KeysUnavailable } from "./tokens-keys.js";
 
 /** What a token has to be. */
 export interface TokenRules {
@@ -22,7 +22,7 @@ const TRUST_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
 
 /** Checks tokens, and remembers for a while those that are good: a check costs more than most answers. */
-export class Tokens {
+export class TokenVerifier {
   readonly #keys: IssuerKeys;
   readonly #options: JWTVerifyOptions;
   readonly #now: () => number;
@@ -58,7 +58,7 @@ export class Tokens {
       return "good";
     } catch (error) {
       if (error instanceof errors.JOSEError) return wrongness(error, this.#options.algorithms ?? []);
-      if (!(error instanceof KeysAway)) this.#keys.unusable(error);
+      if (!(error instanceof KeysUnavailable)) this.#keys.unusable(error);
       return "unknown";
     }
   }

@@ -11,13 +11,13 @@ export type { Config } from "./settings.js";
 const commands = ["serve", "mirror", "api", "migrate", "check", "health", "help", "version"] as const;
 export type Command = (typeof commands)[number];
 
-export type Read =
+export type ConfigResult =
   | { readonly ok: true; readonly command: Command; readonly config: Config }
   /** What is wrong, a line each: the name, what it takes, and what it was. */
   | { readonly ok: false; readonly wrong: readonly string[] };
 
 /** Reads the configuration. `argv` is without the program itself. */
-export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Read {
+export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): ConfigResult {
   const { flags, command, wrong } = readArguments(argv);
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => [
     name,
@@ -31,18 +31,18 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = pro
 }
 
 function valueOf(
-  { variable, flag, takes, fallback, parse, isSecret }: Setting<unknown>,
+  { variable, flag, accepts, default: defaultValue, parse, isSecret }: Setting<unknown>,
   fromFlag: string | undefined,
   fromVariable: string | undefined,
   wrong: string[],
 ): unknown {
   const text = fromFlag ?? fromVariable;
-  if (text === undefined || (fromFlag === undefined && text === "")) return fallback;
+  if (text === undefined || (fromFlag === undefined && text === "")) return defaultValue;
   const value = parse(text);
   if (value !== undefined) return value;
   const found = isSecret === true ? "is something else" : `is "${text}"`;
-  wrong.push(`${fromFlag === undefined ? variable : `--${flag}`} takes ${takes}, and ${found}`);
-  return fallback;
+  wrong.push(`${fromFlag === undefined ? variable : `--${flag}`} takes ${accepts}, and ${found}`);
+  return defaultValue;
 }
 
 interface Arguments {

@@ -3,9 +3,9 @@ import { type Setting, settings } from "./settings.js";
 /** The text of `offledger help`. */
 export function helpText(): string {
   const lines = Object.values<Setting<unknown>>(settings).map((setting) => {
-    const { flag, variable, about, takes } = setting;
+    const { flag, variable, description, accepts } = setting;
     const fallback = defaultOf(setting);
-    return `  --${flag} VALUE\n      ${about}: ${takes}${fallback === "" ? "" : ` (default ${fallback})`}. Variable: ${variable}.`;
+    return `  --${flag} VALUE\n      ${description}: ${accepts}${fallback === "" ? "" : ` (default ${fallback})`}. Variable: ${variable}.`;
   });
   return [
     "offledger: the off-ledger service of a token registry on the Canton Network",
@@ -25,7 +25,7 @@ export function helpText(): string {
 }
 
 /** The default of a setting in words; empty where there is none. */
-export function defaultOf({ fallback, fallbackName }: Setting<unknown>): string {
-  const text = ["string", "number", "boolean"].includes(typeof fallback) ? String(fallback) : "";
-  return fallbackName ?? text;
+export function defaultOf({ default: value, defaultLabel }: Setting<unknown>): string {
+  const text = ["string", "number", "boolean"].includes(typeof value) ? String(value) : "";
+  return defaultLabel ?? text;
 }

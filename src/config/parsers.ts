@@ -4,10 +4,10 @@ import { isIP } from "node:net";
 export type Parser<T> = (text: string) => T | undefined;
 
 export const wholeNumber =
-  (least: number, most: number): Parser<number> =>
+  (min: number, max: number): Parser<number> =>
   (text) => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= least && value <= most ? value : undefined;
+    return value >= min && value <= max ? value : undefined;
   };
 
 export const oneOf =
@@ -17,7 +17,7 @@ export const oneOf =
 
 export const trueOrFalse: Parser<boolean> = (text) => (text === "true" ? true : text === "false" ? false : undefined);
 
-export const filled: Parser<string> = (text) => (text === "" ? undefined : text);
+export const nonEmpty: Parser<string> = (text) => (text === "" ? undefined : text);
 
 export const hostName: Parser<string> = (text) => (/^[\w.:-]+$/.test(text) ? text : undefined);
 

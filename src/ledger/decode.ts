@@ -2,25 +2,25 @@
  * Elements of a participant's active contracts -> contracts of the store. Pure.
  * The page "Where the contracts come from" lists the forms of an element.
  */
-import { SharedTexts } from "./shared-texts.js";
-import { type Contract, type Counted, type JsonObject, type JsonValue, type Kind, micros } from "../store/store.js";
+import { StringInterner } from "./shared-texts.js";
+import { type Contract, type CountedOnly, type JsonObject, type JsonValue, type Template, parseLedgerTime } from "../store/store.js";
 
 /** What one element says of a contract. Several may speak of the same contract. */
-export interface Entry {
-  readonly contract: Contract | Counted;
+export interface DecodedContract {
+  readonly contract: Contract | CountedOnly;
   /** Offset of the event that the element tells of. */
   readonly offset: number;
 }
 
 /** Decodes elements into contracts of the kinds it is made with. */
 export class Decoder {
-  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #templates: ReadonlyMap<string, Template>;
   readonly #counting: boolean;
-  readonly #texts = new SharedTexts();
+  readonly #texts = new StringInterner();
 
   /** `counting`: whether contracts are counted, also those that their kind does not keep. */
-  constructor(kinds: readonly Kind[], counting = false) {
-    this.#kinds = new Map(kinds.map((kind) => [nameOf(kind.packageName, kind.entity), kind]));
+  constructor(templates: readonly Template[], counting = false) {
+    this.#templates = new Map(templates.map((template) => [nameOf(template.packageName, template.qualifiedName), template]));
     this.#counting = counting;
   }
 
@@ -29,14 +29,14 @@ export class Decoder {
    * that its kind does not keep. Throws an Error that names the field where the
    * element is not of the documented form.
    */
-  decode(element: JsonValue): Entry | undefined {
+  decode(element: JsonValue): DecodedContract | undefined {
     const entry = object(object(element, "the element").contractEntry, "contractEntry");
     const [form, value] = Object.entries(entry)[0] ?? [];
     const contract = this.#decodeEntry(form, value);
     return contract === undefined ? undefined : { contract, offset: offsetOf(element) };
   }
 
-  #decodeEntry(form: string | undefined, value: JsonValue | undefined): Contract | Counted | undefined {
+  #decodeEntry(form: string | undefined, value: JsonValue | undefined): Contract | CountedOnly | undefined {
     switch (form) {
       case "JsEmpty":
         return undefined;
@@ -71,33 +71,33 @@ export class Decoder {
     created: JsonValue | undefined,
     synchronizerId: string | undefined,
     reassignmentCounter: number,
-  ): Contract | Counted | undefined {
+  ): Contract | CountedOnly | undefined {
     const event = object(created, "createdEvent");
-    const kind = this.#kinds.get(kindName(event));
-    if (kind === undefined) return undefined;
-    const payload = this.#texts.within(object(event.createArgument, "createArgument"));
-    const reading = kind.read(payload);
-    const share = this.#counting ? kind.share?.(payload) : undefined;
+    const template = this.#templates.get(kindName(event));
+    if (template === undefined) return undefined;
+    const payload = this.#texts.internAll(object(event.createArgument, "createArgument"));
+    const parsed = template.parse(payload);
+    const supply = this.#counting ? template.supplyContribution?.(payload) : undefined;
     const contractId = text(event, "contractId");
-    if (reading === undefined) {
-      return share === undefined ? undefined : { contractId, synchronizerId, reassignmentCounter, share };
+    if (parsed === undefined) {
+      return supply === undefined ? undefined : { contractId, synchronizerId, reassignmentCounter, supply };
     }
     const createdAt = text(event, "createdAt");
     // Each field by its name: V8 gives an object that begins with a spread a hidden class of its own, and what reads many
     // such objects is slow.
     return {
-      facts: reading.facts,
-      kind,
-      synchronizerId: synchronizerId === undefined ? undefined : this.#texts.text(synchronizerId),
-      derived: undefined,
-      keys: reading.keys,
-      share,
+      fields: parsed.fields,
+      template,
+      synchronizerId: synchronizerId === undefined ? undefined : this.#texts.intern(synchronizerId),
+      slots: undefined,
+      indexKeys: parsed.indexKeys,
+      supply,
       contractId,
-      templateId: this.#texts.text(text(event, "templateId")),
+      templateId: this.#texts.intern(text(event, "templateId")),
       payload: JSON.stringify(payload),
       createdEventBlob: text(event, "createdEventBlob", "ask the participant with includeCreatedEventBlob"),
       createdAt,
-      createdMicros: micros(createdAt),
+      createdMicros: parseLedgerTime(createdAt),
       reassignmentCounter,
     };
   }
@@ -130,17 +130,17 @@ const EVENTS = new Set([
  * reassignment counter, and at the same counter the one that says it arrived.
  * Undefined where both say the same, which no snapshot should.
  */
-export function later(a: Entry, b: Entry): Entry | undefined {
-  const rank = ({ contract }: Entry) =>
+export function laterState(a: DecodedContract, b: DecodedContract): DecodedContract | undefined {
+  const rank = ({ contract }: DecodedContract) =>
     contract.reassignmentCounter * 2 + (contract.synchronizerId === undefined ? 0 : 1);
   if (rank(a) === rank(b)) return a.contract.synchronizerId === undefined ? a : undefined;
   return rank(a) > rank(b) ? a : b;
 }
 
 /** The kind of the contract that an event is about; undefined where it is none of these. Throws as `decode` does. */
-export function kindOf(event: JsonObject, kinds: readonly Kind[]): Kind | undefined {
+export function templateOf(event: JsonObject, templates: readonly Template[]): Template | undefined {
   const name = kindName(event);
-  return kinds.find(({ packageName, entity }) => nameOf(packageName, entity) === name);
+  return templates.find(({ packageName, qualifiedName }) => nameOf(packageName, qualifiedName) === name);
 }
 
 /** Package name and entity: package ids change with every upgrade. */

@@ -1,4 +1,4 @@
-import { Generations } from "../generations.js";
+import { GenerationalCache } from "../generations.js";
 import type { JsonObject, JsonValue } from "../store/store.js";
 
 /** How many texts a generation has. */
@@ -14,10 +14,10 @@ const LONGEST = 128;
  * became another text every some thousand contracts would be looked up in memory
  * that no cache has.
  */
-export class SharedTexts {
-  readonly #known = new Generations<string>(GENERATION, (text) => text);
+export class StringInterner {
+  readonly #known = new GenerationalCache<string>(GENERATION, (text) => text);
 
-  text(text: string): string {
+  intern(text: string): string {
     if (text.length > LONGEST) return text;
     const known = this.#known.get(text);
     if (known === undefined) this.#known.add(text);
@@ -25,7 +25,7 @@ export class SharedTexts {
   }
 
   /** Every text in an object that was just parsed, and is nobody else's yet. */
-  within(object: JsonObject): JsonObject {
+  internAll(object: JsonObject): JsonObject {
     for (const name in object) {
       const value = object[name];
       if (value !== undefined) object[name] = this.#value(value);
@@ -34,9 +34,9 @@ export class SharedTexts {
   }
 
   #value(value: JsonValue): JsonValue {
-    if (typeof value === "string") return this.text(value);
+    if (typeof value === "string") return this.intern(value);
     if (typeof value !== "object" || value === null) return value;
-    if (!Array.isArray(value)) return this.within(value);
+    if (!Array.isArray(value)) return this.internAll(value);
     for (let index = 0; index < value.length; index++) value[index] = this.#value(value[index] ?? null);
     return value;
   }

@@ -1,6 +1,6 @@
 /** Accounts of version 2 of the token standard. */
 import { invalid } from "./errors.js";
-import type { Fields } from "./fields.js";
+import type { JsonReader } from "./fields.js";
 
 export interface Account {
   readonly owner: string | undefined;
@@ -11,7 +11,7 @@ export interface Account {
 }
 
 /** Reads an account. Throws "invalid" where it has neither owner nor provider. */
-export function accountOf(fields: Fields): Account {
+export function accountOf(fields: JsonReader): Account {
   const owner = fields.optionalId("owner");
   const provider = fields.optionalId("provider");
   const party = owner ?? provider;
@@ -21,6 +21,6 @@ export function accountOf(fields: Fields): Account {
 }
 
 /** The party in a field: version 1 of the standard names a party there, version 2 an account. */
-export function partyOf(fields: Fields, name: string): string {
+export function partyOf(fields: JsonReader, name: string): string {
   return typeof fields.raw(name) === "string" ? fields.id(name) : accountOf(fields.object(name)).party;
 }

@@ -49,7 +49,7 @@ export interface Inventory {
     readonly instruments: readonly InstrumentIdentifier[];
   }[];
   /** How many contracts of each entity are held. */
-  readonly counts: readonly { readonly entity: string; readonly count: number }[];
+  readonly counts: readonly { readonly qualifiedName: string; readonly count: number }[];
   /** What will make requests fail, a sentence each. */
   readonly warnings: readonly string[];
 }

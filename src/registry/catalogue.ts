@@ -1,12 +1,12 @@
 import { invalid, notFound } from "./errors.js";
-import type { Engine } from "./engine.js";
-import type { Instrument, Registry, Scene, Supply } from "./registry.js";
+import type { QueryExecutor } from "./engine.js";
+import type { Instrument, Registry, RequestContext, Supply } from "./registry.js";
 
 /** What an operator says of an instrument beyond the ledger. */
-export type InstrumentWords = Pick<Instrument, "name" | "symbol" | "decimals" | "description">;
+export type InstrumentOverrides = Pick<Instrument, "name" | "symbol" | "decimals" | "description">;
 
 /** The operator's words by registrar and instrument id. */
-export type OperatorWords = ReadonlyMap<string, ReadonlyMap<string, InstrumentWords>>;
+export type OverridesByInstrument = ReadonlyMap<string, ReadonlyMap<string, InstrumentOverrides>>;
 
 /** An instrument with all that a wallet shows of it. */
 export interface ListedInstrument {
@@ -32,15 +32,15 @@ const MOST = 1_000;
 const DECIMALS = 10;
 
 /** The instruments of any registry, completed by the operator's words. What the ledger tells wins. */
-export class Catalogue {
-  readonly #engine: Engine;
-  readonly #words: OperatorWords;
+export class InstrumentDirectory {
+  readonly #executor: QueryExecutor;
+  readonly #overrides: OverridesByInstrument;
   readonly #countsHoldings: boolean;
 
   /** `countsHoldings`: whether the store counts, so that there is a supply to tell. */
-  constructor(engine: Engine, words: OperatorWords, countsHoldings: boolean) {
-    this.#engine = engine;
-    this.#words = words;
+  constructor(executor: QueryExecutor, overrides: OverridesByInstrument, countsHoldings: boolean) {
+    this.#executor = executor;
+    this.#overrides = overrides;
     this.#countsHoldings = countsHoldings;
   }
 
@@ -50,8 +50,8 @@ export class Catalogue {
    */
   page(registrar: string, size = PAGE_SIZE, token = ""): Page | Promise<Page> {
     const after = token === "" ? undefined : lastOf(token, registrar);
-    return this.#engine.ask((registry, scene) => {
-      const all = registry.instruments(scene, registrar);
+    return this.#executor.execute((registry, context) => {
+      const all = registry.instruments(context, registrar);
       const behind = all
         .filter(({ id }) => after === undefined || id > after)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -59,7 +59,7 @@ export class Catalogue {
       const last = page.at(-1);
       const isLast = last === undefined || page.length === behind.length;
       return {
-        instruments: this.#complete(registry, scene, registrar, page),
+        instruments: this.#complete(registry, context, registrar, page),
         nextPageToken: isLast ? undefined : tokenOf(registrar, last.id),
       };
     });
@@ -67,10 +67,10 @@ export class Catalogue {
 
   /** One instrument, by its own id or, where none has that, by a further one. */
   instrument(registrar: string, id: string): ListedInstrument | Promise<ListedInstrument> {
-    return this.#engine.ask((registry, scene) => {
-      const all = registry.instruments(scene, registrar);
+    return this.#executor.execute((registry, context) => {
+      const all = registry.instruments(context, registrar);
       const found = all.find((one) => one.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
-      const [listed] = found === undefined ? [] : this.#complete(registry, scene, registrar, [found]);
+      const [listed] = found === undefined ? [] : this.#complete(registry, context, registrar, [found]);
       if (listed === undefined) throw notFound(`registrar ${registrar} has no instrument "${id}"`);
       return listed;
     });
@@ -78,20 +78,20 @@ export class Catalogue {
 
   #complete(
     registry: Registry,
-    scene: Scene,
+    context: RequestContext,
     registrar: string,
     instruments: readonly Instrument[],
   ): ListedInstrument[] {
     const counts = this.#countsHoldings ? registry.totalSupply : undefined;
-    const supplies = counts?.(scene, registrar, instruments) ?? [];
+    const supplies = counts?.(context, registrar, instruments) ?? [];
     return instruments.map(({ id, ...told }, index) => {
-      const words = this.#words.get(registrar)?.get(id) ?? {};
+      const overrides = this.#overrides.get(registrar)?.get(id) ?? {};
       return {
         id,
-        name: told.name ?? words.name ?? id,
-        symbol: told.symbol ?? words.symbol ?? id,
-        decimals: told.decimals ?? words.decimals ?? DECIMALS,
-        description: told.description ?? words.description,
+        name: told.name ?? overrides.name ?? id,
+        symbol: told.symbol ?? overrides.symbol ?? id,
+        decimals: told.decimals ?? overrides.decimals ?? DECIMALS,
+        description: told.description ?? overrides.description,
         supply: supplies[index],
         supportedApis: registry.supportedApis,
       };

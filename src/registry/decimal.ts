@@ -1,6 +1,6 @@
 /** Amounts of the ledger: a Daml Decimal has ten places behind the point and up to 28 before it. */
-import { invalid, shown } from "./errors.js";
-import type { Fields } from "./fields.js";
+import { invalid, formatValue } from "./errors.js";
+import type { JsonReader } from "./fields.js";
 
 const PLACES = 10;
 const form = /^([+-]?)(\d{1,28})(?:\.(\d{1,10}))?$/;
@@ -14,11 +14,11 @@ export function parseDecimal(text: string): bigint | undefined {
 }
 
 /** The amount in a field, in units of its last place. Throws "invalid" where it is none. */
-export function units(fields: Fields, name: string): bigint {
+export function decimalField(fields: JsonReader, name: string): bigint {
   const text = fields.text(name);
   const amount = parseDecimal(text);
   if (amount !== undefined) return amount;
-  throw invalid(`${fields.path(name)} has to be a decimal such as 1.0000000000, and is ${shown(text)}`);
+  throw invalid(`${fields.path(name)} has to be a decimal such as 1.0000000000, and is ${formatValue(text)}`);
 }
 
 /** The amount as the ledger writes it, with all ten places. */

@@ -9,10 +9,10 @@ let places = 0;
  * A contract that is reassigned is another. To be called when a module is
  * loaded, not for each request.
  */
-export function derived<T extends object | string>(make: (contract: Contract) => T): (contract: Contract) => T {
+export function memoizeByContract<T extends object | string>(make: (contract: Contract) => T): (contract: Contract) => T {
   const place = places++;
   return (contract) => {
-    const known = contract.derived?.[place];
+    const known = contract.slots?.[place];
     // Nobody else writes to this place.
     if (known !== undefined) return known as T;
     const made = make(contract);
@@ -22,23 +22,23 @@ export function derived<T extends object | string>(make: (contract: Contract) =>
 }
 
 /** What is kept of one sort with a contract. */
-export interface DerivedSlot<T> {
+export interface ContractSlot<T> {
   /** Undefined until something is set. */
   get(contract: Contract): T | undefined;
   set(contract: Contract, value: T): void;
 }
 
 /** The same where there is more than one thing to remember. To be called when a module is loaded. */
-export function derivedSlot<T extends object>(): DerivedSlot<T> {
+export function contractSlot<T extends object>(): ContractSlot<T> {
   const place = places++;
   return {
-    get: (contract) => contract.derived?.[place] as T | undefined,
+    get: (contract) => contract.slots?.[place] as T | undefined,
     set: (contract, value) => set(contract, place, value),
   };
 }
 
 /** A store may give a contract without a list for it. */
 function set(contract: Contract, place: number, value: unknown): void {
-  contract.derived ??= [];
-  contract.derived[place] = value;
+  contract.slots ??= [];
+  contract.slots[place] = value;
 }

@@ -1,13 +1,13 @@
 import { NotReady, type StoreReader, StoreUnavailable, type View } from "../store/store.js";
 import { notFound, RegistryError, unavailable } from "./errors.js";
 import type { History } from "./history.js";
-import type { Registry, Scene, UtilityOperations } from "./registry.js";
-import { WatchedView } from "./watched-view.js";
+import type { Registry, RequestContext, UtilityOperations } from "./registry.js";
+import { MissTrackingView } from "./watched-view.js";
 
 /** How the store keeps up with the ledger; whoever feeds the store says it. */
 export interface Freshness {
   /** Why nothing may be answered from the store; undefined where it may. */
-  refusal(): string | undefined;
+  staleReason(): string | undefined;
   /**
    * Waits, for a bounded time, until the store has reached what the ledger's end
    * is now, and says whether it has moved past `offset`. Never throws.
@@ -15,10 +15,10 @@ export interface Freshness {
   catchUp(offset: number): Promise<boolean>;
 }
 
-type Question<T> = (registry: Registry, scene: Scene) => T;
+type Query<T> = (registry: Registry, context: RequestContext) => T;
 
 /** Puts questions to a registry, each at one moment and on one state of the store. */
-export class Engine {
+export class QueryExecutor {
   readonly #registry: Registry;
   readonly #reader: StoreReader;
   readonly #freshness: Freshness;
@@ -41,20 +41,20 @@ export class Engine {
    * Most questions are answered at once, without a promise: to wait for nothing
    * takes longer than to answer.
    */
-  ask<T>(question: Question<T>): T | Promise<T> {
-    const refusal = this.#freshness.refusal();
+  execute<T>(query: Query<T>): T | Promise<T> {
+    const refusal = this.#freshness.staleReason();
     if (refusal !== undefined) throw unavailable(refusal);
     let missedAt: number | undefined;
     const failed = (error: unknown): Promise<T> => {
       if (isNotNow(error)) throw unavailable(error.message);
       if (missedAt === undefined) throw error;
-      return this.#askLater(question, missedAt, error);
+      return this.#askLater(query, missedAt, error);
     };
     try {
       const answer = this.#reader.read((view) => {
-        const watched = new WatchedView(view);
+        const watched = new MissTrackingView(view);
         try {
-          return this.#put(question, watched);
+          return this.#put(query, watched);
         } catch (error) {
           const isMissing = error instanceof RegistryError && error.reason === "not-found";
           missedAt = isMissing && watched.missedUnarchived() ? view.offset : undefined;
@@ -68,13 +68,13 @@ export class Engine {
   }
 
   /** Puts a question that goes beyond the token standard. Throws as `ask` does, and not-found where the registry has none of these operations. */
-  askUtility<T>(question: (utility: UtilityOperations, scene: Scene) => T): T | Promise<T> {
+  executeUtility<T>(question: (utility: UtilityOperations, context: RequestContext) => T): T | Promise<T> {
     const utility = this.#utility();
-    return this.ask((_registry, scene) => question(utility, scene));
+    return this.execute((_registry, context) => question(utility, context));
   }
 
   /** Puts a question to the ledger's past, which the store does not know. Throws not-found where there is none to ask. */
-  async askHistory<T>(question: (utility: UtilityOperations, history: History) => Promise<T>): Promise<T> {
+  async executeHistory<T>(question: (utility: UtilityOperations, history: History) => Promise<T>): Promise<T> {
     const utility = this.#utility();
     if (this.#history !== undefined) return question(utility, this.#history);
     throw notFound(
@@ -89,17 +89,17 @@ export class Engine {
   }
 
   /** Puts a question again when the store is past an offset; where it does not get there, `failure` stands. */
-  async #askLater<T>(question: Question<T>, offset: number, failure: unknown): Promise<T> {
+  async #askLater<T>(query: Query<T>, offset: number, failure: unknown): Promise<T> {
     if (!(await this.#freshness.catchUp(offset))) throw failure;
     try {
-      return await this.#reader.read((view) => this.#put(question, view));
+      return await this.#reader.read((view) => this.#put(query, view));
     } catch (error) {
       throw isNotNow(error) ? unavailable(error.message) : error;
     }
   }
 
-  #put<T>(question: Question<T>, view: View): T {
-    const answer = question(this.#registry, { view, now: this.#now() });
+  #put<T>(query: Query<T>, view: View): T {
+    const answer = query(this.#registry, { view, now: this.#now() });
     // Where the compiler did not look, a registry's method may wait all the same.
     if (!(answer instanceof Promise)) return answer;
     answer.catch(() => undefined);

@@ -2,7 +2,7 @@
  * Why a question has no answer. The page "The surface" of the specification
  * lists when each applies; src/wire/errors.ts says how each looks on the wire.
  */
-export type Reason =
+export type RegistryErrorReason =
   /** The question itself is wrong: it lacks something, or names another registrar. */
   | "invalid"
   /** Something that is asked for, or needed for the answer, does not exist. */
@@ -17,14 +17,14 @@ const BRAND = Symbol.for("offledger.RegistryError");
 
 /** A question that has no answer. The message is for the caller: it names what is wrong. */
 export class RegistryError extends Error {
-  readonly reason: Reason;
+  readonly reason: RegistryErrorReason;
   readonly [BRAND] = true;
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === "object" && value !== null && BRAND in value;
   }
 
-  constructor(reason: Reason, message: string) {
+  constructor(reason: RegistryErrorReason, message: string) {
     super(message);
     this.name = "RegistryError";
     this.reason = reason;
@@ -32,7 +32,7 @@ export class RegistryError extends Error {
 }
 
 /** How a value that came from outside stands in a message: a scalar as it is, shortened; anything larger by its type. */
-export function shown(value: object | string | number | boolean | null): string {
+export function formatValue(value: object | string | number | boolean | null): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
   const text = JSON.stringify(value);

@@ -1,12 +1,12 @@
-import { type JsonObject, type JsonValue, micros } from "../store/store.js";
-import { invalid, shown } from "./errors.js";
+import { type JsonObject, type JsonValue, parseLedgerTime } from "../store/store.js";
+import { invalid, formatValue } from "./errors.js";
 
 /**
  * Reads the fields of a JSON object that came from outside. Every method names
  * the path of what is missing or of the wrong type, and throws it as "invalid".
  * An optional Daml value is absent or null; both read as undefined.
  */
-export class Fields {
+export class JsonReader {
   readonly #value: JsonObject;
   readonly #place: Place;
 
@@ -45,10 +45,10 @@ export class Fields {
   }
 
   /** A whole number that the ledger writes as text, as it does with every number. */
-  wholeNumber(name: string, least: number, most: number): number {
+  wholeNumber(name: string, min: number, max: number): number {
     const text = this.text(name);
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= least && value <= most ? value : this.#wrong(name, `a whole number from ${least} to ${most}`);
+    return value >= min && value <= max ? value : this.#wrong(name, `a whole number from ${min} to ${max}`);
   }
 
   oneOf<T extends string>(name: string, values: readonly T[]): T {
@@ -65,28 +65,28 @@ export class Fields {
   optionalTime(name: string): number | undefined {
     if (this.raw(name) === undefined) return undefined;
     try {
-      return micros(this.text(name));
+      return parseLedgerTime(this.text(name));
     } catch {
       return this.#wrong(name, "a time such as 2026-01-31T12:00:00.123456Z");
     }
   }
 
-  object(name: string): Fields {
+  object(name: string): JsonReader {
     const value = asObject(this.raw(name)) ?? this.#wrong(name, "an object");
-    return new Fields(value, { around: this, name, index: undefined });
+    return new JsonReader(value, { around: this, name, index: undefined });
   }
 
-  optionalObject(name: string): Fields | undefined {
+  optionalObject(name: string): JsonReader | undefined {
     return this.raw(name) === undefined ? undefined : this.object(name);
   }
 
   /** The elements of a list of objects. */
-  objects(name: string): Fields[] {
+  objects(name: string): JsonReader[] {
     return this.#list(name).map((element, index) => {
       const place = { around: this, name, index };
       const object = asObject(element);
-      if (object === undefined) throw invalid(`${pathOf(place)} has to be an object, and is ${shown(element)}`);
-      return new Fields(object, place);
+      if (object === undefined) throw invalid(`${pathOf(place)} has to be an object, and is ${formatValue(element)}`);
+      return new JsonReader(object, place);
     });
   }
 
@@ -94,7 +94,7 @@ export class Fields {
   texts(name: string): string[] {
     return this.#list(name).map((element, index) => {
       if (typeof element === "string") return element;
-      throw invalid(`${this.path(name)}[${index}] has to be a string, and is ${shown(element)}`);
+      throw invalid(`${this.path(name)}[${index}] has to be a string, and is ${formatValue(element)}`);
     });
   }
 
@@ -110,13 +110,13 @@ export class Fields {
 
   #wrong(name: string, expected: string): never {
     const value = this.raw(name);
-    const found = value === undefined ? "is missing" : `is ${shown(value)}`;
+    const found = value === undefined ? "is missing" : `is ${formatValue(value)}`;
     throw invalid(`${this.path(name)} has to be ${expected}, and ${found}`);
   }
 }
 
 /** A path is put together when a message needs it: most objects are read without one. */
-type Place = string | { readonly around: Fields; readonly name: string; readonly index: number | undefined };
+type Place = string | { readonly around: JsonReader; readonly name: string; readonly index: number | undefined };
 
 function pathOf(place: Place): string {
   if (typeof place === "string") return place;

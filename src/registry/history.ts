@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, Kind } from "../store/store.js";
+import type { JsonObject, JsonValue, Template } from "../store/store.js";
 
 /**
  * The ledger's updates, one at a time. They are read from the participant for
@@ -12,15 +12,15 @@ export interface History {
    */
   update(
     which: { readonly updateId: string } | { readonly offset: number },
-    kinds: readonly Kind[],
+    templates: readonly Template[],
   ): Promise<Update | undefined>;
   /** How a contract of one of the kinds came to be, be it archived. Undefined where the ledger does not know, or no longer. */
-  creation(contractId: string, kinds: readonly Kind[]): Promise<Created | undefined>;
+  creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined>;
   /**
    * Puts a question until it has an answer, for as long as an update may be on its
    * way to us: what is not there yet and what never comes take equally long.
    */
-  again<T>(question: () => Promise<T | undefined>): Promise<T | undefined>;
+  pollUntil<T>(question: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
 export interface Update {
@@ -30,7 +30,7 @@ export interface Update {
 
 export interface Created {
   readonly does: "create";
-  readonly kind: Kind;
+  readonly template: Template;
   readonly contractId: string;
   readonly payload: JsonObject;
   /** Offset of the update in which it was created. */
@@ -39,7 +39,7 @@ export interface Created {
 
 export interface Exercised {
   readonly does: "exercise";
-  readonly kind: Kind;
+  readonly template: Template;
   readonly contractId: string;
   /** For example `TransferInstruction_Accept`. */
   readonly choice: string;

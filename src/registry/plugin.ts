@@ -5,19 +5,19 @@
  */
 export { type Account, accountOf, partyOf } from "./accounts.js";
 export { conflict, invalid, notFound, RegistryError, unavailable } from "./errors.js";
-export { Fields } from "./fields.js";
+export { JsonReader } from "./fields.js";
 export { decimalText, parseDecimal } from "./decimal.js";
 export type * from "./registry.js";
 export type * from "./history.js";
 export {
-  type Census,
+  type TemplateCount,
   type JsonObject,
   type JsonValue,
-  key,
-  type Kind,
-  micros,
-  type Question,
-  type Reading,
-  type Share,
+  indexKey,
+  type Template,
+  parseLedgerTime,
+  type ContractLookup,
+  type ParsedPayload,
+  type SupplyContribution,
   type View,
 } from "../store/store.js";

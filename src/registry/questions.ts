@@ -16,14 +16,14 @@ export type Choice =
 /** The choices on what is made to mint or burn. */
 export type IssuanceChoice = `${"mint" | "burn"}-${"offer" | "request"}/${"accept" | "reject" | "cancel"}`;
 
-export interface FactoryQuestion {
+export interface FactoryQuery {
   /** The registrar whose registry is asked. */
   readonly registrar: string;
   /** The arguments of the choice, as the JSON Ledger API encodes them. */
   readonly choiceArguments: JsonObject;
 }
 
-export interface ChoiceQuestion {
+export interface ChoiceQuery {
   /** The registrar whose registry is asked; undefined where the path names none. */
   readonly registrar: string | undefined;
   /** The contract on which the choice is exercised. */
@@ -31,7 +31,7 @@ export interface ChoiceQuestion {
 }
 
 /** Asks for what makes an offer or a request to mint or burn, or does both at once. */
-export interface IssuanceQuestion {
+export interface IssuanceQuery {
   /** The admin of the instrument. */
   readonly registrar: string;
   readonly instrumentId: string;
@@ -39,13 +39,13 @@ export interface IssuanceQuestion {
   readonly holders: readonly string[];
 }
 
-export interface InstrumentQuestion {
+export interface InstrumentQuery {
   readonly registrar: string;
   readonly identifier: InstrumentIdentifier;
 }
 
 /** Asks what became of a transfer. */
-export interface ProofQuestion {
+export interface ProofQuery {
   /** The update of the ledger that is said to hold the transfer or its latest step. */
   readonly updateId: string;
   readonly transfer: TransferTerms;

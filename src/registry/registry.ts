@@ -1,15 +1,15 @@
-import type { Contract, Kind, View } from "../store/store.js";
+import type { Contract, Template, View } from "../store/store.js";
 import type { ContextAnswer, FactoryAnswer, Inventory, ProofStatus, TransferFactoryAnswer } from "./answers.js";
 import type { History } from "./history.js";
 import type { Instrument, InstrumentConfiguration, Supply } from "./instruments.js";
 import type {
   Choice,
-  ChoiceQuestion,
-  FactoryQuestion,
-  InstrumentQuestion,
+  ChoiceQuery,
+  FactoryQuery,
+  InstrumentQuery,
   IssuanceChoice,
-  IssuanceQuestion,
-  ProofQuestion,
+  IssuanceQuery,
+  ProofQuery,
 } from "./questions.js";
 
 export type { Contract } from "../store/store.js";
@@ -29,26 +29,26 @@ export interface Registry {
   /** The name by which logs and the start-up text call it. */
   readonly name: string;
   /** Every kind of contract that its rules ask for; no other is kept. */
-  readonly kinds: readonly Kind[];
+  readonly templates: readonly Template[];
   /** The parts of the token standard that it serves, by the name of the API, with the minor version. */
   readonly supportedApis: Readonly<Record<string, number>>;
 
   /** Every instrument of a registrar, in any order, each id once. */
-  instruments(scene: Scene, registrar: string): readonly Instrument[];
+  instruments(context: RequestContext, registrar: string): readonly Instrument[];
   /** The factory of a transfer, and how the transfer will go. */
-  transferFactory(scene: Scene, question: FactoryQuestion): TransferFactoryAnswer;
+  transferFactory(context: RequestContext, query: FactoryQuery): TransferFactoryAnswer;
   /** The factory of an allocation. */
-  allocationFactory(scene: Scene, question: FactoryQuestion): FactoryAnswer;
+  allocationFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
   /** The factory of a settlement of many allocations. */
-  settlementFactory(scene: Scene, question: FactoryQuestion): FactoryAnswer;
+  settlementFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
   /** The context of a choice on one contract, by the name of the choice. */
-  choiceContext(scene: Scene, choice: Choice, question: ChoiceQuestion): ContextAnswer;
+  choiceContext(context: RequestContext, choice: Choice, query: ChoiceQuery): ContextAnswer;
   /** What the contracts held amount to: for the operator, at start and in `offledger check`. */
   inventory(view: View): Inventory;
 
   /** The total supply of instruments, in their order. Asked only where holdings are counted; absent where the registry has no such sum. */
   readonly totalSupply?: (
-    scene: Scene,
+    context: RequestContext,
     registrar: string,
     instruments: readonly Instrument[],
   ) => readonly (Supply | undefined)[];
@@ -59,23 +59,23 @@ export interface Registry {
 /** What the Registry Utility offers beyond the token standard. */
 export interface UtilityOperations {
   /** The party that runs the registry's software. */
-  operator(scene: Scene): string;
+  operator(context: RequestContext): string;
   /** The configuration of one instrument. The contract is active on a synchronizer. */
-  instrumentConfiguration(scene: Scene, question: InstrumentQuestion): Contract<InstrumentConfiguration>;
+  instrumentConfiguration(context: RequestContext, query: InstrumentQuery): Contract<InstrumentConfiguration>;
   /** All configurations that are active on a synchronizer. */
-  instrumentConfigurations(scene: Scene): readonly Contract<InstrumentConfiguration>[];
+  instrumentConfigurations(context: RequestContext): readonly Contract<InstrumentConfiguration>[];
   /** The factory for making an offer or a request to mint or burn. */
-  issuanceFactory(scene: Scene, question: IssuanceQuestion): FactoryAnswer;
+  issuanceFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
   /** The factory for burning and minting at once. */
-  burnMintFactory(scene: Scene, question: IssuanceQuestion): FactoryAnswer;
+  burnMintFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
   /** The context of a choice on an offer or a request to mint or burn. */
-  issuanceContext(scene: Scene, choice: IssuanceChoice, question: ChoiceQuestion): ContextAnswer;
+  issuanceContext(context: RequestContext, choice: IssuanceChoice, query: ChoiceQuery): ContextAnswer;
   /** What became of a transfer in an update. */
-  transferProof(history: History, question: ProofQuestion): Promise<ProofStatus>;
+  transferProof(history: History, query: ProofQuery): Promise<ProofStatus>;
 }
 
 /** The moment in which a question is asked. */
-export interface Scene {
+export interface RequestContext {
   /** The contracts, all of one offset. */
   readonly view: View;
   /** Milliseconds since 1970: what "valid now" is measured against. */

@@ -1,7 +1,7 @@
-import type { Census, Contract, Kind, Question, View } from "../store/store.js";
+import type { TemplateCount, Contract, Template, ContractLookup, View } from "../store/store.js";
 
 /** A view that notes which contracts were asked for by id and not found. */
-export class WatchedView implements View {
+export class MissTrackingView implements View {
   readonly #view: View;
   #missed: string[] | undefined;
 
@@ -17,34 +17,34 @@ export class WatchedView implements View {
     return this.#view.asOf;
   }
 
-  get fetches(): boolean {
-    return this.#view.fetches;
+  get wantsPrefetch(): boolean {
+    return this.#view.wantsPrefetch;
   }
 
-  foresee(questions: () => Iterable<Question>): void {
-    this.#view.foresee(questions);
+  prefetch(lookups: () => Iterable<ContractLookup>): void {
+    this.#view.prefetch(lookups);
   }
 
-  byId<F>(kind: Kind<F>, contractId: string): Contract<F> | undefined {
-    const found = this.#view.byId(kind, contractId);
+  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
+    const found = this.#view.byId(template, contractId);
     if (found === undefined) (this.#missed ??= []).push(contractId);
     return found;
   }
 
-  byKey<F>(kind: Kind<F>, key: string): readonly Contract<F>[] {
-    return this.#view.byKey(kind, key);
+  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
+    return this.#view.byKey(template, key);
   }
 
-  all<F>(kind: Kind<F>): readonly Contract<F>[] {
-    return this.#view.all(kind);
+  all<F>(template: Template<F>): readonly Contract<F>[] {
+    return this.#view.all(template);
   }
 
   wasArchived(contractId: string): boolean {
     return this.#view.wasArchived(contractId);
   }
 
-  census(): readonly Census[] {
-    return this.#view.census();
+  templateCounts(): readonly TemplateCount[] {
+    return this.#view.templateCounts();
   }
 
   sums(names: readonly string[]): readonly bigint[] {

@@ -59,10 +59,10 @@ export function contractMeta(contract: Contract) {
   };
 }
 
-function debugFields({ kind, payload, createdAt }: Contract) {
+function debugFields({ template, payload, createdAt }: Contract) {
   // What was written as JSON of an object is one again.
   const debugPayload = JSON.parse(payload) as JsonObject;
-  return { debugPackageName: kind.packageName, debugPayload, debugCreatedAt: createdAt };
+  return { debugPackageName: template.packageName, debugPayload, debugCreatedAt: createdAt };
 }
 
 function contextData({ values }: ContextAnswer): JsonObject {

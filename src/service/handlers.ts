@@ -13,13 +13,13 @@ type Handler<M> = M extends { input: infer I extends DescMessage; output: infer 
 export type Handlers<S extends DescService> = { readonly [N in keyof S["method"]]: Handler<S["method"][N]> };
 
 /** A service with its handlers, as the wire takes it, whatever the messages. */
-export interface Offered {
+export interface ServiceBinding {
   readonly service: DescService;
   readonly handlerOf: (method: DescMethod) => (request: never) => object | Promise<object>;
 }
 
 /** Puts a service and its handlers together; the compiler holds the one against the other. */
-export function offer<S extends DescService>(service: S, handlers: Handlers<S>): Offered {
+export function bind<S extends DescService>(service: S, handlers: Handlers<S>): ServiceBinding {
   return {
     service,
     // Handlers has a key for each method of the service.

@@ -1,14 +1,14 @@
 import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.js";
 import { unavailable } from "../registry/errors.js";
-import { offer, type Offered } from "./handlers.js";
+import { bind, type ServiceBinding } from "./handlers.js";
 
 /** Whether the service lives, and may be sent requests: `unreadiness` says why not. */
-export function health(unreadiness: () => string | undefined): Offered[] {
+export function health(notReadyReason: () => string | undefined): ServiceBinding[] {
   return [
-    offer(HealthService, {
+    bind(HealthService, {
       getLiveness: async () => ({ status: "ok" }),
       async getReadiness() {
-        const reason = unreadiness();
+        const reason = notReadyReason();
         if (reason !== undefined) throw unavailable(`not ready: ${reason}`);
         return { status: "ok" };
       },

@@ -1,22 +1,22 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { InstrumentConfigurationSchema } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_pb.js";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
-import type { Engine } from "../registry/engine.js";
+import type { QueryExecutor } from "../registry/engine.js";
 import type { Contract, InstrumentConfiguration, Requirement } from "../registry/registry.js";
 import { contractMeta } from "./answers.js";
-import { offer, type Offered } from "./handlers.js";
+import { bind, type ServiceBinding } from "./handlers.js";
 
 /** Look-ups of the contracts that configure instruments. */
-export function instrumentConfigurations(engine: Engine): Offered[] {
+export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding[] {
   return [
-    offer(InstrumentConfigurationService, {
+    bind(InstrumentConfigurationService, {
       async getInstrumentConfiguration({ registrar, instrumentIdentifier }) {
         const { source = "", id = "", scheme = "" } = instrumentIdentifier ?? {};
         const question = { registrar, identifier: { source, id, scheme } };
-        return message(await engine.askUtility((utility, scene) => utility.instrumentConfiguration(scene, question)));
+        return message(await executor.executeUtility((utility, context) => utility.instrumentConfiguration(context, question)));
       },
       async getAllInstrumentConfigurations() {
-        const found = await engine.askUtility((utility, scene) => utility.instrumentConfigurations(scene));
+        const found = await executor.executeUtility((utility, context) => utility.instrumentConfigurations(context));
         return { instrumentConfigurations: found.map(message) };
       },
     }),
@@ -24,17 +24,17 @@ export function instrumentConfigurations(engine: Engine): Offered[] {
 }
 
 function message(contract: Contract<InstrumentConfiguration>): MessageInitShape<typeof InstrumentConfigurationSchema> {
-  const { facts } = contract;
+  const { fields } = contract;
   return {
     contract: contractMeta(contract),
     payload: {
-      operator: facts.operator,
-      provider: facts.provider,
-      registrar: facts.registrar,
-      defaultIdentifier: facts.defaultIdentifier,
-      additionalIdentifiers: [...facts.additionalIdentifiers],
-      issuerRequirements: facts.issuerRequirements.map(requirement),
-      holderRequirements: facts.holderRequirements.map(requirement),
+      operator: fields.operator,
+      provider: fields.provider,
+      registrar: fields.registrar,
+      defaultIdentifier: fields.defaultIdentifier,
+      additionalIdentifiers: [...fields.additionalIdentifiers],
+      issuerRequirements: fields.issuerRequirements.map(requirement),
+      holderRequirements: fields.holderRequirements.map(requirement),
     },
   };
 }

@@ -1,26 +1,26 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { InstrumentSchema } from "../../gen/offledger/metadata/v1/metadata_pb.js";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
-import type { Catalogue, ListedInstrument } from "../registry/catalogue.js";
-import type { Engine } from "../registry/engine.js";
-import { offer, type Offered } from "./handlers.js";
+import type { InstrumentDirectory, ListedInstrument } from "../registry/catalogue.js";
+import type { QueryExecutor } from "../registry/engine.js";
+import { bind, type ServiceBinding } from "./handlers.js";
 
 /** What a registrar's registry offers, and its instruments. */
-export function metadata(engine: Engine, catalogue: Catalogue): Offered[] {
+export function metadata(executor: QueryExecutor, directory: InstrumentDirectory): ServiceBinding[] {
   return [
-    offer(MetadataService, {
+    bind(MetadataService, {
       getRegistryInfo: ({ registrarParty }) =>
-        engine.ask((registry, scene) => {
+        executor.execute((registry, context) => {
           // Throws where the registrar is not served.
-          registry.instruments(scene, registrarParty);
+          registry.instruments(context, registrarParty);
           return { adminId: registrarParty, supportedApis: { ...registry.supportedApis } };
         }),
       async listInstruments({ registrarParty, pageSize, pageToken }) {
-        const { instruments, nextPageToken } = await catalogue.page(registrarParty, pageSize, pageToken);
+        const { instruments, nextPageToken } = await directory.page(registrarParty, pageSize, pageToken);
         return { instruments: instruments.map(message), ...(nextPageToken !== undefined && { nextPageToken }) };
       },
       getInstrument: async ({ registrarParty, instrumentId }) =>
-        message(await catalogue.instrument(registrarParty, instrumentId)),
+        message(await directory.instrument(registrarParty, instrumentId)),
     }),
   ];
 }

@@ -2,24 +2,24 @@ import type { GetFactoryRequest } from "../../gen/offledger/choice_context/v1/ch
 import type { GetTransferInstructionContextRequest } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import type { Engine } from "../registry/engine.js";
+import type { QueryExecutor } from "../registry/engine.js";
 import type { Choice } from "../registry/registry.js";
 import { transferFactoryReply } from "./context-reply.js";
-import { type Handlers, offer, type Offered } from "./handlers.js";
+import { type Handlers, bind, type ServiceBinding } from "./handlers.js";
 import { contextOf, factoryQuestion } from "./token-standard.js";
 
 /** Transfer instructions: both versions of the token standard have the same operations. */
-export function transferInstructions(engine: Engine): Offered[] {
+export function transferInstructions(executor: QueryExecutor): ServiceBinding[] {
   const context = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
-    contextOf(engine, choice, request, request.transferInstructionId);
+    contextOf(executor, choice, request, request.transferInstructionId);
   const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
     getTransferFactory: (request: GetFactoryRequest) =>
-      engine.ask((registry, scene) =>
-        transferFactoryReply(registry.transferFactory(scene, factoryQuestion(request)), request.excludeDebugFields),
+      executor.execute((registry, context) =>
+        transferFactoryReply(registry.transferFactory(context, factoryQuestion(request)), request.excludeDebugFields),
       ),
     getTransferInstructionAcceptContext: context("transfer-instruction/accept"),
     getTransferInstructionRejectContext: context("transfer-instruction/reject"),
     getTransferInstructionWithdrawContext: context("transfer-instruction/withdraw"),
   };
-  return [offer(V1, handlers), offer(V2, handlers)];
+  return [bind(V1, handlers), bind(V2, handlers)];
 }

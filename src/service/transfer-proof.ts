@@ -1,12 +1,12 @@
 import { VerifyTransferProofResponse_Status as Status } from "../../gen/offledger/transfer/v0/transfer_pb.js";
 import { TransferService } from "../../gen/offledger/transfer/v0/transfer_service_pb.js";
-import type { Engine } from "../registry/engine.js";
-import { offer, type Offered } from "./handlers.js";
+import type { QueryExecutor } from "../registry/engine.js";
+import { bind, type ServiceBinding } from "./handlers.js";
 
 /** Proofs of transfers, from the updates of the ledger. */
-export function transferProofs(engine: Engine): Offered[] {
+export function transferProofs(executor: QueryExecutor): ServiceBinding[] {
   return [
-    offer(TransferService, {
+    bind(TransferService, {
       async verifyTransferProof({ updateId, transfer }) {
         const { sender = "", receiver = "", amount = "", requestedAt = "", executeBefore = "" } = transfer ?? {};
         const { admin = "", id = "" } = transfer?.instrumentId ?? {};
@@ -21,7 +21,7 @@ export function transferProofs(engine: Engine): Offered[] {
           meta: transfer?.meta?.values ?? {},
         };
         const question = { updateId, transfer: terms };
-        const status = await engine.askHistory((utility, history) => utility.transferProof(history, question));
+        const status = await executor.executeHistory((utility, history) => utility.transferProof(history, question));
         return { status: Status[status] };
       },
     }),

@@ -3,7 +3,7 @@ import type { Freshness } from "../registry/engine.js";
 import type { StoreWriter } from "../store/store.js";
 
 /** Puts contracts into a store, for as long as it may. */
-export interface Feeder {
+export interface Ingestor {
   /** A path or a URL, for texts. */
   readonly name: string;
   /** Which contracts it feeds: a store that was fed by another with the same can be gone on with. */
@@ -11,15 +11,15 @@ export interface Feeder {
   /** How often what it reads from was lost since this process began; undefined for a file, which is there. */
   reconnects(): number | undefined;
   /** Begins at what the store has. */
-  feed(writer: StoreWriter, log: Log, signal: AbortSignal): Feeding;
+  start(writer: StoreWriter, log: Log, signal: AbortSignal): Ingestion;
 }
 
 /** A store while it is fed. */
-export interface Feeding extends Freshness {
+export interface Ingestion extends Freshness {
   /** Resolves when the store has its first state from this feeding, or when it is sure to come by itself. Throws where it cannot be had. */
-  readonly begun: Promise<void>;
+  readonly started: Promise<void>;
   /** Why the service is not ready; undefined where it is. */
-  unreadiness(): string | undefined;
+  notReadyReason(): string | undefined;
   /** Offset up to which the store equals what feeds it; undefined before the first state. */
   offset(): number | undefined;
   /** Milliseconds since the store was last known to equal what feeds it; undefined where it never was. */

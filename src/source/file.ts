@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { Config } from "../config/config.js";
 import type { Decoder } from "../ledger/decode.js";
 import { SnapshotFile } from "../ledger/file/snapshot-file.js";
-import type { Feeder } from "./feeder.js";
+import type { Ingestor } from "./feeder.js";
 
 /** How often a snapshot file is looked at, in milliseconds. */
 const POLL_MS = 1_000;
@@ -16,17 +16,17 @@ export function snapshotPath({ snapshot, registry }: Config): string {
   );
 }
 
-export function fileFeeder(path: string, decoder: Decoder): Feeder {
+export function fileIngestor(path: string, decoder: Decoder): Ingestor {
   return {
     name: path,
     origin: `file ${path}`,
     reconnects: () => undefined,
-    feed(writer, log, signal) {
+    start(writer, log, signal) {
       const file = new SnapshotFile(path, decoder, writer);
       let isThere = false;
       const begun = file.start(POLL_MS, {
-        swapped: ({ contracts }) => log.info({ path, contracts: contracts.length }, "serving the changed snapshot"),
-        rejected: (reason) =>
+        onReplaced: ({ contracts }) => log.info({ path, contracts: contracts.length }, "serving the changed snapshot"),
+        onRejected: (reason) =>
           log.error({ path, reason }, "the changed snapshot cannot be served; what was served before goes on"),
       });
       const ended = new Promise<void>((resolve) => {
@@ -35,14 +35,14 @@ export function fileFeeder(path: string, decoder: Decoder): Feeder {
         else signal.addEventListener("abort", close, { once: true });
       });
       return {
-        begun: begun.then(() => {
+        started: begun.then(() => {
           isThere = true;
         }),
         // A file is what there is: nothing is ahead of it.
-        refusal: () => undefined,
-        unreadiness: () => undefined,
+        staleReason: () => undefined,
+        notReadyReason: () => undefined,
         catchUp: () => Promise.resolve(false),
-        offset: () => writer.anchor?.offset,
+        offset: () => writer.checkpoint?.offset,
         age: () => (isThere ? 0 : undefined),
         ended,
       };

@@ -1,17 +1,17 @@
 import type { Config } from "../config/config.js";
 import type { Log } from "../ledger/log.js";
-import { refusalOf, unreadinessOf } from "../ledger/participant/limits.js";
+import { staleReason, notReadyReason } from "../ledger/participant/limits.js";
 import type { History } from "../registry/history.js";
-import { contentsOf } from "../store/postgres/contents.js";
+import { contentId } from "../store/postgres/contents.js";
 import { Database } from "../store/postgres/database.js";
 import { asDatabaseError, DatabaseError } from "../store/postgres/errors.js";
 import { migrate } from "../store/postgres/migrate.js";
-import { Feed } from "../store/postgres/reading/feed.js";
+import { ReplicaSync } from "../store/postgres/reading/feed.js";
 import { Replica } from "../store/postgres/reading/replica.js";
-import type { Kind } from "../store/store.js";
-import type { Feeder } from "./feeder.js";
-import { Mirroring } from "./mirroring.js";
-import { limitsOf, pausing } from "./participant.js";
+import type { Template } from "../store/store.js";
+import type { Ingestor } from "./feeder.js";
+import { LeaderLoop } from "./mirroring.js";
+import { lagLimits, abortablePause } from "./participant.js";
 import type { Source } from "./source.js";
 
 /** What a process on a database does; one of them at the least. */
@@ -35,51 +35,51 @@ const MEGABYTE = 1_000_000;
 const clock = () => performance.now();
 
 /** A store in a database, which any number of processes may share. */
-export function inDatabase(
+export function databaseSource(
   config: Config,
   url: URL,
   roles: Roles,
-  kinds: readonly Kind[],
-  feeder: Feeder,
+  templates: readonly Template[],
+  ingestor: Ingestor,
   historyWith: ((log: () => Log | undefined) => History) | undefined,
   end: AbortController,
 ): Source {
   const { signal } = end;
-  const limits = limitsOf(config);
-  const pause = pausing(signal);
+  const limits = lagLimits(config);
+  const pause = abortablePause(signal);
   const database = new Database(url.href, config.databaseConnections);
-  const contents = contentsOf(kinds, config.totalSupply);
-  const replica = new Replica(database, { kinds, contents, cacheBytes: config.cacheMegabytes * MEGABYTE, clock });
+  const contents = contentId(templates, config.totalSupply);
+  const replica = new Replica(database, { kinds: templates, contents, cacheBytes: config.cacheMegabytes * MEGABYTE, clock });
   let logged: Log | undefined;
-  const feed = new Feed({
+  const replicaSync = new ReplicaSync({
     database,
     replica,
     pause,
     signal,
-    lost: ({ trouble, message }) =>
+    lost: ({ kind, message }) =>
       logged?.warn(
-        { trouble, reason: message },
+        { kind, reason: message },
         "the database cannot be read; what is known is served until it is too old",
       ),
     back: () => logged?.info({}, "the database can be read again"),
   });
-  let mirroring: Mirroring | undefined;
+  let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();
 
   const run = async (log: Log): Promise<void> => {
     while (!signal.aborted && !(await isPrepared(database, log))) await pause(RETRY_MS);
     if (signal.aborted) return;
-    if (roles.mirrors) mirroring = new Mirroring({ database, feeder, contents, log, clock, pause, signal });
-    await Promise.all([roles.answers ? feed.run() : undefined, mirroring?.run()]);
+    if (roles.mirrors) leaderLoop = new LeaderLoop({ database, feeder: ingestor, contents, log, clock, pause, signal });
+    await Promise.all([roles.answers ? replicaSync.run() : undefined, leaderLoop?.run()]);
   };
   const refusal = (): string | undefined => {
-    if (!replica.standing.isOurs) return "the database holds what a service of another configuration has put there";
-    return refusalOf(replica.standing, limits);
+    if (!replica.status.isOurs) return "the database holds what a service of another configuration has put there";
+    return staleReason(replica.status, limits);
   };
   return {
-    name: roles.mirrors ? `${feeder.name} by way of ${nameOf(url)}` : nameOf(url),
+    name: roles.mirrors ? `${ingestor.name} by way of ${nameOf(url)}` : nameOf(url),
     reader: replica,
-    isAtHand: false,
+    isInMemory: false,
     history: historyWith?.(() => logged),
     async start(log) {
       logged = log;
@@ -87,30 +87,30 @@ export function inDatabase(
       try {
         await migrated(database, log);
       } catch (error) {
-        if (!(error instanceof DatabaseError) || error.trouble !== "away") throw error;
+        if (!(error instanceof DatabaseError) || error.kind !== "away") throw error;
         log.warn({ reason: error.message }, "the database cannot be reached; it is tried again");
       }
       running = run(log);
       if (roles.answers) await Promise.race([replica.refresh().catch(() => undefined), pause(RETRY_MS)]);
     },
-    refusal,
-    unreadiness() {
-      if (!roles.answers) return mirroring === undefined ? "the service is starting" : mirroring.unreadiness();
-      const { failure } = replica.standing;
-      if (failure !== undefined) return `the database cannot be ${failure.trouble === "away" ? "reached" : "read"}`;
-      return refusal() ?? unreadinessOf(replica.standing, limits);
+    staleReason: refusal,
+    notReadyReason() {
+      if (!roles.answers) return leaderLoop === undefined ? "the service is starting" : leaderLoop.notReadyReason();
+      const { failure } = replica.status;
+      if (failure !== undefined) return `the database cannot be ${failure.kind === "away" ? "reached" : "read"}`;
+      return refusal() ?? notReadyReason(replica.status, limits);
     },
-    standing() {
-      const { offset, age } = roles.answers ? replica.standing : (mirroring?.standing ?? NOWHERE);
+    status() {
+      const { offset, age } = roles.answers ? replica.status : (leaderLoop?.status ?? NOWHERE);
       return {
         offset,
         age,
-        reconnects: roles.mirrors ? feeder.reconnects() : undefined,
-        isMirroring: roles.mirrors ? (mirroring?.isFeeding ?? false) : undefined,
+        reconnects: roles.mirrors ? ingestor.reconnects() : undefined,
+        isLeader: roles.mirrors ? (leaderLoop?.isLeader ?? false) : undefined,
         pool: database.pool,
       };
     },
-    catchUp: (offset) => feed.catchUp(offset, limits.readWait + ON_THE_WAY_MS),
+    catchUp: (offset) => replicaSync.catchUp(offset, limits.readWait + ON_THE_WAY_MS),
     async close() {
       end.abort();
       await running;
@@ -124,9 +124,9 @@ async function isPrepared(database: Database, log: Log): Promise<boolean> {
     await migrated(database, log);
     return true;
   } catch (error) {
-    const { trouble, message } = asDatabaseError(error);
+    const { kind, message } = asDatabaseError(error);
     // That it is away was said when it was tried first.
-    if (trouble !== "away") log.error({ trouble, reason: message }, "the database cannot be used; it is tried again");
+    if (kind !== "away") log.error({ kind, reason: message }, "the database cannot be used; it is tried again");
     return false;
   }
 }

@@ -1,41 +1,41 @@
 import type { Log } from "../ledger/log.js";
 import type { History } from "../registry/history.js";
 import { MemoryStore } from "../store/memory.js";
-import type { Feeder, Feeding } from "./feeder.js";
+import type { Ingestor, Ingestion } from "./feeder.js";
 import type { Source } from "./source.js";
 
 /** A store in this process, which one feeder keeps up to date. `signal` of `end` ends what else the source has begun. */
-export function inMemory(
-  feeder: Feeder,
+export function memorySource(
+  ingestor: Ingestor,
   historyWith: ((log: () => Log | undefined) => History) | undefined,
   end: AbortController,
 ): Source {
   const store = new MemoryStore();
-  let feeding: Feeding | undefined;
+  let ingestion: Ingestion | undefined;
   let logged: Log | undefined;
   return {
-    name: feeder.name,
+    name: ingestor.name,
     reader: store,
-    isAtHand: true,
+    isInMemory: true,
     history: historyWith?.(() => logged),
     async start(log) {
       logged = log;
-      feeding = feeder.feed(store, log, end.signal);
-      await feeding.begun;
+      ingestion = ingestor.start(store, log, end.signal);
+      await ingestion.started;
     },
-    refusal: () => (feeding === undefined ? "the service is starting" : feeding.refusal()),
-    unreadiness: () => (feeding === undefined ? "the service is starting" : feeding.unreadiness()),
-    standing: () => ({
-      offset: feeding?.offset(),
-      age: feeding?.age(),
-      reconnects: feeder.reconnects(),
-      isMirroring: feeding !== undefined,
+    staleReason: () => (ingestion === undefined ? "the service is starting" : ingestion.staleReason()),
+    notReadyReason: () => (ingestion === undefined ? "the service is starting" : ingestion.notReadyReason()),
+    status: () => ({
+      offset: ingestion?.offset(),
+      age: ingestion?.age(),
+      reconnects: ingestor.reconnects(),
+      isLeader: ingestion !== undefined,
       pool: undefined,
     }),
-    catchUp: (offset) => feeding?.catchUp(offset) ?? Promise.resolve(false),
+    catchUp: (offset) => ingestion?.catchUp(offset) ?? Promise.resolve(false),
     async close() {
       end.abort();
-      await feeding?.ended;
+      await ingestion?.ended;
     },
   };
 }

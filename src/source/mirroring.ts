@@ -1,11 +1,11 @@
 import type { Log } from "../ledger/log.js";
-import type { CopyStanding } from "../ledger/participant/limits.js";
+import type { MirrorAge } from "../ledger/participant/limits.js";
 import { channels } from "../store/postgres/channels.js";
 import type { Database } from "../store/postgres/database.js";
 import { asDatabaseError, type DatabaseError } from "../store/postgres/errors.js";
-import { Lease, type Term } from "../store/postgres/writing/lease.js";
-import { PostgresWriter, type Written } from "../store/postgres/writing/writer.js";
-import type { Feeder, Feeding } from "./feeder.js";
+import { Lease, type LeadershipTerm } from "../store/postgres/writing/lease.js";
+import { PostgresWriter, type ContentIdentity } from "../store/postgres/writing/writer.js";
+import type { Ingestor, Ingestion } from "./feeder.js";
 
 /** How long to wait before the lease is tried for again, the first time and at most, in milliseconds. */
 const FIRST_PAUSE_MS = 200;
@@ -18,11 +18,11 @@ const CLEAR_MS = 60_000;
 /** How often it is looked whether it is time for that, and whether the term is over, in milliseconds. */
 const LOOK_MS = 1_000;
 
-const TOLD = { name: "told", text: `SELECT pg_notify('${channels.told}', $1)` };
+const TOLD = { name: "told", text: `SELECT pg_notify('${channels.caughtUp}', $1)` };
 
-export interface MirroringParts {
+export interface LeaderLoopOptions {
   readonly database: Database;
-  readonly feeder: Feeder;
+  readonly feeder: Ingestor;
   readonly contents: string;
   readonly log: Log;
   /** Milliseconds since any moment, and never backwards. */
@@ -32,35 +32,35 @@ export interface MirroringParts {
 }
 
 /** Feeds a database whenever this process has the lease, and stands by where another has it. */
-export class Mirroring {
-  readonly #parts: MirroringParts;
-  #feeding: Feeding | undefined;
+export class LeaderLoop {
+  readonly #parts: LeaderLoopOptions;
+  #ingestion: Ingestion | undefined;
   /** Whether it has had the lease, or seen that another has it. */
   #isPlaced = false;
   #failure: DatabaseError | undefined;
   /** Why the contracts could not be had when it was tried last; undefined where they could. */
   #missing: string | undefined;
 
-  constructor(parts: MirroringParts) {
+  constructor(parts: LeaderLoopOptions) {
     this.#parts = parts;
   }
 
   /** Why it does not do its part; undefined where it does, or stands by. */
-  unreadiness(): string | undefined {
+  notReadyReason(): string | undefined {
     if (this.#failure !== undefined) return "the database cannot be written";
     if (this.#missing !== undefined) return "the contracts cannot be read";
     if (!this.#isPlaced) return "the service is starting";
-    return this.#feeding?.unreadiness();
+    return this.#ingestion?.notReadyReason();
   }
 
   /** Whether it has the lease, and feeds the database. */
-  get isFeeding(): boolean {
-    return this.#feeding !== undefined;
+  get isLeader(): boolean {
+    return this.#ingestion !== undefined;
   }
 
   /** How far the database is, as far as this process knows: only while it feeds it. */
-  get standing(): CopyStanding {
-    return { offset: this.#feeding?.offset(), age: this.#feeding?.age() };
+  get status(): MirrorAge {
+    return { offset: this.#ingestion?.offset(), age: this.#ingestion?.age() };
   }
 
   /** Ends when the signal is aborted, and not before. */
@@ -70,7 +70,7 @@ export class Mirroring {
       database,
       pause,
       signal,
-      waiting: () => {
+      onStandby: () => {
         this.#failure = undefined;
         this.#missing = undefined;
         this.#isPlaced = true;
@@ -91,9 +91,9 @@ export class Mirroring {
   }
 
   /** Feeds the store for one term. */
-  async #serve(term: Term): Promise<void> {
+  async #serve(term: LeadershipTerm): Promise<void> {
     const { database, feeder, contents, log } = this.#parts;
-    const written: Written = { contents, origin: feeder.origin };
+    const written: ContentIdentity = { contents, origin: feeder.origin };
     const { epoch, signal } = term;
     const lost = (error: DatabaseError) => {
       this.#fail(error);
@@ -101,13 +101,13 @@ export class Mirroring {
     };
     const writer = await PostgresWriter.begin(database, epoch, written, lost, signal);
     this.#failure = undefined;
-    log.info({ epoch, offset: writer.anchor?.offset }, "this process writes the database now");
-    const feeding = feeder.feed(writer, log, signal);
-    this.#feeding = feeding;
+    log.info({ epoch, offset: writer.checkpoint?.offset }, "this process writes the database now");
+    const ingestion = feeder.start(writer, log, signal);
+    this.#ingestion = ingestion;
     this.#isPlaced = true;
-    term.age = () => feeding.age();
-    term.asked = (question) => void this.#answer(feeding, question);
-    feeding.begun.then(
+    term.age = () => ingestion.age();
+    term.onCatchUpRequest = (question) => void this.#answer(ingestion, question);
+    ingestion.started.then(
       () => {
         this.#missing = undefined;
       },
@@ -117,17 +117,17 @@ export class Mirroring {
       },
     );
     try {
-      await Promise.all([feeding.ended, this.#keepClearing(writer, signal)]);
+      await Promise.all([ingestion.ended, this.#keepClearing(writer, signal)]);
     } finally {
-      if (this.#feeding === feeding) this.#feeding = undefined;
+      if (this.#ingestion === ingestion) this.#ingestion = undefined;
       log.info({ epoch }, "this process does not write the database any more");
     }
   }
 
   /** Catches up with the ledger for another process, and tells it when that is done. */
-  async #answer(feeding: Feeding, question: string): Promise<void> {
+  async #answer(ingestion: Ingestion, question: string): Promise<void> {
     try {
-      await feeding.catchUp(Number.MAX_SAFE_INTEGER);
+      await ingestion.catchUp(Number.MAX_SAFE_INTEGER);
       await this.#parts.database.query(TOLD, [question]);
     } catch {
       // Whoever asked waits no longer than a request may.
@@ -157,7 +157,7 @@ export class Mirroring {
     const isNew = this.#failure?.message !== error.message;
     this.#failure = error;
     if (!isNew || signal.aborted) return;
-    const { trouble, message } = error;
-    log.warn({ trouble, reason: message }, "the database cannot be written; it is tried again");
+    const { kind, message } = error;
+    log.warn({ kind, reason: message }, "the database cannot be written; it is tried again");
   }
 }

@@ -3,7 +3,7 @@ import type { Log } from "../ledger/log.js";
 import type { Freshness } from "../registry/engine.js";
 import type { History } from "../registry/history.js";
 import type { StoreReader } from "../store/store.js";
-import type { SourceStanding } from "./standing.js";
+import type { SourceStatus } from "./standing.js";
 
 /** A store that is kept up to date, and says how recent it is. */
 export interface Source extends Freshness {
@@ -11,7 +11,7 @@ export interface Source extends Freshness {
   readonly name: string;
   readonly reader: StoreReader;
   /** Whether all contracts are in the memory of this process, so that all of them may be looked at. */
-  readonly isAtHand: boolean;
+  readonly isInMemory: boolean;
   /** Looks up what has been; undefined for a file, which tells only what is. */
   readonly history: History | undefined;
   /**
@@ -21,9 +21,9 @@ export interface Source extends Freshness {
    */
   start(log: Log): Promise<void>;
   /** Why the service is not ready; undefined where it is. */
-  unreadiness(): string | undefined;
+  notReadyReason(): string | undefined;
   /** How it stands, for whoever watches. */
-  standing(): SourceStanding;
+  status(): SourceStatus;
   /** Ends, and waits for what is under way. */
   close(): Promise<void>;
 }

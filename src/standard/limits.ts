@@ -1,5 +1,5 @@
 /** What a caller may take of the standard services. Times are in milliseconds. */
-export interface Limits {
+export interface StreamLimits {
   /** Largest message of a request, in bytes: names and numbers need little. */
   readonly messageBytes: number;
   /** How often it is looked whether the service is ready, while anybody watches. */
@@ -18,7 +18,7 @@ export interface Limits {
   readonly questions: number;
 }
 
-export const standardLimits: Limits = {
+export const DEFAULT_STREAM_LIMITS: StreamLimits = {
   messageBytes: 64 * 1024,
   lookMs: 500,
   watches: 100,

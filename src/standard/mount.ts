@@ -6,9 +6,9 @@ import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { protocolOf } from "../wire/protocol.js";
 import { outcomeOfAnswer } from "../wire/rpc/outcome.js";
-import { blameCaller } from "../wire/rpc/undecodable.js";
-import { readRest } from "../wire/unread.js";
-import { put, takeOver } from "../wire/sending.js";
+import { asInvalidArgument } from "../wire/rpc/undecodable.js";
+import { drainBody } from "../wire/unread.js";
+import { setHeaders, hijack } from "../wire/sending.js";
 
 /** Trailers of gRPC-Web stand in the body, which is not kept here. */
 const NOTHING = Buffer.alloc(0);
@@ -20,9 +20,9 @@ export function mount(server: FastifyInstance, { handlers }: ConnectRouter, repo
   server.addContentTypeParser("*", (_request, _payload, done) => done(null));
   for (const handler of handlers) {
     // What corrects an error has to have all of the answer.
-    const handle = handler.method.methodKind === "unary" ? blameCaller(handler) : handler;
+    const handle = handler.method.methodKind === "unary" ? asInvalidArgument(handler) : handler;
     const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
-      put(reply.raw, takeOver(reply));
+      setHeaders(reply.raw, hijack(reply));
       serve(handle, request, reply.raw).catch((error: unknown) => {
         // Who has gone needs no answer.
         if (ConnectError.from(error).code !== Code.Aborted) report(error);
@@ -36,21 +36,21 @@ export function mount(server: FastifyInstance, { handlers }: ConnectRouter, repo
 }
 
 async function serve(handle: UniversalHandler, request: FastifyRequest, response: ServerResponse): Promise<void> {
-  const { exchange, raw } = request;
-  exchange.operation = handle.requestPath.slice(1);
-  exchange.protocol = protocolOf(request);
+  const { record, raw } = request;
+  record.operation = handle.requestPath.slice(1);
+  record.protocol = protocolOf(request);
   leaveNothing(raw, response);
   const asked = universalRequestFromNodeRequest(raw, response, undefined, undefined);
   // A body that is not decoded comes as bytes.
   const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-  response.once("close", () => exchange.end(Code.Canceled));
+  response.once("close", () => record.end(Code.Canceled));
   try {
     const answer = await handle({ ...asked, body });
     // As in wire/rpc/stock.ts: the promise behind this does not always resolve.
-    response.once("finish", () => exchange.end(outcomeOfAnswer(answer, exchange.protocol, NOTHING)));
+    response.once("finish", () => record.end(outcomeOfAnswer(answer, record.protocol, NOTHING)));
     await universalResponseToNodeResponse(answer, response);
   } catch (error) {
-    exchange.end(Code.Canceled);
+    record.end(Code.Canceled);
     throw error;
   }
 }
@@ -61,14 +61,14 @@ async function serve(handle: UniversalHandler, request: FastifyRequest, response
  */
 function leaveNothing(request: IncomingMessage, response: ServerResponse): void {
   if (request instanceof IncomingMessage) {
-    response.once("finish", () => void readRest(request));
+    response.once("finish", () => void drainBody(request));
     return;
   }
   const { stream } = request as unknown as Http2ServerRequest;
   const close = () => {
     stream.close(constants.NGHTTP2_NO_ERROR);
     // A stream with bytes that nobody takes stays.
-    void readRest(request);
+    void drainBody(request);
   };
   // Behind the listener that sends the trailers.
   stream.once("wantTrailers", () => setImmediate(close));

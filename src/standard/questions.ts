@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { tooMany } from "./errors.js";
-import type { Limits } from "./limits.js";
+import type { StreamLimits } from "./limits.js";
 
 /**
  * The questions of a stream, one by one, within limits. Throws the signal's reason
@@ -8,16 +8,16 @@ import type { Limits } from "./limits.js";
  * resource_exhausted where there are too many. What is not read is left: whoever
  * waits for it to end would wait for the caller.
  */
-export async function* questions<T>(
+export async function* boundedRequests<T>(
   asked: AsyncIterable<T>,
   signal: AbortSignal,
-  { silentMs, questions: most }: Limits,
+  { silentMs, questions: max }: StreamLimits,
 ): AsyncGenerator<T> {
   const iterator = asked[Symbol.asyncIterator]();
   for (let count = 0; ; count++) {
     const { done, value } = await nextOf(iterator, signal, silentMs);
     if (done === true) return;
-    if (count === most) throw tooMany(`${most} questions are all that one stream may ask; open another`);
+    if (count === max) throw tooMany(`${max} questions are all that one stream may ask; open another`);
     yield value;
   }
 }

@@ -14,12 +14,12 @@ export class Readiness {
 
   constructor(
     /** Why the service is not ready; undefined where it is. */
-    private readonly unreadiness: () => string | undefined,
+    private readonly notReadyReason: () => string | undefined,
     private readonly lookMs: number,
   ) {}
 
   get isReady(): boolean {
-    return this.unreadiness() === undefined;
+    return this.notReadyReason() === undefined;
   }
 
   /** Ends when the state is not `known` any more, or when the signal aborts. */

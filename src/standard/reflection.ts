@@ -3,8 +3,8 @@ import { Code, type HandlerContext } from "@connectrpc/connect";
 import type { ServerReflectionRequest as RequestV1 } from "../../gen/grpc/reflection/v1/reflection_pb.js";
 import type { ServerReflectionRequest as RequestV1Alpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { type Descriptors, withImports } from "./descriptors.js";
-import type { Limits } from "./limits.js";
-import { questions } from "./questions.js";
+import type { StreamLimits } from "./limits.js";
+import { boundedRequests } from "./questions.js";
 import type { Streams } from "./streams.js";
 
 /** Both versions ask the same. */
@@ -21,12 +21,12 @@ type Answer =
   | { readonly case: "errorResponse"; readonly value: { readonly errorCode: number; readonly errorMessage: string } };
 
 /** The one rpc of grpc.reflection, for either version. `descriptors` gives the definitions when they are first asked for. */
-export function reflection(descriptors: () => Descriptors, streams: Streams, limits: Limits) {
+export function reflection(descriptors: () => Descriptors, streams: Streams, limits: StreamLimits) {
   return async function* <R extends Request>(requests: AsyncIterable<R>, { signal: caller }: HandlerContext) {
     const { signal, end } = streams.begin(caller);
     try {
       const sent = new Set<DescFile>();
-      for await (const request of questions(requests, signal, limits)) {
+      for await (const request of boundedRequests(requests, signal, limits)) {
         const messageResponse = answer(request, descriptors(), sent);
         yield { validHost: request.host, originalRequest: request, messageResponse };
       }

@@ -8,7 +8,7 @@ import { ServerReflection } from "../../gen/grpc/reflection/v1/reflection_pb.js"
 import { ServerReflection as ServerReflectionV1Alpha } from "../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { Descriptors } from "./descriptors.js";
 import { health } from "./health.js";
-import { type Limits, standardLimits } from "./limits.js";
+import { type StreamLimits, DEFAULT_STREAM_LIMITS } from "./limits.js";
 import { mount } from "./mount.js";
 import { Readiness } from "./readiness.js";
 import { reflection } from "./reflection.js";
@@ -17,26 +17,26 @@ import { Streams } from "./streams.js";
 /** The largest that connect-es allows: no answer of the service is compressed. */
 const NEVER_COMPRESS = 0xffffffff;
 
-export interface StandardParts {
+export interface StandardServicesOptions {
   /** The services that the server has besides. */
   readonly services: readonly DescService[];
   /** Why the service is not ready; undefined where it is. */
-  readonly unreadiness: () => string | undefined;
+  readonly notReadyReason: () => string | undefined;
   /** Whether clients are told the definitions of the services; yes where it is not said. */
   readonly reflects?: boolean;
   /** Told of what is a defect of ours. */
   readonly report: (defect: unknown) => void;
   /** In place of the usual ones. */
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<StreamLimits>;
 }
 
 /**
  * A plugin that serves grpc.health.v1.Health and grpc.reflection v1 and v1alpha, by
  * every protocol. Streams that are open end when the server closes.
  */
-export function standard({ services, unreadiness, reflects = true, report, limits: other }: StandardParts) {
+export function standardServices({ services, notReadyReason, reflects = true, report, limits: other }: StandardServicesOptions) {
   return async (server: FastifyInstance): Promise<void> => {
-    const limits = { ...standardLimits, ...other };
+    const limits = { ...DEFAULT_STREAM_LIMITS, ...other };
     const watches = new Streams("watches", limits.watches, limits.watchMs);
     const reflections = new Streams("streams of reflection", limits.reflections, limits.reflectionMs);
     const served = [...services, Health, ...(reflects ? [ServerReflection, ServerReflectionV1Alpha] : [])];
@@ -48,7 +48,7 @@ export function standard({ services, unreadiness, reflects = true, report, limit
       readMaxBytes: limits.messageBytes,
       acceptCompression: [compressionGzip],
       compressMinBytes: NEVER_COMPRESS,
-    }).service(Health, health(names, new Readiness(unreadiness, limits.lookMs), watches));
+    }).service(Health, health(names, new Readiness(notReadyReason, limits.lookMs), watches));
     if (reflects) {
       router
         .service(ServerReflection, { serverReflectionInfo: reflect })

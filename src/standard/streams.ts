@@ -1,5 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { over, tooMany } from "./errors.js";
+import { streamOver, tooMany } from "./errors.js";
 
 /** One stream that is open. */
 export interface OpenStream {
@@ -17,7 +17,7 @@ export class Streams {
   /** `what` names the kind in errors. */
   constructor(
     private readonly what: string,
-    private readonly most: number,
+    private readonly max: number,
     private readonly lastMs: number,
   ) {}
 
@@ -32,8 +32,8 @@ export class Streams {
   /** Opens one for a caller. Throws resource_exhausted where there are too many, and unavailable where the service stops. */
   begin(caller: AbortSignal): OpenStream {
     if (this.#isClosing) throw stopping();
-    if (this.#open.size >= this.most) {
-      throw tooMany(`${this.most} ${this.what} are open, which is all that there may be; ask again later`);
+    if (this.#open.size >= this.max) {
+      throw tooMany(`${this.max} ${this.what} are open, which is all that there may be; ask again later`);
     }
     const controller = new AbortController();
     const abort = (reason: ConnectError) => controller.abort(reason);
@@ -43,7 +43,7 @@ export class Streams {
       caller.removeEventListener("abort", onGone);
       this.#open.delete(abort);
     };
-    const timer = setTimeout(abort, this.lastMs, over(`the stream has lasted ${this.lastMs} ms; open another`));
+    const timer = setTimeout(abort, this.lastMs, streamOver(`the stream has lasted ${this.lastMs} ms; open another`));
     this.#open.add(abort);
     caller.addEventListener("abort", onGone);
     if (caller.aborted) onGone();
@@ -57,4 +57,4 @@ export class Streams {
   }
 }
 
-const stopping = (): ConnectError => over("the service is stopping; ask again");
+const stopping = (): ConnectError => streamOver("the service is stopping; ask again");

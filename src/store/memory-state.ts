@@ -1,45 +1,45 @@
-import { anew } from "./anew.js";
-import { RecentlyRead } from "./recently-read.js";
+import { compactClone } from "./anew.js";
+import { HotContractCache } from "./recently-read.js";
 import {
-  ARCHIVED_KEPT,
-  type Census,
+  MAX_ARCHIVED_IDS,
+  type TemplateCount,
   type Change,
   type Contract,
-  type Counted,
-  isHeld,
-  type Kind,
+  type CountedOnly,
+  isStored,
+  type Template,
   newestFirst,
 } from "./store.js";
-import { Tallies } from "./tallies.js";
+import { Aggregates } from "./tallies.js";
 
 /** The contracts of one offset with their indexes, changed in place by updates. */
 export class MemoryState {
   #offset: number;
   #asOf: number | undefined;
   readonly #contracts = new Map<string, Contract>();
-  readonly #recent = new RecentlyRead();
+  readonly #recent = new HotContractCache();
   /** Each list newest first. A list is never changed, but replaced: readers may hold one. */
   readonly #byKey = new Map<string, readonly Contract[]>();
-  readonly #byKind = new Map<Kind, Set<string>>();
+  readonly #byKind = new Map<Template, Set<string>>();
   /** In the order of archival, the oldest first. */
   readonly #archived = new Set<string>();
-  readonly #tallies = new Tallies();
+  readonly #aggregates = new Aggregates();
 
   /** Throws where a contract id appears twice. */
-  constructor(contracts: Iterable<Contract | Counted>, offset: number, asOf: number | undefined) {
+  constructor(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf: number | undefined) {
     this.#offset = offset;
     this.#asOf = asOf;
     const lists = new Map<string, Contract[]>();
     for (const contract of contracts) {
       const { contractId } = contract;
-      if (this.#contracts.has(contractId) || this.#tallies.isCounted(contractId)) {
+      if (this.#contracts.has(contractId) || this.#aggregates.isCounted(contractId)) {
         throw new Error(`contract ${contractId} appears twice`);
       }
-      this.#tallies.add(contract);
-      if (!isHeld(contract)) continue;
+      this.#aggregates.add(contract);
+      if (!isStored(contract)) continue;
       this.#contracts.set(contractId, contract);
-      this.#ofKind(contract.kind).add(contract.contractId);
-      for (const key of contract.keys) append(lists, key, contract);
+      this.#ofKind(contract.template).add(contract.contractId);
+      for (const key of contract.indexKeys) append(lists, key, contract);
     }
     for (const [key, list] of lists) this.#byKey.set(key, list.toSorted(newestFirst));
   }
@@ -52,12 +52,12 @@ export class MemoryState {
     return this.#asOf;
   }
 
-  census(): readonly Census[] {
-    return this.#tallies.census();
+  templateCounts(): readonly TemplateCount[] {
+    return this.#aggregates.templateCounts();
   }
 
   sum(name: string): bigint {
-    return this.#tallies.sum(name);
+    return this.#aggregates.sum(name);
   }
 
   /** `mayMakeAnew`: see `#given`. */
@@ -75,9 +75,9 @@ export class MemoryState {
     return this.#byKey.get(key) ?? [];
   }
 
-  ofKind(kind: Kind): readonly Contract[] {
+  byTemplate(template: Template): readonly Contract[] {
     const found: Contract[] = [];
-    for (const contractId of this.#byKind.get(kind) ?? []) {
+    for (const contractId of this.#byKind.get(template) ?? []) {
       const contract = this.#contracts.get(contractId);
       if (contract === undefined) throw new Error(`contract ${contractId} is listed under its kind, and is not held`);
       found.push(contract);
@@ -94,8 +94,8 @@ export class MemoryState {
    * is derived. Not to be called in a reading that may have got the contract already.
    */
   #given(found: Contract): Contract {
-    if (found.derived !== undefined || found.keys.length > 0) return found;
-    const made = anew(found);
+    if (found.slots !== undefined || found.indexKeys.length > 0) return found;
+    const made = compactClone(found);
     this.#contracts.set(found.contractId, made);
     return made;
   }
@@ -111,29 +111,29 @@ export class MemoryState {
   #apply(change: Change): void {
     if ("archived" in change) {
       this.#remove(change.archived);
-      this.#tallies.removeCounted(change.archived);
+      this.#aggregates.removeCounted(change.archived);
       this.#remember(change.archived);
     } else if ("unassigned" in change) {
       const known = this.#contracts.get(change.unassigned);
       // At the same counter the contract has arrived already, and this event is the older one.
       if (known === undefined || change.reassignmentCounter <= known.reassignmentCounter) return;
       this.#put(unassigned(known, change.reassignmentCounter));
-    } else if (isHeld(change.active)) {
+    } else if (isStored(change.active)) {
       const known = this.#contracts.get(change.active.contractId);
       if (known === undefined || change.active.reassignmentCounter >= known.reassignmentCounter)
         this.#put(change.active);
-    } else if (!this.#tallies.isCounted(change.active.contractId)) {
+    } else if (!this.#aggregates.isCounted(change.active.contractId)) {
       // Wherever it is assigned, it counts once.
-      this.#tallies.add(change.active);
+      this.#aggregates.add(change.active);
     }
   }
 
   #put(contract: Contract): void {
     this.#remove(contract.contractId);
-    this.#tallies.add(contract);
+    this.#aggregates.add(contract);
     this.#contracts.set(contract.contractId, contract);
-    this.#ofKind(contract.kind).add(contract.contractId);
-    for (const key of contract.keys) {
+    this.#ofKind(contract.template).add(contract.contractId);
+    for (const key of contract.indexKeys) {
       const list = this.#byKey.get(key) ?? [];
       const at = list.findIndex((other) => newestFirst(contract, other) < 0);
       this.#byKey.set(key, list.toSpliced(at === -1 ? list.length : at, 0, contract));
@@ -144,10 +144,10 @@ export class MemoryState {
     const known = this.#contracts.get(contractId);
     if (known === undefined) return;
     this.#contracts.delete(contractId);
-    this.#recent.forget(contractId);
-    this.#tallies.remove(known);
-    this.#byKind.get(known.kind)?.delete(contractId);
-    for (const key of known.keys) {
+    this.#recent.delete(contractId);
+    this.#aggregates.remove(known);
+    this.#byKind.get(known.template)?.delete(contractId);
+    for (const key of known.indexKeys) {
       const list = (this.#byKey.get(key) ?? []).filter((contract) => contract !== known);
       if (list.length === 0) this.#byKey.delete(key);
       else this.#byKey.set(key, list);
@@ -157,16 +157,16 @@ export class MemoryState {
   #remember(contractId: string): void {
     this.#archived.add(contractId);
     for (const oldest of this.#archived) {
-      if (this.#archived.size <= ARCHIVED_KEPT) break;
+      if (this.#archived.size <= MAX_ARCHIVED_IDS) break;
       this.#archived.delete(oldest);
     }
   }
 
-  #ofKind(kind: Kind): Set<string> {
-    const known = this.#byKind.get(kind);
+  #ofKind(template: Template): Set<string> {
+    const known = this.#byKind.get(template);
     if (known !== undefined) return known;
     const made = new Set<string>();
-    this.#byKind.set(kind, made);
+    this.#byKind.set(template, made);
     return made;
   }
 }
@@ -180,12 +180,12 @@ function append(lists: Map<string, Contract[]>, key: string, contract: Contract)
 /** The contract between two synchronizers. Its fields are named for the sake of speed; see decode.ts. */
 function unassigned(known: Contract, reassignmentCounter: number): Contract {
   return {
-    facts: known.facts,
-    kind: known.kind,
+    fields: known.fields,
+    template: known.template,
     synchronizerId: undefined,
-    derived: undefined,
-    keys: known.keys,
-    share: known.share,
+    slots: undefined,
+    indexKeys: known.indexKeys,
+    supply: known.supply,
     contractId: known.contractId,
     templateId: known.templateId,
     payload: known.payload,

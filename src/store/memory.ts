@@ -1,10 +1,10 @@
 import {
-  type Anchor,
-  type Census,
+  type Checkpoint,
+  type TemplateCount,
   type Change,
   type Contract,
-  type Counted,
-  type Kind,
+  type CountedOnly,
+  type Template,
   newestFirst,
   NotReady,
   type StoreReader,
@@ -16,10 +16,10 @@ import { MemoryState } from "./memory-state.js";
 /** A store in the memory of this process. Starts empty: not ready. */
 export class MemoryStore implements StoreReader, StoreWriter {
   #state: MemoryState | undefined;
-  #anchor: Anchor | undefined;
+  #checkpoint: Checkpoint | undefined;
 
-  get anchor(): Anchor | undefined {
-    return this.#anchor;
+  get checkpoint(): Checkpoint | undefined {
+    return this.#checkpoint;
   }
 
   /** Nothing changes the state while `use` runs, since it does not wait. */
@@ -28,14 +28,14 @@ export class MemoryStore implements StoreReader, StoreWriter {
     return use(new StateView(this.#state));
   }
 
-  async replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void> {
+  async replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void> {
     this.#state = new MemoryState(contracts, offset, asOf);
-    this.#anchor = { offset, updateId: undefined };
+    this.#checkpoint = { offset, updateId: undefined };
   }
 
   async apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void> {
     if (this.#state === undefined) throw new NotReady();
-    if (offset > this.#state.offset) this.#anchor = { offset, updateId };
+    if (offset > this.#state.offset) this.#checkpoint = { offset, updateId };
     this.#state.apply(changes, offset, asOf);
   }
 }
@@ -44,7 +44,7 @@ export class MemoryStore implements StoreReader, StoreWriter {
 class StateView implements View {
   readonly offset: number;
   readonly asOf: number | undefined;
-  readonly fetches = false;
+  readonly wantsPrefetch = false;
   readonly #state: MemoryState;
   /** Who has listed a kind has its contracts as they are. Start-up and checks list hundreds of thousands, of which few will be asked for. */
   #hasListed = false;
@@ -55,35 +55,35 @@ class StateView implements View {
     this.asOf = state.asOf;
   }
 
-  foresee(): void {}
+  prefetch(): void {}
 
-  byId<F>(kind: Kind<F>, contractId: string): Contract<F> | undefined {
+  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
     const contract = this.#current().byId(contractId, !this.#hasListed);
     // A contract's facts are of its own kind.
-    return contract?.kind === kind ? (contract as Contract<F>) : undefined;
+    return contract?.template === template ? (contract as Contract<F>) : undefined;
   }
 
-  byKey<F>(kind: Kind<F>, key: string): readonly Contract<F>[] {
+  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
     const found = this.#current().byKey(key);
     // Hardly ever do two kinds share a key.
     for (const contract of found) {
-      if (contract.kind !== kind) return found.filter((one) => one.kind === kind) as Contract<F>[];
+      if (contract.template !== template) return found.filter((one) => one.template === template) as Contract<F>[];
     }
     return found as readonly Contract<F>[];
   }
 
-  all<F>(kind: Kind<F>): readonly Contract<F>[] {
+  all<F>(template: Template<F>): readonly Contract<F>[] {
     this.#hasListed = true;
     // The state files a contract under its own kind.
-    return this.#current().ofKind(kind).toSorted(newestFirst) as Contract<F>[];
+    return this.#current().byTemplate(template).toSorted(newestFirst) as Contract<F>[];
   }
 
   wasArchived(contractId: string): boolean {
     return this.#current().wasArchived(contractId);
   }
 
-  census(): readonly Census[] {
-    return this.#current().census();
+  templateCounts(): readonly TemplateCount[] {
+    return this.#current().templateCounts();
   }
 
   sums(names: readonly string[]): readonly bigint[] {

@@ -1,4 +1,4 @@
-import { Generations } from "../generations.js";
+import { GenerationalCache } from "../generations.js";
 import type { Contract } from "./store.js";
 
 /** How many contracts a generation has. */
@@ -12,7 +12,7 @@ const GENERATION = 4_096;
  * stands there and for its text; here all of it lies together. A contract has to
  * be forgotten when it is archived, or another takes its place.
  */
-export class RecentlyRead extends Generations<Contract> {
+export class HotContractCache extends GenerationalCache<Contract> {
   constructor() {
     // A copy of the id lies with the others, and is no part of a text that a caller sent.
     super(GENERATION, ({ contractId }) => Buffer.from(contractId).toString());

@@ -13,9 +13,9 @@ export interface JsonObject {
  * A kind of contract that a registry knows. Package ids change with every
  * upgrade, so a kind is known by its package name and entity alone.
  */
-export interface Kind<F = unknown> {
+export interface Template<F = unknown> {
   /** `Module:Entity`, for example `Utility.Registry.V0.Rule.Transfer:TransferRule`. */
-  readonly entity: string;
+  readonly qualifiedName: string;
   /** Name of the package, for example `utility-registry-v0`. */
   readonly packageName: string;
   /**
@@ -24,17 +24,17 @@ export interface Kind<F = unknown> {
    * not kept. Throws an Error that names the field where the arguments are not
    * of this kind.
    */
-  read(payload: JsonObject): Reading<F> | undefined;
+  parse(payload: JsonObject): ParsedPayload<F> | undefined;
   /**
    * What a contract adds to a sum over all of them, also over those that are not
    * kept. Undefined for a kind that nothing is summed of. Called only where sums
    * are asked for; throws as `read` does.
    */
-  share?(payload: JsonObject): Share;
+  supplyContribution?(payload: JsonObject): SupplyContribution;
 }
 
 /** What one contract adds to a sum. */
-export interface Share {
+export interface SupplyContribution {
   /** Names the sum; made by `key`. */
   readonly sum: string;
   /** In the smallest unit, whichever that is for the sum. */
@@ -42,25 +42,25 @@ export interface Share {
 }
 
 /** What a kind reads from the payload of a contract. */
-export interface Reading<F> {
+export interface ParsedPayload<F> {
   /** The fields that the rules use. Data that nobody changes: where they are a plain object, a store may give a copy. */
-  readonly facts: F;
+  readonly fields: F;
   /** Every key under which the contract can be found; see `key`. */
-  readonly keys: readonly string[];
+  readonly indexKeys: readonly string[];
 }
 
 /** A contract that has been created and not archived. */
 export interface Contract<F = unknown> {
   /** 138 hexadecimal characters or more, on a real ledger. */
   readonly contractId: string;
-  readonly kind: Kind<F>;
+  readonly template: Template<F>;
   /** Fully qualified: `packageId:Module:Entity`. */
   readonly templateId: string;
   /** The arguments that created it, as the ledger encodes them: JSON text, which takes far less memory than its objects. */
   readonly payload: string;
   /** What `kind.read` made of the payload. */
-  readonly facts: F;
-  readonly keys: readonly string[];
+  readonly fields: F;
+  readonly indexKeys: readonly string[];
   /** Base64, unchanged as the ledger gave it. */
   readonly createdEventBlob: string;
   /** Ledger effective time of creation: RFC 3339 in UTC, as the ledger gave it. */
@@ -72,31 +72,31 @@ export interface Contract<F = unknown> {
   /** Grows by one with each reassignment; 0 from creation to the first. */
   readonly reassignmentCounter: number;
   /** What it adds to a sum; undefined where nothing is summed. */
-  readonly share: Share | undefined;
+  readonly supply: SupplyContribution | undefined;
   /**
    * What was derived from it and is kept with it: undefined or empty until something is. Nobody touches it but
    * registry/derived.ts, and a store before it gives the contract to anybody.
    */
-  derived: unknown[] | undefined;
+  slots: unknown[] | undefined;
 }
 
 /** A contract of which nothing is kept but what it adds to a sum. It cannot be found. */
-export interface Counted extends Pick<Contract, "contractId" | "synchronizerId" | "reassignmentCounter"> {
-  readonly share: Share;
+export interface CountedOnly extends Pick<Contract, "contractId" | "synchronizerId" | "reassignmentCounter"> {
+  readonly supply: SupplyContribution;
 }
 
 /** Contracts of one kind and package. */
-export interface Census {
-  readonly kind: Kind;
+export interface TemplateCount {
+  readonly template: Template;
   readonly packageId: string;
   /** At least 1. */
   readonly count: number;
 }
 
 /** Asks for one contract by id, or for all that carry a key; of one kind. */
-export type Question<F = unknown> =
-  | { readonly kind: Kind<F>; readonly contractId: string }
-  | { readonly kind: Kind<F>; readonly key: string };
+export type ContractLookup<F = unknown> =
+  | { readonly template: Template<F>; readonly contractId: string }
+  | { readonly template: Template<F>; readonly indexKey: string };
 
 /**
  * One state of the store: everything read through it is of the same offset, and a
@@ -111,41 +111,41 @@ export interface View {
   /** Time on the ledger of the latest change, in microseconds since 1970; undefined where the writer did not say. */
   readonly asOf: number | undefined;
   /** Whether it has to fetch what is asked for, and listens to what is foreseen: where not, it is not worth the while to say it. */
-  readonly fetches: boolean;
+  readonly wantsPrefetch: boolean;
   /**
    * Says what will be looked for next, so that a store that has to fetch can
    * fetch all of it in one round trip. Answers do not depend on it; a store that
    * has everything at hand does not call the function.
    */
-  foresee(questions: () => Iterable<Question>): void;
+  prefetch(lookups: () => Iterable<ContractLookup>): void;
   /** The contract of that id. Undefined where there is none, or it is of another kind. */
-  byId<F>(kind: Kind<F>, contractId: string): Contract<F> | undefined;
+  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined;
   /**
    * All contracts of the kind that carry the key: newest first by creation, those
    * created at the same time by ascending contract id, so that every replica
    * lists them alike.
    */
-  byKey<F>(kind: Kind<F>, key: string): readonly Contract<F>[];
+  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[];
   /** All contracts of a kind, in the same order. For start-up and checks; for requests only where the kind has few. */
-  all<F>(kind: Kind<F>): readonly Contract<F>[];
+  all<F>(template: Template<F>): readonly Contract<F>[];
   /**
    * Whether the contract is known to have been archived. False says nothing:
    * only the latest ARCHIVED_KEPT archivals are remembered.
    */
   wasArchived(contractId: string): boolean;
   /** How many contracts are held, by kind and package. In no order. */
-  census(): readonly Census[];
+  templateCounts(): readonly TemplateCount[];
   /** The sums by name, in the order of the names: of all shares, 0 where there are none. */
   sums(names: readonly string[]): readonly bigint[];
 }
 
 /** How many archivals a store remembers. */
-export const ARCHIVED_KEPT = 100_000;
+export const MAX_ARCHIVED_IDS = 100_000;
 
 /** What one event of the ledger does to a contract. */
 export type Change =
   /** It is active on its synchronizer: created there, or assigned to it. */
-  | { readonly active: Contract | Counted }
+  | { readonly active: Contract | CountedOnly }
   /** It has left its synchronizer and not arrived at another. */
   | { readonly unassigned: string; readonly reassignmentCounter: number }
   | { readonly archived: string };
@@ -162,7 +162,7 @@ export interface StoreReader {
 }
 
 /** The update at which a store stands: a history in which it stands at this place is ours up to here. */
-export interface Anchor {
+export interface Checkpoint {
   readonly offset: number;
   /** Undefined until the first update behind a snapshot is applied. */
   readonly updateId: string | undefined;
@@ -171,13 +171,13 @@ export interface Anchor {
 /** The side of the store that the ledger feeds; nothing else may have it. */
 export interface StoreWriter {
   /** Where the store stands, for whoever goes on from there. Undefined where a new state has to be put in place first. */
-  readonly anchor: Anchor | undefined;
+  readonly checkpoint: Checkpoint | undefined;
   /**
    * Puts a whole new state in place of the old, in one step: a reader sees the
    * one or the other. Throws, and keeps the old, where a contract id appears
    * twice. `asOf` is the time of the state, in microseconds since 1970.
    */
-  replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void>;
+  replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void>;
   /**
    * Applies the changes of one update, and moves the offset to its own, in one
    * step: a reader sees all of it or nothing. An update at or below the store's
@@ -214,12 +214,12 @@ export class StoreUnavailable extends Error {
  * stands behind its length, so that no two lists of values give the same key
  * whatever characters they hold.
  */
-export function key(index: string, ...values: readonly string[]): string {
+export function indexKey(index: string, ...values: readonly string[]): string {
   return values.reduce((made, value) => `${made}/${value.length}:${value}`, index);
 }
 
 /** Whether a contract is held, or only counted. */
-export function isHeld(contract: Contract | Counted): contract is Contract {
+export function isStored(contract: Contract | CountedOnly): contract is Contract {
   return "kind" in contract;
 }
 
@@ -237,7 +237,7 @@ export function newestFirst(a: Contract, b: Contract): number {
 const utcTime = /^\d{4}-\d{2}-(\d{2})T(\d{2}):\d{2}:\d{2}(?:\.(\d{1,9}))?Z$/;
 
 /** A time of the ledger, RFC 3339 in UTC, in microseconds since 1970; finer digits are cut. Throws where it is none. */
-export function micros(time: string): number {
+export function parseLedgerTime(time: string): number {
   const digits = utcTime.exec(time);
   const millis = digits === null ? Number.NaN : Date.parse(time);
   const [, day, hour, decimals = ""] = digits ?? [];

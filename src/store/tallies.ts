@@ -1,14 +1,14 @@
-import { type Census, type Contract, type Counted, isHeld, packageIdOf, type Share } from "./store.js";
+import { type TemplateCount, type Contract, type CountedOnly, isStored, packageIdOf, type SupplyContribution } from "./store.js";
 
 /** What is counted over all contracts of a state: how many there are of each package, and sums. */
-export class Tallies {
-  readonly #census = new Map<string, Census>();
+export class Aggregates {
+  readonly #templateCounts = new Map<string, TemplateCount>();
   readonly #sums = new Map<string, bigint>();
   /** The shares of contracts that are not held, by contract id. */
-  readonly #counted = new Map<string, Share>();
+  readonly #counted = new Map<string, SupplyContribution>();
 
-  census(): readonly Census[] {
-    return [...this.#census.values()];
+  templateCounts(): readonly TemplateCount[] {
+    return [...this.#templateCounts.values()];
   }
 
   sum(name: string): bigint {
@@ -20,17 +20,17 @@ export class Tallies {
   }
 
   /** The contract must not be in already. */
-  add(contract: Contract | Counted): void {
-    const { share } = contract;
-    if (isHeld(contract)) this.#count(contract, 1);
-    else this.#counted.set(contract.contractId, contract.share);
-    if (share !== undefined) this.#sums.set(share.sum, this.sum(share.sum) + share.amount);
+  add(contract: Contract | CountedOnly): void {
+    const { supply } = contract;
+    if (isStored(contract)) this.#count(contract, 1);
+    else this.#counted.set(contract.contractId, contract.supply);
+    if (supply !== undefined) this.#sums.set(supply.sum, this.sum(supply.sum) + supply.amount);
   }
 
   /** Takes back what a contract that was held has added. */
   remove(contract: Contract): void {
     this.#count(contract, -1);
-    if (contract.share !== undefined) this.#subtract(contract.share);
+    if (contract.supply !== undefined) this.#subtract(contract.supply);
   }
 
   /** Takes back what a contract that was only counted has added; of no effect for any other. */
@@ -41,17 +41,17 @@ export class Tallies {
     this.#subtract(share);
   }
 
-  #subtract({ sum, amount }: Share): void {
+  #subtract({ sum, amount }: SupplyContribution): void {
     const left = this.sum(sum) - amount;
     if (left === 0n) this.#sums.delete(sum);
     else this.#sums.set(sum, left);
   }
 
-  #count({ kind, templateId }: Contract, by: 1 | -1): void {
+  #count({ template, templateId }: Contract, by: 1 | -1): void {
     const packageId = packageIdOf(templateId);
-    const name = `${packageId} ${kind.packageName} ${kind.entity}`;
-    const count = (this.#census.get(name)?.count ?? 0) + by;
-    if (count === 0) this.#census.delete(name);
-    else this.#census.set(name, { kind, packageId, count });
+    const name = `${packageId} ${template.packageName} ${template.qualifiedName}`;
+    const count = (this.#templateCounts.get(name)?.count ?? 0) + by;
+    if (count === 0) this.#templateCounts.delete(name);
+    else this.#templateCounts.set(name, { template, packageId, count });
   }
 }

@@ -9,7 +9,7 @@ export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
 export type Outcome = Code | 0;
 
 /** What is known of a request when it has been answered. */
-export interface Answered {
+export interface CompletedRequest {
   /** Its head. A watcher tells nothing of the header `authorization`. */
   readonly request: FastifyRequest;
   /** The full name of the rpc, such as `offledger.health.v1.HealthService/GetLiveness`; empty where there is none of that path. */
@@ -17,31 +17,31 @@ export interface Answered {
   readonly protocol: Protocol;
   readonly outcome: Outcome;
   /** When it came, in milliseconds of `performance.now()`. */
-  readonly begun: number;
+  readonly startedAt: number;
   /** From its arrival until its answer was handed to the connection. */
   readonly milliseconds: number;
 }
 
 /** Is told of each request once, when it has been answered. Must be quick, and must not throw. */
-export type Watcher = (answered: Answered) => void;
+export type RequestObserver = (completed: CompletedRequest) => void;
 
 /** A request that is under way. */
-export class Exchange implements Answered {
+export class RequestRecord implements CompletedRequest {
   readonly request: FastifyRequest;
-  readonly begun: number;
+  readonly startedAt: number;
   operation = "";
   protocol: Protocol = "rest";
   outcome: Outcome = 0;
   milliseconds = 0;
   /** Whether a hook may have set headers for the answer. Whoever knows that none has says so: to look for them takes its time. */
-  mayHaveHeaders = true;
-  readonly #watchers: readonly Watcher[];
+  mayHaveReplyHeaders = true;
+  readonly #observers: readonly RequestObserver[];
   #hasEnded = false;
 
-  constructor(request: FastifyRequest, watchers: readonly Watcher[]) {
+  constructor(request: FastifyRequest, observers: readonly RequestObserver[]) {
     this.request = request;
-    this.#watchers = watchers;
-    this.begun = performance.now();
+    this.#observers = observers;
+    this.startedAt = performance.now();
   }
 
   /** What is told first holds. */
@@ -50,15 +50,15 @@ export class Exchange implements Answered {
     this.#hasEnded = true;
     this.outcome = outcome;
     // Nobody asks for the time where nobody watches.
-    if (this.#watchers.length > 0) this.milliseconds = performance.now() - this.begun;
-    for (const watcher of this.#watchers) watcher(this);
+    if (this.#observers.length > 0) this.milliseconds = performance.now() - this.startedAt;
+    for (const observer of this.#observers) observer(this);
   }
 }
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Set before anything else looks at a request. */
-    exchange: Exchange;
+    record: RequestRecord;
   }
   interface FastifyContextConfig {
     /** The full name of the rpc that a route serves. */

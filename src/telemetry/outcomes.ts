@@ -13,10 +13,10 @@ export const statusNames: readonly string[] = [
 ];
 
 /** The number of an outcome. What a peer numbers in a way that nobody knows is `unknown`. */
-export const numberOf = (outcome: Outcome): number => (outcome in statusNames ? outcome : Code.Unknown);
+export const outcomeNumber = (outcome: Outcome): number => (outcome in statusNames ? outcome : Code.Unknown);
 
 /** The name of an outcome. */
-export const statusName = (outcome: Outcome): string => statusNames[numberOf(outcome)] ?? "unknown";
+export const statusName = (outcome: Outcome): string => statusNames[outcomeNumber(outcome)] ?? "unknown";
 
 /** Outcomes that are a failure of the service and not a mistake of the caller's: those that gRPC's tracing calls so. */
 const failures: ReadonlySet<Outcome> = new Set([

@@ -3,11 +3,11 @@ import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { LoggedRequests } from "../config/settings/telemetry.js";
 import { addressOf } from "./caller.js";
-import type { Answered, Outcome } from "./exchange.js";
+import type { CompletedRequest, Outcome } from "./exchange.js";
 import { isFailure, statusName } from "./outcomes.js";
 
 /** What a line has besides what is known of every request. */
-export interface Marks {
+export interface RequestIds {
   readonly requestId: string;
   /** Undefined where the request belongs to no trace. */
   readonly traceId: string | undefined;
@@ -28,7 +28,7 @@ export class RequestLog {
     return this.#log.isLevelEnabled(levelOf(outcome));
   }
 
-  write({ request, operation, protocol, outcome, milliseconds }: Answered, { requestId, traceId }: Marks): void {
+  write({ request, operation, protocol, outcome, milliseconds }: CompletedRequest, { requestId, traceId }: RequestIds): void {
     const fields = {
       requestId,
       operation: operation === "" ? "none" : operation,

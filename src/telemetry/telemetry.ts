@@ -2,15 +2,15 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import { parentOf, requestIdOf } from "./caller.js";
-import type { Watcher } from "./exchange.js";
+import type { RequestObserver } from "./exchange.js";
 import type { MetricsListener } from "./metrics/listener.js";
-import type { Watched } from "./metrics/product.js";
+import type { MetricSources } from "./metrics/product.js";
 import { RequestLog } from "./request-log.js";
 import type { Tracing } from "./traces/tracing.js";
 
 export interface Telemetry {
   /** To be told of each request. */
-  readonly watchers: readonly Watcher[];
+  readonly observers: readonly RequestObserver[];
   /** Where metrics are; undefined where none are served. */
   readonly metricsUrl: string | undefined;
   /** Sends what waits to be sent, for as long as that may take, and lets go of everything. */
@@ -20,9 +20,9 @@ export interface Telemetry {
 type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort" | "metricsHost" | "tracesUrl" | "tracesPercent">;
 
 /** Throws SettingError where metrics cannot be listened for. */
-export async function startTelemetry(config: TelemetryConfig, log: Logger, watched: Watched): Promise<Telemetry> {
+export async function startTelemetry(config: TelemetryConfig, log: Logger, watched: MetricSources): Promise<Telemetry> {
   const tracing = await tracingOf(config, log, watched.version);
-  const watchers: Watcher[] = [];
+  const observers: RequestObserver[] = [];
   let listener: MetricsListener | undefined;
   if (config.metricsPort !== undefined) {
     // Loaded only where they are wanted, since that takes its time.
@@ -30,14 +30,14 @@ export async function startTelemetry(config: TelemetryConfig, log: Logger, watch
     const { listenForMetrics } = await import("./metrics/listener.js");
     const metrics = createMetrics(watched, tracing === undefined ? undefined : () => tracing.counts);
     listener = await listenForMetrics(config.metricsHost, config.metricsPort, metrics);
-    watchers.push(metrics.requests.watcher);
+    observers.push(metrics.requests.observer);
     log.info({ url: listener.url }, "metrics are served");
   }
   if (tracing !== undefined || config.logRequests !== "none") {
-    watchers.push(telling(new RequestLog(log, config.logRequests), tracing));
+    observers.push(telling(new RequestLog(log, config.logRequests), tracing));
   }
   return {
-    watchers,
+    observers,
     metricsUrl: listener?.url,
     async close(withinMs) {
       await tracing?.close(withinMs);
@@ -57,15 +57,15 @@ async function tracingOf(
 }
 
 /** Logs and traces a request under the same ids, and costs next to nothing where it does neither. */
-function telling(requestLog: RequestLog, tracing: Tracing | undefined): Watcher {
-  return (answered) => {
-    const isLogged = requestLog.wants(answered.outcome);
+function telling(requestLog: RequestLog, tracing: Tracing | undefined): RequestObserver {
+  return (completed) => {
+    const isLogged = requestLog.wants(completed.outcome);
     if (!isLogged && tracing === undefined) return;
-    const { request } = answered;
+    const { request } = completed;
     const parent = parentOf(request);
     if (!isLogged && parent?.isSampled === false) return;
     const requestId = requestIdOf(request);
-    const traceId = tracing?.record(answered, parent, requestId) ?? parent?.traceId;
-    if (isLogged) requestLog.write(answered, { requestId, traceId });
+    const traceId = tracing?.record(completed, parent, requestId) ?? parent?.traceId;
+    if (isLogged) requestLog.write(completed, { requestId, traceId });
   };
 }

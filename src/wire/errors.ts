@@ -1,10 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type Reason, RegistryError } from "../registry/errors.js";
+import { type RegistryErrorReason, RegistryError } from "../registry/errors.js";
 
 /** One outcome that is not an answer, as every protocol shows it. */
 interface Row {
   /** Undefined where no registry gives it. */
-  readonly reason: Reason | undefined;
+  readonly reason: RegistryErrorReason | undefined;
   readonly code: Code;
   readonly status: number;
   /** `error` in the body of a utility operation. */

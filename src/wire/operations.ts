@@ -1,10 +1,10 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { isHealth } from "./edge/health.js";
-import type { Offered } from "../service/handlers.js";
-import { Answer } from "./answer/answer.js";
+import type { ServiceBinding } from "../service/handlers.js";
+import { EncodableResponse } from "./answer/answer.js";
 import { toConnectError } from "./errors.js";
-import { type ArgumentLimits, sizeCheck, usualArguments } from "./request/size.js";
+import { type ArgumentLimits, argumentLimitCheck, DEFAULT_ARGUMENT_LIMITS } from "./request/size.js";
 import { ruleCheck } from "./request/validation.js";
 
 /** One rpc, ready to be called by any protocol. */
@@ -14,7 +14,7 @@ export interface Operation {
   /** The full name of the rpc, as its path has it without the first slash. */
   readonly name: string;
   /** Validates the request and answers it, mostly at once. Throws ConnectError alone, as the promise does. */
-  readonly call: (request: Message) => Answer | Promise<Answer>;
+  readonly call: (request: Message) => EncodableResponse | Promise<EncodableResponse>;
 }
 
 /** Told of every error that is a defect of ours, with the rpc in which it happened. */
@@ -25,23 +25,23 @@ export type Report = (defect: unknown, rpc: string) => void;
  * and RPC both pass. `refusal` says why nothing more is answered for now. Throws where a service has an rpc that is not unary.
  */
 export function operations(
-  offered: readonly Offered[],
+  bindings: readonly ServiceBinding[],
   report: Report,
-  limits: ArgumentLimits = usualArguments,
+  limits: ArgumentLimits = DEFAULT_ARGUMENT_LIMITS,
   refusal: () => ConnectError | undefined = () => undefined,
 ): Operation[] {
-  return offered.flatMap(({ service, handlerOf }) =>
+  return bindings.flatMap(({ service, handlerOf }) =>
     service.methods.map((method) => {
       const name = `${service.typeName}/${method.name}`;
       if (!isUnary(method)) throw new Error(`${name} streams, and only unary rpcs are served`);
       // A handler takes the request of its own method, which is what a protocol decodes.
       const handler = handlerOf(method) as (request: Message) => object | Promise<object>;
       const refuse = (error: unknown) => toConnectError(error, (defect) => report(defect, name));
-      const answered = (found: object) => new Answer(method.output, found, refuse);
+      const answered = (found: object) => new EncodableResponse(method.output, found, refuse);
       const checkRules = ruleCheck(method.input);
-      const checkSize = sizeCheck(method.input, limits);
+      const checkSize = argumentLimitCheck(method.input, limits);
       const isRefused = isHealth(name) ? () => undefined : refusal;
-      const call = (request: Message): Answer | Promise<Answer> => {
+      const call = (request: Message): EncodableResponse | Promise<EncodableResponse> => {
         // Of an HTTP/2 connection many come whole at once, and wait for each other from here on.
         const late = isRefused();
         if (late !== undefined) throw late;

@@ -10,7 +10,7 @@ let kept: object | undefined;
  * learns another: a tick then takes 220 ns rather than 40, and a request has
  * several. So one tick is kept, and with it the class. To be called at start.
  */
-export function keepTicksQuick(): void {
+export function avoidNextTickDeoptimisation(): void {
   process.nextTick(() => {
     kept ??= executionAsyncResource();
   });

@@ -5,27 +5,27 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { toRestError } from "./errors.js";
 import { protocolOf } from "./protocol.js";
 import { pathOf } from "./rest.js";
-import { put, sendJson, takeOver } from "./sending.js";
+import { setHeaders, sendJson, hijack } from "./sending.js";
 import { sendError } from "./rpc/connect.js";
-import { readRest } from "./unread.js";
+import { drainBody } from "./unread.js";
 
 /** Ends a request. Its body is read, up to a bound, so that the connection is of use for the next. */
-export function refuse(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
-  const { exchange, raw } = request;
-  exchange.protocol = protocolOf(request);
-  exchange.operation = request.routeOptions.config.operation ?? "";
-  exchange.end(error.code);
-  void readRest(raw);
-  const given = takeOver(reply);
-  put(reply.raw, given);
+export function reject(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
+  const { record, raw } = request;
+  record.protocol = protocolOf(request);
+  record.operation = request.routeOptions.config.operation ?? "";
+  record.end(error.code);
+  void drainBody(raw);
+  const given = hijack(reply);
+  setHeaders(reply.raw, given);
   if (request.routeOptions.config.isRpc !== true) {
     const { status, headers, body } = toRestError(error, pathOf(request));
-    put(reply.raw, headers);
+    setHeaders(reply.raw, headers);
     sendJson(reply.raw, status, body);
     return;
   }
-  if (exchange.protocol === "connect") {
-    sendError(reply.raw, exchange, error);
+  if (record.protocol === "connect") {
+    sendError(reply.raw, record, error);
     return;
   }
   // Without a message, the trailers of gRPC may stand in the head.
@@ -36,6 +36,6 @@ export function refuse(request: FastifyRequest, reply: FastifyReply, error: Conn
 }
 
 /** An error with the seconds after which to ask again. */
-export function later(code: Code, message: string, seconds: number): ConnectError {
+export function retryAfter(code: Code, message: string, seconds: number): ConnectError {
   return new ConnectError(message, code, { "retry-after": String(seconds) });
 }

@@ -16,7 +16,7 @@ export type ParseJson = (
  * handler, behind the hooks of the server and past what Fastify does for bodies
  * of any kind. What is not plain, or too large, goes Fastify's way.
  */
-export function directly(handler: Handler, parseJson: ParseJson, bodyLimit: number): onRequestHookHandler {
+export function fastPath(handler: Handler, parseJson: ParseJson, bodyLimit: number): onRequestHookHandler {
   return (request, reply, done) => {
     const { headers } = request.raw;
     const length = Number(headers["content-length"]);
@@ -31,7 +31,7 @@ export function directly(handler: Handler, parseJson: ParseJson, bodyLimit: numb
     }
     readBody(request.raw, bodyLimit, (body) => {
       // Who has gone needs no answer.
-      if (body === undefined) request.exchange.end(Code.Canceled);
+      if (body === undefined) request.record.end(Code.Canceled);
       else if (body instanceof ConnectError) fail(reply, body);
       else {
         parseJson(request, body.toString(), (error, value) => {

@@ -6,7 +6,7 @@ import { bindingsOf } from "./http-rules.js";
 import type { Operation } from "./operations.js";
 import type { Query } from "./request/query.js";
 import { type RequestReader, requestReader } from "./request/request.js";
-import { directly, type Handler, type ParseJson } from "./rest-direct.js";
+import { fastPath, type Handler, type ParseJson } from "./rest-direct.js";
 import { sendBody } from "./sending.js";
 
 /**
@@ -29,7 +29,7 @@ export function rest(operations: readonly Operation[], bodyLimit: number, report
           method: binding.httpMethod,
           url: binding.path.route,
           config,
-          ...(binding.hasBody && { onRequest: directly(handler, parseJson, bodyLimit) }),
+          ...(binding.hasBody && { onRequest: fastPath(handler, parseJson, bodyLimit) }),
           handler,
         });
       }
@@ -56,7 +56,7 @@ function answer(
   // The router gives texts, and acceptJson a JSON value, or undefined where there was no body.
   const parameters = request.params as Record<string, string | undefined>;
   const body = (request.body ?? {}) as JsonValue;
-  request.exchange.operation = name;
+  request.record.operation = name;
   const found = call(read(parameters, body, request.query as Query));
   if (found instanceof Promise) return found.then((one) => sendBody(request, reply, "application/json", one.json()));
   sendBody(request, reply, "application/json", found.json());

@@ -1,18 +1,18 @@
 import { type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { giveBack, lend } from "./answer/memory.js";
-import type { Octets } from "./answer/octets.js";
-import type { Pieces } from "./answer/pieces.js";
+import { release, acquire } from "./answer/memory.js";
+import type { BinaryString } from "./answer/octets.js";
+import type { ChunkList } from "./answer/pieces.js";
 
 /**
  * Sends an answer that is written already, past Fastify, which would look at it
  * once more.
  */
-export function sendBody(request: FastifyRequest, reply: FastifyReply, contentType: string, body: Pieces): void {
+export function sendBody(request: FastifyRequest, reply: FastifyReply, contentType: string, body: ChunkList): void {
   const { raw } = reply;
-  put(raw, takeOver(reply));
+  setHeaders(raw, hijack(reply));
   endWith(raw, contentType, body);
-  request.exchange.end(0);
+  request.record.end(0);
 }
 
 /**
@@ -21,7 +21,7 @@ export function sendBody(request: FastifyRequest, reply: FastifyReply, contentTy
  * has at once. What has to wait has memory of just its own length: many such may
  * wait on one connection.
  */
-export function endWith(response: ServerResponse, contentType: string, body: Pieces): void {
+export function endWith(response: ServerResponse, contentType: string, body: ChunkList): void {
   const { length } = body;
   response.writeHead(200, ["content-type", contentType, "content-length", String(length)]);
   if (isHttp2(response)) {
@@ -39,10 +39,10 @@ export function endWith(response: ServerResponse, contentType: string, body: Pie
     response.end(own);
     return;
   }
-  const memory = lend(length);
+  const memory = acquire(length);
   response.end(memory.subarray(0, body.write(memory, 0)));
-  if (socket.writableLength === 0) giveBack(memory);
-  else response.once("finish", () => giveBack(memory));
+  if (socket.writableLength === 0) release(memory);
+  else response.once("finish", () => release(memory));
 }
 
 /** From so many bytes on, a text stands in memory that the engine takes from the system each time. */
@@ -53,17 +53,17 @@ const LARGE = 64 * 1024;
  * written, so that nobody knows when their memory is free: a copy, which is
  * collected; as a text while it is not large, whose memory costs less. To be sent as "latin1".
  */
-export function bytesForStream(length: number, write: (memory: Buffer) => void): Buffer | Octets {
+export function bytesForStream(length: number, write: (memory: Buffer) => void): Buffer | BinaryString {
   if (length >= LARGE) {
     const own = Buffer.allocUnsafe(length);
     write(own);
     return own;
   }
-  const memory = lend(length);
+  const memory = acquire(length);
   write(memory);
-  const octets = memory.toString("latin1", 0, length);
-  giveBack(memory);
-  return octets;
+  const binary = memory.toString("latin1", 0, length);
+  release(memory);
+  return binary;
 }
 
 /** Sends a small body that is not written yet. */
@@ -79,15 +79,15 @@ const isHttp2 = (response: object): boolean => !(response instanceof ServerRespo
 const NONE: OutgoingHttpHeaders = Object.freeze({});
 
 /** Takes a reply out of Fastify's hands, and gives the headers that others have set for it: they go with the answer. */
-export function takeOver(reply: FastifyReply): OutgoingHttpHeaders {
+export function hijack(reply: FastifyReply): OutgoingHttpHeaders {
   reply.hijack();
-  if (!reply.request.exchange.mayHaveHeaders) return NONE;
+  if (!reply.request.record.mayHaveReplyHeaders) return NONE;
   // A name with a value that is undefined, which the types allow, is left out where they are sent.
   return reply.getHeaders() as OutgoingHttpHeaders;
 }
 
 /** Puts headers into a response. */
-export function put(response: ServerResponse, headers: OutgoingHttpHeaders): void {
+export function setHeaders(response: ServerResponse, headers: OutgoingHttpHeaders): void {
   for (const name in headers) {
     const value = headers[name];
     if (value !== undefined) response.setHeader(name, value);

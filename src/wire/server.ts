@@ -1,17 +1,17 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Logger, pino } from "pino";
-import { type Edge, guard, usualEdge } from "./edge/guard.js";
-import type { Offered } from "../service/handlers.js";
+import { type MiddlewareOptions, addMiddleware, DEFAULT_MIDDLEWARE } from "./edge/guard.js";
+import type { ServiceBinding } from "../service/handlers.js";
 import { docs } from "./docs.js";
 import { httpError } from "./errors.js";
 import type { Certificate } from "./listener/certificate.js";
-import { type ConnectionLimits, usualLimits } from "./listener/limits.js";
+import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./listener/limits.js";
 import { Listener } from "./listener/listener.js";
 import { operations } from "./operations.js";
-import type { Watcher } from "../telemetry/exchange.js";
-import { answerLate } from "./stopping.js";
-import { answerUnreadable } from "./unreadable.js";
-import { watch } from "./watching.js";
+import type { RequestObserver } from "../telemetry/exchange.js";
+import { sendShutdownResponse } from "./stopping.js";
+import { clientErrorHandler } from "./unreadable.js";
+import { recordRequests } from "./watching.js";
 import type { ArgumentLimits } from "./request/size.js";
 import { pathOf, rest, send } from "./rest.js";
 import { rpc } from "./rpc/routes.js";
@@ -40,13 +40,13 @@ export interface ServerOptions {
   /** Where the service logs. */
   readonly log?: Logger;
   /** Told of each request when it has been answered. */
-  readonly watchers?: readonly Watcher[];
+  readonly observers?: readonly RequestObserver[];
   /** Largest body of a request, in bytes; 1 MiB, twenty times a settlement of the worst case, where it is not said. */
   readonly maxBodyBytes?: number;
   /** Serves more beside the operations; given where to tell of what is a defect. */
-  readonly beside?: (report: (defect: unknown) => void) => (server: FastifyInstance) => Promise<void>;
+  readonly plugin?: (report: (defect: unknown) => void) => (server: FastifyInstance) => Promise<void>;
   readonly connections?: ConnectionLimits;
-  readonly edge?: Edge;
+  readonly edge?: MiddlewareOptions;
   /** What stands before the routes besides, in this order. */
   readonly guards?: readonly Guard[];
   readonly arguments?: ArgumentLimits;
@@ -58,8 +58,8 @@ export interface ServerOptions {
   readonly openApi: object;
 }
 
-export async function createServer(offered: readonly Offered[], options: ServerOptions): Promise<Server> {
-  const { connections = usualLimits, maxBodyBytes = MIB, certificate } = options;
+export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
+  const { connections = DEFAULT_CONNECTION_LIMITS, maxBodyBytes = MIB, certificate } = options;
   const listener = new Listener(connections, certificate);
   // Fastify has none: it would make another for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
@@ -72,26 +72,26 @@ export async function createServer(offered: readonly Offered[], options: ServerO
     frameworkErrors: (error, request, reply) => {
       void send(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
-    clientErrorHandler: answerUnreadable(connections.requestMs),
+    clientErrorHandler: clientErrorHandler(connections.requestMs),
   });
-  watch(server, options.watchers ?? []);
-  const { edge = usualEdge, guards = [] } = options;
+  recordRequests(server, options.observers ?? []);
+  const { edge = DEFAULT_MIDDLEWARE, guards = [] } = options;
   const answerNotFound = (request: FastifyRequest, reply: FastifyReply) => void notFound(request, reply);
-  const shedding = await guard(server, edge, answerNotFound, guards.length > 0);
+  const shedding = await addMiddleware(server, edge, answerNotFound, guards.length > 0);
   // One behind the other: the order is that of the hooks.
   // oxlint-disable-next-line no-await-in-loop
   for (const more of guards) await more(server, log);
   const report = (defect: unknown, rpcName?: string) => log.error({ err: defect, rpc: rpcName }, "a request failed");
-  const served = operations(offered, report, options.arguments, () => shedding.refusal());
+  const served = operations(bindings, report, options.arguments, () => shedding.refusal());
   server.setNotFoundHandler(notFound);
   await server.register(rest(served, maxBodyBytes, report));
   await server.register(rpc(served, maxBodyBytes, report));
-  if (options.beside !== undefined) {
-    await server.register(options.beside(report));
+  if (options.plugin !== undefined) {
+    await server.register(options.plugin(report));
   }
   await server.register(docs(options.openApi));
   server.addHook("preClose", (done) => {
-    listener.drain(answerLate);
+    listener.drain(sendShutdownResponse);
     done();
   });
   return {

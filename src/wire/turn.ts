@@ -17,26 +17,26 @@ let ends: (() => void)[] = [];
 let hasBegun = false;
 
 /** Gives an answer at the end of this turn, or before, when enough others wait. It must not throw. */
-export function behindReading(answer: () => void): void {
+export function enqueue(answer: () => void): void {
   begin();
   if (answers.length === 0) since = performance.now();
-  if (answers.push(answer) >= MOST) giveAnswers();
+  if (answers.push(answer) >= MOST) flush();
 }
 
 /** To be called for each request that comes, with the time. */
-export function giveOverdue(now: number): void {
-  if (answers.length > 0 && now - since > LONGEST_MS) giveAnswers();
+export function flushOverdue(now: number): void {
+  if (answers.length > 0 && now - since > LONGEST_MS) flush();
 }
 
 /** Gives all that wait. */
-export function giveAnswers(): void {
+export function flush(): void {
   const all = answers;
   answers = [];
   for (const answer of all) answer();
 }
 
 /** Calls back at the end of this turn, behind the answers that wait. */
-export function whenTurnEnds(end: () => void): void {
+export function onTickEnd(end: () => void): void {
   begin();
   ends.push(end);
 }
@@ -49,7 +49,7 @@ function begin(): void {
 
 function finish(): void {
   hasBegun = false;
-  giveAnswers();
+  flush();
   const all = ends;
   ends = [];
   for (const end of all) end();

@@ -14,7 +14,7 @@ export type Incoming = IncomingMessage | Http2ServerRequest | ServerHttp2Stream;
 const MOST = 16 * 1024 * 1024;
 
 /** Reads the rest and keeps nothing of it. Ends when it has been read, or the request is over in another way. */
-export function readRest(request: Incoming): Promise<void> {
+export function drainBody(request: Incoming): Promise<void> {
   if (request.readableEnded || request.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     let read = 0;

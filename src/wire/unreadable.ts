@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { tooSlow } from "./listener/limits.js";
 
 /** Answers what comes over HTTP/1.1 and is no request, or not in time; then the connection is of no more use. */
-export function answerUnreadable(requestMs: number) {
+export function clientErrorHandler(requestMs: number) {
   return (error: Error & { readonly code?: string }, socket: Duplex): void => {
     const [status, reason] = unreadable(error.code ?? "", requestMs);
     const body = JSON.stringify({ error: reason });

@@ -3,8 +3,8 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { Code } from "@connectrpc/connect";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { Tokens } from "../../src/access/tokens.js";
-import { IssuerKeys, patience, type Patience } from "../../src/access/tokens-keys.js";
+import { TokenVerifier } from "../../src/access/tokens.js";
+import { IssuerKeys, DEFAULT_KEY_FETCH_LIMITS, type KeyFetchLimits } from "../../src/access/tokens-keys.js";
 import { serveFile } from "../fixtures/running.js";
 import { until } from "../fixtures/waiting.js";
 import { ways } from "../fixtures/bearing.js";
@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 /** Tokens checked by the keys of a publisher, and what was logged meanwhile. */
-async function checking(published: Published, bounds: Partial<Patience> = {}, isOpen = true) {
+async function checking(published: Published, limits: Partial<KeyFetchLimits> = {}, isOpen = true) {
   const publisher = new Publisher(published);
   await publisher.open();
   if (!isOpen) await publisher.close();
@@ -35,9 +35,9 @@ async function checking(published: Published, bounds: Partial<Patience> = {}, is
     },
   });
   let now = Date.parse(NOW);
-  const keys = new IssuerKeys(publisher.url, pino({ level: "trace" }, sink), { ...patience, pause: 0, ...bounds });
+  const keys = new IssuerKeys(publisher.url, pino({ level: "trace" }, sink), { ...DEFAULT_KEY_FETCH_LIMITS, pause: 0, ...limits });
   stop.push(() => keys.stop());
-  const tokens = new Tokens(keys, rules, () => now);
+  const tokens = new TokenVerifier(keys, rules, () => now);
   const pass = (seconds: number) => (now += seconds * 1000);
   return { publisher, logged, tokens, keys, pass };
 }

@@ -63,7 +63,7 @@ async function ending(id: string) {
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  const offered = [
+  const bindings = [
     offerSome(MetadataService, { getRegistryInfo: ({ registrarParty }) => ending(registrarParty) }),
     // Choice arguments may be large; the id is the length of a text in them.
     offerSome(TransferInstructionService, {
@@ -72,7 +72,7 @@ beforeAll(async () => {
       }),
     }),
   ];
-  server = await createServer(offered, { logLevel: "silent", openApi: {} });
+  server = await createServer(bindings, { logLevel: "silent", openApi: {} });
   url = await server.listen("127.0.0.1", 0);
 });
 afterAll(() => server.close(1_000));

@@ -27,18 +27,18 @@ test(
     const settings: Settings = { databaseUrl: database.url, ledgerUrl: participant.url };
     const url = await listening(command("api", settings));
 
-    const watchers = [1, 50_000_000].map((cacheBytes) => new Watcher(database.url, pairs, cacheBytes));
-    onTestFinished(async () => void (await Promise.all(watchers.map((watcher) => watcher.close()))));
+    const observers = [1, 50_000_000].map((cacheBytes) => new Watcher(database.url, pairs, cacheBytes));
+    onTestFinished(async () => void (await Promise.all(observers.map((watcher) => watcher.close()))));
     const asking = new Asking(url, pairs, new Random(SEED + 1));
     const background = inBackground(
       (signal) => pairs.keepChanging(new Random(SEED + 2), 10, signal),
       (signal) => asking.run(signal),
-      ...watchers.map((watcher) => (signal: AbortSignal) => watcher.keepLooking(signal)),
+      ...observers.map((watcher) => (signal: AbortSignal) => watcher.keepLooking(signal)),
     );
 
     const killing = new Killing(settings, pairs, random);
     onTestFinished(() => killing.close());
-    for (let kill = 0; kill < KILLS; kill++) await killing.once(kill, () => watchers[0]?.offset ?? 0);
+    for (let kill = 0; kill < KILLS; kill++) await killing.once(kill, () => observers[0]?.offset ?? 0);
 
     const last = command("mirror", settings);
     await becomesReady(await listening(last));
@@ -47,12 +47,12 @@ test(
     await until("the database has caught up", () => killing.stands(state.offset), BOUND_MS);
     console.log(
       `${KILLS} kills, seed ${SEED}: ${JSON.stringify(killing.figures)}; ${pairs.ledger.end} updates, ` +
-        `${pairs.restores} restores, ${watchers.map(({ readings }) => readings).join(" and ")} readings, ` +
+        `${pairs.restores} restores, ${observers.map(({ readings }) => readings).join(" and ")} readings, ` +
         `${asking.answers} answers, ${asking.current} on offers that had to be there, ${JSON.stringify(asking.statuses)}`,
     );
 
-    expect([...asking.wrong, ...watchers.flatMap(({ wrong }) => wrong)]).toEqual([]);
-    for (const watcher of watchers) {
+    expect([...asking.wrong, ...observers.flatMap(({ wrong }) => wrong)]).toEqual([]);
+    for (const watcher of observers) {
       expect(await watcher.contents()).toEqual(truthOf(pairs.ledger));
       expect(await watcher.lists()).toEqual({
         ...expected(state),

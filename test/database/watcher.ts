@@ -1,22 +1,22 @@
 /** A replica that is read all the time, and compared with what the ledger was. */
 import { setTimeout as delay } from "node:timers/promises";
 import { instrumentConfiguration } from "../../src/registry/utility/kinds/instruments.js";
-import { kinds } from "../../src/registry/utility/kinds/index.js";
+import { templates } from "../../src/registry/utility/kinds/index.js";
 import { transferOffer } from "../../src/registry/utility/kinds/instructions.js";
-import { keys } from "../../src/registry/utility/kinds/keys.js";
+import { indexKeys } from "../../src/registry/utility/kinds/keys.js";
 import { credential } from "../../src/registry/utility/kinds/parties.js";
 import { featuredAppRight } from "../../src/registry/utility/kinds/services.js";
-import { contentsOf } from "../../src/store/postgres/contents.js";
+import { contentId } from "../../src/store/postgres/contents.js";
 import { Database } from "../../src/store/postgres/database.js";
-import { Feed } from "../../src/store/postgres/reading/feed.js";
+import { ReplicaSync } from "../../src/store/postgres/reading/feed.js";
 import { Replica } from "../../src/store/postgres/reading/replica.js";
-import { type Contract, type Kind, NotReady, type View } from "../../src/store/store.js";
+import { type Contract, type Template, NotReady, type View } from "../../src/store/store.js";
 import { parties } from "../fixtures/elements.js";
 import type { ScriptedLedger } from "../participant/ledger.js";
 import { holder, idsOf, instrument, numbers, type Pairs, rightOf, type State, supplyOf } from "./pairs.js";
 
 const { registrar, issuer } = parties;
-const listed: readonly Kind[] = [instrumentConfiguration, credential, transferOffer, featuredAppRight];
+const listed: readonly Template[] = [instrumentConfiguration, credential, transferOffer, featuredAppRight];
 /** The smallest unit of an amount. */
 const UNIT = 10n ** 10n;
 
@@ -39,10 +39,10 @@ export class Watcher {
     const { signal } = this.#end;
     this.#pairs = pairs;
     this.#database = new Database(url, 4);
-    this.#replica = new Replica(this.#database, { kinds, contents: contentsOf(kinds, true), cacheBytes, clock });
+    this.#replica = new Replica(this.#database, { kinds: templates, contents: contentId(templates, true), cacheBytes, clock });
     const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
     const parts = { database: this.#database, replica: this.#replica, pause, signal };
-    this.#running = new Feed({ ...parts, lost: () => undefined, back: () => undefined }).run();
+    this.#running = new ReplicaSync({ ...parts, lost: () => undefined, back: () => undefined }).run();
   }
 
   /** Reads again and again, until the signal is aborted. */
@@ -69,14 +69,14 @@ export class Watcher {
 
   /** All contracts that are kept, as the ledger's truth would have them. */
   async contents(): Promise<unknown> {
-    return this.#replica.read((view) => byId(kinds.flatMap((kind) => view.all(kind)).map(told)));
+    return this.#replica.read((view) => byId(templates.flatMap((template) => view.all(template)).map(told)));
   }
 
   /** What is found under every key, and what there is of each kind and package. */
   async lists(): Promise<unknown> {
     return this.#replica.read((view) => ({
       ...reading(view),
-      census: view.census().reduce((sum, { count }) => sum + count, 0),
+      census: view.templateCounts().reduce((sum, { count }) => sum + count, 0),
     }));
   }
 
@@ -88,19 +88,19 @@ export class Watcher {
 }
 
 function reading(view: View) {
-  const configurations = numbers.map((pair) => keys.instrument(registrar, instrument(pair)));
-  const credentials = numbers.map((pair) => keys.credential(holder(pair), issuer));
-  view.foresee(() => [
-    ...configurations.map((key) => ({ kind: instrumentConfiguration, key })),
-    ...credentials.map((key) => ({ kind: credential, key })),
+  const configurations = numbers.map((pair) => indexKeys.instrument(registrar, instrument(pair)));
+  const credentials = numbers.map((pair) => indexKeys.credential(holder(pair), issuer));
+  view.prefetch(() => [
+    ...configurations.map((key) => ({ template: instrumentConfiguration, indexKey: key })),
+    ...credentials.map((key) => ({ template: credential, indexKey: key })),
   ]);
   return {
     offset: view.offset,
     configurations: configurations.map((key) => ids(view.byKey(instrumentConfiguration, key))),
     credentials: credentials.map((key) => ids(view.byKey(credential, key))),
-    listed: ids(view.byKey(instrumentConfiguration, keys.instruments(registrar))),
-    all: listed.map((kind) => ids(view.all<unknown>(kind))),
-    sums: view.sums(numbers.map((pair) => keys.supply(registrar, instrument(pair)))).map(String),
+    listed: ids(view.byKey(instrumentConfiguration, indexKeys.instruments(registrar))),
+    all: listed.map((template) => ids(view.all<unknown>(template))),
+    sums: view.sums(numbers.map((pair) => indexKeys.supply(registrar, instrument(pair)))).map(String),
   };
 }
 

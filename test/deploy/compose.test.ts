@@ -94,12 +94,12 @@ test("each starts when what it needs is there", () => {
 });
 
 test("all connections together are fewer than PostgreSQL has", () => {
-  const most = Object.entries(ours).map(([name, service]) => {
+  const max = Object.entries(ours).map(([name, service]) => {
     const { databaseConnections } = configOf(name, environmentOf([service]));
     // docs/postgres.md: 2 for what lasts, 3 while a snapshot is loaded.
     return (service.deploy.replicas ?? 1) * (databaseConnections + 5);
   });
-  expect(most.reduce((sum, count) => sum + count, 0)).toBeLessThan(97);
+  expect(max.reduce((sum, count) => sum + count, 0)).toBeLessThan(97);
 });
 
 test("names no file, network, volume or secret that is not there", () => {

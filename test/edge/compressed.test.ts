@@ -66,14 +66,14 @@ async function codeOf(transport: Transport): Promise<Code | undefined> {
 /** The most memory that the process had meanwhile, beyond what it had before. */
 async function memoryOf(work: Promise<unknown>): Promise<number> {
   const before = process.memoryUsage().rss;
-  let most = 0;
-  const looking = setInterval(() => (most = Math.max(most, process.memoryUsage().rss - before)), 5);
+  let max = 0;
+  const looking = setInterval(() => (max = Math.max(max, process.memoryUsage().rss - before)), 5);
   try {
     await work;
   } finally {
     clearInterval(looking);
   }
-  return most;
+  return max;
 }
 
 describe.each(Object.entries(transports))("by %s", (_name, transportTo) => {

@@ -5,8 +5,8 @@ import net from "node:net";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { usualLimits } from "../../src/wire/listener/limits.js";
-import { Sessions } from "../../src/wire/listener/sessions.js";
+import { DEFAULT_CONNECTION_LIMITS } from "../../src/wire/listener/limits.js";
+import { Http2Sessions } from "../../src/wire/listener/sessions.js";
 import {
   asking,
   END_HEADERS,
@@ -28,15 +28,15 @@ const handler = (request: http.IncomingMessage, response: http.ServerResponse): 
 
 /** Sessions alone, of which nothing answers, with little patience. */
 async function serving(idleMs = 1_000): Promise<string> {
-  const limits = { ...usualLimits, requestMs: 100 };
-  const sessions = new Sessions(handler, limits, { idleMs, stalledMs: 1_000 });
-  const server = net.createServer({ allowHalfOpen: true }, (socket) => sessions.take(socket));
+  const limits = { ...DEFAULT_CONNECTION_LIMITS, requestMs: 100 };
+  const http2Sessions = new Http2Sessions(handler, limits, { idleMs, stalledMs: 1_000 });
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => http2Sessions.take(socket));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(async () => {
     const closed = once(server, "close");
     server.close();
-    sessions.destroy();
+    http2Sessions.destroy();
     await closed;
   });
   return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`;

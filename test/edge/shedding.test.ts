@@ -6,7 +6,7 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.js";
-import { usualEdge } from "../../src/wire/edge/guard.js";
+import { DEFAULT_MIDDLEWARE } from "../../src/wire/edge/guard.js";
 import { createServer } from "../../src/wire/server.js";
 import { offerSome } from "../fixtures/offering.js";
 import { serveFile } from "../fixtures/running.js";
@@ -26,7 +26,7 @@ function work(): object {
 /** A server whose answers are work, and whose health is not. Gives its URL, and how many answers it has made. */
 async function busy(maxDelayMs = MOST_MS) {
   let made = 0;
-  const offered = [
+  const bindings = [
     offerSome(BurnService, {
       getBurnOfferCancelContext: () => {
         made++;
@@ -35,10 +35,10 @@ async function busy(maxDelayMs = MOST_MS) {
     }),
     offerSome(HealthService, { getLiveness: () => ({ status: "ok" }) }),
   ];
-  const server = await createServer(offered, {
+  const server = await createServer(bindings, {
     logLevel: "silent",
     openApi: {},
-    edge: { ...usualEdge, maxDelayMs },
+    edge: { ...DEFAULT_MIDDLEWARE, maxDelayMs },
   });
   onTestFinished(() => server.close(100));
   return { url: await server.listen("127.0.0.1", 0), made: () => made };

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { Decoder, type Entry, later } from "../../src/ledger/decode.js";
+import { Decoder, type DecodedContract, laterState } from "../../src/ledger/decode.js";
 import { holding } from "../../src/registry/utility/kinds/holding.js";
 import { transferOffer } from "../../src/registry/utility/kinds/instructions.js";
-import { kinds } from "../../src/registry/utility/kinds/index.js";
+import { templates } from "../../src/registry/utility/kinds/index.js";
 import { allocationFactory } from "../../src/registry/utility/kinds/services.js";
 import type { JsonObject, JsonValue } from "../../src/store/store.js";
 import { blobOf, element, type Options, payload } from "../fixtures/elements.js";
 
-const decoder = new Decoder(kinds);
+const decoder = new Decoder(templates);
 
-function decoded(given: JsonValue): Entry {
+function decoded(given: JsonValue): DecodedContract {
   const entry = decoder.decode(given);
   if (entry === undefined) throw new Error("the element was not kept");
   return entry;
@@ -232,7 +232,7 @@ const left = (reassignmentCounter: number) => decoded(factory({ moving: "unassig
 const arriving = (reassignmentCounter: number) => decoded(factory({ moving: "arriving", reassignmentCounter }));
 
 describe("of two elements on one contract", () => {
-  test.each<[string, Entry, Entry]>([
+  test.each<[string, DecodedContract, DecodedContract]>([
     ["the one after more reassignments tells the state", active(2), active(1)],
     ["one that has left says more than where it was before", left(1), active(0)],
     ["one that is arriving says more than where it was before", arriving(1), active(0)],
@@ -241,19 +241,19 @@ describe("of two elements on one contract", () => {
     ["one that has left again says more than where it had arrived", left(2), active(1)],
     ["a later arrival is later than all before", active(3), arriving(2)],
   ])("%s", (_what, winner, loser) => {
-    expect(later(winner, loser)).toBe(winner);
-    expect(later(loser, winner)).toBe(winner);
+    expect(laterState(winner, loser)).toBe(winner);
+    expect(laterState(loser, winner)).toBe(winner);
   });
 
   test("that both say it is between synchronizers either tells the state", () => {
     expect([left(1), arriving(1)].map(({ contract }) => contract)).toContainEqual(
-      later(left(1), arriving(1))?.contract,
+      laterState(left(1), arriving(1))?.contract,
     );
-    expect(later(arriving(1), left(1))?.contract.synchronizerId).toBeUndefined();
+    expect(laterState(arriving(1), left(1))?.contract.synchronizerId).toBeUndefined();
   });
 
   test("none tells the state where both say that it is active, equally often reassigned", () => {
-    expect(later(active(0), active(0))).toBeUndefined();
-    expect(later(active(2), decoded(factory({ reassignmentCounter: 2, synchronizerId: "sync-B" })))).toBeUndefined();
+    expect(laterState(active(0), active(0))).toBeUndefined();
+    expect(laterState(active(2), decoded(factory({ reassignmentCounter: 2, synchronizerId: "sync-B" })))).toBeUndefined();
   });
 });

@@ -39,7 +39,7 @@ async function ask(url: string, body?: JsonObject): Promise<{ status: number; an
 
 /** A token whose one contract is its factory, and passes the time of asking on to the choice. */
 const source = (more = "") => `
-  import { type AnyValue, conflict, type FactoryAnswer, Fields, invalid, key, type Kind, notFound, type Registry, type Scene } from "offledger/registry";
+  import { type AnyValue, conflict, type FactoryAnswer, JsonReader, invalid, indexKey, type Template, notFound, type Registry, type RequestContext } from "offledger/registry";
 
   interface Mine {
     readonly owner: string;
@@ -47,48 +47,48 @@ const source = (more = "") => `
     readonly grade: "fine" | "raw";
   }
 
-  const mine: Kind<Mine> = {
+  const mine: Template<Mine> = {
     packageName: "gold-v1",
-    entity: "Gold.Mine:Mine",
-    read(payload) {
-      const fields = new Fields(payload, "");
+    qualifiedName: "Gold.Mine:Mine",
+    parse(payload) {
+      const fields = new JsonReader(payload, "");
       const owner = fields.id("owner");
-      return { facts: { owner, id: fields.id("id"), grade: fields.oneOf("grade", ["fine", "raw"]) }, keys: [key("mine", owner)] };
+      return { fields: { owner, id: fields.id("id"), grade: fields.oneOf("grade", ["fine", "raw"]) }, indexKeys: [indexKey("mine", owner)] };
     },
   };
 
-  function of({ view }: Scene, registrar: string) {
-    const mines = view.byKey(mine, key("mine", registrar));
+  function of({ view }: RequestContext, registrar: string) {
+    const mines = view.byKey(mine, indexKey("mine", registrar));
     const [first] = mines;
     if (first === undefined) throw notFound(\`no mine of \${registrar}\`);
     if (first.synchronizerId === undefined) throw conflict(\`mine \${first.contractId} is moving\`);
     return { first, mines };
   }
 
-  function factory(scene: Scene, registrar: string): FactoryAnswer {
-    const { first } = of(scene, registrar);
-    const askedAt: AnyValue = { tag: "AV_Time", value: new Date(scene.now).toISOString() };
-    const grades: AnyValue = { tag: "AV_List", value: [{ tag: "AV_Text", value: first.facts.grade }] };
+  function factory(context: RequestContext, registrar: string): FactoryAnswer {
+    const { first } = of(context, registrar);
+    const askedAt: AnyValue = { tag: "AV_Time", value: new Date(context.now).toISOString() };
+    const grades: AnyValue = { tag: "AV_List", value: [{ tag: "AV_Text", value: first.fields.grade }] };
     const values = [{ name: "askedAt", value: askedAt }, { name: "grades", value: grades }];
     return { factoryId: first.contractId, values, disclosed: [first] };
   }
 
   const registry: Registry = {
     name: "gold",
-    kinds: [mine],
+    templates: [mine],
     supportedApis: { "splice-api-token-metadata-v1": 1 },
-    instruments: (scene, registrar) =>
-      of(scene, registrar).mines.map(({ facts: { id, grade } }) => ({ id, otherIds: [], name: \`\${grade} gold\`, decimals: 3 })),
-    transferFactory(scene, { registrar, choiceArguments }) {
-      const transfer = new Fields(choiceArguments, "choiceArguments").object("transfer");
+    instruments: (context, registrar) =>
+      of(context, registrar).mines.map(({ fields: { id, grade } }) => ({ id, otherIds: [], name: \`\${grade} gold\`, decimals: 3 })),
+    transferFactory(context, { registrar, choiceArguments }) {
+      const transfer = new JsonReader(choiceArguments, "choiceArguments").object("transfer");
       if (transfer.id("sender") === "thief") throw invalid("thieves do not send");
-      return { ...factory(scene, registrar), transferKind: "direct" };
+      return { ...factory(context, registrar), transferKind: "direct" };
     },
-    allocationFactory: (scene, { registrar }) => factory(scene, registrar),
-    settlementFactory: (scene, { registrar }) => factory(scene, registrar),
+    allocationFactory: (context, { registrar }) => factory(context, registrar),
+    settlementFactory: (context, { registrar }) => factory(context, registrar),
     choiceContext: (_scene, choice) => { throw notFound(\`no choice \${choice} on gold\`); },
     inventory: (view) => ({
-      registrars: view.all(mine).map(({ facts: { owner, id } }) => ({ party: owner, instruments: [{ source: owner, id, scheme: "Gold" }] })),
+      registrars: view.all(mine).map(({ fields: { owner, id } }) => ({ party: owner, instruments: [{ source: owner, id, scheme: "Gold" }] })),
       counts: [],
       warnings: [],
     }),
@@ -206,18 +206,18 @@ describe("a registry with one kind of contract", () => {
     const ids = ["00aa", "00bb"];
     const counting = source(`
       totalSupply: ({ view }, _registrar, instruments) => {
-        const sums = view.sums(instruments.map(({ id }) => key("dug", id)));
+        const sums = view.sums(instruments.map(({ id }) => indexKey("dug", id)));
         return sums.map((sum) => ({ total: decimalText(sum), asOf: micros("2026-02-01T00:00:00Z") }));
       },`)
       .replace("import {", "import { decimalText, micros, parseDecimal,")
       .replace(
-        'entity: "Gold.Mine:Mine",',
-        `entity: "Gold.Mine:Mine",
-        share(payload) {
-          const fields = new Fields(payload, "");
+        'qualifiedName: "Gold.Mine:Mine",',
+        `qualifiedName: "Gold.Mine:Mine",
+        supplyContribution(payload) {
+          const fields = new JsonReader(payload, "");
           const amount = parseDecimal(fields.text("dug"));
           if (amount === undefined) throw invalid("dug is no decimal");
-          return { sum: key("dug", fields.id("id")), amount };
+          return { sum: indexKey("dug", fields.id("id")), amount };
         },`,
       );
     const gold = "/api/token-standard/v0/registrars/digger0::1220/registry/metadata/v1/instruments/GOLD";

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { kinds } from "../../src/registry/utility/kinds/index.js";
+import { templates } from "../../src/registry/utility/kinds/index.js";
 import { until, within } from "../fixtures/waiting.js";
 import { ask, Listener, told } from "./client.js";
 import type { EventFormat } from "./messages.js";
@@ -32,8 +32,8 @@ const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).e
 test("it has the demo registry, things happen in it, and it stops on Ctrl-C", async () => {
   await until("it says how to use it", () => output.includes("npm start"));
   const url = exported("OFFLEDGER_LEDGER_URL");
-  const cumulative = kinds.map(({ packageName, entity }) => {
-    const value = { templateId: `#${packageName}:${entity}`, includeCreatedEventBlob: true };
+  const cumulative = templates.map(({ packageName, qualifiedName }) => {
+    const value = { templateId: `#${packageName}:${qualifiedName}`, includeCreatedEventBlob: true };
     return { identifierFilter: { TemplateFilter: { value } } };
   });
   const parties = exported("OFFLEDGER_LEDGER_PARTIES").split(",");

@@ -40,9 +40,9 @@ export class Log {
   }
 
   /** Entries behind an offset, in their order, up to and including another; no more than `most`. */
-  between(after: number, upTo = Number.POSITIVE_INFINITY, most = Number.POSITIVE_INFINITY): readonly Entry[] {
+  between(after: number, upTo = Number.POSITIVE_INFINITY, max = Number.POSITIVE_INFINITY): readonly Entry[] {
     const from = this.#behind(after);
-    return this.#entries.slice(from, Math.min(this.#behind(upTo), from + most));
+    return this.#entries.slice(from, Math.min(this.#behind(upTo), from + max));
   }
 
   /** Calls the one after every entry that is appended, the other after every restore; returns how to end it. */

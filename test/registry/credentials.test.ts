@@ -39,24 +39,24 @@ function held(contractId: string, letters: string, more: More = {}): Contract<Cr
     holder,
     claims: claims.map(({ subject, property, value }) => ({ subject, property, value })),
   };
-  const read = credential.read(payload);
+  const read = credential.parse(payload);
   if (read === undefined) throw new Error("every credential is kept");
   // The times here are more exact than those of the ledger's texts need be.
-  const facts: Credential = { ...read.facts, ...times };
+  const fields: Credential = { ...read.fields, ...times };
   return {
     contractId,
-    kind: credential,
+    template: credential,
     templateId: "pkg-1:Utility.Credential.V0.Credential:Credential",
     payload: JSON.stringify(payload),
-    facts,
-    keys: [],
+    fields,
+    indexKeys: [],
     createdEventBlob: "AAAA",
     createdAt: "2026-01-05T09:00:00Z",
     createdMicros: 0,
     synchronizerId: "sync-A",
     reassignmentCounter: 0,
-    share: undefined,
-    derived: undefined,
+    supply: undefined,
+    slots: undefined,
   };
 }
 
@@ -190,12 +190,12 @@ function meets(requirements: readonly Requirement[], set: readonly Contract<Cred
   return requirements.every(({ issuer, requiredClaims }) =>
     requiredClaims.every(({ property, value }) =>
       set.some((one) => {
-        const { facts } = one;
+        const { fields } = one;
         return (
-          facts.issuer === issuer &&
-          facts.holder === "party" &&
-          (facts.validFrom === undefined || facts.validFrom <= NOW) &&
-          (facts.validUntil === undefined || NOW < facts.validUntil) &&
+          fields.issuer === issuer &&
+          fields.holder === "party" &&
+          (fields.validFrom === undefined || fields.validFrom <= NOW) &&
+          (fields.validUntil === undefined || NOW < fields.validUntil) &&
           claimsOf(one).some((made) => made.subject === "party" && made.property === property && made.value === value)
         );
       }),
@@ -211,7 +211,7 @@ function subsets(candidates: readonly Contract<Credential>[]): Contract<Credenti
 }
 
 const ascending = (a: string, b: string): number => (a < b ? -1 : 1);
-const until = ({ facts }: Contract<Credential>): number => facts.validUntil ?? Infinity;
+const until = ({ fields }: Contract<Credential>): number => fields.validUntil ?? Infinity;
 
 describe("against every set there is", () => {
   test("requirements are met whenever any set meets them, and by as few as possible", () => {
@@ -302,7 +302,7 @@ describe("the same choice comes", () => {
     fc.assert(
       fc.property(someRequirements, someCandidates, draws, (requirements, candidates, drawn) => {
         const others = candidates.map((one) => {
-          const { issuer, holder, validFrom, validUntil } = one.facts;
+          const { issuer, holder, validFrom, validUntil } = one.fields;
           const claims = shuffled([...claimsOf(one), ...claimsOf(one)], drawn);
           return held(one.contractId, "", { issuer, holder, validFrom, validUntil, claims });
         });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decimalText, parseDecimal, units } from "../../src/registry/decimal.js";
+import { decimalText, parseDecimal, decimalField } from "../../src/registry/decimal.js";
 import { RegistryError } from "../../src/registry/errors.js";
-import { Fields } from "../../src/registry/fields.js";
+import { JsonReader } from "../../src/registry/fields.js";
 
 /** The largest Daml Decimal: 28 digits before the point and ten behind it. */
 const LARGEST = 10n ** 38n - 1n;
@@ -101,17 +101,17 @@ test("every text is written with ten places, and else as it was", () => {
   );
 });
 
-const fields = (amount: string | number | null) => new Fields({ amount }, "transfer");
+const fields = (amount: string | number | null) => new JsonReader({ amount }, "transfer");
 
 describe("units", () => {
   test("reads the amount in a field", () => {
-    expect(units(fields("2.5"), "amount")).toBe(25_000_000_000n);
+    expect(decimalField(fields("2.5"), "amount")).toBe(25_000_000_000n);
   });
 
   test.each([["1e3"], [""], [5], [null]])("of %j throws invalid, and names the field", (amount) => {
     let thrown: unknown;
     try {
-      units(fields(amount), "amount");
+      decimalField(fields(amount), "amount");
     } catch (error) {
       thrown = error;
     }

@@ -1,25 +1,25 @@
 /** Read-your-writes: what is asked when the store has not caught up with the ledger. */
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
-import { Engine, type Freshness } from "../../src/registry/engine.js";
+import { QueryExecutor, type Freshness } from "../../src/registry/engine.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/registry/errors.js";
-import type { Registry, Scene } from "../../src/registry/registry.js";
+import type { Registry, RequestContext } from "../../src/registry/registry.js";
 import { burnOffer, transferOffer } from "../../src/registry/utility/kinds/instructions.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MemoryStore } from "../../src/store/memory.js";
-import { type Contract, isHeld, type JsonObject, type StoreReader, type View } from "../../src/store/store.js";
+import { type Contract, isStored, type JsonObject, type StoreReader, type View } from "../../src/store/store.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 
 const registry = utilityRegistry({
   settlementLimits: { legs: 10, allocations: 10, instruments: 10, accounts: 10, parties: 10 },
 });
-const decoder = new Decoder(registry.kinds);
+const decoder = new Decoder(registry.templates);
 
 const contractsOf = (elements: readonly JsonObject[]): Contract[] =>
   elements.map((given) => {
     const entry = decoder.decode(given);
-    if (entry === undefined || !isHeld(entry.contract)) throw new Error("the element was not kept");
+    if (entry === undefined || !isStored(entry.contract)) throw new Error("the element was not kept");
     return entry.contract;
   });
 
@@ -30,7 +30,7 @@ const [offer, other] = contractsOf([
 
 interface Asking {
   readonly store: MemoryStore;
-  readonly engine: Engine;
+  readonly engine: QueryExecutor;
   /** What the engine says at once or later, and throws as the one or the other. */
   readonly ask: <T>(question: Question<T>) => Promise<T>;
   /** The offsets for which it was waited. */
@@ -57,14 +57,14 @@ async function asking(options: AskingOptions = {}): Promise<Asking> {
 function over(store: MemoryStore, { refusal, catchUp, now, reader }: AskingOptions = {}): Asking {
   const waits: number[] = [];
   const freshness: Freshness = {
-    refusal: refusal ?? (() => undefined),
+    staleReason: refusal ?? (() => undefined),
     async catchUp(offset) {
       waits.push(offset);
       return (await catchUp?.(store, offset)) ?? false;
     },
   };
-  const engine = new Engine(registry, reader?.(store) ?? store, freshness, now ?? (() => 0));
-  return { store, engine, ask: async (question) => engine.ask(question), waits };
+  const executor = new QueryExecutor(registry, reader?.(store) ?? store, freshness, now ?? (() => 0));
+  return { store, engine: executor, ask: async (question) => executor.execute(question), waits };
 }
 
 /** A store on which the first run of the first reading does not count, as where it moves while it fetches. */
@@ -93,7 +93,7 @@ class MovingReader implements StoreReader {
   }
 }
 
-type Question<T> = (registry: Registry, scene: Scene) => T;
+type Question<T> = (registry: Registry, context: RequestContext) => T;
 
 /** Asks for one contract by id, and fails as an operation does where it is not there. */
 const byId =
@@ -106,16 +106,16 @@ const byId =
   };
 
 /** The same, and goes on without it where it is not there. */
-const without: Question<string | undefined> = (asked, scene) => {
+const without: Question<string | undefined> = (asked, context) => {
   try {
-    return byId("offer")(asked, scene);
+    return byId("offer")(asked, context);
   } catch (error) {
     if (error instanceof RegistryError) return undefined;
     throw error;
   }
 };
 
-const both: Question<string[]> = (asked, scene) => [byId("offer")(asked, scene), byId("other")(asked, scene)];
+const both: Question<string[]> = (asked, context) => [byId("offer")(asked, context), byId("other")(asked, context)];
 
 const byKey: Question<string> = (_registry, { view }) => {
   const [found] = view.byKey(transferOffer, "none");
@@ -157,8 +157,8 @@ describe("a contract that the store has not seen", () => {
         return true;
       },
     });
-    const answer = await ask((asked, scene) =>
-      asked.choiceContext(scene, "transfer-instruction/reject", {
+    const answer = await ask((asked, context) =>
+      asked.choiceContext(context, "transfer-instruction/reject", {
         registrar: parties.registrar,
         contractId: "offer",
       }),
@@ -235,8 +235,8 @@ describe("a contract that the store has not seen", () => {
       catchUp: () => true,
       reader: (store) => new MovingReader(store, () => store.apply([{ active: offer }], 11)),
     });
-    const answer = ask((asked, scene) => {
-      byId("offer")(asked, scene);
+    const answer = ask((asked, context) => {
+      byId("offer")(asked, context);
       throw invalid("wrong");
     });
     await expect(answer).rejects.toEqual(failing("invalid", "wrong"));
@@ -255,7 +255,7 @@ describe("a contract that the store has not seen", () => {
         ),
     });
     const question = { registrar: parties.registrar, contractId: "offer" };
-    const answer = await ask((asked, scene) => asked.choiceContext(scene, "transfer-instruction/accept", question));
+    const answer = await ask((asked, context) => asked.choiceContext(context, "transfer-instruction/accept", question));
     expect(answer.disclosed.map(({ contractId }) => contractId)).toContain("locked");
     expect(waits).toEqual([]);
   });
@@ -283,7 +283,7 @@ describe("nothing waits", () => {
 
   test("where the question is answered without the contract", async () => {
     const { ask, waits } = await asking({ catchUp: () => true });
-    expect(await ask((asked, scene) => without(asked, scene) ?? "without")).toBe("without");
+    expect(await ask((asked, context) => without(asked, context) ?? "without")).toBe("without");
     expect(waits).toEqual([]);
   });
 
@@ -294,8 +294,8 @@ describe("nothing waits", () => {
     ["a defect", new TypeError("broken")],
   ])("for %s, though a contract was missed", async (_what, error) => {
     const { ask, waits } = await asking({ catchUp: () => true });
-    const answer = ask((asked, scene) => {
-      without(asked, scene);
+    const answer = ask((asked, context) => {
+      without(asked, context);
       throw error;
     });
     await expect(answer).rejects.toBe(error);
@@ -306,9 +306,9 @@ describe("nothing waits", () => {
 test("a contract that is missed beside one that is archived is waited for", async () => {
   const { ask, store, waits } = await asking({ contracts: [other], catchUp: () => false });
   await store.apply([{ archived: "other" }], 11);
-  const answer = ask((asked, scene) => {
-    expect(scene.view.byId(transferOffer, "other")).toBeUndefined();
-    return byId("offer")(asked, scene);
+  const answer = ask((asked, context) => {
+    expect(context.view.byId(transferOffer, "other")).toBeUndefined();
+    return byId("offer")(asked, context);
   });
   await expect(answer).rejects.toEqual(failing("not-found", "no contract offer at 11"));
   expect(waits).toEqual([11]);
@@ -359,9 +359,9 @@ test("a question is put at the moment at which it is asked, and again at the mom
     },
   });
   const moments: number[] = [];
-  await ask((asked, scene) => {
-    moments.push(scene.now);
-    return byId("offer")(asked, scene);
+  await ask((asked, context) => {
+    moments.push(context.now);
+    return byId("offer")(asked, context);
   });
   expect(moments).toEqual([1_000, 1_700]);
 });
@@ -369,26 +369,26 @@ test("a question is put at the moment at which it is asked, and again at the mom
 describe("an answer comes without a promise", () => {
   test("where the store has everything at hand", async () => {
     const { engine } = await asking({ contracts: [offer] });
-    expect(engine.ask(byId("offer"))).toBe("offer");
-    expect(engine.askUtility((_utility, { view }) => view.offset)).toBe(10);
+    expect(engine.execute(byId("offer"))).toBe("offer");
+    expect(engine.executeUtility((_utility, { view }) => view.offset)).toBe(10);
   });
 
   test("and a failure too, where nothing is waited for", async () => {
     const { engine } = await asking();
-    expect(() => engine.ask(byKey)).toThrow(failing("not-found", "no contract of that key"));
+    expect(() => engine.execute(byKey)).toThrow(failing("not-found", "no contract of that key"));
     const { engine: stale } = await asking({ refusal: () => "stale" });
-    expect(() => stale.ask(byKey)).toThrow(failing("unavailable", "stale"));
+    expect(() => stale.execute(byKey)).toThrow(failing("unavailable", "stale"));
     const { engine: empty } = over(new MemoryStore());
-    expect(() => empty.ask(byKey)).toThrow(failing("unavailable", "no snapshot of the ledger has been taken yet"));
+    expect(() => empty.execute(byKey)).toThrow(failing("unavailable", "no snapshot of the ledger has been taken yet"));
   });
 
   test("and with one where the store gives one, or where it is waited", async () => {
     const { engine } = await asking({ contracts: [offer], reader: (store) => new MovingReader(store, async () => {}) });
-    const answer = engine.ask(byId("offer"));
+    const answer = engine.execute(byId("offer"));
     expect(answer).toBeInstanceOf(Promise);
     expect(await answer).toBe("offer");
     const { engine: waiting } = await asking({ catchUp: arriving(offer) });
-    const late = waiting.ask(byId("offer"));
+    const late = waiting.execute(byId("offer"));
     expect(late).toBeInstanceOf(Promise);
     expect(await late).toBe("offer");
   });
@@ -412,6 +412,6 @@ test("a second question sees what the first has waited for", async () => {
 
 test("a registry that gives a promise in place of an answer has a defect, and is told so", async () => {
   const { engine } = await asking({ contracts: [offer] });
-  const waiting = () => engine.ask(() => Promise.reject(new Error("later")));
+  const waiting = () => engine.execute(() => Promise.reject(new Error("later")));
   expect(waiting).toThrow("the registry Registry Utility gave a promise");
 });

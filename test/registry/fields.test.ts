@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { RegistryError } from "../../src/registry/errors.js";
-import { Fields } from "../../src/registry/fields.js";
+import { JsonReader } from "../../src/registry/fields.js";
 import type { JsonObject, JsonValue } from "../../src/store/store.js";
 
 const missing = Symbol("missing");
 type Given = JsonValue | typeof missing;
 
-const fieldsOf = (value: Given, path = ""): Fields => new Fields(value === missing ? {} : { field: value }, path);
+const fieldsOf = (value: Given, path = ""): JsonReader => new JsonReader(value === missing ? {} : { field: value }, path);
 
 /** What a reading says is wrong. */
 function refusal(read: () => unknown): string {
@@ -19,7 +19,7 @@ function refusal(read: () => unknown): string {
   throw new Error("it was not refused");
 }
 
-type Reader = (fields: Fields) => unknown;
+type Reader = (fields: JsonReader) => unknown;
 const readers: Readonly<Record<string, Reader>> = {
   id: (fields) => fields.id("field"),
   optionalId: (fields) => fields.optionalId("field"),
@@ -116,7 +116,7 @@ describe("what is not of its type is refused by its path", () => {
   });
 
   test("and the path leads through objects and lists", () => {
-    const fields = new Fields({ a: { b: [{ c: { d: 5 } }] } }, "choiceArguments");
+    const fields = new JsonReader({ a: { b: [{ c: { d: 5 } }] } }, "choiceArguments");
     expect(refusal(() => fields.object("a").objects("b")[0]?.object("c").id("d"))).toBe(
       "choiceArguments.a.b[0].c.d has to be a string, and is 5",
     );
@@ -144,10 +144,10 @@ describe("raw", () => {
   test.each(["toString", "constructor", "__proto__", "hasOwnProperty"])(
     "does not find what every object has: %s",
     (name) => {
-      expect(new Fields({}, "").raw(name)).toBeUndefined();
-      expect(refusal(() => new Fields({}, "").text(name))).toBe(`${name} has to be a string, and is missing`);
+      expect(new JsonReader({}, "").raw(name)).toBeUndefined();
+      expect(refusal(() => new JsonReader({}, "").text(name))).toBe(`${name} has to be a string, and is missing`);
       const own = JSON.parse(`{${JSON.stringify(name)}: "own"}`) as JsonObject;
-      expect(new Fields(own, "").text(name)).toBe("own");
+      expect(new JsonReader(own, "").text(name)).toBe("own");
     },
   );
 });

@@ -1,15 +1,15 @@
 /** Keys are remembered, and what a caller makes long is not. */
 import { expect, test } from "vitest";
-import { keys } from "../../src/registry/utility/kinds/keys.js";
+import { indexKeys } from "../../src/registry/utility/kinds/keys.js";
 import { heap } from "../heap.js";
 
 test("values that nobody has leave nothing behind, however long they are", () => {
   const before = heap();
   for (let index = 0; index < 200; index++) {
     const long = `${index} `.padEnd(500_000, "x");
-    expect(keys.factory(long)).toContain(long);
-    expect(keys.preapproval(long, "registrar::1220")).toContain(long);
-    expect(keys.credential("holder::1220", long)).toContain(long);
+    expect(indexKeys.factory(long)).toContain(long);
+    expect(indexKeys.preapproval(long, "registrar::1220")).toContain(long);
+    expect(indexKeys.credential("holder::1220", long)).toContain(long);
   }
   // Kept, they would be 300 MB.
   expect(heap() - before).toBeLessThan(50_000_000);
@@ -18,9 +18,9 @@ test("values that nobody has leave nothing behind, however long they are", () =>
 test("a key is the same whether it was remembered or not, and none is another's", () => {
   for (const length of [1, 299, 300, 301, 600, 601]) {
     const value = "p".repeat(length);
-    expect(keys.factory(value)).toBe(keys.factory(value));
-    expect(keys.credential(value, "i")).toBe(keys.credential(value, "i"));
-    expect(keys.credential(value, "i")).not.toBe(keys.credential("i", value));
-    expect(keys.credential(value, "i")).not.toBe(keys.preapproval(value, "i"));
+    expect(indexKeys.factory(value)).toBe(indexKeys.factory(value));
+    expect(indexKeys.credential(value, "i")).toBe(indexKeys.credential(value, "i"));
+    expect(indexKeys.credential(value, "i")).not.toBe(indexKeys.credential("i", value));
+    expect(indexKeys.credential(value, "i")).not.toBe(indexKeys.preapproval(value, "i"));
   }
 });

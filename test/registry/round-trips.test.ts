@@ -6,23 +6,23 @@
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
-import { Catalogue } from "../../src/registry/catalogue.js";
-import { Engine, type Freshness } from "../../src/registry/engine.js";
-import { notFound, type Reason, RegistryError } from "../../src/registry/errors.js";
+import { InstrumentDirectory } from "../../src/registry/catalogue.js";
+import { QueryExecutor, type Freshness } from "../../src/registry/engine.js";
+import { notFound, type RegistryErrorReason, RegistryError } from "../../src/registry/errors.js";
 import type {
   Choice,
   ContextAnswer,
-  FactoryQuestion,
-  InstrumentQuestion,
+  FactoryQuery,
+  InstrumentQuery,
   IssuanceChoice,
-  IssuanceQuestion,
+  IssuanceQuery,
 } from "../../src/registry/registry.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { transferOffer } from "../../src/registry/utility/kinds/instructions.js";
 import { MemoryStore } from "../../src/store/memory.js";
 import { Replica } from "../../src/store/postgres/reading/replica.js";
 import { PostgresWriter } from "../../src/store/postgres/writing/writer.js";
-import type { Contract, Counted, JsonObject, Kind, StoreReader, View } from "../../src/store/store.js";
+import type { Contract, CountedOnly, JsonObject, Template, StoreReader, View } from "../../src/store/store.js";
 import {
   account,
   allocationV1,
@@ -86,8 +86,8 @@ const whole = registryOf(
   mayIssue("bob"),
 );
 
-function contractsOf(elements: readonly JsonObject[]): (Contract | Counted)[] {
-  const decoder = new Decoder(registry.kinds, true);
+function contractsOf(elements: readonly JsonObject[]): (Contract | CountedOnly)[] {
+  const decoder = new Decoder(registry.templates, true);
   return elements.flatMap((one) => decoder.decode(one)?.contract ?? []);
 }
 
@@ -114,21 +114,21 @@ async function replicaOf(elements: readonly JsonObject[]): Promise<Replica> {
     throw error;
   });
   await writer.replace(contractsOf(elements), 10, 1_000_000);
-  const replica = new Replica(database, { kinds: registry.kinds, contents: "tests", cacheBytes: 0, clock });
+  const replica = new Replica(database, { kinds: registry.templates, contents: "tests", cacheBytes: 0, clock });
   await replica.refresh();
   return replica;
 }
 
-const still: Freshness = { refusal: () => undefined, catchUp: async () => false };
-const engineOn = (reader: StoreReader, freshness = still): Engine => new Engine(registry, reader, freshness, () => now);
+const still: Freshness = { staleReason: () => undefined, catchUp: async () => false };
+const engineOn = (reader: StoreReader, freshness = still): QueryExecutor => new QueryExecutor(registry, reader, freshness, () => now);
 
 /** Answers at once or with a promise, as the engine does. */
-type Asking = (engine: Engine) => unknown;
+type Asking = (executor: QueryExecutor) => unknown;
 
 /** What came of a question; what is not an outcome of the registry is thrown. */
 async function outcomeOf(
   asking: () => unknown,
-): Promise<{ readonly answer: unknown } | { reason: Reason; message: string }> {
+): Promise<{ readonly answer: unknown } | { reason: RegistryErrorReason; message: string }> {
   try {
     return { answer: said(await asking()) };
   } catch (error) {
@@ -148,7 +148,7 @@ const said = (answer: unknown): unknown =>
 
 interface Told {
   /** Why there is no answer; "answered" where there is one. */
-  readonly told: Reason | "answered";
+  readonly told: RegistryErrorReason | "answered";
   readonly trips: readonly number[];
 }
 
@@ -179,47 +179,47 @@ async function onBoth(asking: Asking, elements: readonly JsonObject[] = whole): 
 
 /** What is told of a question that is put once. */
 const answered = (trips: number): Told => ({ told: "answered", trips: [trips] });
-const failed = (told: Reason, trips: number): Told => ({ told, trips: [trips] });
+const failed = (told: RegistryErrorReason, trips: number): Told => ({ told, trips: [trips] });
 
-const factoryOf = (body: JsonObject, of = registrar): FactoryQuestion => ({
+const factoryOf = (body: JsonObject, of = registrar): FactoryQuery => ({
   registrar: of,
   choiceArguments: body["choiceArguments"] as JsonObject,
 });
 const transfer =
   (body: JsonObject, of?: string): Asking =>
-  (engine) =>
-    engine.ask((asked, scene) => asked.transferFactory(scene, factoryOf(body, of)));
+  (executor) =>
+    executor.execute((asked, context) => asked.transferFactory(context, factoryOf(body, of)));
 const allocation =
   (body: JsonObject, of?: string): Asking =>
-  (engine) =>
-    engine.ask((asked, scene) => asked.allocationFactory(scene, factoryOf(body, of)));
+  (executor) =>
+    executor.execute((asked, context) => asked.allocationFactory(context, factoryOf(body, of)));
 const settling =
   (body: JsonObject, of?: string): Asking =>
-  (engine) =>
-    engine.ask((asked, scene) => asked.settlementFactory(scene, factoryOf(body, of)));
+  (executor) =>
+    executor.execute((asked, context) => asked.settlementFactory(context, factoryOf(body, of)));
 const choosing =
   (choice: Choice, contractId: string, path: { readonly registrar: string | undefined } = { registrar }): Asking =>
-  (engine) =>
-    engine.ask((asked, scene) => asked.choiceContext(scene, choice, { ...path, contractId }));
+  (executor) =>
+    executor.execute((asked, context) => asked.choiceContext(context, choice, { ...path, contractId }));
 const issuing =
   (choice: IssuanceChoice, contractId: string): Asking =>
-  (engine) =>
-    engine.askUtility((asked, scene) => asked.issuanceContext(scene, choice, { registrar: undefined, contractId }));
+  (executor) =>
+    executor.executeUtility((asked, context) => asked.issuanceContext(context, choice, { registrar: undefined, contractId }));
 const issuance =
-  (operation: "issuanceFactory" | "burnMintFactory", question: Partial<IssuanceQuestion> = {}): Asking =>
-  (engine) =>
-    engine.askUtility((asked, scene) =>
-      asked[operation](scene, { registrar, instrumentId: "USD", holders: ["alice", "bob"], ...question }),
+  (operation: "issuanceFactory" | "burnMintFactory", query: Partial<IssuanceQuery> = {}): Asking =>
+  (executor) =>
+    executor.executeUtility((asked, context) =>
+      asked[operation](context, { registrar, instrumentId: "USD", holders: ["alice", "bob"], ...query }),
     );
 const configured =
-  (identifier: InstrumentQuestion["identifier"], of = registrar): Asking =>
-  (engine) =>
-    engine.askUtility((asked, scene) => asked.instrumentConfiguration(scene, { registrar: of, identifier }));
+  (identifier: InstrumentQuery["identifier"], of = registrar): Asking =>
+  (executor) =>
+    executor.executeUtility((asked, context) => asked.instrumentConfiguration(context, { registrar: of, identifier }));
 
 const page =
   (of: string): Asking =>
-  (engine) =>
-    new Catalogue(engine, new Map(), true).page(of);
+  (executor) =>
+    new InstrumentDirectory(executor, new Map(), true).page(of);
 
 const nounOf = (choice: string): string => choice.split("/", 1)[0] ?? "";
 
@@ -416,7 +416,7 @@ describe("a factory", () => {
 });
 
 describe("what there is", () => {
-  const instruments: Asking = (engine) => engine.ask((asked, scene) => asked.instruments(scene, registrar));
+  const instruments: Asking = (executor) => executor.execute((asked, context) => asked.instruments(context, registrar));
 
   test.each<[string, Asking, Told]>([
     ["the instruments", instruments, answered(1)],
@@ -440,10 +440,10 @@ describe("what there is", () => {
     ],
     [
       "all configurations",
-      (engine) => engine.askUtility((asked, scene) => asked.instrumentConfigurations(scene)),
+      (executor) => executor.executeUtility((asked, context) => asked.instrumentConfigurations(context)),
       answered(1),
     ],
-    ["the operator", (engine) => engine.askUtility((asked, scene) => asked.operator(scene)), answered(1)],
+    ["the operator", (executor) => executor.executeUtility((asked, context) => asked.operator(context)), answered(1)],
   ])("%s", async (_what, asking, told) => {
     expect(await onBoth(asking)).toEqual(told);
   });
@@ -497,8 +497,8 @@ describe("the largest settlement that every registry has to support", () => {
   });
 
   test("has everything in its answer", async () => {
-    const engine = engineOn(new FetchingReader(await storeOf(elements)));
-    const answer = await engine.ask((asked, scene) => asked.settlementFactory(scene, factoryOf(body)));
+    const executor = engineOn(new FetchingReader(await storeOf(elements)));
+    const answer = await executor.execute((asked, context) => asked.settlementFactory(context, factoryOf(body)));
     // Factory, rule, reward and right; a configuration for each leg; credential, allocation and holding for each side.
     expect(answer.disclosed).toHaveLength(4 + 25 + 3 * 50);
   });
@@ -583,11 +583,11 @@ describe("a contract that comes late", () => {
     const store = await storeOf(registryOf());
     const reader = new FetchingReader(store);
     const waits: number[] = [];
-    const engine = engineOn(reader, {
-      refusal: () => undefined,
+    const executor = engineOn(reader, {
+      staleReason: () => undefined,
       async catchUp(offset) {
         waits.push(offset);
-        const decoder = new Decoder(registry.kinds);
+        const decoder = new Decoder(registry.templates);
         const come = pending().map((one) => decoder.decode(one)?.contract);
         await store.apply(
           come.filter((contract) => contract !== undefined).map((active) => ({ active })),
@@ -596,8 +596,8 @@ describe("a contract that comes late", () => {
         return true;
       },
     });
-    const answer = engine.ask((asked, scene) =>
-      asked.choiceContext(scene, "transfer-instruction/accept", { registrar, contractId: "transfer-instruction" }),
+    const answer = executor.execute((asked, context) =>
+      asked.choiceContext(context, "transfer-instruction/accept", { registrar, contractId: "transfer-instruction" }),
     );
     expect((await answer).disclosed.map(({ contractId }) => contractId)).toContain("locked");
     expect(waits).toEqual([10]);
@@ -608,8 +608,8 @@ describe("a contract that comes late", () => {
     const store = await storeOf(whole);
     await store.apply([{ archived: "transfer-instruction" }], 11);
     const reader = new FetchingReader(store);
-    const engine = engineOn(reader, { ...still, catchUp: () => Promise.reject(new Error("it was waited")) });
-    const outcome = await outcomeOf(() => choosing("transfer-instruction/accept", "transfer-instruction")(engine));
+    const executor = engineOn(reader, { ...still, catchUp: () => Promise.reject(new Error("it was waited")) });
+    const outcome = await outcomeOf(() => choosing("transfer-instruction/accept", "transfer-instruction")(executor));
     expect(outcome).toMatchObject({ reason: "not-found" });
     expect(reader.trips).toEqual([1]);
   });
@@ -621,8 +621,8 @@ async function reading<T>(use: (view: View) => T): Promise<{ readonly made: T; r
 }
 
 /** Catches what it should let pass. */
-const careless: Asking = (engine) =>
-  engine.ask((_asked, { view }) => {
+const careless: Asking = (executor) =>
+  executor.execute((_asked, { view }) => {
     try {
       return view.byId(transferOffer, "transfer-instruction")?.contractId;
     } catch {
@@ -633,7 +633,7 @@ const careless: Asking = (engine) =>
 describe("the reader that counts", () => {
   const ids = ["transfer-instruction", "to-dave", "in-gbp", "00ff"];
   const found = ["transfer-instruction", "to-dave", "in-gbp", undefined];
-  const questions = ids.map((contractId) => ({ kind: transferOffer as Kind, contractId }));
+  const questions = ids.map((contractId) => ({ template: transferOffer as Template, contractId }));
 
   test.each<[string, number, number]>([
     ["one for each lookup where nothing was foreseen", 0, 4],
@@ -641,7 +641,7 @@ describe("the reader that counts", () => {
     ["one for all where they were foreseen", 4, 1],
   ])("takes %s", async (_what, foreseen, trips) => {
     const seen = await reading((view) => {
-      view.foresee(() => questions.slice(0, foreseen));
+      view.prefetch(() => questions.slice(0, foreseen));
       return ids.map((id) => view.byId(transferOffer, id)?.contractId);
     });
     expect(seen).toEqual({ made: found, trips: [trips] });

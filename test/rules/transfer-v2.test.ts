@@ -56,7 +56,7 @@ const offered = twice({
 });
 const taken = (...ids: string[]): string[] => ["alice-holds", ...ids, "reward", "right", "rule", "usd"];
 
-const kinds: [receiver: string, transferKind: string, factoryId: string, values: JsonObject, disclosed: string[]][] = [
+const templates: [receiver: string, transferKind: string, factoryId: string, values: JsonObject, disclosed: string[]][] = [
   ["bob", "offer", "factory", offered, ["alice-holds", "factory", "usd"]],
   ["alice", "self", "factory", executed("alice-holds"), taken("factory")],
   ["carol", "direct", "preapproval", executed("carol-holds"), taken("carol-holds", "preapproval")],
@@ -65,7 +65,7 @@ const kinds: [receiver: string, transferKind: string, factoryId: string, values:
 const ask = async (body: JsonObject) => short(await running.post(transferFactoryV2(), body));
 
 describe("the transfer factory of v2", () => {
-  test.each(kinds)("answers to a transfer to %s, of kind %s", async (receiver, transferKind, factoryId, ...context) => {
+  test.each(templates)("answers to a transfer to %s, of kind %s", async (receiver, transferKind, factoryId, ...context) => {
     const [values, disclosed] = context;
     const expected = { transferKind, factoryId, values, disclosed };
     for (const body of [transferV1("alice", receiver), transferV2(account("alice"), account(receiver))]) {

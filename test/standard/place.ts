@@ -6,10 +6,10 @@ import { fastify } from "fastify";
 import { onTestFinished } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.js";
-import type { Limits } from "../../src/standard/limits.js";
-import { standard } from "../../src/standard/standard.js";
-import { usualLimits } from "../../src/wire/listener/limits.js";
-import { watch } from "../../src/wire/watching.js";
+import type { StreamLimits } from "../../src/standard/limits.js";
+import { standardServices } from "../../src/standard/standard.js";
+import { DEFAULT_CONNECTION_LIMITS } from "../../src/wire/listener/limits.js";
+import { recordRequests } from "../../src/wire/watching.js";
 import { Listener } from "../../src/wire/listener/listener.js";
 
 export const served: readonly DescService[] = [HealthService, BurnService];
@@ -35,18 +35,18 @@ export interface Standing {
 }
 
 /** Serves until the test is over. */
-export async function stand(limits: Partial<Limits> = {}): Promise<Standing> {
-  const listener = new Listener(usualLimits);
+export async function stand(limits: Partial<StreamLimits> = {}): Promise<Standing> {
+  const listener = new Listener(DEFAULT_CONNECTION_LIMITS);
   const server = fastify({ serverFactory: listener.factory });
-  watch(server, []);
+  recordRequests(server, []);
   const defects: unknown[] = [];
   const standing = { reason: undefined as string | undefined, looks: 0, defects };
-  const unreadiness = () => {
+  const notReadyReason = () => {
     standing.looks++;
     return standing.reason;
   };
   const report = (defect: unknown) => defects.push(defect);
-  await server.register(standard({ services: served, unreadiness, report, limits: { lookMs: 5, ...limits } }));
+  await server.register(standardServices({ services: served, notReadyReason, report, limits: { lookMs: 5, ...limits } }));
   server.addHook("preClose", (done) => {
     listener.drain((_request, response) => response.writeHead(503).end());
     done();

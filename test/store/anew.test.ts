@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { anew } from "../../src/store/anew.js";
+import { compactClone } from "../../src/store/anew.js";
 import { MemoryStore } from "../../src/store/memory.js";
 import type { Contract } from "../../src/store/store.js";
 import { apple, byLabel, fruit } from "../fixtures/fruits.js";
@@ -12,9 +12,9 @@ const unlisted = (id: string): Contract => fruit(id, { labels: [] });
 describe("a contract that is made anew", () => {
   test("has the same fields, and a list for what will be derived of it", () => {
     const given = fruit(long, { name: long, synchronizerId: undefined, reassignmentCounter: 7 });
-    const made = anew(given);
+    const made = compactClone(given);
     expect(made).toStrictEqual({ ...given, derived: [] });
-    expect(made.facts).not.toBe(given.facts);
+    expect(made.fields).not.toBe(given.fields);
   });
 
   test.each([
@@ -26,12 +26,12 @@ describe("a contract that is made anew", () => {
     ["nothing", null],
     ["a text", long],
     ["a list", [long, 1n]],
-  ])("has the facts that it had: %s", (_what, facts: unknown) => {
-    const made = anew({ ...unlisted("a"), facts });
-    expect(made.facts).toStrictEqual(facts);
+  ])("has the facts that it had: %s", (_what, fields: unknown) => {
+    const made = compactClone({ ...unlisted("a"), fields });
+    expect(made.fields).toStrictEqual(fields);
     // Of what is no object, the names and the prototype are those of the object that stands for it.
-    expect(Object.getPrototypeOf(Object(made.facts))).toBe(Object.getPrototypeOf(Object(facts)));
-    expect(Reflect.ownKeys(Object(made.facts) as object)).toEqual(Reflect.ownKeys(Object(facts) as object));
+    expect(Object.getPrototypeOf(Object(made.fields))).toBe(Object.getPrototypeOf(Object(fields)));
+    expect(Reflect.ownKeys(Object(made.fields) as object)).toEqual(Reflect.ownKeys(Object(fields) as object));
   });
 
   test("has the very facts where they are of a class, which may hold what nobody sees", () => {
@@ -41,8 +41,8 @@ describe("a contract that is made anew", () => {
         return this.#name;
       }
     }
-    const facts = new Facts();
-    expect(anew({ ...unlisted("a"), facts }).facts).toBe(facts);
+    const fields = new Facts();
+    expect(compactClone({ ...unlisted("a"), fields }).fields).toBe(fields);
   });
 });
 
@@ -53,11 +53,11 @@ describe("a store in memory", () => {
     await store.replace(ids.map(unlisted), 1);
     const readAll = () => store.read((view) => ids.map((id) => view.byId(apple, id)));
     const first = readAll();
-    for (const [index, one] of first.entries()) if (one !== undefined) one.derived = [index];
+    for (const [index, one] of first.entries()) if (one !== undefined) one.slots = [index];
     await store.apply([{ archived: "000" }, { active: fruit("new") }], 2);
     for (const [index, one] of readAll().entries()) {
       expect(one).toBe(index === 0 ? undefined : first[index]);
-      expect(one?.derived).toEqual(index === 0 ? undefined : [index]);
+      expect(one?.slots).toEqual(index === 0 ? undefined : [index]);
     }
   });
 
@@ -90,7 +90,7 @@ describe("a store in memory", () => {
     await store.replace([given], 1);
     const made = store.read((view) => view.byId(apple, "a"));
     expect(made).not.toBe(given);
-    if (made !== undefined) made.derived = ["something"];
+    if (made !== undefined) made.slots = ["something"];
     expect({ ...given, kind: null }).toEqual(before);
   });
 });

@@ -1,15 +1,15 @@
 /** What every store owes: the promises of src/store/store.ts, a case for each. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  type Census,
+  type TemplateCount,
   type Change,
   type Contract,
-  type Counted,
+  type CountedOnly,
   type JsonObject,
-  key,
-  type Kind,
+  indexKey,
+  type Template,
   NotReady,
-  type Question,
+  type ContractLookup,
   type StoreReader,
   type StoreWriter,
   type View,
@@ -28,15 +28,15 @@ interface Facts {
   readonly labels: readonly string[];
 }
 
-const byLabel = (label: string): string => key("label", label);
+const byLabel = (label: string): string => indexKey("label", label);
 
-function kindOf(packageName: string, entity: string): Kind<Facts> {
+function kindOf(packageName: string, qualifiedName: string): Template<Facts> {
   return {
     packageName,
-    entity,
-    read(payload) {
+    qualifiedName,
+    parse(payload) {
       const { name, labels } = payload as unknown as Facts;
-      return { facts: { name, labels }, keys: labels.map(byLabel) };
+      return { fields: { name, labels }, indexKeys: labels.map(byLabel) };
     },
   };
 }
@@ -46,7 +46,7 @@ const pear = kindOf("fruit", "Fruit.Tree:Pear");
 /** The entity of another package is another kind. */
 const otherApple = kindOf("other-fruit", "Fruit.Tree:Apple");
 const unheld = kindOf("fruit", "Fruit.Tree:Plum");
-const kinds = [apple, pear, otherApple, unheld];
+const templates = [apple, pear, otherApple, unheld];
 
 interface Options {
   readonly labels?: readonly string[];
@@ -56,24 +56,24 @@ interface Options {
 }
 
 /** A contract as the ledger would have it: facts and keys are what its kind reads from its payload. */
-function contract(kind: Kind<Facts>, contractId: string, options: Options = {}): Contract<Facts> {
+function contract(template: Template<Facts>, contractId: string, options: Options = {}): Contract<Facts> {
   const { labels = [], createdMicros = 1_767_600_000_000_000, name = contractId, more } = options;
   const payload: JsonObject = { name, labels: [...labels] };
-  const reading = kind.read(payload);
-  if (reading === undefined) throw new Error("the kinds here keep everything");
+  const parsed = template.parse(payload);
+  if (parsed === undefined) throw new Error("the kinds here keep everything");
   return {
-    ...reading,
+    ...parsed,
     contractId,
-    kind,
-    templateId: `pkg-1:${kind.entity}`,
+    template,
+    templateId: `pkg-1:${template.qualifiedName}`,
     payload: JSON.stringify(payload),
     createdEventBlob: Buffer.from(contractId).toString("base64"),
     createdAt: timeOf(createdMicros),
     createdMicros,
     synchronizerId: "sync-A",
     reassignmentCounter: 0,
-    share: undefined,
-    derived: undefined,
+    supply: undefined,
+    slots: undefined,
     ...more,
   };
 }
@@ -108,34 +108,34 @@ const threeOfTwo = [
   contract(pear, "c", { labels: ["red"] }),
 ];
 interface Lookup {
-  readonly kind: Kind<Facts>;
+  readonly template: Template<Facts>;
   readonly by: { readonly id: string } | { readonly label: string };
 }
 const lookups: readonly (Lookup & { readonly ids: readonly string[] })[] = [
-  { kind: apple, by: { id: "b" }, ids: ["b"] },
-  { kind: apple, by: { label: "red" }, ids: ["a", "b"] },
-  { kind: apple, by: { id: "none" }, ids: [] },
-  { kind: pear, by: { label: "red" }, ids: ["c"] },
-  { kind: pear, by: { id: "b" }, ids: [] },
-  { kind: apple, by: { id: "b" }, ids: ["b"] },
-  { kind: apple, by: { label: "red" }, ids: ["a", "b"] },
-  { kind: apple, by: { label: "none" }, ids: [] },
+  { template: apple, by: { id: "b" }, ids: ["b"] },
+  { template: apple, by: { label: "red" }, ids: ["a", "b"] },
+  { template: apple, by: { id: "none" }, ids: [] },
+  { template: pear, by: { label: "red" }, ids: ["c"] },
+  { template: pear, by: { id: "b" }, ids: [] },
+  { template: apple, by: { id: "b" }, ids: ["b"] },
+  { template: apple, by: { label: "red" }, ids: ["a", "b"] },
+  { template: apple, by: { label: "none" }, ids: [] },
 ];
-const questionOf = ({ kind, by }: Lookup): Question =>
-  "id" in by ? { kind, contractId: by.id } : { kind, key: byLabel(by.label) };
-const lookUp = (view: View, { kind, by }: Lookup): string[] =>
-  idsOf("id" in by ? listOf(view.byId(kind, by.id)) : view.byKey(kind, byLabel(by.label)));
+const questionOf = ({ template, by }: Lookup): ContractLookup =>
+  "id" in by ? { template, contractId: by.id } : { template, indexKey: byLabel(by.label) };
+const lookUp = (view: View, { template, by }: Lookup): string[] =>
+  idsOf("id" in by ? listOf(view.byId(template, by.id)) : view.byKey(template, byLabel(by.label)));
 const lookUpAll = (view: View): string[][] => lookups.map((lookup) => lookUp(view, lookup));
 
 /** Every other contract by its id, those between by their label. */
 const byTurns = (id: string, index: number): Lookup["by"] => (index % 2 === 0 ? { id } : { label: id });
 
 /** Declares the cases. `makeStore` is called for each; it is told the kinds of the contracts that will be stored. */
-export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) => Promise<Made>): void {
+export function storePromises(name: string, makeStore: (kinds: readonly Template[]) => Promise<Made>): void {
   describe(`the promises of a store: ${name}`, () => {
     let store: Made;
     beforeEach(async () => {
-      store = await makeStore(kinds);
+      store = await makeStore(templates);
     });
     afterEach(() => store.close());
 
@@ -143,10 +143,10 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
     const read = async <T>(use: (view: View) => T): Promise<T> => store.reader.read(use);
 
     /** Ids found by contract id, by label and of the whole kind. */
-    const found = (kind: Kind<Facts>, by: { readonly id: string } | { readonly label: string } | undefined) =>
+    const found = (template: Template<Facts>, by: { readonly id: string } | { readonly label: string } | undefined) =>
       read((view) => {
-        if (by === undefined) return idsOf(view.all(kind));
-        return lookUp(view, { kind, by });
+        if (by === undefined) return idsOf(view.all(template));
+        return lookUp(view, { template, by });
       });
 
     const sums = (...names: readonly string[]) => read((view) => view.sums(names));
@@ -361,22 +361,22 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
       });
 
       test.each<[string, (view: View) => void]>([
-        ["all that is looked for", (view) => view.foresee(() => lookups.map(questionOf))],
-        ["a part of it", (view) => view.foresee(() => lookups.slice(2, 4).map(questionOf))],
-        ["nothing", (view) => view.foresee(() => [])],
-        ["what is never looked for", (view) => view.foresee(() => [{ kind: apple, contractId: "never" }])],
+        ["all that is looked for", (view) => view.prefetch(() => lookups.map(questionOf))],
+        ["a part of it", (view) => view.prefetch(() => lookups.slice(2, 4).map(questionOf))],
+        ["nothing", (view) => view.prefetch(() => [])],
+        ["what is never looked for", (view) => view.prefetch(() => [{ template: apple, contractId: "never" }])],
         [
           "one thing after the other",
           (view) => {
-            for (const lookup of lookups) view.foresee(() => [questionOf(lookup)]);
+            for (const lookup of lookups) view.prefetch(() => [questionOf(lookup)]);
           },
         ],
         [
           "what only the answers to others tell, one by one",
           (view) =>
-            view.foresee(function* foreseen() {
-              for (const { facts } of view.byKey(apple, byLabel("red"))) {
-                for (const label of facts.labels) yield { kind: pear, key: byLabel(label) };
+            view.prefetch(function* foreseen() {
+              for (const { fields } of view.byKey(apple, byLabel("red"))) {
+                for (const label of fields.labels) yield { template: pear, indexKey: byLabel(label) };
               }
             }),
         ],
@@ -395,10 +395,10 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
           ids.map((id) => contract(apple, id, { labels: [id] })),
           5,
         );
-        const wanted = ids.map((id, index): Lookup => ({ kind: apple, by: byTurns(id, index) }));
+        const wanted = ids.map((id, index): Lookup => ({ template: apple, by: byTurns(id, index) }));
         const answers = await read((view) => {
           // As the rules do it: a view that fetches has to say that it does, or this takes too many trips.
-          if (view.fetches) view.foresee(() => wanted.map(questionOf));
+          if (view.wantsPrefetch) view.prefetch(() => wanted.map(questionOf));
           return wanted.map((lookup) => lookUp(view, lookup));
         });
         expect(answers).toEqual(ids.map((id) => [id]));
@@ -423,7 +423,7 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
         ["a key", (view) => view.byKey(apple, byLabel("red"))],
         ["all of a kind", (view) => view.all(apple)],
         ["an archival", (view) => view.wasArchived("a")],
-        ["the census", (view) => view.census()],
+        ["the census", (view) => view.templateCounts()],
         ["sums", (view) => view.sums(["USD"])],
       ];
 
@@ -477,7 +477,7 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
           more: {
             templateId: `${"cd".repeat(32)}:Fruit.Tree:Apple`,
             payload: JSON.stringify(payload),
-            facts: { name: awkward, labels: ["red", "sweet"] },
+            fields: { name: awkward, labels: ["red", "sweet"] },
             createdEventBlob: Buffer.alloc(3_000, 0xa5).toString("base64"),
             createdAt: "2026-01-05T09:00:00.123456789Z",
             createdMicros: 1_767_603_600_123_456,
@@ -487,7 +487,7 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
         });
         const back = await roundTrip(store, given);
         expect(back).toEqual([given, given, given]);
-        for (const { kind } of back) expect(kind).toBe(apple);
+        for (const { template } of back) expect(template).toBe(apple);
       });
 
       test("that is between synchronizers comes back so", async () => {
@@ -501,8 +501,8 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
         /** What was derived from the contract before, and then something is. */
         const deriving = async () => {
           const [one] = await read((view) => view.byKey(apple, byLabel("red")));
-          const before = one === undefined ? ["the contract is not there"] : (one.derived ?? []);
-          if (one !== undefined) one.derived = ["something"];
+          const before = one === undefined ? ["the contract is not there"] : (one.slots ?? []);
+          if (one !== undefined) one.slots = ["something"];
           return before;
         };
         expect(await deriving()).toEqual([]);
@@ -514,7 +514,7 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
 
       test("has the order of its keys and claims no other", async () => {
         const back = await roundTrip(store, contract(apple, "a", { labels: ["sweet", "red"] }));
-        for (const { keys } of back) expect(keys).toEqual([byLabel("sweet"), byLabel("red")]);
+        for (const { indexKeys } of back) expect(indexKeys).toEqual([byLabel("sweet"), byLabel("red")]);
       });
     });
 
@@ -603,9 +603,9 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
           ],
           5,
         );
-        const census = await read((view) => view.census());
-        for (const { kind } of census) expect(kinds).toContain(kind);
-        expect(namedIn(census)).toEqual([
+        const templateCounts = await read((view) => view.templateCounts());
+        for (const { template } of templateCounts) expect(templates).toContain(template);
+        expect(namedIn(templateCounts)).toEqual([
           "fruit Fruit.Tree:Apple pkg-1 2",
           "fruit Fruit.Tree:Apple pkg-2 1",
           "fruit Fruit.Tree:Pear pkg-1 1",
@@ -801,7 +801,7 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
             asOf: view.asOf,
             held: idsOf(view.all(apple)),
             sums: view.sums(["USD"]),
-            census: namedIn(view.census()),
+            census: namedIn(view.templateCounts()),
           }));
           const { offset } = seen;
           expect(seen).toEqual({
@@ -822,9 +822,9 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
       test("is not found, and not listed", async () => {
         await store.writer.replace([contract(apple, "a"), counted("c", 5n)], 5);
         await store.writer.apply([{ active: counted("d", 5n) }], 6);
-        for (const kind of kinds) {
-          expect(await found(kind, { id: "c" })).toEqual([]);
-          expect(await found(kind, { id: "d" })).toEqual([]);
+        for (const template of templates) {
+          expect(await found(template, { id: "c" })).toEqual([]);
+          expect(await found(template, { id: "d" })).toEqual([]);
         }
         expect(await found(apple, undefined)).toEqual(["a"]);
         await store.writer.apply([unassigned("c", 1)], 7);
@@ -837,7 +837,7 @@ export function storePromises(name: string, makeStore: (kinds: readonly Kind[]) 
         expect([await archived("c"), await archived("d")]).toEqual([true, false]);
       });
 
-      test.each<[string, (Contract | Counted)[]]>([
+      test.each<[string, (Contract | CountedOnly)[]]>([
         ["among the counted", [counted("new", 1n), counted("b", 2n), counted("b", 2n)]],
         ["as held, and then as counted", [contract(apple, "b"), counted("new", 1n), counted("b", 2n)]],
         ["as counted, and then as held", [counted("b", 2n), counted("new", 1n), contract(apple, "b")]],
@@ -1002,28 +1002,28 @@ const active = (id: string, more: Partial<Contract<Facts>> = {}): Change => ({
 const unassigned = (id: string, reassignmentCounter: number): Change => ({ unassigned: id, reassignmentCounter });
 
 /** A contract of which nothing is kept but what it adds to a sum. */
-const counted = (contractId: string, amount: bigint, sum = "USD"): Counted => ({
+const counted = (contractId: string, amount: bigint, sum = "USD"): CountedOnly => ({
   contractId,
   synchronizerId: "sync-A",
   reassignmentCounter: 0,
-  share: { sum, amount },
+  supply: { sum, amount },
 });
 
 /** What a contract that is held adds to a sum. */
-const share = (amount: bigint, sum = "USD"): Pick<Contract, "share"> => ({ share: { sum, amount } });
+const share = (amount: bigint, sum = "USD"): Pick<Contract, "supply"> => ({ supply: { sum, amount } });
 
 const ofPackage = (packageId: string, given: Contract<Facts>): Contract<Facts> => ({
   ...given,
-  templateId: `${packageId}:${given.kind.entity}`,
+  templateId: `${packageId}:${given.template.qualifiedName}`,
 });
 
 /** `package name, entity, package id, count` of each, sorted: a census has no order. */
-const namedIn = (census: readonly Census[]): string[] =>
-  census
-    .map(({ kind, packageId, count }) => `${kind.packageName} ${kind.entity} ${packageId} ${count}`)
+const namedIn = (templateCounts: readonly TemplateCount[]): string[] =>
+  templateCounts
+    .map(({ template, packageId, count }) => `${template.packageName} ${template.qualifiedName} ${packageId} ${count}`)
     .toSorted((a, b) => (a < b ? -1 : 1));
 
-const censusOf = async ({ reader }: Made): Promise<string[]> => reader.read((view) => namedIn(view.census()));
+const censusOf = async ({ reader }: Made): Promise<string[]> => reader.read((view) => namedIn(view.templateCounts()));
 
 /** Where each apple is, by id, with the offset. */
 async function placesIn({ reader }: Made) {
@@ -1043,7 +1043,7 @@ async function roundTrip({ reader, writer }: Made, given: Contract<Facts>): Prom
   ]);
 }
 
-const namesOf = (contracts: readonly Contract<Facts>[]): string[] => contracts.map(({ facts }) => facts.name);
+const namesOf = (contracts: readonly Contract<Facts>[]): string[] => contracts.map(({ fields }) => fields.name);
 
 /** All that a view says of contract "a" and label "red" of the apples. */
 function stateOf(view: View) {

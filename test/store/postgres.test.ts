@@ -1,6 +1,6 @@
 /** The store in PostgreSQL keeps the promises of every store. */
 import { afterAll, beforeAll } from "vitest";
-import type { Kind } from "../../src/store/store.js";
+import type { Template } from "../../src/store/store.js";
 import { Replica } from "../../src/store/postgres/reading/replica.js";
 import { PostgresWriter } from "../../src/store/postgres/writing/writer.js";
 import { clock, freshSchema, type Schema } from "../fixtures/postgres-store.js";
@@ -14,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => schema.drop());
 
 /** A store of its own, whose reader looks where the store stands before each reading, as it does when it is told. */
-async function makeStore(kinds: readonly Kind[], cacheBytes: number): Promise<Made> {
+async function makeStore(templates: readonly Template[], cacheBytes: number): Promise<Made> {
   const { database } = schema;
   const writer = await PostgresWriter.begin(database, 0, { contents: "tests", origin: "tests" }, () => undefined);
-  const replica = new Replica(database, { kinds, contents: "tests", cacheBytes, clock });
+  const replica = new Replica(database, { kinds: templates, contents: "tests", cacheBytes, clock });
   return {
     writer,
     reader: {
@@ -30,5 +30,5 @@ async function makeStore(kinds: readonly Kind[], cacheBytes: number): Promise<Ma
   };
 }
 
-storePromises("PostgreSQL", (kinds) => makeStore(kinds, 10_000_000));
-storePromises("PostgreSQL, with nothing kept", (kinds) => makeStore(kinds, 0));
+storePromises("PostgreSQL", (templates) => makeStore(templates, 10_000_000));
+storePromises("PostgreSQL, with nothing kept", (templates) => makeStore(templates, 0));

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { MemoryStore } from "../../src/store/memory.js";
-import { RecentlyRead } from "../../src/store/recently-read.js";
-import type { Contract, Kind } from "../../src/store/store.js";
+import { HotContractCache } from "../../src/store/recently-read.js";
+import type { Contract, Template } from "../../src/store/store.js";
 
-const kind: Kind = { entity: "Some:Kind", packageName: "some", read: () => ({ facts: {}, keys: [] }) };
+const template: Template = { qualifiedName: "Some:Kind", packageName: "some", parse: () => ({ fields: {}, indexKeys: [] }) };
 
 const contract = (contractId: string, reassignmentCounter = 0): Contract => ({
-  facts: {},
-  keys: [],
-  share: undefined,
+  fields: {},
+  indexKeys: [],
+  supply: undefined,
   contractId,
-  kind,
+  template,
   templateId: "package:Some:Kind",
   payload: "{}",
   createdEventBlob: "YQ==",
@@ -18,11 +18,11 @@ const contract = (contractId: string, reassignmentCounter = 0): Contract => ({
   createdMicros: 0,
   synchronizerId: "global::1220",
   reassignmentCounter,
-  derived: undefined,
+  slots: undefined,
 });
 
 test("what is read is there again, as long as there is not too much of it", () => {
-  const recent = new RecentlyRead();
+  const recent = new HotContractCache();
   for (let index = 0; index < 20_000; index++) {
     recent.add(contract(`00${index}`));
     expect(recent.get("000")?.contractId).toBe("000");
@@ -34,11 +34,11 @@ test("what is read is there again, as long as there is not too much of it", () =
 });
 
 test("what is forgotten is in neither generation", () => {
-  const recent = new RecentlyRead();
+  const recent = new HotContractCache();
   for (let index = 0; index < 5_000; index++) recent.add(contract(`00${index}`));
   for (const contractId of ["000", "004999"]) {
     expect(recent.get(contractId)?.contractId).toBe(contractId);
-    recent.forget(contractId);
+    recent.delete(contractId);
     expect(recent.get(contractId)).toBeUndefined();
   }
 });
@@ -46,7 +46,7 @@ test("what is forgotten is in neither generation", () => {
 test("a store that has read a contract does not give it when it is archived, nor as it was before", async () => {
   const store = new MemoryStore();
   await store.replace([contract("00a"), contract("00b"), contract("00c")], 1);
-  const read = (id: string) => store.read((view) => view.byId(kind, id));
+  const read = (id: string) => store.read((view) => view.byId(template, id));
   const [first] = ["00a", "00b", "00c"].map(read);
   expect(read("00a")).toBe(first);
   await store.apply([{ archived: "00a" }, { active: contract("00b", 1) }], 2);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { key } from "../../src/store/store.js";
+import { indexKey } from "../../src/store/store.js";
 
 describe("a key", () => {
   test.each([
@@ -8,7 +8,7 @@ describe("a key", () => {
     [["index", "a"], "index/1:a"],
     [["index", "", "a::1220"], "index/0:/7:a::1220"],
   ])("of %j is %s", ([index = "", ...values], made) => {
-    expect(key(index, ...values)).toBe(made);
+    expect(indexKey(index, ...values)).toBe(made);
   });
 
   test("is of one list of values alone", () => {
@@ -20,7 +20,7 @@ describe("a key", () => {
     const values = fc.array(value, { maxLength: 4 });
     fc.assert(
       fc.property(values, values, (a, b) => {
-        expect(key("index", ...a) === key("index", ...b)).toBe(JSON.stringify(a) === JSON.stringify(b));
+        expect(indexKey("index", ...a) === indexKey("index", ...b)).toBe(JSON.stringify(a) === JSON.stringify(b));
       }),
       { numRuns: 2_000 },
     );
@@ -28,6 +28,6 @@ describe("a key", () => {
 
   test("tells apart lists that would look alike when joined", () => {
     const lists = [["a", "b"], ["a/1:b"], ["ab"], ["ab", ""], ["", "ab"], ["a/1", "b"], ["1:a/1:b"], []];
-    expect(new Set(lists.map((list) => key("index", ...list))).size).toBe(lists.length);
+    expect(new Set(lists.map((list) => indexKey("index", ...list))).size).toBe(lists.length);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { micros } from "../../src/store/store.js";
+import { parseLedgerTime } from "../../src/store/store.js";
 
 describe("a time of the ledger in microseconds", () => {
   test.each([
@@ -22,7 +22,7 @@ describe("a time of the ledger in microseconds", () => {
     ["1969-12-31T23:59:59.999999Z", -1],
     ["1969-12-31T23:59:59.5Z", -500_000],
   ])("%s is %d", (time, expected) => {
-    expect(micros(time)).toBe(expected);
+    expect(parseLedgerTime(time)).toBe(expected);
   });
 
   test("gives back every microsecond that it was written from", () => {
@@ -31,7 +31,7 @@ describe("a time of the ledger in microseconds", () => {
       fc.property(fc.integer({ min: -until2200, max: until2200 }), (time) => {
         const millis = Math.floor(time / 1000);
         const digits = String(time - millis * 1000).padStart(3, "0");
-        expect(micros(new Date(millis).toISOString().replace("Z", `${digits}Z`))).toBe(time);
+        expect(parseLedgerTime(new Date(millis).toISOString().replace("Z", `${digits}Z`))).toBe(time);
       }),
     );
   });
@@ -61,6 +61,6 @@ describe("a time of the ledger in microseconds", () => {
     "2026-01-05T09:00:00Z\n",
     "1767603600",
   ])("is not made of %j", (time) => {
-    expect(() => micros(time)).toThrow(new Error(`a time has to be like 2026-01-31T12:00:00.123456Z, and is ${time}`));
+    expect(() => parseLedgerTime(time)).toThrow(new Error(`a time has to be like 2026-01-31T12:00:00.123456Z, and is ${time}`));
   });
 });

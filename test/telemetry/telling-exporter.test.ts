@@ -1,7 +1,7 @@
 /** What the operator is told of spans that cannot be sent: once, and then now and then. */
 import { InMemorySpanExporter, type ReadableSpan, type SpanExporter } from "@opentelemetry/sdk-trace";
 import { expect, test } from "vitest";
-import { TellingExporter } from "../../src/telemetry/traces/telling-exporter.js";
+import { CountingExporter } from "../../src/telemetry/traces/telling-exporter.js";
 
 const working = new InMemorySpanExporter();
 const failing = new InMemorySpanExporter();
@@ -25,7 +25,7 @@ test("a receiver that is away is told once a minute, with what is lost until the
   const clock = { now: 0 };
   const fails: { error: Error | undefined } = { error: new Error("connect ECONNREFUSED") };
   const log = { info: warn, warn, error: warn };
-  const exporter = new TellingExporter(exporterThat(fails), log, () => clock.now);
+  const exporter = new CountingExporter(exporterThat(fails), log, () => clock.now);
   // How many they are is all that it looks at.
   const send = (count: number) =>
     new Promise<void>((resolve) => exporter.export(Array<ReadableSpan>(count), () => resolve()));
@@ -46,9 +46,9 @@ test("what a receiver says is told no further than it needs", () => {
   const reasons: string[] = [];
   const warn = (details: object) => void reasons.push((details as { reason: string }).reason);
   const log = { info: warn, warn, error: warn };
-  const long = new TellingExporter(exporterThat({ error: new Error("x".repeat(100_000)) }), log, () => 0);
+  const long = new CountingExporter(exporterThat({ error: new Error("x".repeat(100_000)) }), log, () => 0);
   long.export([], () => undefined);
-  const empty = new TellingExporter(exporterThat({ error: Object.assign(new Error(), { code: 413 }) }), log, () => 0);
+  const empty = new CountingExporter(exporterThat({ error: Object.assign(new Error(), { code: 413 }) }), log, () => 0);
   empty.export([], () => undefined);
   expect(reasons).toEqual(["x".repeat(200), "413"]);
 });

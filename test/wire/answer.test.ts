@@ -11,17 +11,17 @@ import {
   utilityContextReply,
   utilityFactoryReply,
 } from "../../src/service/context-reply.js";
-import { Answer } from "../../src/wire/answer/answer.js";
-import { jsonWriting } from "../../src/wire/answer/json-writing.js";
-import { made } from "../../src/wire/answer/elements.js";
-import type { Pieces } from "../../src/wire/answer/pieces.js";
+import { EncodableResponse } from "../../src/wire/answer/answer.js";
+import { JSON_WRITE_OPTIONS } from "../../src/wire/answer/json-writing.js";
+import { encodeCounts } from "../../src/wire/answer/elements.js";
+import type { ChunkList } from "../../src/wire/answer/pieces.js";
 
 // A key of that name is lost in a Struct; docs/decisions.md says so.
 const name = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => text !== "__proto__" && isWhole(text));
 const text = fc.string({ unit: "binary", maxLength: 40 }).filter(isWhole);
 const id = fc.stringMatching(/^[0-9a-f]{1,140}$/);
 
-const kind = { packageName: "package-é", entity: "Module:Entity", read: () => undefined };
+const template = { packageName: "package-é", qualifiedName: "Module:Entity", parse: () => undefined };
 
 interface Told {
   readonly contractId: string;
@@ -33,18 +33,18 @@ interface Told {
 function contractOf({ contractId, payload, blob, place }: Told): Contract {
   return {
     contractId,
-    kind,
+    template,
     templateId: "package:Module:Entity",
     payload: JSON.stringify(payload),
-    facts: null,
-    keys: [],
+    fields: null,
+    indexKeys: [],
     createdEventBlob: blob,
     createdAt: "2026-01-05T09:00:00.123456Z",
     createdMicros: 0,
     synchronizerId: `sync-${place}`,
     reassignmentCounter: 0,
-    share: undefined,
-    derived: undefined,
+    supply: undefined,
+    slots: undefined,
   };
 }
 
@@ -117,19 +117,19 @@ const forms: Readonly<
   "a utility factory": (given) => utilityFactoryReply(given),
 };
 
-const answerOf = (reply: ContextReply): Answer =>
-  new Answer(reply.output, reply, (error) => (error instanceof Error ? error : new Error("not an error")));
+const answerOf = (reply: ContextReply): EncodableResponse =>
+  new EncodableResponse(reply.output, reply, (error) => (error instanceof Error ? error : new Error("not an error")));
 
 /** What would be sent. */
-const bytes = (pieces: Pieces): Buffer => {
+const bytes = (chunks: ChunkList): Buffer => {
   // Behind other bytes, and with room to spare, as in memory that was used before.
-  const memory = Buffer.alloc(pieces.length + 20, "#");
-  expect(pieces.write(memory, 10)).toBe(10 + pieces.length);
-  expect([memory.toString("latin1", 0, 10), memory.toString("latin1", 10 + pieces.length)]).toEqual([
+  const memory = Buffer.alloc(chunks.length + 20, "#");
+  expect(chunks.write(memory, 10)).toBe(10 + chunks.length);
+  expect([memory.toString("latin1", 0, 10), memory.toString("latin1", 10 + chunks.length)]).toEqual([
     "#".repeat(10),
     "#".repeat(10),
   ]);
-  return memory.subarray(10, 10 + pieces.length);
+  return memory.subarray(10, 10 + chunks.length);
 };
 
 describe.each(Object.entries(forms))("%s", (_name, replyOf) => {
@@ -139,7 +139,7 @@ describe.each(Object.entries(forms))("%s", (_name, replyOf) => {
         const reply = replyOf(given);
         const written = answerOf(reply);
         const message = reply.message();
-        expect(bytes(written.json()).toString()).toBe(toJsonString(reply.output, message, jsonWriting));
+        expect(bytes(written.json()).toString()).toBe(toJsonString(reply.output, message, JSON_WRITE_OPTIONS));
         expect(bytes(written.binary()).equals(toBinary(reply.output, message))).toBe(true);
       }),
       { numRuns: 300 },
@@ -150,7 +150,7 @@ describe.each(Object.entries(forms))("%s", (_name, replyOf) => {
 test("a contract is written once in each form, over a thousand answers", () => {
   const disclosed = fc.sample(contract, { numRuns: 7, seed: 1 });
   const given = { values: [], disclosed, factoryId: "factory" };
-  const before = { ...made };
+  const before = { ...encodeCounts };
   for (let count = 0; count < 1_000; count++) {
     for (const replyOf of Object.values(forms)) {
       const reply = replyOf(given);
@@ -160,7 +160,7 @@ test("a contract is written once in each form, over a thousand answers", () => {
   }
   // With debug fields, without, and as the utility operations disclose it.
   const forEach = 3 * disclosed.length;
-  expect({ json: made.json - before.json, binary: made.binary - before.binary }).toEqual({
+  expect({ json: encodeCounts.json - before.json, binary: encodeCounts.binary - before.binary }).toEqual({
     json: forEach,
     binary: forEach,
   });

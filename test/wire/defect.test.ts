@@ -11,18 +11,18 @@ import { type Call, protocols } from "../fixtures/protocols.js";
 /** The rules never let a contract between synchronizers into an answer; this one is there all the same. */
 const moving: Contract = {
   contractId: "secret-contract",
-  kind: { packageName: "package", entity: "Module:Entity", read: () => undefined },
+  template: { packageName: "package", qualifiedName: "Module:Entity", parse: () => undefined },
   templateId: "package:Module:Entity",
   payload: "{}",
-  facts: null,
-  keys: [],
+  fields: null,
+  indexKeys: [],
   createdEventBlob: "AAAA",
   createdAt: "2026-01-05T09:00:00Z",
   createdMicros: 0,
   synchronizerId: undefined,
   reassignmentCounter: 1,
-  share: undefined,
-  derived: undefined,
+  supply: undefined,
+  slots: undefined,
 };
 
 const call: Call = {
@@ -37,8 +37,8 @@ const answer = async () => contextReply({ values: [], disclosed: [moving] }, fal
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  const offered = [offerSome(AllocationService, { getAllocationWithdrawContext: answer })];
-  server = await createServer(offered, { logLevel: "silent", openApi: {} });
+  const bindings = [offerSome(AllocationService, { getAllocationWithdrawContext: answer })];
+  server = await createServer(bindings, { logLevel: "silent", openApi: {} });
   url = await server.listen("127.0.0.1", 0);
 });
 afterAll(() => server.close(1_000));

@@ -195,11 +195,11 @@ describe("on the wire", () => {
   let url: string;
 
   beforeAll(async () => {
-    const offered = [
+    const bindings = [
       offerSome(AllocationService, { getAllocationWithdrawContext: fail }),
       offerSome(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
     ];
-    server = await createServer(offered, { logLevel: "silent", openApi: {} });
+    server = await createServer(bindings, { logLevel: "silent", openApi: {} });
     url = await server.listen("127.0.0.1", 0);
   });
   afterAll(() => server.close(1_000));

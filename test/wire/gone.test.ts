@@ -9,7 +9,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../src/wire/server.js";
-import type { Answered } from "../../src/telemetry/exchange.js";
+import type { CompletedRequest } from "../../src/telemetry/exchange.js";
 import { asking, END_HEADERS, frame, FrameConnection, Type } from "../fixtures/frames.js";
 import { offerSome } from "../fixtures/offering.js";
 import { until } from "../fixtures/waiting.js";
@@ -20,7 +20,7 @@ let url: string;
 /** The server's ends of the connections that there are. */
 const open = new Set<net.Socket>();
 
-const told: Answered[] = [];
+const told: CompletedRequest[] = [];
 
 async function answer() {
   await sleep(5);
@@ -31,7 +31,7 @@ beforeAll(async () => {
   server = await createServer([offerSome(BurnService, { getBurnOfferCancelContext: answer })], {
     logLevel: "silent",
     openApi: {},
-    watchers: [(answered) => told.push(answered)],
+    observers: [(completed) => told.push(completed)],
   });
   subscribe("net.server.socket", (message) => {
     const { socket } = message as { readonly socket: net.Socket };

@@ -11,7 +11,7 @@ import { FileDescriptorProtoSchema, FileDescriptorSetSchema, MethodOptionsSchema
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../gen/google/api/http_pb.js";
-import { Engine } from "../../src/registry/engine.js";
+import { QueryExecutor } from "../../src/registry/engine.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/store/memory.js";
@@ -102,10 +102,10 @@ function asDocumented({ httpMethod, path, hasBody }: Binding): Route {
 const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const limits = { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 };
-const always = { refusal: () => undefined, catchUp: () => Promise.resolve(false) };
+const always = { staleReason: () => undefined, catchUp: () => Promise.resolve(false) };
 const served = services(
-  new Engine(utilityRegistry({ settlementLimits: limits }), new MemoryStore(), always, Date.now),
-  { words: new Map(), countsHoldings: false, openApi: {}, unreadiness: () => undefined },
+  new QueryExecutor(utilityRegistry({ settlementLimits: limits }), new MemoryStore(), always, Date.now),
+  { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined },
 ).flatMap(({ service }) => service.methods);
 
 const namesOf = (methods: readonly DescMethod[]): string[] =>

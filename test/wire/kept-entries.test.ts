@@ -1,14 +1,14 @@
 /** Entries that are kept with a contract: by one name or two, and not without end. */
 import { expect, test } from "vitest";
 import type { Contract } from "../../src/registry/registry.js";
-import { keptEntry } from "../../src/wire/answer/kept-entries.js";
+import { cacheEntry } from "../../src/wire/answer/kept-entries.js";
 
 const contract = (contractId: string): Contract => ({
-  facts: null,
-  keys: [],
-  share: undefined,
+  fields: null,
+  indexKeys: [],
+  supply: undefined,
   contractId,
-  kind: { packageName: "some", entity: "Some:Kind", read: () => undefined },
+  template: { packageName: "some", qualifiedName: "Some:Kind", parse: () => undefined },
   templateId: "package:Some:Kind",
   payload: "{}",
   createdEventBlob: "YQ==",
@@ -16,14 +16,14 @@ const contract = (contractId: string): Contract => ({
   createdMicros: 0,
   synchronizerId: "sync",
   reassignmentCounter: 0,
-  derived: undefined,
+  slots: undefined,
 });
 
 const textOf = (piece: Uint8Array | string): string => Buffer.from(piece as string, "latin1").toString("latin1");
 
 test("what is written by a name, or by two, is written once for each contract", () => {
   let written = 0;
-  const entry = keptEntry(({ contractId }, name) => {
+  const entry = cacheEntry(({ contractId }, name) => {
     written++;
     return `${name}=${contractId};`;
   });
@@ -39,7 +39,7 @@ test("what is written by a name, or by two, is written once for each contract", 
 
 test("no more than eight are kept with a contract, and each further one is written anew", () => {
   let written = 0;
-  const entry = keptEntry((_contract, name) => {
+  const entry = cacheEntry((_contract, name) => {
     written++;
     return name;
   });

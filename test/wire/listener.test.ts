@@ -31,11 +31,11 @@ async function serving(): Promise<Serving> {
     if (id.startsWith("gated")) await waiting.opened;
     return { choiceContextData: { id }, disclosedContracts: [] };
   };
-  const offered = offerSome(BurnService, {
+  const bindings = offerSome(BurnService, {
     getBurnRequestAcceptContext: ({ burnRequestId }) => answer(burnRequestId),
     getBurnOfferCancelContext: ({ burnOfferId }) => answer(burnOfferId),
   });
-  const server = await createServer([offered], { logLevel: "silent", openApi: {} });
+  const server = await createServer([bindings], { logLevel: "silent", openApi: {} });
   const url = await server.listen("127.0.0.1", 0);
   onTestFinishedOrAll(async () => {
     waiting.open();

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 /** Lends so many pieces of a length. */
-const lendMany = (much: number, length: number): Buffer[] => Array.from({ length: much }, () => memory.lend(length));
+const lendMany = (much: number, length: number): Buffer[] => Array.from({ length: much }, () => memory.acquire(length));
 
 /** How many of them stand in memory that one of the others stood in. */
 function knownOf(lent: readonly Buffer[], before: readonly Buffer[]): number {
@@ -24,10 +24,10 @@ function knownOf(lent: readonly Buffer[], before: readonly Buffer[]): number {
 }
 
 test("what is given back is lent again, to whom it is large enough for", () => {
-  const first = memory.lend(100 * KB);
-  memory.giveBack(first);
-  const larger = memory.lend(200 * KB);
-  const smaller = memory.lend(70 * KB);
+  const first = memory.acquire(100 * KB);
+  memory.release(first);
+  const larger = memory.acquire(200 * KB);
+  const smaller = memory.acquire(70 * KB);
   expect(knownOf([larger], [first])).toBe(0);
   expect(knownOf([smaller], [first])).toBe(1);
   for (const [one, length] of [
@@ -40,14 +40,14 @@ test("what is given back is lent again, to whom it is large enough for", () => {
 });
 
 test("what a small answer had will do for any other that is small", () => {
-  const first = memory.lend(1);
-  memory.giveBack(first);
-  expect(knownOf([memory.lend(64 * KB)], [first])).toBe(1);
+  const first = memory.acquire(1);
+  memory.release(first);
+  expect(knownOf([memory.acquire(64 * KB)], [first])).toBe(1);
 });
 
 test("no more is kept than so many pieces", () => {
   const before = lendMany(MOST + 10, 64 * KB);
-  for (const one of before) memory.giveBack(one);
+  for (const one of before) memory.release(one);
   expect(knownOf(lendMany(MOST + 10, 64 * KB), before)).toBe(MOST);
 });
 
@@ -57,10 +57,10 @@ test.each([
   [MB + 1, 0],
   [5 * MB, 0],
 ])("of %d bytes it is kept: %d", (length, kept) => {
-  const before = memory.lend(length);
+  const before = memory.acquire(length);
   expect(before.length).toBeGreaterThanOrEqual(length);
-  memory.giveBack(before);
-  expect(knownOf([memory.lend(length)], [before])).toBe(kept);
+  memory.release(before);
+  expect(knownOf([memory.acquire(length)], [before])).toBe(kept);
 });
 
 test("what is lent at the same time is of the length asked for at least, and shares nothing, whatever is lent and given back", () => {
@@ -72,14 +72,14 @@ test("what is lent at the same time is of the length asked for at least, and sha
       const out: { readonly bytes: Buffer; readonly mark: number; readonly length: number }[] = [];
       for (const [mark, one] of steps.entries()) {
         if ("length" in one) {
-          const bytes = memory.lend(one.length);
+          const bytes = memory.acquire(one.length);
           // Written at both ends alone: what shares memory shares its beginning, or its end.
           out.push({ bytes, mark, length: one.length });
           bytes[bytes.length - 1] = mark;
           bytes[0] = mark;
         } else {
           const [back] = out.splice(one.back % Math.max(out.length, 1), 1);
-          if (back !== undefined) memory.giveBack(back.bytes);
+          if (back !== undefined) memory.release(back.bytes);
         }
         expect(new Set(out.map(({ bytes }) => bytes.buffer)).size).toBe(out.length);
         for (const { bytes, ...own } of out) {

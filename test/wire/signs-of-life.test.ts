@@ -2,7 +2,7 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { SignsOfLife } from "../../src/wire/listener/signs-of-life.js";
+import { Keepalive } from "../../src/wire/listener/signs-of-life.js";
 
 /** A session of a real server, and what it was asked. */
 async function session(): Promise<http2.ServerHttp2Session> {
@@ -21,19 +21,19 @@ async function session(): Promise<http2.ServerHttp2Session> {
 test("a session that is being ended is not asked any more", async () => {
   const one = await session();
   const now = performance.now();
-  const signs = new SignsOfLife(one, now);
+  const keepalive = new Keepalive(one, now);
   one.destroy();
   // Long after the time to ask. Node.js would throw.
-  expect(signs.isGone(now + 60_000, now)).toBe(false);
+  expect(keepalive.isGone(now + 60_000, now)).toBe(false);
 });
 
 test("one that answers is never gone, and is asked once it is quiet, and every 20 seconds", async () => {
   const one = await session();
   const ping = vi.spyOn(one, "ping");
   const now = performance.now();
-  const signs = new SignsOfLife(one, now);
+  const keepalive = new Keepalive(one, now);
   for (let seconds = 1; seconds <= 100; seconds++) {
-    expect(signs.isGone(now + seconds * 1_000, now)).toBe(false);
+    expect(keepalive.isGone(now + seconds * 1_000, now)).toBe(false);
     // Behind what it was asked before.
     await new Promise((resolve) => one.ping(resolve));
   }

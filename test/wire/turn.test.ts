@@ -1,16 +1,16 @@
 import { setImmediate as turnEnd } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { behindReading, giveOverdue, whenTurnEnds } from "../../src/wire/turn.js";
+import { enqueue, flushOverdue, onTickEnd } from "../../src/wire/turn.js";
 
 test("what is read in a turn is answered at its end, in its order, and then it is over", async () => {
   const seen: string[] = [];
-  whenTurnEnds(() => seen.push("over"));
-  behindReading(() => seen.push("first"));
-  behindReading(() => seen.push("second"));
+  onTickEnd(() => seen.push("over"));
+  enqueue(() => seen.push("first"));
+  enqueue(() => seen.push("second"));
   expect(seen).toEqual([]);
   await turnEnd();
   expect(seen).toEqual(["first", "second", "over"]);
-  behindReading(() => seen.push("of the next turn"));
+  enqueue(() => seen.push("of the next turn"));
   await turnEnd();
   expect(seen.slice(3)).toEqual(["of the next turn"]);
 });
@@ -18,7 +18,7 @@ test("what is read in a turn is answered at its end, in its order, and then it i
 test("sixteen answers wait at most", async () => {
   const seen: number[] = [];
   for (let index = 0; index < 40; index++) {
-    behindReading(() => seen.push(index));
+    enqueue(() => seen.push(index));
     expect(seen.length).toBe(index + 1 - ((index + 1) % 16));
   }
   await turnEnd();
@@ -27,8 +27,8 @@ test("sixteen answers wait at most", async () => {
 
 test("an answer that makes another does not wait for it", async () => {
   const seen: string[] = [];
-  behindReading(() => {
-    behindReading(() => seen.push("inner"));
+  enqueue(() => {
+    enqueue(() => seen.push("inner"));
     seen.push("outer");
   });
   await turnEnd();
@@ -39,13 +39,13 @@ test("an answer that makes another does not wait for it", async () => {
 
 test("who waits for a millisecond is answered before what comes then", async () => {
   const seen: string[] = [];
-  behindReading(() => seen.push("waits"));
-  giveOverdue(performance.now());
+  enqueue(() => seen.push("waits"));
+  flushOverdue(performance.now());
   expect(seen).toEqual([]);
-  giveOverdue(performance.now() + 1.1);
+  flushOverdue(performance.now() + 1.1);
   expect(seen).toEqual(["waits"]);
-  behindReading(() => seen.push("waits anew"));
-  giveOverdue(performance.now());
+  enqueue(() => seen.push("waits anew"));
+  flushOverdue(performance.now());
   expect(seen).toEqual(["waits"]);
   await turnEnd();
 });

@@ -3,7 +3,7 @@ import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { contextReply } from "../../src/service/context-reply.js";
-import { usualEdge } from "../../src/wire/edge/guard.js";
+import { DEFAULT_MIDDLEWARE } from "../../src/wire/edge/guard.js";
 import { createServer } from "../../src/wire/server.js";
 import { offerSome } from "../fixtures/offering.js";
 import { gate, until } from "../fixtures/waiting.js";
@@ -38,7 +38,7 @@ test("many small answers that wait take little memory, and come in their order",
       return reply(allocationId);
     },
   });
-  const edge = { ...usualEdge, maxDelayMs: 0 };
+  const edge = { ...DEFAULT_MIDDLEWARE, maxDelayMs: 0 };
   const server = await createServer([service], { logLevel: "silent", openApi: {}, edge });
   onTestFinished(() => server.close(100));
   const { hostname, port } = new URL(await server.listen("127.0.0.1", 0));

@@ -12,16 +12,16 @@ export const databaseSettings = {
   ),
   databaseConnections: {
     ...named("database-connections"),
-    takes: "a whole number from 2 to 500",
-    about: "most connections to the database for questions; two more are for what lasts, and three for a snapshot",
-    fallback: 10,
+    accepts: "a whole number from 2 to 500",
+    description: "most connections to the database for questions; two more are for what lasts, and three for a snapshot",
+    default: 10,
     parse: wholeNumber(2, 500),
   } satisfies Setting<number>,
   cacheMegabytes: {
     ...named("cache-megabytes"),
-    takes: "a whole number from 1 to 100000",
-    about: "memory for what is asked most of a database",
-    fallback: 256,
+    accepts: "a whole number from 1 to 100000",
+    description: "memory for what is asked most of a database",
+    default: 256,
     parse: wholeNumber(1, 100_000),
   } satisfies Setting<number>,
 };

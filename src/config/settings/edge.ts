@@ -1,5 +1,5 @@
 /** What stands between the service and the internet: docs/security.md says what each is for. */
-import { addresses, filled, httpUrl, names, origins } from "../parsers.js";
+import { addresses, nonEmpty, httpUrl, names, origins } from "../parsers.js";
 import { named, number, optional, seconds, type Setting } from "./setting.js";
 
 export const limitSettings = {
@@ -69,9 +69,9 @@ export const limitSettings = {
 export const accessSettings = {
   corsOrigins: {
     ...named("cors-origins"),
-    takes: "any, none, or origins with commas between them",
-    about: "origins of web pages that may ask",
-    fallback: "any",
+    accepts: "any, none, or origins with commas between them",
+    description: "origins of web pages that may ask",
+    default: "any",
     parse: origins,
   } satisfies Setting<"any" | "none" | readonly string[]> as Setting<"any" | "none" | readonly string[]>,
   authJwksUrl: optional(
@@ -80,14 +80,14 @@ export const accessSettings = {
     "keys of the issuer whose tokens callers have to bring; without it nobody needs one",
     httpUrl,
   ),
-  authIssuer: optional("auth-issuer", "an issuer", "issuer of the callers' tokens", filled),
-  authAudience: optional("auth-audience", "an audience", "audience of the callers' tokens", filled),
+  authIssuer: optional("auth-issuer", "an issuer", "issuer of the callers' tokens", nonEmpty),
+  authAudience: optional("auth-audience", "an audience", "audience of the callers' tokens", nonEmpty),
   authAlgorithms: {
     ...named("auth-algorithms"),
-    takes: "names of asymmetric algorithms with commas between them",
-    about: "algorithms that the callers' tokens may be signed by",
-    fallback: ["RS256", "ES256"],
-    fallbackName: "RS256,ES256",
+    accepts: "names of asymmetric algorithms with commas between them",
+    description: "algorithms that the callers' tokens may be signed by",
+    default: ["RS256", "ES256"],
+    defaultLabel: "RS256,ES256",
     parse: algorithms,
   } satisfies Setting<readonly string[]> as Setting<readonly string[]>,
   authOperations: optional(
@@ -97,8 +97,8 @@ export const accessSettings = {
     names,
     { fallbackName: "all" },
   ),
-  tlsCertFile: optional("tls-cert-file", "the path of a PEM file", "certificate chain, for TLS", filled),
-  tlsKeyFile: optional("tls-key-file", "the path of a PEM file", "private key of the certificate", filled),
+  tlsCertFile: optional("tls-cert-file", "the path of a PEM file", "certificate chain, for TLS", nonEmpty),
+  tlsKeyFile: optional("tls-key-file", "the path of a PEM file", "private key of the certificate", nonEmpty),
 };
 
 /** Asymmetric alone: whoever can check a token by a shared secret can make one. */

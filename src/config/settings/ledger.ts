@@ -1,5 +1,5 @@
 /** The participant whose contracts are mirrored, and how old what was read may be. */
-import { filled, httpUrl, names, wholeNumber } from "../parsers.js";
+import { nonEmpty, httpUrl, names, wholeNumber } from "../parsers.js";
 import { named, optional, seconds, type Setting } from "./setting.js";
 
 export const ledgerSettings = {
@@ -19,13 +19,13 @@ export const ledgerSettings = {
     "ledger-token-file",
     "the path of a file",
     "file with the token for the participant, read anew for each connection",
-    filled,
+    nonEmpty,
   ),
   ledgerCaFile: optional(
     "ledger-ca-file",
     "the path of a PEM file",
     "certificates of an own authority, for participant and issuer",
-    filled,
+    nonEmpty,
   ),
   oidcIssuer: optional(
     "oidc-issuer",
@@ -33,14 +33,14 @@ export const ledgerSettings = {
     "issuer of tokens for the participant, by OAuth2 client credentials",
     httpUrl,
   ),
-  oidcClientId: optional("oidc-client-id", "a client id", "client id at the issuer", filled),
+  oidcClientId: optional("oidc-client-id", "a client id", "client id at the issuer", nonEmpty),
   oidcClientSecretFile: optional(
     "oidc-client-secret-file",
     "the path of a file",
     "file with the client's secret",
-    filled,
+    nonEmpty,
   ),
-  oidcAudience: optional("oidc-audience", "an audience", "audience of the tokens", filled),
+  oidcAudience: optional("oidc-audience", "an audience", "audience of the tokens", nonEmpty),
 };
 
 export const freshnessSettings = {
@@ -56,9 +56,9 @@ export const freshnessSettings = {
   ),
   readWaitMs: {
     ...named("read-wait-ms"),
-    takes: "a whole number from 0 to 60000",
-    about: "longest wait, in milliseconds, for a contract that the ledger may have and the mirror has not yet",
-    fallback: 1_000,
+    accepts: "a whole number from 0 to 60000",
+    description: "longest wait, in milliseconds, for a contract that the ledger may have and the mirror has not yet",
+    default: 1_000,
     parse: wholeNumber(0, 60_000),
   } satisfies Setting<number>,
 };

@@ -5,12 +5,12 @@ export interface Setting<T> {
   readonly variable: string;
   readonly flag: string;
   /** What it takes, for messages and help. */
-  readonly takes: string;
-  readonly about: string;
+  readonly accepts: string;
+  readonly description: string;
   /** What holds where it is not set. */
-  readonly fallback: T;
+  readonly default: T;
   /** How help and README name the default where the value does not say it. */
-  readonly fallbackName?: string;
+  readonly defaultLabel?: string;
   readonly parse: Parser<T>;
   /** Whether a value may hold a password, and must not be shown. */
   readonly isSecret?: boolean;
@@ -25,31 +25,31 @@ export function named(flag: string): { readonly variable: string; readonly flag:
 
 export function optional<T>(
   flag: string,
-  takes: string,
-  about: string,
+  accepts: string,
+  description: string,
   parse: Parser<T>,
   more: { readonly fallbackName?: string; readonly isSecret?: boolean } = {},
 ): Setting<T | undefined> {
-  return { ...named(flag), takes, about, fallback: undefined, parse, ...more };
+  return { ...named(flag), accepts, description, default: undefined, parse, ...more };
 }
 
-export function seconds(flag: string, fallback: number, about: string): Setting<number> {
+export function seconds(flag: string, defaultValue: number, description: string): Setting<number> {
   return {
     ...named(flag),
-    takes: `a whole number from 1 to ${DAY_SECONDS}`,
-    about: `${about}, in seconds`,
-    fallback,
+    accepts: `a whole number from 1 to ${DAY_SECONDS}`,
+    description: `${description}, in seconds`,
+    default: defaultValue,
     parse: wholeNumber(1, DAY_SECONDS),
   };
 }
 
-/** A whole number with bounds. `about` says its unit. */
-export function number(flag: string, least: number, most: number, fallback: number, about: string): Setting<number> {
+/** A whole number with bounds. `description` says its unit. */
+export function number(flag: string, min: number, max: number, defaultValue: number, description: string): Setting<number> {
   return {
     ...named(flag),
-    takes: `a whole number from ${least} to ${most}`,
-    about,
-    fallback,
-    parse: wholeNumber(least, most),
+    accepts: `a whole number from ${min} to ${max}`,
+    description,
+    default: defaultValue,
+    parse: wholeNumber(min, max),
   };
 }

@@ -13,6 +13,6 @@ export const settlementSettings = {
   maxParties: limit("parties", 100, 200, "distinct parties of accounts"),
 };
 
-function limit(what: string, least: number, fallback: number, about: string): Setting<number> {
-  return number(`max-${what}`, least, MOST, fallback, `most ${about} of one settlement`);
+function limit(what: string, min: number, fallback: number, about: string): Setting<number> {
+  return number(`max-${what}`, min, MOST, fallback, `most ${about} of one settlement`);
 }

@@ -9,9 +9,9 @@ export type LoggedRequests = (typeof loggedRequests)[number];
 export const telemetrySettings = {
   logRequests: {
     ...named("log-requests"),
-    takes: `one of ${loggedRequests.join(", ")}`,
-    about: "requests of which a line is logged",
-    fallback: "failed",
+    accepts: `one of ${loggedRequests.join(", ")}`,
+    description: "requests of which a line is logged",
+    default: "failed",
     parse: oneOf(loggedRequests),
   } satisfies Setting<LoggedRequests> as Setting<LoggedRequests>,
   metricsPort: optional(
@@ -23,9 +23,9 @@ export const telemetrySettings = {
   ),
   metricsHost: {
     ...named("metrics-host"),
-    takes: "an address or host name",
-    about: "address to listen on for metrics",
-    fallback: "127.0.0.1",
+    accepts: "an address or host name",
+    description: "address to listen on for metrics",
+    default: "127.0.0.1",
     parse: hostName,
   } satisfies Setting<string>,
   tracesUrl: optional(
@@ -43,9 +43,9 @@ export const telemetrySettings = {
   ),
   reflection: {
     ...named("reflection"),
-    takes: "true or false",
-    about: "whether gRPC reflection tells clients the definitions of the services",
-    fallback: true,
+    accepts: "true or false",
+    description: "whether gRPC reflection tells clients the definitions of the services",
+    default: true,
     parse: trueOrFalse,
   } satisfies Setting<boolean> as Setting<boolean>,
 };

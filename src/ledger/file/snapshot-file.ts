@@ -2,14 +2,14 @@ import { unwatchFile, watchFile } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import type { StoreWriter } from "../../store/store.js";
 import type { Decoder } from "../decode.js";
-import { describe, readSnapshot, type Snapshot } from "./snapshot.js";
+import { formatProblems, parseSnapshot, type Snapshot } from "./snapshot.js";
 
 /** What the owner of a SnapshotFile wants to know of it. */
 export interface SnapshotFileEvents {
   /** A changed file has been swapped in. */
-  swapped(snapshot: Snapshot): void;
+  onReplaced(snapshot: Snapshot): void;
   /** A changed file cannot be served; what was served before goes on. */
-  rejected(reason: string): void;
+  onRejected(reason: string): void;
 }
 
 /** A file cannot be served. The message says what is wrong, with lines. */
@@ -42,8 +42,8 @@ export class SnapshotFile {
   /** Puts the file's contracts in the store. Throws SnapshotError, and leaves the store as it is, where it cannot. */
   async load(): Promise<Snapshot> {
     const { content, written } = await this.#read();
-    const snapshot = readSnapshot(content, this.#decoder);
-    if (snapshot.problems.length > 0) throw new SnapshotError(describe(this.#path, snapshot.problems));
+    const snapshot = parseSnapshot(content, this.#decoder);
+    if (snapshot.problems.length > 0) throw new SnapshotError(formatProblems(this.#path, snapshot.problems));
     await this.#writer.replace(snapshot.contracts, snapshot.offset, written);
     return snapshot;
   }
@@ -85,9 +85,9 @@ export class SnapshotFile {
       this.#work = this.#work.then(async () => {
         pending = false;
         try {
-          events.swapped(await this.load());
+          events.onReplaced(await this.load());
         } catch (error) {
-          events.rejected(error instanceof Error ? error.message : String(error));
+          events.onRejected(error instanceof Error ? error.message : String(error));
         }
       });
     };

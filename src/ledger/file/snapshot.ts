@@ -1,6 +1,6 @@
 /** The content of a snapshot file -> contracts, or everything that is wrong with it. Pure. */
-import type { Contract, Counted, JsonValue } from "../../store/store.js";
-import { type Decoder, type Entry, later, offsetOf } from "../decode.js";
+import type { Contract, CountedOnly, JsonValue } from "../../store/store.js";
+import { type Decoder, type DecodedContract, laterState, offsetOf } from "../decode.js";
 import { type ElementText, FormError, splitElements } from "./elements.js";
 
 /** Something in the file that is not as it should be. */
@@ -11,7 +11,7 @@ export interface Problem {
 }
 
 export interface Snapshot {
-  readonly contracts: readonly (Contract | Counted)[];
+  readonly contracts: readonly (Contract | CountedOnly)[];
   /** The highest offset that the file tells of; 0 where it tells none. */
   readonly offset: number;
   /** Elements that no rule needs, and that are not kept. */
@@ -21,16 +21,16 @@ export interface Snapshot {
 }
 
 /** A file that is wrong all over is not told line by line. */
-export const PROBLEM_LIMIT = 20;
+export const MAX_PROBLEMS = 20;
 
-export function readSnapshot(file: string, decoder: Decoder): Snapshot {
-  const entries = new Map<string, { readonly entry: Entry; readonly line: number }>();
+export function parseSnapshot(file: string, decoder: Decoder): Snapshot {
+  const entries = new Map<string, { readonly entry: DecodedContract; readonly line: number }>();
   const problems: Problem[] = [];
   let ignored = 0;
   let offset = 0;
   try {
     for (const element of splitElements(file)) {
-      if (problems.length >= PROBLEM_LIMIT) break;
+      if (problems.length >= MAX_PROBLEMS) break;
       try {
         const value = parse(element);
         const entry = decoder.decode(value);
@@ -41,7 +41,7 @@ export function readSnapshot(file: string, decoder: Decoder): Snapshot {
         }
         const id = entry.contract.contractId;
         const known = entries.get(id);
-        const kept = known === undefined ? entry : later(known.entry, entry);
+        const kept = known === undefined ? entry : laterState(known.entry, entry);
         if (kept === undefined) throw new Error(`contract ${id} stands on line ${known?.line} already`);
         if (kept === entry) entries.set(id, { entry, line: element.line });
       } catch (error) {
@@ -50,13 +50,13 @@ export function readSnapshot(file: string, decoder: Decoder): Snapshot {
     }
   } catch (error) {
     if (!(error instanceof FormError)) throw error;
-    if (problems.length < PROBLEM_LIMIT) problems.push({ line: error.line, reason: error.message });
+    if (problems.length < MAX_PROBLEMS) problems.push({ line: error.line, reason: error.message });
   }
   return { contracts: [...entries.values()].map(({ entry }) => entry.contract), offset, ignored, problems };
 }
 
 /** The problems of a file as text, a line each. */
-export function describe(path: string, problems: readonly Problem[]): string {
+export function formatProblems(path: string, problems: readonly Problem[]): string {
   return problems.map(({ line, reason }) => `${path}:${line}: ${reason}`).join("\n");
 }
 

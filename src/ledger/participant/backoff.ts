@@ -1,7 +1,7 @@
-import type { Trouble } from "./errors.js";
+import type { LedgerErrorKind } from "./errors.js";
 
 /** Pauses between attempts, in milliseconds: the first, and the longest. */
-const pauses: Readonly<Record<Trouble, readonly [first: number, longest: number]>> = {
+const pauses: Readonly<Record<LedgerErrorKind, readonly [first: number, longest: number]>> = {
   pruned: [0, 10_000],
   ahead: [0, 10_000],
   denied: [0, 60_000],
@@ -16,8 +16,8 @@ const pauses: Readonly<Record<Trouble, readonly [first: number, longest: number]
  * each time, and between half of that and all of it, so that many mirrors do not
  * come back at once. `random` gives numbers from 0 to 1.
  */
-export function pauseAfter(trouble: Trouble, failures: number, random: () => number): number {
-  const [first, longest] = pauses[trouble];
+export function retryDelay(kind: LedgerErrorKind, failures: number, random: () => number): number {
+  const [first, longest] = pauses[kind];
   // What is tried again at once the first time still has to slow down.
   const base = failures === 1 ? first : Math.max(first, 100) * 2 ** Math.min(failures - 1, 20);
   return Math.min(base, longest) * (0.5 + random() / 2);

@@ -3,7 +3,7 @@
  * many. Between two batches everything else of this process has its turn. Ends as
  * the items do, and throws as they do when all before has been given.
  */
-export async function* batches<T>(items: AsyncIterable<T>, most: number): AsyncGenerator<readonly T[]> {
+export async function* inBatches<T>(items: AsyncIterable<T>, max: number): AsyncGenerator<readonly T[]> {
   const iterator = items[Symbol.asyncIterator]();
   const ask = () => {
     const asked = iterator.next();
@@ -20,7 +20,7 @@ export async function* batches<T>(items: AsyncIterable<T>, most: number): AsyncG
     const later = new Promise<"later">((resolve) => {
       setImmediate(resolve, "later");
     });
-    while (batch.length < most) {
+    while (batch.length < max) {
       const item = await Promise.race([next, later]).catch(() => "later" as const);
       if (item === "later" || item.done === true) break;
       batch.push(item.value);

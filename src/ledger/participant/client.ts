@@ -1,8 +1,8 @@
-import type { JsonObject, JsonValue, Kind } from "../../store/store.js";
+import type { JsonObject, JsonValue, Template } from "../../store/store.js";
 import { LedgerError } from "./errors.js";
 import { eventFormat } from "./formats.js";
-import { call, type Endpoint } from "./http.js";
-import type { Ledger, Updates } from "./ledger.js";
+import { callParticipant, type Endpoint } from "./http.js";
+import type { Ledger, UpdateStream } from "./ledger.js";
 import { Stream, stream } from "./stream.js";
 
 /** A participant's JSON Ledger API v2, as far as the mirror uses it. Everything throws LedgerError. */
@@ -11,9 +11,9 @@ export class ParticipantClient implements Ledger {
   readonly #eventFormat: JsonObject;
 
   /** Asks for contracts of the kinds, of which one of the parties is a stakeholder. */
-  constructor(endpoint: Endpoint, parties: readonly string[], kinds: readonly Kind[]) {
+  constructor(endpoint: Endpoint, parties: readonly string[], templates: readonly Template[]) {
     this.#endpoint = endpoint;
-    this.#eventFormat = eventFormat(parties, kinds, true);
+    this.#eventFormat = eventFormat(parties, templates, true);
   }
 
   ledgerEnd(): Promise<number> {
@@ -31,7 +31,7 @@ export class ParticipantClient implements Ledger {
   }
 
   /** The updates behind an offset, up to another or without end. */
-  updates(after: number, upTo?: number): Promise<Updates> {
+  updates(after: number, upTo?: number): Promise<UpdateStream> {
     const until = upTo === undefined ? {} : { endInclusive: upTo };
     const request = { beginExclusive: after, ...until, updateFormat: this.#updateFormat() };
     return Stream.open(this.#endpoint, "/v2/updates", request, upTo !== undefined);
@@ -41,7 +41,7 @@ export class ParticipantClient implements Ledger {
   async hasUpdate(updateId: string): Promise<boolean> {
     const request = { updateId, updateFormat: this.#updateFormat() };
     try {
-      await call(this.#endpoint, "POST", "/v2/updates/update-by-id", request);
+      await callParticipant(this.#endpoint, "POST", "/v2/updates/update-by-id", request);
       return true;
     } catch (error) {
       if (error instanceof LedgerError && error.code === "UPDATE_NOT_FOUND") return false;
@@ -51,7 +51,7 @@ export class ParticipantClient implements Ledger {
 
   /** The offset that a call answers with, under a name. */
   async #offset(path: string, name: string): Promise<number> {
-    const answer = await call(this.#endpoint, "GET", path);
+    const answer = await callParticipant(this.#endpoint, "GET", path);
     const offset = typeof answer === "object" && answer !== null && !Array.isArray(answer) ? answer[name] : undefined;
     if (typeof offset === "number") return offset;
     throw new LedgerError("unreadable", `the participant's answer to ${path} has no number ${name}`);

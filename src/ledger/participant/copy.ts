@@ -1,51 +1,51 @@
-import type { Anchor, JsonValue, StoreWriter } from "../../store/store.js";
+import type { Checkpoint, JsonValue, StoreWriter } from "../../store/store.js";
 import type { Decoder } from "../decode.js";
 import type { Log } from "../log.js";
 import { LedgerError } from "./errors.js";
-import type { Updates } from "./ledger.js";
-import type { Progress } from "./progress.js";
+import type { UpdateStream } from "./ledger.js";
+import type { LagTracker } from "./progress.js";
 import type { Snapshot } from "./snapshot.js";
 import { decodeUpdate, type Unreadable, type Update } from "./updates.js";
 
-export interface CopyParts {
+export interface StoreApplierOptions {
   readonly decoder: Decoder;
   readonly writer: StoreWriter;
-  readonly progress: Progress;
+  readonly lag: LagTracker;
   readonly log: Log;
 }
 
 /** The ledger as the store has it, and how far: puts in what is read, and nothing twice or of another history. */
-export class Copy {
-  readonly #parts: CopyParts;
-  #anchor: Anchor | undefined;
+export class StoreApplier {
+  readonly #parts: StoreApplierOptions;
+  #checkpoint: Checkpoint | undefined;
   /** Up to here there was nothing for us behind the anchor, in the history that is followed now. */
   #seen = 0;
-  #followed: Updates | undefined;
+  #followed: UpdateStream | undefined;
   /** Ends, and does not throw, when the last write has ended. */
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(parts: CopyParts) {
+  constructor(parts: StoreApplierOptions) {
     this.#parts = parts;
-    this.#anchor = parts.writer.anchor;
+    this.#checkpoint = parts.writer.checkpoint;
   }
 
   /** Undefined while a snapshot has to be taken. */
-  get anchor(): Anchor | undefined {
-    return this.#anchor;
+  get anchor(): Checkpoint | undefined {
+    return this.#checkpoint;
   }
 
-  get seen(): number {
+  get confirmedOffset(): number {
     return this.#seen;
   }
 
   /** The stream that is followed now. What is left of an older one, or was fetched beside it, does not apply. */
-  get followed(): Updates | undefined {
+  get stream(): UpdateStream | undefined {
     return this.#followed;
   }
 
   /** A snapshot has to be taken, whatever the store has. */
-  giveUp(): void {
-    this.#anchor = undefined;
+  requireSnapshot(): void {
+    this.#checkpoint = undefined;
   }
 
   /** Puts a snapshot in the place of all there is; `asOf` is its time, in milliseconds since 1970. */
@@ -53,8 +53,8 @@ export class Copy {
     return this.#inTurn(async () => {
       this.#tell(unreadable);
       await this.#parts.writer.replace(contracts, offset, asOf * 1000);
-      this.#anchor = { offset, updateId: undefined };
-      this.#parts.progress.reached(offset);
+      this.#checkpoint = { offset, updateId: undefined };
+      this.#parts.lag.reached(offset);
     });
   }
 
@@ -63,14 +63,14 @@ export class Copy {
    * not behind what was seen to hold nothing for us: in a restored ledger other
    * updates may stand there.
    */
-  follow(updates: Updates): void {
-    this.#followed = updates;
-    this.#seen = this.#anchor?.offset ?? 0;
-    this.#parts.progress.reached(this.#seen);
+  follow(stream: UpdateStream): void {
+    this.#followed = stream;
+    this.#seen = this.#checkpoint?.offset ?? 0;
+    this.#parts.lag.reached(this.#seen);
   }
 
   /** From now on nothing applies. */
-  leave(): void {
+  unfollow(): void {
     this.#followed = undefined;
   }
 
@@ -78,11 +78,11 @@ export class Copy {
    * Applies updates in one step: a reader sees all of them or none. The stream and
    * a fetch beside it may bring the same, one behind the other.
    */
-  apply(elements: readonly JsonValue[], followed: Updates): Promise<void> {
+  apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<void> {
     return this.#inTurn(() => this.#apply(elements, followed));
   }
 
-  async #apply(elements: readonly JsonValue[], followed: Updates): Promise<void> {
+  async #apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<void> {
     const { updates, failure } = readAll(elements, this.#parts.decoder);
     let end = this.#seen;
     const fresh = updates.filter(({ offset }) => {
@@ -97,10 +97,10 @@ export class Copy {
       const changes = fresh.flatMap((update) => update.changes);
       await this.#parts.writer.apply(changes, offset, recorded, updateId);
       // The store stands there now, also where the stream has been left meanwhile.
-      if (this.#anchor !== undefined && offset > this.#anchor.offset) this.#anchor = { offset, updateId };
+      if (this.#checkpoint !== undefined && offset > this.#checkpoint.offset) this.#checkpoint = { offset, updateId };
       if (followed === this.#followed) this.#tell(fresh.flatMap(({ unreadable }) => unreadable));
     }
-    this.see(end, followed);
+    this.confirm(end, followed);
     if (failure !== undefined) throw failure;
   }
 
@@ -112,13 +112,13 @@ export class Copy {
   }
 
   /** There is nothing for us up to an offset that has not been applied. */
-  see(offset: number, followed: Updates): void {
+  confirm(offset: number, followed: UpdateStream): void {
     if (!this.#isNew(offset, followed)) return;
     this.#seen = offset;
-    this.#parts.progress.reached(offset);
+    this.#parts.lag.reached(offset);
   }
 
-  #isNew(offset: number, followed: Updates): boolean {
+  #isNew(offset: number, followed: UpdateStream): boolean {
     return followed === this.#followed && offset > this.#seen;
   }
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../store/store.js";
 
 /** What an error of the participant means for the mirror. */
-export type Trouble =
+export type LedgerErrorKind =
   /** Our offset is older than what the participant keeps. */
   | "pruned"
   /** Our offset is beyond the participant's end: it was restored from a backup. */
@@ -19,19 +19,19 @@ export type Trouble =
 
 /** The participant, or the way to it, failed. Messages never carry a token. */
 export class LedgerError extends Error {
-  readonly trouble: Trouble;
+  readonly kind: LedgerErrorKind;
   /** The participant's own name of the error, for example PARTICIPANT_PRUNED_DATA_ACCESSED; undefined where it gave none. */
   readonly code: string | undefined;
 
-  constructor(trouble: Trouble, message: string, code?: string) {
+  constructor(kind: LedgerErrorKind, message: string, code?: string) {
     super(message);
     this.name = "LedgerError";
-    this.trouble = trouble;
+    this.kind = kind;
     this.code = code;
   }
 }
 
-const codes: ReadonlyMap<string | undefined, Trouble> = new Map([
+const codes: ReadonlyMap<string | undefined, LedgerErrorKind> = new Map([
   ["PARTICIPANT_PRUNED_DATA_ACCESSED", "pruned"],
   ["OFFSET_AFTER_LEDGER_END", "ahead"],
   ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", "ahead"],
@@ -41,7 +41,7 @@ const codes: ReadonlyMap<string | undefined, Trouble> = new Map([
 ]);
 
 /** By HTTP status, and by the gRPC code that stands in an error in place of one. */
-const statuses: Readonly<Record<number, Trouble>> = {
+const statuses: Readonly<Record<number, LedgerErrorKind>> = {
   401: "denied",
   403: "denied",
   429: "busy",
@@ -50,21 +50,21 @@ const statuses: Readonly<Record<number, Trouble>> = {
   503: "busy",
   504: "busy",
 };
-const grpcCodes: Readonly<Record<number, Trouble>> = { 7: "denied", 8: "busy", 14: "busy", 16: "denied" };
+const grpcCodes: Readonly<Record<number, LedgerErrorKind>> = { 7: "denied", 8: "busy", 14: "busy", 16: "denied" };
 
 /** The error that a response tells by its status and its body; undefined for a body that is not JSON. */
 export function responseError(body: JsonValue | undefined, status: number): LedgerError {
   const { code, cause, grpcCode } = fieldsOf(body);
-  const trouble = codes.get(code) ?? statuses[status] ?? grpcCodes[grpcCode] ?? "refused";
-  return new LedgerError(trouble, `the participant answered status ${status}, ${code ?? "no code"}: ${cause}`, code);
+  const kind = codes.get(code) ?? statuses[status] ?? grpcCodes[grpcCode] ?? "refused";
+  return new LedgerError(kind, `the participant answered status ${status}, ${code ?? "no code"}: ${cause}`, code);
 }
 
 /** The error that a message of a stream tells; undefined where it tells none. */
 export function messageError(message: JsonValue): LedgerError | undefined {
   const { code, cause, grpcCode, isError } = fieldsOf(message);
   if (!isError) return undefined;
-  const trouble = codes.get(code) ?? grpcCodes[grpcCode] ?? "refused";
-  return new LedgerError(trouble, `the participant answered ${code ?? "no code"}: ${cause}`, code);
+  const kind = codes.get(code) ?? grpcCodes[grpcCode] ?? "refused";
+  return new LedgerError(kind, `the participant answered ${code ?? "no code"}: ${cause}`, code);
 }
 
 function fieldsOf(value: JsonValue | undefined) {

@@ -1,14 +1,14 @@
-import type { JsonObject, Kind } from "../../store/store.js";
+import type { JsonObject, Template } from "../../store/store.js";
 
 /** Asks for the events on contracts of the kinds, of which one of the parties is a stakeholder or witness. */
 export function eventFormat(
   parties: readonly string[],
-  kinds: readonly Kind[],
+  templates: readonly Template[],
   includeCreatedEventBlob: boolean,
 ): JsonObject {
-  const cumulative = kinds.map(({ packageName, entity }) => ({
+  const cumulative = templates.map(({ packageName, qualifiedName }) => ({
     identifierFilter: {
-      TemplateFilter: { value: { templateId: `#${packageName}:${entity}`, includeCreatedEventBlob } },
+      TemplateFilter: { value: { templateId: `#${packageName}:${qualifiedName}`, includeCreatedEventBlob } },
     },
   }));
   return { filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative }])), verbose: false };

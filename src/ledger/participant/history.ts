@@ -1,23 +1,23 @@
-import type { JsonObject, JsonValue, Kind } from "../../store/store.js";
-import { kindOf, object, text } from "../decode.js";
+import type { JsonObject, JsonValue, Template } from "../../store/store.js";
+import { templateOf, object, text } from "../decode.js";
 import { LedgerError } from "./errors.js";
 import { eventFormat } from "./formats.js";
-import { call, type Endpoint } from "./http.js";
+import { callParticipant, type Endpoint } from "./http.js";
 
 /** An event of an update, on a contract of a kind that was asked for. */
-export type PastEvent = PastCreation | PastExercise;
+export type LedgerEvent = CreationEvent | ExerciseEvent;
 
-export interface PastCreation {
+export interface CreationEvent {
   readonly does: "create";
-  readonly kind: Kind;
+  readonly template: Template;
   readonly contractId: string;
   readonly payload: JsonObject;
   readonly offset: number;
 }
 
-export interface PastExercise {
+export interface ExerciseEvent {
   readonly does: "exercise";
-  readonly kind: Kind;
+  readonly template: Template;
   readonly contractId: string;
   readonly choice: string;
   readonly argument: JsonValue;
@@ -26,9 +26,9 @@ export interface PastExercise {
 }
 
 /** How long an update may be on its way to our participant, and how to wait for it. */
-export interface Waiting {
+export interface PollOptions {
   /** In milliseconds. */
-  readonly longest: number;
+  readonly maxWait: number;
   readonly now: () => number;
   readonly pause: (milliseconds: number) => Promise<void>;
 }
@@ -50,10 +50,10 @@ const AGAIN_MS = 200;
 export class ParticipantHistory {
   readonly #endpoint: Endpoint;
   readonly #parties: readonly string[];
-  readonly #waiting: Waiting;
+  readonly #waiting: PollOptions;
   #asking = 0;
 
-  constructor(endpoint: Endpoint, parties: readonly string[], waiting: Waiting) {
+  constructor(endpoint: Endpoint, parties: readonly string[], waiting: PollOptions) {
     this.#endpoint = endpoint;
     this.#parties = parties;
     this.#waiting = waiting;
@@ -62,23 +62,23 @@ export class ParticipantHistory {
   /** One update with its events, choices included. Undefined where there is none, or none of the kinds that our parties see. */
   async update(
     which: { readonly updateId: string } | { readonly offset: number },
-    kinds: readonly Kind[],
-  ): Promise<{ readonly events: readonly PastEvent[] } | undefined> {
-    const format = eventFormat(this.#parties, kinds, false);
+    templates: readonly Template[],
+  ): Promise<{ readonly events: readonly LedgerEvent[] } | undefined> {
+    const format = eventFormat(this.#parties, templates, false);
     const transactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
     const request = { ...which, updateFormat: { includeTransactions: transactions } };
     const path = "updateId" in which ? "/v2/updates/update-by-id" : "/v2/updates/update-by-offset";
     const answer = await this.#find(path, request);
-    return answer === undefined ? undefined : this.#read(() => ({ events: eventsOf(answer, kinds) }));
+    return answer === undefined ? undefined : this.#read(() => ({ events: eventsOf(answer, templates) }));
   }
 
   /**
    * Puts a question again and again until it has an answer, for as long as an
    * update may be on its way to us from another participant.
    */
-  async again<T>(question: () => Promise<T | undefined>): Promise<T | undefined> {
-    const { longest, now, pause } = this.#waiting;
-    const until = now() + longest;
+  async pollUntil<T>(question: () => Promise<T | undefined>): Promise<T | undefined> {
+    const { maxWait, now, pause } = this.#waiting;
+    const until = now() + maxWait;
     for (;;) {
       const answer = await question();
       const left = until - now();
@@ -88,12 +88,12 @@ export class ParticipantHistory {
   }
 
   /** How a contract came to be, be it archived. Undefined also where that has been pruned. */
-  async creation(contractId: string, kinds: readonly Kind[]): Promise<PastCreation | undefined> {
-    const request = { contractId, eventFormat: eventFormat(this.#parties, kinds, false) };
+  async creation(contractId: string, templates: readonly Template[]): Promise<CreationEvent | undefined> {
+    const request = { contractId, eventFormat: eventFormat(this.#parties, templates, false) };
     const answer = await this.#find("/v2/events/events-by-contract-id", request);
     const created = answer?.created;
     if (created === undefined || created === null) return undefined;
-    return this.#read(() => creationOf(object(object(created, "created").createdEvent, "createdEvent"), kinds));
+    return this.#read(() => creationOf(object(object(created, "created").createdEvent, "createdEvent"), templates));
   }
 
   /** Undefined where the participant says that there is none. */
@@ -102,7 +102,7 @@ export class ParticipantHistory {
       throw new LedgerError("busy", `${MOST_AT_ONCE} questions to the past are under way`);
     this.#asking++;
     try {
-      const answer = await call(this.#endpoint, "POST", path, request);
+      const answer = await callParticipant(this.#endpoint, "POST", path, request);
       return this.#read(() => object(answer, "the answer"));
     } catch (error) {
       if (error instanceof LedgerError && error.code !== undefined && NONE.has(error.code)) return undefined;
@@ -123,36 +123,36 @@ export class ParticipantHistory {
 }
 
 /** Of an update that is no transaction there are none. */
-function eventsOf(answer: JsonObject, kinds: readonly Kind[]): PastEvent[] {
+function eventsOf(answer: JsonObject, templates: readonly Template[]): LedgerEvent[] {
   const { Transaction } = object(answer.update, "update");
   if (Transaction === undefined) return [];
   const { events } = object(object(Transaction, "Transaction").value, "value");
   if (!Array.isArray(events)) throw new Error("events has to be a list");
   return events.flatMap((event) => {
     const { CreatedEvent, ExercisedEvent } = object(event, "event");
-    if (CreatedEvent !== undefined) return creationOf(object(CreatedEvent, "CreatedEvent"), kinds) ?? [];
-    if (ExercisedEvent !== undefined) return exerciseOf(object(ExercisedEvent, "ExercisedEvent"), kinds) ?? [];
+    if (CreatedEvent !== undefined) return creationOf(object(CreatedEvent, "CreatedEvent"), templates) ?? [];
+    if (ExercisedEvent !== undefined) return exerciseOf(object(ExercisedEvent, "ExercisedEvent"), templates) ?? [];
     throw new Error("an event has to be a CreatedEvent or an ExercisedEvent");
   });
 }
 
-function creationOf(event: JsonObject, kinds: readonly Kind[]): PastCreation | undefined {
-  const kind = kindOf(event, kinds);
-  if (kind === undefined) return undefined;
+function creationOf(event: JsonObject, templates: readonly Template[]): CreationEvent | undefined {
+  const template = templateOf(event, templates);
+  if (template === undefined) return undefined;
   const { offset } = event;
   if (typeof offset !== "number") throw new Error("offset has to be a number");
   const payload = object(event.createArgument, "createArgument");
-  return { does: "create", kind, contractId: text(event, "contractId"), payload, offset };
+  return { does: "create", template, contractId: text(event, "contractId"), payload, offset };
 }
 
-function exerciseOf(event: JsonObject, kinds: readonly Kind[]): PastExercise | undefined {
-  const kind = kindOf(event, kinds);
-  if (kind === undefined) return undefined;
+function exerciseOf(event: JsonObject, templates: readonly Template[]): ExerciseEvent | undefined {
+  const template = templateOf(event, templates);
+  if (template === undefined) return undefined;
   const { consuming } = event;
   if (typeof consuming !== "boolean") throw new Error("consuming has to be true or false");
   return {
     does: "exercise",
-    kind,
+    template,
     contractId: text(event, "contractId"),
     choice: text(event, "choice"),
     argument: event.choiceArgument ?? null,

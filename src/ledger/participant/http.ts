@@ -14,11 +14,11 @@ export interface Endpoint {
   /** Aborted when nothing more is wanted of the participant. */
   readonly signal: AbortSignal;
   /** How long to wait for the participant; `patience` where not said. */
-  readonly patience?: Partial<Patience>;
+  readonly timeouts?: Partial<Timeouts>;
 }
 
 /** Longest waits, in milliseconds. */
-export interface Patience {
+export interface Timeouts {
   /** For a whole answer over HTTP. */
   readonly answer: number;
   /** For a stream to open. */
@@ -30,24 +30,24 @@ export interface Patience {
 }
 
 /** A snapshot of a large ledger takes a participant some time before its first message. */
-export const patience: Patience = { answer: 10_000, open: 10_000, ping: 10_000, message: 60_000 };
+export const DEFAULT_TIMEOUTS: Timeouts = { answer: 10_000, open: 10_000, ping: 10_000, message: 60_000 };
 
 /** Largest answer: every call used here has a small one. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Calls the participant. Throws LedgerError, whatever fails. */
-export async function call(
+export async function callParticipant(
   endpoint: Endpoint,
   method: "GET" | "POST",
   path: string,
   body?: JsonValue,
 ): Promise<JsonValue> {
   const token = await tokenOf(endpoint);
-  const { status, text } = await exchange(urlOf(endpoint, path), {
+  const { status, text } = await sendRequest(urlOf(endpoint, path), {
     method,
     ca: endpoint.ca,
     signal: endpoint.signal,
-    timeout: endpoint.patience?.answer ?? patience.answer,
+    timeout: endpoint.timeouts?.answer ?? DEFAULT_TIMEOUTS.answer,
     headers: {
       accept: "application/json",
       ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -59,7 +59,7 @@ export async function call(
   const isGood = status >= 200 && status < 300;
   if (isGood && value !== undefined) return value;
   if (isGood) throw new LedgerError("unreadable", `the participant's answer to ${path} is not JSON`);
-  throw noted(endpoint, responseError(value, status));
+  throw forgetDeniedToken(endpoint, responseError(value, status));
 }
 
 /** The token to send, which has to fit in a header and in the name of a subprotocol. Throws "denied" where it does not. */
@@ -70,8 +70,8 @@ export async function tokenOf({ token: source }: Endpoint): Promise<string | und
 }
 
 /** The same error; a token that was not accepted is not kept. */
-export function noted(endpoint: Endpoint, error: LedgerError): LedgerError {
-  if (error.trouble === "denied") endpoint.token.forget?.();
+export function forgetDeniedToken(endpoint: Endpoint, error: LedgerError): LedgerError {
+  if (error.kind === "denied") endpoint.token.forget?.();
   return error;
 }
 
@@ -80,7 +80,7 @@ export function urlOf({ url }: Pick<Endpoint, "url">, path: string): URL {
   return new URL(url.pathname.replace(/\/$/, "") + path, url);
 }
 
-export interface Exchange {
+export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly ca: string | undefined;
   readonly signal: AbortSignal;
@@ -91,9 +91,9 @@ export interface Exchange {
 }
 
 /** One request and its whole answer as text. Throws LedgerError "lost". */
-export function exchange(
+export function sendRequest(
   url: URL,
-  { method, ca, signal, timeout, headers, body }: Exchange,
+  { method, ca, signal, timeout, headers, body }: HttpRequest,
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const lost = (reason: string) => reject(new LedgerError("lost", `${url.origin} cannot be reached: ${reason}`));

@@ -6,7 +6,7 @@ const MOST_MESSAGES = 1_000;
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /** The messages of a socket in their order, with a bound on how many wait, and the reason why there are no more. */
-export class Inbox {
+export class MessageQueue {
   readonly #socket: WebSocket;
   readonly #messageMs: number;
   readonly #beating: NodeJS.Timeout;

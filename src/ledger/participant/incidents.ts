@@ -1,9 +1,9 @@
 import type { Log } from "../log.js";
-import type { LedgerError, Trouble } from "./errors.js";
+import type { LedgerError, LedgerErrorKind } from "./errors.js";
 
 /** What a trouble means and what to do about it, in words for the operator. */
 const advice: Readonly<
-  Record<Trouble, { readonly level: "warn" | "error"; readonly means: string; readonly todo: string }>
+  Record<LedgerErrorKind, { readonly level: "warn" | "error"; readonly means: string; readonly todo: string }>
 > = {
   pruned: {
     level: "warn",
@@ -39,7 +39,7 @@ const advice: Readonly<
 };
 
 /** Tells each trouble once when it begins, and once when it is over. */
-export class Incidents {
+export class IncidentLog {
   readonly #log: Log;
   readonly #now: () => number;
   #open: { readonly key: string; readonly since: number } | undefined;
@@ -50,12 +50,12 @@ export class Incidents {
   }
 
   begin(error: LedgerError): void {
-    const key = `${error.trouble} ${error.code ?? ""}`;
+    const key = `${error.kind} ${error.code ?? ""}`;
     if (this.#open?.key === key) return;
     this.#open = { key, since: this.#open?.since ?? this.#now() };
-    const { level, means, todo } = advice[error.trouble];
+    const { level, means, todo } = advice[error.kind];
     this.#log[level](
-      { trouble: error.trouble, code: error.code, reason: error.message, todo },
+      { trouble: error.kind, code: error.code, reason: error.message, todo },
       `${means}; what was read so far goes on being served`,
     );
   }

@@ -6,7 +6,7 @@ export interface Ledger {
   ledgerEnd(): Promise<number>;
   activeContracts(offset: number): AsyncIterable<JsonValue>;
   /** Ends when the stream is open. Without `upTo` it does not end by itself. */
-  updates(after: number, upTo?: number): Promise<Updates>;
+  updates(after: number, upTo?: number): Promise<UpdateStream>;
   hasUpdate(updateId: string): Promise<boolean>;
   /** The offset up to which updates are no longer kept; 0 where all are. */
   prunedUpTo(): Promise<number>;
@@ -16,7 +16,7 @@ export interface Ledger {
  * A stream of updates that is open. What comes waits until it is read; where too
  * much does, the participant has to keep the rest. To be closed by its owner.
  */
-export interface Updates extends AsyncIterable<JsonValue> {
+export interface UpdateStream extends AsyncIterable<JsonValue> {
   /** Whether nothing more comes behind what waits. */
   readonly isOver: boolean;
   /**
@@ -47,11 +47,11 @@ export async function checkHistory(ledger: Ledger, offset: number, updateId: str
  * otherwise: where it was cut, its updates are not those of the participant that
  * is asked for them afterwards.
  */
-export async function checkOpen(updates: Updates): Promise<void> {
-  if ((await updates.answers()) || !updates.isOver) return;
-  for await (const _ of updates) continue;
-  throw ended();
+export async function checkOpen(stream: UpdateStream): Promise<void> {
+  if ((await stream.answers()) || !stream.isOver) return;
+  for await (const _ of stream) continue;
+  throw streamEnded();
 }
 
 /** A stream that goes on for ever did not. */
-export const ended = (): LedgerError => new LedgerError("lost", "the participant ended the stream of updates");
+export const streamEnded = (): LedgerError => new LedgerError("lost", "the participant ended the stream of updates");

@@ -1,12 +1,12 @@
-import { pauseAfter } from "./backoff.js";
-import { batches } from "./batches.js";
-import { Copy, type CopyParts } from "./copy.js";
+import { retryDelay } from "./backoff.js";
+import { inBatches } from "./batches.js";
+import { StoreApplier, type StoreApplierOptions } from "./copy.js";
 import { LedgerError } from "./errors.js";
-import { Incidents } from "./incidents.js";
-import { checkHistory, checkOpen, ended, type Ledger, type Updates } from "./ledger.js";
-import { readSnapshot } from "./snapshot.js";
+import { IncidentLog } from "./incidents.js";
+import { checkHistory, checkOpen, streamEnded, type Ledger, type UpdateStream } from "./ledger.js";
+import { takeSnapshot } from "./snapshot.js";
 
-export interface MirrorParts extends CopyParts {
+export interface MirrorOptions extends StoreApplierOptions {
   readonly ledger: Ledger;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -37,16 +37,16 @@ const POLL_MS = 1_000;
  * before anything else is asked: while it lasts, all that is read is of one history.
  */
 export class Mirror {
-  readonly #parts: MirrorParts;
-  readonly #copy: Copy;
-  readonly #incidents: Incidents;
+  readonly #parts: MirrorOptions;
+  readonly #applier: StoreApplier;
+  readonly #incidentLog: IncidentLog;
   #failures = 0;
   #unreadable = 0;
 
-  constructor(parts: MirrorParts) {
+  constructor(parts: MirrorOptions) {
     this.#parts = parts;
-    this.#copy = new Copy(parts);
-    this.#incidents = new Incidents(parts.log, parts.now);
+    this.#applier = new StoreApplier(parts);
+    this.#incidentLog = new IncidentLog(parts.log, parts.now);
   }
 
   /** Ends when the signal is aborted, and not before. */
@@ -59,37 +59,37 @@ export class Mirror {
     while (!this.#isOver()) {
       const begun = now();
       try {
-        const { anchor } = this.#copy;
+        const { anchor } = this.#applier;
         // After a cut nothing tells a restored ledger from ours where we know no update of it.
         if (anchor?.updateId === undefined) await this.#beginAnew();
         else await this.#goOn(anchor.offset, anchor.updateId);
       } catch (error) {
         if (this.#isOver()) return;
-        this.#parts.progress.lost();
+        this.#parts.lag.streamLost();
         const failure = asLedgerError(error);
         this.#failures = now() - begun > STEADY_MS ? 1 : this.#failures + 1;
         // A token that has ended is no trouble yet: the next attempt brings a new one.
-        if (failure.trouble !== "denied" || this.#failures > 1) this.#incidents.begin(failure);
+        if (failure.kind !== "denied" || this.#failures > 1) this.#incidentLog.begin(failure);
         this.#considerSnapshot(failure);
-        await pause(pauseAfter(failure.trouble, this.#failures, random));
+        await pause(retryDelay(failure.kind, this.#failures, random));
       }
     }
   }
 
   /** Asks for the ledger's end again and again, and fetches what the stream has not brought. */
   async #keepAsking(): Promise<void> {
-    const { ledger, progress, now, pause } = this.#parts;
+    const { ledger, lag, now, pause } = this.#parts;
     let behind: number | undefined;
     while (!this.#isOver()) {
       await pause(POLL_MS);
-      if (this.#isOver() || this.#copy.anchor === undefined) continue;
+      if (this.#isOver() || this.#applier.anchor === undefined) continue;
       try {
         const asked = now();
         const end = await ledger.ledgerEnd();
-        progress.ended(end, asked);
+        lag.ledgerEndAt(end, asked);
         // An end that has not been reached a poll later may hold nothing for us, or be held up.
-        if (behind !== undefined && this.#copy.seen < behind) await this.#fetchUpTo(behind);
-        behind = this.#copy.seen < end ? end : undefined;
+        if (behind !== undefined && this.#applier.confirmedOffset < behind) await this.#fetchUpTo(behind);
+        behind = this.#applier.confirmedOffset < end ? end : undefined;
       } catch {
         // The following runs into the same trouble, and tells it.
         behind = undefined;
@@ -99,14 +99,14 @@ export class Mirror {
 
   /** Takes a snapshot, and follows the updates behind it. */
   async #beginAnew(): Promise<never> {
-    const { ledger, decoder, progress, log, now } = this.#parts;
+    const { ledger, decoder, lag, log, now } = this.#parts;
     const asked = now();
     const end = await ledger.ledgerEnd();
-    return this.#following(end, async (updates) => {
-      const snapshot = await readSnapshot(ledger, end, decoder, () => updates.isOver);
-      await checkOpen(updates);
-      await this.#copy.replace(snapshot, asked);
-      progress.ended(end, asked);
+    return this.#following(end, async (stream) => {
+      const snapshot = await takeSnapshot(ledger, end, decoder, () => stream.isOver);
+      await checkOpen(stream);
+      await this.#applier.replace(snapshot, asked);
+      lag.ledgerEndAt(end, asked);
       const contracts = snapshot.contracts.length;
       log.info({ offset: end, contracts, took: now() - asked }, "a snapshot of the ledger has been taken");
       this.#recovered();
@@ -115,39 +115,39 @@ export class Mirror {
 
   /** Follows the updates behind the one at which the store stands. */
   async #goOn(offset: number, updateId: string): Promise<never> {
-    return this.#following(offset, async (updates) => {
+    return this.#following(offset, async (stream) => {
       await checkHistory(this.#parts.ledger, offset, updateId);
-      await checkOpen(updates);
+      await checkOpen(stream);
     });
   }
 
   /** Opens a stream of updates, prepares the store for them, and applies them. */
-  async #following(after: number, prepare: (updates: Updates) => Promise<void>): Promise<never> {
+  async #following(after: number, prepare: (stream: UpdateStream) => Promise<void>): Promise<never> {
     const updates = await this.#parts.ledger.updates(after);
     try {
       await prepare(updates);
-      this.#copy.follow(updates);
-      for await (const elements of batches(updates, MOST_AT_ONCE)) {
-        await this.#copy.apply(elements, updates);
+      this.#applier.follow(updates);
+      for await (const elements of inBatches(updates, MOST_AT_ONCE)) {
+        await this.#applier.apply(elements, updates);
         this.#recovered();
       }
-      throw ended();
+      throw streamEnded();
     } finally {
-      this.#copy.leave();
+      this.#applier.unfollow();
       updates.close();
     }
   }
 
   /** Brings the store to an end of the ledger for sure, whatever the stream is doing. */
   async #fetchUpTo(end: number): Promise<void> {
-    const { followed, seen } = this.#copy;
-    if (followed === undefined) return;
-    const updates = await this.#parts.ledger.updates(seen, end);
+    const { stream, confirmedOffset } = this.#applier;
+    if (stream === undefined) return;
+    const updates = await this.#parts.ledger.updates(confirmedOffset, end);
     try {
       // Where the stream was cut before this one was opened, this one may be of another history.
-      if (!(await followed.answers())) return;
-      for await (const elements of batches(updates, MOST_AT_ONCE)) await this.#copy.apply(elements, followed);
-      this.#copy.see(end, followed);
+      if (!(await stream.answers())) return;
+      for await (const elements of inBatches(updates, MOST_AT_ONCE)) await this.#applier.apply(elements, stream);
+      this.#applier.confirm(end, stream);
     } finally {
       updates.close();
     }
@@ -160,13 +160,13 @@ export class Mirror {
   #recovered(): void {
     this.#failures = 0;
     this.#unreadable = 0;
-    this.#incidents.end();
+    this.#incidentLog.end();
   }
 
-  #considerSnapshot({ trouble }: LedgerError): void {
-    if (trouble === "unreadable") this.#unreadable++;
-    if (trouble === "pruned" || trouble === "ahead" || this.#unreadable >= UNREADABLE_LIMIT) {
-      this.#copy.giveUp();
+  #considerSnapshot({ kind }: LedgerError): void {
+    if (kind === "unreadable") this.#unreadable++;
+    if (kind === "pruned" || kind === "ahead" || this.#unreadable >= UNREADABLE_LIMIT) {
+      this.#applier.requireSnapshot();
       this.#unreadable = 0;
     }
   }

@@ -1,15 +1,15 @@
 /** How far the mirror has come, and whether it is recent enough to answer from. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type AgeLimits, refusalOf, unreadinessOf } from "./limits.js";
+import { type StalenessLimits, staleReason, notReadyReason } from "./limits.js";
 
 /** In milliseconds. */
-export interface ProgressLimits extends AgeLimits {
+export interface LagLimits extends StalenessLimits {
   /** How long a request waits for a contract that the ledger may have and the mirror has not. */
   readonly readWait: number;
 }
 
 /** For whoever watches: how the mirror stands now. */
-export interface Standing {
+export interface LagStatus {
   /** Offset up to which the store equals the ledger; undefined before the first snapshot. */
   readonly offset: number | undefined;
   /** The ledger's end when it was last asked; undefined before. */
@@ -22,8 +22,8 @@ export interface Standing {
  * Keeps the account. The store is current at the moment at which the ledger's
  * end was asked for, once it has reached that end.
  */
-export class Progress {
-  readonly #limits: ProgressLimits;
+export class LagTracker {
+  readonly #limits: LagLimits;
   readonly #now: () => number;
   #offset: number | undefined;
   #end: { readonly offset: number; readonly asked: number } | undefined;
@@ -34,12 +34,12 @@ export class Progress {
   #asking: Promise<number | undefined> | undefined;
   #next: Promise<number | undefined> | undefined;
 
-  constructor(limits: ProgressLimits, now: () => number) {
+  constructor(limits: LagLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
   }
 
-  get standing(): Standing {
+  get status(): LagStatus {
     const age = this.#currentAt === undefined ? undefined : this.#now() - this.#currentAt;
     return { offset: this.#offset, ledgerEnd: this.#end?.offset, age };
   }
@@ -53,7 +53,7 @@ export class Progress {
   }
 
   /** The ledger's end was `offset` for a question put at the time `asked`. */
-  ended(offset: number, asked: number): void {
+  ledgerEndAt(offset: number, asked: number): void {
     this.#end = { offset, asked };
     this.#judge();
   }
@@ -64,18 +64,18 @@ export class Progress {
   }
 
   /** The stream of updates was lost, and will be opened again. */
-  lost(): void {
+  streamLost(): void {
     this.#reconnects++;
   }
 
   /** Why requests cannot be answered; undefined where they can. */
-  refusal(): string | undefined {
-    return refusalOf(this.standing, this.#limits);
+  staleReason(): string | undefined {
+    return staleReason(this.status, this.#limits);
   }
 
   /** Why the service is not ready; undefined where it is. */
-  unreadiness(): string | undefined {
-    return unreadinessOf(this.standing, this.#limits);
+  notReadyReason(): string | undefined {
+    return notReadyReason(this.status, this.#limits);
   }
 
   /**
@@ -107,7 +107,7 @@ export class Progress {
       const asked = this.#now();
       this.#asking = ledgerEnd()
         .then((end) => {
-          this.ended(end, asked);
+          this.ledgerEndAt(end, asked);
           return end;
         })
         .catch(() => undefined)

@@ -1,8 +1,8 @@
 import { WebSocket } from "ws";
 import type { JsonValue } from "../../store/store.js";
 import { LedgerError, messageError } from "./errors.js";
-import { type Endpoint, noted, type Patience, patience, tokenOf, urlOf } from "./http.js";
-import { Inbox } from "./inbox.js";
+import { type Endpoint, forgetDeniedToken, type Timeouts, DEFAULT_TIMEOUTS, tokenOf, urlOf } from "./http.js";
+import { MessageQueue } from "./inbox.js";
 
 /** Largest message: one update, which may create many contracts. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -24,7 +24,7 @@ export async function* stream(...of: Parameters<typeof Stream.open>): AsyncGener
  */
 export class Stream implements AsyncIterable<JsonValue> {
   readonly #endpoint: Endpoint;
-  readonly #inbox: Inbox;
+  readonly #queue: MessageQueue;
   readonly #abort: () => void;
 
   /**
@@ -33,14 +33,14 @@ export class Stream implements AsyncIterable<JsonValue> {
    * messages do not come.
    */
   static async open(endpoint: Endpoint, path: string, request: JsonValue, hasEnd: boolean): Promise<Stream> {
-    const waits = { ...patience, ...endpoint.patience };
+    const waits = { ...DEFAULT_TIMEOUTS, ...endpoint.timeouts };
     const token = await tokenOf(endpoint);
     if (endpoint.signal.aborted) throw new LedgerError("lost", "nothing more is wanted of the participant");
     const socket = connect(endpoint, path, token, waits);
     const opened = new Stream(endpoint, socket, waits.ping, hasEnd ? waits.message : Infinity);
     socket.once("open", () => socket.send(JSON.stringify(request)));
     try {
-      await opened.#inbox.opened();
+      await opened.#queue.opened();
       return opened;
     } catch (error) {
       opened.close();
@@ -50,40 +50,40 @@ export class Stream implements AsyncIterable<JsonValue> {
 
   private constructor(endpoint: Endpoint, socket: WebSocket, pingMs: number, messageMs: number) {
     this.#endpoint = endpoint;
-    this.#inbox = new Inbox(socket, pingMs, messageMs);
+    this.#queue = new MessageQueue(socket, pingMs, messageMs);
     this.#abort = () => socket.terminate();
     endpoint.signal.addEventListener("abort", this.#abort, { once: true });
   }
 
   /** Whether nothing more comes behind what waits to be read. */
   get isOver(): boolean {
-    return this.#inbox.isOver;
+    return this.#queue.isOver;
   }
 
   /** Whether the server answers on it now. It cannot be heard where too much waits to be read. */
   answers(): Promise<boolean> {
-    return this.#inbox.answers();
+    return this.#queue.answers();
   }
 
   close(): void {
     this.#endpoint.signal.removeEventListener("abort", this.#abort);
-    this.#inbox.close();
+    this.#queue.close();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<JsonValue> {
     try {
-      for await (const text of this.#inbox.messages()) yield message(text);
+      for await (const text of this.#queue.messages()) yield message(text);
     } catch (error) {
       throw this.#noted(error);
     }
   }
 
   #noted(error: unknown): unknown {
-    return error instanceof LedgerError ? noted(this.#endpoint, error) : error;
+    return error instanceof LedgerError ? forgetDeniedToken(this.#endpoint, error) : error;
   }
 }
 
-function connect(endpoint: Endpoint, path: string, token: string | undefined, { open }: Patience): WebSocket {
+function connect(endpoint: Endpoint, path: string, token: string | undefined, { open }: Timeouts): WebSocket {
   const url = urlOf(endpoint, path);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   // A participant answers with the first of these whether or not there is a token, so it has to be offered.

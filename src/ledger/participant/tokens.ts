@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { LedgerError } from "./errors.js";
-import { exchange, patience } from "./http.js";
+import { sendRequest, DEFAULT_TIMEOUTS } from "./http.js";
 
 /** Gives the token to send now. Throws LedgerError; no message ever carries the token. */
 export interface TokenSource {
@@ -80,9 +80,9 @@ async function fetchToken(
   signal: AbortSignal,
 ): Promise<{ token: string; expiresIn: number }> {
   const base = issuer.href.replace(/\/$/, "");
-  const timeout = patience.answer;
+  const timeout = DEFAULT_TIMEOUTS.answer;
   const discovery = { method: "GET", ca, signal, timeout, headers: {}, body: undefined } as const;
-  const configuration = fields(await exchange(new URL(`${base}/.well-known/openid-configuration`), discovery), issuer);
+  const configuration = fields(await sendRequest(new URL(`${base}/.well-known/openid-configuration`), discovery), issuer);
   const endpoint = configuration.token_endpoint;
   if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
     throw new LedgerError("denied", `the configuration of issuer ${base} names no token_endpoint`);
@@ -91,7 +91,7 @@ async function fetchToken(
   if (audience !== undefined) form.set("audience", audience);
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
   const request = { method: "POST", ca, signal, timeout, headers, body: form.toString() } as const;
-  const { access_token: token, expires_in: expiresIn } = fields(await exchange(new URL(endpoint), request), issuer);
+  const { access_token: token, expires_in: expiresIn } = fields(await sendRequest(new URL(endpoint), request), issuer);
   if (typeof token !== "string" || token === "") throw new LedgerError("denied", `issuer ${base} gave no access_token`);
   // RFC 6749 recommends expires_in and does not require it; some issuers send it as text.
   const life = Number(expiresIn);

@@ -1,5 +1,5 @@
 /** Elements of a participant's update stream -> changes of the store. Pure. */
-import { type Change, type JsonObject, type JsonValue, micros } from "../../store/store.js";
+import { type Change, type JsonObject, type JsonValue, parseLedgerTime } from "../../store/store.js";
 import { counter, type Decoder, object, text } from "../decode.js";
 
 /** What one element of the stream does. */
@@ -87,7 +87,7 @@ function active(
 /** A time that cannot be read is no reason to do without the update. */
 function recordedAt({ recordTime }: JsonObject): number | undefined {
   try {
-    return typeof recordTime === "string" ? micros(recordTime) : undefined;
+    return typeof recordTime === "string" ? parseLedgerTime(recordTime) : undefined;
   } catch {
     return undefined;
   }

@@ -8,20 +8,20 @@ import {
   conflict,
   type Contract,
   type FactoryAnswer,
-  type FactoryQuestion,
-  Fields,
+  type FactoryQuery,
+  JsonReader,
   invalid,
-  type Kind,
+  type Template,
   notFound,
   partyOf,
   type Registry,
-  type Scene,
+  type RequestContext,
 } from "../plugin.js";
 import { allocation, type Instruction, type Rules, rules, rulesOf, transferInstruction } from "./kinds.js";
 
 export const minimalRegistry: Registry = {
   name: "minimal token",
-  kinds: [rules, transferInstruction, allocation],
+  templates: [rules, transferInstruction, allocation],
   supportedApis: {
     "splice-api-token-metadata-v1": 1,
     "splice-api-token-transfer-instruction-v1": 1,
@@ -32,26 +32,26 @@ export const minimalRegistry: Registry = {
     "splice-api-token-allocation-instruction-v2": 1,
   },
 
-  instruments(scene, registrar) {
-    return [rulesContract(scene, registrar).facts.instrument];
+  instruments(context, registrar) {
+    return [rulesContract(context, registrar).fields.instrument];
   },
 
   /** Who sends to themselves needs nobody's consent; everybody else is offered the transfer. */
-  transferFactory(scene, question) {
-    const transfer = new Fields(question.choiceArguments, "choiceArguments").object("transfer");
+  transferFactory(context, query) {
+    const transfer = new JsonReader(query.choiceArguments, "choiceArguments").object("transfer");
     const isSelf = partyOf(transfer, "sender") === partyOf(transfer, "receiver");
-    checkInstrument(transfer.object("instrumentId"), rulesContract(scene, question.registrar));
-    return { ...factory(scene, question), transferKind: isSelf ? "self" : "offer" };
+    checkInstrument(transfer.object("instrumentId"), rulesContract(context, query.registrar));
+    return { ...factory(context, query), transferKind: isSelf ? "self" : "offer" };
   },
   allocationFactory: factory,
   settlementFactory: factory,
 
   choiceContext({ view }, choice, { registrar, contractId }) {
-    const kind = kinds[choice];
-    if (kind === undefined)
+    const template = templates[choice];
+    if (template === undefined)
       throw invalid("this registry has no allocation instructions: an allocation is made at once");
-    const contract = view.byId(kind, contractId);
-    if (contract === undefined || contract.facts.admin !== registrar) {
+    const contract = view.byId(template, contractId);
+    if (contract === undefined || contract.fields.admin !== registrar) {
       throw notFound(`contract ${contractId} of registrar ${registrar} is not known here`);
     }
     settled(contract);
@@ -60,20 +60,20 @@ export const minimalRegistry: Registry = {
 
   inventory(view) {
     const held = view.all(rules);
-    const census = view.census();
+    const templateCounts = view.templateCounts();
     return {
-      registrars: held.map(({ facts: { admin, instrument } }) => ({
+      registrars: held.map(({ fields: { admin, instrument } }) => ({
         party: admin,
         instruments: [{ source: admin, id: instrument.id, scheme: "Minimal" }],
       })),
-      counts: census.map(({ kind: { entity }, count }) => ({ entity, count })),
+      counts: templateCounts.map(({ template: { qualifiedName }, count }) => ({ qualifiedName, count })),
       warnings: [],
     };
   },
 };
 
 /** On which kind of contract each choice is exercised; undefined for those that this token does not have. */
-const kinds: Record<Choice, Kind<Instruction> | undefined> = {
+const templates: Record<Choice, Template<Instruction> | undefined> = {
   "transfer-instruction/accept": transferInstruction,
   "transfer-instruction/reject": transferInstruction,
   "transfer-instruction/withdraw": transferInstruction,
@@ -85,23 +85,23 @@ const kinds: Record<Choice, Kind<Instruction> | undefined> = {
 };
 
 /** The rules are the factory of every choice, and all that has to be disclosed for it. */
-function factory(scene: Scene, { registrar, choiceArguments }: FactoryQuestion): FactoryAnswer {
-  const expected = new Fields(choiceArguments, "choiceArguments").optionalId("expectedAdmin") ?? registrar;
+function factory(context: RequestContext, { registrar, choiceArguments }: FactoryQuery): FactoryAnswer {
+  const expected = new JsonReader(choiceArguments, "choiceArguments").optionalId("expectedAdmin") ?? registrar;
   if (expected !== registrar) throw invalid(`expectedAdmin is ${expected}, and the registrar asked is ${registrar}`);
-  const contract = rulesContract(scene, registrar);
+  const contract = rulesContract(context, registrar);
   settled(contract);
   return { factoryId: contract.contractId, values: [], disclosed: [contract] };
 }
 
 /** The token is the only instrument of its registrar. */
-function checkInstrument(instrument: Fields, { facts: { admin, instrument: token } }: Contract<Rules>): void {
+function checkInstrument(instrument: JsonReader, { fields: { admin, instrument: token } }: Contract<Rules>): void {
   const [named, id] = [instrument.id("admin"), instrument.id("id")];
   if (named !== admin) throw invalid(`${instrument.path("admin")} is ${named}, and the registrar asked is ${admin}`);
   if (id !== token.id) throw notFound(`registrar ${admin} has no instrument "${id}"`);
 }
 
 /** The newest rules of a registrar: contracts come newest first. */
-function rulesContract({ view }: Scene, registrar: string): Contract<Rules> {
+function rulesContract({ view }: RequestContext, registrar: string): Contract<Rules> {
   const [contract] = view.byKey(rules, rulesOf(registrar));
   if (contract === undefined) throw notFound(`registrar ${registrar} is not served here`);
   return contract;

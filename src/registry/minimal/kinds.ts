@@ -1,5 +1,5 @@
 /** The kinds of contracts that this token has. */
-import { Fields, type Instrument, key, type Kind } from "../plugin.js";
+import { JsonReader, type Instrument, indexKey, type Template } from "../plugin.js";
 
 const PACKAGE = "minimal-token-v1";
 
@@ -10,13 +10,13 @@ export interface Rules {
   readonly instrument: Instrument;
 }
 
-export const rulesOf = (admin: string): string => key("rules", admin);
+export const rulesOf = (admin: string): string => indexKey("rules", admin);
 
-export const rules: Kind<Rules> = {
+export const rules: Template<Rules> = {
   packageName: PACKAGE,
-  entity: "Minimal.Token:Rules",
-  read(payload) {
-    const fields = new Fields(payload, "");
+  qualifiedName: "Minimal.Token:Rules",
+  parse(payload) {
+    const fields = new JsonReader(payload, "");
     const admin = fields.id("admin");
     const instrument = {
       id: fields.id("symbol"),
@@ -25,7 +25,7 @@ export const rules: Kind<Rules> = {
       symbol: fields.id("symbol"),
       decimals: fields.wholeNumber("decimals", 0, 10),
     };
-    return { facts: { admin, instrument }, keys: [rulesOf(admin)] };
+    return { fields: { admin, instrument }, indexKeys: [rulesOf(admin)] };
   },
 };
 
@@ -37,10 +37,10 @@ export interface Instruction {
 export const transferInstruction = instruction("Minimal.Token:TransferInstruction");
 export const allocation = instruction("Minimal.Token:Allocation");
 
-function instruction(entity: string): Kind<Instruction> {
+function instruction(qualifiedName: string): Template<Instruction> {
   return {
     packageName: PACKAGE,
-    entity,
-    read: (payload) => ({ facts: { admin: new Fields(payload, "").id("admin") }, keys: [] }),
+    qualifiedName,
+    parse: (payload) => ({ fields: { admin: new JsonReader(payload, "").id("admin") }, indexKeys: [] }),
   };
 }

@@ -1,6 +1,6 @@
 import type { Registry } from "../registry.js";
 import { inventory } from "./inventory.js";
-import { kinds } from "./kinds/index.js";
+import { templates } from "./kinds/index.js";
 import { allocationFactory } from "./operations/allocation-factory.js";
 import { allocationInstruction } from "./operations/allocation-instruction.js";
 import { choiceContext } from "./operations/choice-context.js";
@@ -22,7 +22,7 @@ export interface UtilityOptions {
 export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry {
   return {
     name: "Registry Utility",
-    kinds,
+    templates,
     supportedApis: {
       "splice-api-token-metadata-v1": 1,
       "splice-api-token-transfer-instruction-v1": 1,
@@ -34,13 +34,13 @@ export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry 
     },
     instruments,
     transferFactory,
-    allocationFactory: (scene, question) => allocationFactory(scene, question, settlementLimits),
-    settlementFactory: (scene, question) => settlementFactory(scene, question, settlementLimits),
-    choiceContext(scene, choice, question) {
+    allocationFactory: (context, query) => allocationFactory(context, query, settlementLimits),
+    settlementFactory: (context, query) => settlementFactory(context, query, settlementLimits),
+    choiceContext(context, choice, query) {
       if (choice === "allocation-instruction/accept" || choice === "allocation-instruction/withdraw") {
-        return allocationInstruction(scene, question);
+        return allocationInstruction(context, query);
       }
-      return choiceContext(scene, choices[choice], question);
+      return choiceContext(context, choices[choice], query);
     },
     inventory,
     totalSupply,
@@ -50,7 +50,7 @@ export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry 
       instrumentConfigurations,
       issuanceFactory,
       burnMintFactory,
-      issuanceContext: (scene, choice, question) => choiceContext(scene, issuanceChoices[choice], question),
+      issuanceContext: (context, choice, query) => choiceContext(context, issuanceChoices[choice], query),
       transferProof,
     },
   };

@@ -1,6 +1,6 @@
 import type { Contract, View } from "../../store/store.js";
 import type { Inventory } from "../registry.js";
-import { kinds } from "./kinds/index.js";
+import { templates } from "./kinds/index.js";
 import { holding } from "./kinds/holding.js";
 import { burnRequest, dvpLegAllocation, transferOffer } from "./kinds/instructions.js";
 import { instrumentConfiguration } from "./kinds/instruments.js";
@@ -10,18 +10,18 @@ import { allocationFactory, transferRule } from "./kinds/services.js";
 export function inventory(view: View): Inventory {
   const factories = view.all(allocationFactory);
   const configurations = view.all(instrumentConfiguration);
-  const served = [...new Set(factories.map(({ facts }) => facts.registrar))].toSorted();
-  const census = view.census();
-  const counts = kinds.map((kind) => ({
-    entity: kind.entity,
-    count: census.filter((row) => row.kind === kind).reduce((sum, row) => sum + row.count, 0),
+  const served = [...new Set(factories.map(({ fields }) => fields.registrar))].toSorted();
+  const templateCounts = view.templateCounts();
+  const counts = templates.map((template) => ({
+    qualifiedName: template.qualifiedName,
+    count: templateCounts.filter((row) => row.template === template).reduce((sum, row) => sum + row.count, 0),
   }));
   return {
     registrars: served.map((party) => ({
       party,
       instruments: configurations
-        .filter(({ facts }) => facts.registrar === party)
-        .map(({ facts }) => facts.defaultIdentifier)
+        .filter(({ fields }) => fields.registrar === party)
+        .map(({ fields }) => fields.defaultIdentifier)
         .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     })),
     counts: counts.filter(({ count }) => count > 0),
@@ -30,7 +30,7 @@ export function inventory(view: View): Inventory {
 }
 
 function unserved(served: readonly string[], configurations: readonly Contract<{ registrar: string }>[]): string[] {
-  const parties = new Set(configurations.map(({ facts }) => facts.registrar));
+  const parties = new Set(configurations.map(({ fields }) => fields.registrar));
   return [...parties]
     .filter((party) => !served.includes(party))
     .map(
@@ -40,7 +40,7 @@ function unserved(served: readonly string[], configurations: readonly Contract<{
 }
 
 function withoutRule(view: View, served: readonly string[]): string[] {
-  const ruled = new Set(view.all(transferRule).map(({ facts }) => facts.registrar));
+  const ruled = new Set(view.all(transferRule).map(({ fields }) => fields.registrar));
   return served
     .filter((party) => !ruled.has(party))
     .map((party) => `registrar ${party} has no TransferRule: direct transfers and settlements are answered 404`);
@@ -49,10 +49,10 @@ function withoutRule(view: View, served: readonly string[]): string[] {
 function withoutHolding(view: View): string[] {
   const held = new Set(view.all(holding).map(({ contractId }) => contractId));
   return [transferOffer, dvpLegAllocation, burnRequest]
-    .flatMap((kind) => view.all(kind))
-    .filter(({ facts }) => facts.lockedHolding !== undefined && !held.has(facts.lockedHolding))
+    .flatMap((template) => view.all(template))
+    .filter(({ fields }) => fields.lockedHolding !== undefined && !held.has(fields.lockedHolding))
     .map(
-      ({ kind, contractId, facts }) =>
-        `${kind.entity} ${contractId} refers to the locked holding ${facts.lockedHolding}, which is not there`,
+      ({ template, contractId, fields }) =>
+        `${template.qualifiedName} ${contractId} refers to the locked holding ${fields.lockedHolding}, which is not there`,
     );
 }

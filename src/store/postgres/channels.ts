@@ -1,9 +1,9 @@
 /** The channels by which processes on one database tell each other that there is something to look at. A message may be lost. */
 export const channels = {
   /** The store stands at another offset, or another state has been put there. */
-  moved: "offledger_moved",
+  stateChanged: "offledger_moved",
   /** Somebody wants the mirror to catch up with the ledger; the payload names the question. */
-  ask: "offledger_ask",
+  catchUpRequested: "offledger_ask",
   /** The mirror has caught up, as far as it could; the payload names the question. */
-  told: "offledger_told",
+  caughtUp: "offledger_told",
 } as const;

@@ -130,13 +130,13 @@ function withoutOptions(url: string): [url: string, options: string] {
 }
 
 /** How long an answer on a session may take that comes at once where all is well, in milliseconds. */
-export const PATIENCE_MS = 3_000;
+export const SESSION_TIMEOUT_MS = 3_000;
 
 /** Throws where an answer does not come in that time. */
-export async function patiently<T>(answer: Promise<T>): Promise<T> {
+export async function withSessionTimeout<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new DatabaseError("away", "the database does not answer")), PATIENCE_MS);
+    timer = setTimeout(() => reject(new DatabaseError("away", "the database does not answer")), SESSION_TIMEOUT_MS);
   });
   try {
     return await Promise.race([answer, late]);
@@ -147,7 +147,7 @@ export async function patiently<T>(answer: Promise<T>): Promise<T> {
 
 /** Ends a session. One that does not answer any more is left to the system. */
 export async function endSession(session: pg.Client): Promise<void> {
-  await patiently(session.end()).catch(() => undefined);
+  await withSessionTimeout(session.end()).catch(() => undefined);
 }
 
 export async function inTransaction<C extends pg.ClientBase, T>(client: C, use: (client: C) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 /** What goes wrong with a database, by what can be done about it. The only place that knows SQLSTATEs. */
 import { StoreUnavailable } from "../store.js";
 
-export type Trouble =
+export type DatabaseErrorKind =
   /** It cannot be reached, is starting or stopping, or takes too long: it may come back by itself. */
   | "away"
   /** It does not let us in, or does not let us do what we have to: somebody has to change something. */
@@ -15,17 +15,17 @@ export type Trouble =
 
 /** A failure of the database. The message is for the operator, and holds no SQL and no values. */
 export class DatabaseError extends Error {
-  readonly trouble: Trouble;
+  readonly kind: DatabaseErrorKind;
 
-  constructor(trouble: Trouble, message: string) {
+  constructor(kind: DatabaseErrorKind, message: string) {
     super(message);
     this.name = "DatabaseError";
-    this.trouble = trouble;
+    this.kind = kind;
   }
 }
 
 /** By SQLSTATE or its class; https://www.postgresql.org/docs/current/errcodes-appendix.html lists them. */
-const troubles: Readonly<Record<string, Trouble>> = {
+const troubles: Readonly<Record<string, DatabaseErrorKind>> = {
   "08": "away",
   "53": "away",
   "57": "away",
@@ -64,8 +64,8 @@ export function asDatabaseError(error: unknown): DatabaseError {
     const reason = error.message === "" ? code : error.message;
     return new DatabaseError("away", `the database cannot be reached: ${reason}`);
   }
-  const trouble = troubles[code] ?? troubles[code.slice(0, 2)] ?? "defect";
-  return new DatabaseError(trouble, `the database says: ${error.message} (SQLSTATE ${code})`);
+  const kind = troubles[code] ?? troubles[code.slice(0, 2)] ?? "defect";
+  return new DatabaseError(kind, `the database says: ${error.message} (SQLSTATE ${code})`);
 }
 
 /** What a caller is told of it. */

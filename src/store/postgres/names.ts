@@ -4,28 +4,28 @@
  * has changed, and a reader lets go of what it has under them.
  */
 import { createHash } from "node:crypto";
-import type { Kind } from "../store.js";
+import type { Template } from "../store.js";
 
-export type Name = string;
+export type LookupHash = string;
 
-export const idName = (contractId: string): Name => nameOf(`id ${contractId}`);
-export const keyName = (key: string): Name => nameOf(`key ${key}`);
+export const idHash = (contractId: string): LookupHash => nameOf(`id ${contractId}`);
+export const keyHash = (key: string): LookupHash => nameOf(`key ${key}`);
 /** There are few kinds, and each contract names its own. */
-const kindNames = new WeakMap<Kind, Name>();
+const kindNames = new WeakMap<Template, LookupHash>();
 
-export function kindName(kind: Kind): Name {
-  const known = kindNames.get(kind);
+export function templateHash(template: Template): LookupHash {
+  const known = kindNames.get(template);
   if (known !== undefined) return known;
-  const name = nameOf(`kind ${kind.packageName} ${kind.entity}`);
-  kindNames.set(kind, name);
+  const name = nameOf(`kind ${template.packageName} ${template.qualifiedName}`);
+  kindNames.set(template, name);
   return name;
 }
 
-export const sumName = (sum: string): Name => nameOf(`sum ${sum}`);
+export const sumHash = (sum: string): LookupHash => nameOf(`sum ${sum}`);
 /** Of the one look-up that has no argument. */
-export const censusName: Name = nameOf("census");
+export const countsHash: LookupHash = nameOf("census");
 
-function nameOf(text: string): Name {
+function nameOf(text: string): LookupHash {
   const digits = createHash("sha256").update(text).digest("hex");
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20, 32)}`;
 }

@@ -1,10 +1,10 @@
 /** Contracts as rows. */
-import type { Contract, JsonObject, Kind, Reading } from "../store.js";
-import { kindName, type Name } from "./names.js";
+import type { Contract, JsonObject, Template, ParsedPayload } from "../store.js";
+import { templateHash, type LookupHash } from "./names.js";
 
 /** What is read of a contract. What the driver gives as text may be larger than a number. */
 export interface ContractRow {
-  readonly kind: Name;
+  readonly template: LookupHash;
   readonly contract_id: string;
   readonly template_id: string;
   readonly payload: string;
@@ -18,15 +18,15 @@ export interface ContractRow {
 }
 
 /** Makes contracts of rows, of the kinds that it is made with. */
-export class Rows {
-  readonly #kinds: ReadonlyMap<Name, Kind>;
+export class ContractDecoder {
+  readonly #templates: ReadonlyMap<LookupHash, Template>;
 
-  constructor(kinds: readonly Kind[]) {
-    this.#kinds = new Map(kinds.map((kind) => [kindName(kind), kind]));
+  constructor(templates: readonly Template[]) {
+    this.#templates = new Map(templates.map((template) => [templateHash(template), template]));
   }
 
-  kind(name: Name): Kind | undefined {
-    return this.#kinds.get(name);
+  template(name: LookupHash): Template | undefined {
+    return this.#templates.get(name);
   }
 
   /**
@@ -35,18 +35,18 @@ export class Rows {
    * or not to be read: another release has written it.
    */
   contract(row: ContractRow): Contract | undefined {
-    const kind = this.#kinds.get(row.kind);
-    const reading = kind === undefined ? undefined : readingOf(kind, row.payload);
-    if (kind === undefined || reading === undefined) return undefined;
+    const template = this.#templates.get(row.template);
+    const parsed = template === undefined ? undefined : readingOf(template, row.payload);
+    if (template === undefined || parsed === undefined) return undefined;
     const { share_sum, share_amount } = row;
     // Field by field, for the sake of V8; see ledger/decode.ts.
     return {
-      facts: reading.facts,
-      kind,
+      fields: parsed.fields,
+      template: template,
       synchronizerId: row.synchronizer_id ?? undefined,
-      derived: undefined,
-      keys: reading.keys,
-      share:
+      slots: undefined,
+      indexKeys: parsed.indexKeys,
+      supply:
         share_sum === null || share_amount === null
           ? undefined
           : { sum: share_sum.toString(), amount: BigInt(share_amount) },
@@ -61,10 +61,10 @@ export class Rows {
   }
 }
 
-function readingOf(kind: Kind, payload: string): Reading<unknown> | undefined {
+function readingOf(template: Template, payload: string): ParsedPayload<unknown> | undefined {
   try {
     // What was written as JSON of an object is one again.
-    return kind.read(JSON.parse(payload) as JsonObject);
+    return template.parse(JSON.parse(payload) as JsonObject);
   } catch {
     return undefined;
   }

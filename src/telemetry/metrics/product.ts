@@ -1,18 +1,18 @@
 /** The service's own metrics. docs/observability.md says what each of them means. */
 import type { Registry } from "prom-client";
-import type { SourceStanding } from "../../source/standing.js";
-import type { Census } from "../../store/store.js";
+import type { SourceStatus } from "../../source/standing.js";
+import type { TemplateCount } from "../../store/store.js";
 import { addReading, type ReadMetric, type Sample } from "./reading.js";
-import type { Requests } from "./requests.js";
+import type { RequestMetrics } from "./requests.js";
 
 /** What is looked at when metrics are asked for. */
-export interface Watched {
+export interface MetricSources {
   readonly version: string;
   /** Why the service is not ready; undefined where it is. */
-  readonly unreadiness: () => string | undefined;
-  readonly standing: () => SourceStanding;
+  readonly notReadyReason: () => string | undefined;
+  readonly status: () => SourceStatus;
   /** How many contracts are held; undefined where they are not in the memory of this process. */
-  readonly census: (() => readonly Census[] | Promise<readonly Census[]>) | undefined;
+  readonly templateCounts: (() => readonly TemplateCount[] | Promise<readonly TemplateCount[]>) | undefined;
 }
 
 /** How many spans have been sent, and how many could not be. */
@@ -25,8 +25,8 @@ const DURATION = "offledger_request_duration_seconds";
 
 export function addProductMetrics(
   registry: Registry,
-  requests: Requests,
-  watched: Watched,
+  requests: RequestMetrics,
+  watched: MetricSources,
   spans: (() => SpanCounts) | undefined,
 ): void {
   const all = [...ofRequests(requests), ...ofLedger(watched), ...ofStore(watched), ...ofProcess(watched)];
@@ -34,7 +34,7 @@ export function addProductMetrics(
   for (const metric of all) addReading(registry, metric);
 }
 
-const ofRequests = (requests: Requests): ReadMetric[] => [
+const ofRequests = (requests: RequestMetrics): ReadMetric[] => [
   {
     name: "offledger_requests_total",
     help: "Requests that have been answered, by operation, protocol and status",
@@ -49,46 +49,46 @@ const ofRequests = (requests: Requests): ReadMetric[] => [
   },
 ];
 
-const ofLedger = ({ standing }: Watched): ReadMetric[] => [
+const ofLedger = ({ status }: MetricSources): ReadMetric[] => [
   {
     name: "offledger_ledger_offset",
     help: "Offset of the ledger up to which the contracts are known",
     type: "gauge",
-    read: () => standing().offset,
+    read: () => status().offset,
   },
   {
     name: "offledger_ledger_lag_seconds",
     help: "Time since the contracts were last known to equal the ledger's",
     type: "gauge",
-    read: () => inSeconds(standing().age),
+    read: () => inSeconds(status().age),
   },
   {
     name: "offledger_ledger_reconnects_total",
     help: "How often the stream of updates was lost and had to be opened again",
     type: "counter",
-    read: () => standing().reconnects,
+    read: () => status().reconnects,
   },
   {
     name: "offledger_mirroring",
     help: "Whether this process feeds the store: 1, or 0 where it stands by or cannot",
     type: "gauge",
-    read: () => asNumber(standing().isMirroring),
+    read: () => asNumber(status().isLeader),
   },
 ];
 
-const ofStore = ({ census, standing }: Watched): ReadMetric[] => [
+const ofStore = ({ templateCounts, status }: MetricSources): ReadMetric[] => [
   {
     name: "offledger_store_contracts",
     help: "Contracts in the memory of this process, by template",
     type: "gauge",
-    read: async () => (census === undefined ? [] : byTemplate(await census())),
+    read: async () => (templateCounts === undefined ? [] : byTemplate(await templateCounts())),
   },
   {
     name: "offledger_database_connections",
     help: "Connections of the pool to the database, by state",
     type: "gauge",
     read: () => {
-      const { pool } = standing();
+      const { pool } = status();
       if (pool === undefined) return [];
       return [
         { labels: { state: "in_use" }, value: pool.inUse },
@@ -100,16 +100,16 @@ const ofStore = ({ census, standing }: Watched): ReadMetric[] => [
     name: "offledger_database_waiting",
     help: "Questions that wait for a connection to the database",
     type: "gauge",
-    read: () => standing().pool?.waiting,
+    read: () => status().pool?.waiting,
   },
 ];
 
-const ofProcess = ({ version, unreadiness }: Watched): ReadMetric[] => [
+const ofProcess = ({ version, notReadyReason }: MetricSources): ReadMetric[] => [
   {
     name: "offledger_ready",
     help: "Whether the service is ready, as /readyz tells: 1 or 0",
     type: "gauge",
-    read: () => asNumber(unreadiness() === undefined),
+    read: () => asNumber(notReadyReason() === undefined),
   },
   {
     name: "offledger_build_info",
@@ -127,9 +127,9 @@ const ofSpans = (spans: () => SpanCounts): ReadMetric => ({
 });
 
 /** Packages of one template are counted together: their ids change with every upgrade. */
-function byTemplate(census: readonly Census[]): Sample[] {
+function byTemplate(templateCounts: readonly TemplateCount[]): Sample[] {
   const counts = new Map<string, number>();
-  for (const { kind, count } of census) counts.set(kind.entity, (counts.get(kind.entity) ?? 0) + count);
+  for (const { template, count } of templateCounts) counts.set(template.qualifiedName, (counts.get(template.qualifiedName) ?? 0) + count);
   return [...counts].map(([template, value]) => ({ labels: { template }, value }));
 }
 

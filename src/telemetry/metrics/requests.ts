@@ -1,6 +1,6 @@
 /** Counts requests, where every nanosecond counts: numbers in place, and what Prometheus reads is made when it asks. */
-import type { Protocol, Watcher } from "../exchange.js";
-import { numberOf, statusNames } from "../outcomes.js";
+import type { Protocol, RequestObserver } from "../exchange.js";
+import { outcomeNumber, statusNames } from "../outcomes.js";
 import type { Sample } from "./reading.js";
 
 /** Upper bounds of the histogram, in seconds; those of most answers are below the first few. */
@@ -24,13 +24,13 @@ class Tally {
 
 type Tallies = Readonly<Record<Protocol, Tally>>;
 
-export class Requests {
+export class RequestMetrics {
   readonly #byOperation = new Map<string, Tallies>();
 
   /** Counts one request. */
-  readonly watcher: Watcher = ({ operation, protocol, outcome, milliseconds }) => {
+  readonly observer: RequestObserver = ({ operation, protocol, outcome, milliseconds }) => {
     const tally = (this.#byOperation.get(operation) ?? this.#begin(operation))[protocol];
-    const status = numberOf(outcome);
+    const status = outcomeNumber(outcome);
     tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
     let bucket = 0;
     while (bucket < boundsMs.length && milliseconds > (boundsMs[bucket] ?? 0)) bucket++;

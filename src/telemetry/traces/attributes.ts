@@ -1,6 +1,6 @@
 /** What a span says of its request, in the names of OpenTelemetry's semantic conventions. Nothing of what was sent. */
 import type { Attributes } from "@opentelemetry/api";
-import type { Answered, Protocol } from "../exchange.js";
+import type { CompletedRequest, Protocol } from "../exchange.js";
 import { statusName } from "../outcomes.js";
 
 /** By what a request came, as the conventions call it; REST is none of their systems. */
@@ -14,16 +14,16 @@ const systems: Readonly<Record<Protocol, string | undefined>> = {
 /** The methods of HTTP that the conventions know. Over HTTP/2 a caller may send any word. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"]);
 
-export const nameOf = (answered: Answered): string =>
-  answered.operation === "" ? methodOf(answered) : answered.operation;
+export const nameOf = (completed: CompletedRequest): string =>
+  completed.operation === "" ? methodOf(completed) : completed.operation;
 
-export function attributesOf(answered: Answered, requestId: string): Attributes {
-  const { operation, protocol, outcome, request } = answered;
+export function attributesOf(completed: CompletedRequest, requestId: string): Attributes {
+  const { operation, protocol, outcome, request } = completed;
   const system = systems[protocol];
   const status = statusName(outcome);
   const isGrpc = system === "grpc";
   return {
-    "http.request.method": methodOf(answered),
+    "http.request.method": methodOf(completed),
     "network.protocol.version": request.raw.httpVersionMajor === 2 ? "2" : request.raw.httpVersion,
     "offledger.protocol": protocol,
     "offledger.request_id": requestId,
@@ -38,6 +38,6 @@ export function attributesOf(answered: Answered, requestId: string): Attributes 
   };
 }
 
-function methodOf({ request }: Answered): string {
+function methodOf({ request }: CompletedRequest): string {
   return methods.has(request.method) ? request.method : "_OTHER";
 }

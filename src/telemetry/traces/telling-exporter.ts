@@ -8,7 +8,7 @@ const TELL_MS = 60_000;
 type Done = Parameters<SpanExporter["export"]>[1];
 
 /** Counts what is sent and what is not, and tells the operator of the latter, now and then. */
-export class TellingExporter implements SpanExporter {
+export class CountingExporter implements SpanExporter {
   readonly #inner: SpanExporter;
   readonly #log: Log;
   readonly #clock: () => number;
@@ -32,7 +32,7 @@ export class TellingExporter implements SpanExporter {
   }
 
   /** A span is let go that never came here. The reason is told where sending fails. */
-  lose(): void {
+  drop(): void {
     this.#counts.failed++;
   }
 

@@ -19,11 +19,11 @@ import {
 } from "@opentelemetry/sdk-trace";
 import type { Log } from "../../ledger/log.js";
 import type { Parent } from "../caller.js";
-import type { Answered } from "../exchange.js";
+import type { CompletedRequest } from "../exchange.js";
 import { isFailure, statusName } from "../outcomes.js";
 import type { SpanCounts } from "../metrics/product.js";
 import { attributesOf, nameOf } from "./attributes.js";
-import { TellingExporter } from "./telling-exporter.js";
+import { CountingExporter } from "./telling-exporter.js";
 
 /** Spans that wait to be sent at most; what comes beyond is let go. A span takes one to two kilobytes. */
 const MOST_WAITING = 4_096;
@@ -44,7 +44,7 @@ export interface TracingOptions {
 }
 
 export class Tracing {
-  readonly #exporter: TellingExporter;
+  readonly #exporter: CountingExporter;
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
   /** Spans that were made to be sent. */
@@ -56,7 +56,7 @@ export class Tracing {
       timeoutMillis: SEND_MS,
       concurrencyLimit: MOST_UNDER_WAY,
     });
-    this.#exporter = new TellingExporter(toReceiver, log, () => performance.now());
+    this.#exporter = new CountingExporter(toReceiver, log, () => performance.now());
     const processor = new BatchSpanProcessor({
       exporter: this.#exporter,
       maxQueueSize: MOST_WAITING,
@@ -81,17 +81,17 @@ export class Tracing {
   }
 
   /** Makes the span of a request. Gives the id of its trace; undefined where the trace is not kept. */
-  record(answered: Answered, parent: Parent | undefined, requestId: string): string | undefined {
+  record(completed: CompletedRequest, parent: Parent | undefined, requestId: string): string | undefined {
     if (parent?.isSampled === false) return undefined;
-    const { outcome, begun, milliseconds } = answered;
+    const { outcome, startedAt, milliseconds } = completed;
     // Of the two clocks this is the one that is set right.
-    const startTime = Date.now() - (performance.now() - begun);
-    const options = { kind: SpanKind.SERVER, startTime, attributes: attributesOf(answered, requestId) };
-    const span = this.#tracer.startSpan(nameOf(answered), options, contextOf(parent));
+    const startTime = Date.now() - (performance.now() - startedAt);
+    const options = { kind: SpanKind.SERVER, startTime, attributes: attributesOf(completed, requestId) };
+    const span = this.#tracer.startSpan(nameOf(completed), options, contextOf(parent));
     if (!span.isRecording()) return undefined;
     // The processor would let it go in silence.
     if (this.#made - this.#exporter.handed >= MOST_WAITING) {
-      this.#exporter.lose();
+      this.#exporter.drop();
       return undefined;
     }
     this.#made++;

@@ -1,16 +1,16 @@
 import { create, type DescMessage, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { ContextReply } from "../../service/context-reply.js";
 import { contextBinary, contextJson } from "./context.js";
-import { jsonWriting } from "./json-writing.js";
+import { JSON_WRITE_OPTIONS } from "./json-writing.js";
 import { utf8 } from "./octets.js";
-import { onePiece, type Pieces } from "./pieces.js";
+import { singleChunk, type ChunkList } from "./pieces.js";
 
 /**
  * What an operation answers, to be written in the form that a protocol asks
  * for. What discloses contracts is joined from what was written of each contract
  * before. What fails while it is written is a defect like any other.
  */
-export class Answer {
+export class EncodableResponse {
   readonly #output: DescMessage;
   readonly #found: ContextReply | Message;
   readonly #refuse: (error: unknown) => Error;
@@ -33,21 +33,21 @@ export class Answer {
   }
 
   /** The message in JSON, in UTF-8. */
-  json(): Pieces {
+  json(): ChunkList {
     const found = this.#found;
     try {
       if (found instanceof ContextReply) return contextJson(found);
-      return onePiece(utf8(toJsonString(this.#output, found, jsonWriting)));
+      return singleChunk(utf8(toJsonString(this.#output, found, JSON_WRITE_OPTIONS)));
     } catch (error) {
       throw this.#refuse(error);
     }
   }
 
   /** The message in protobuf. */
-  binary(): Pieces {
+  binary(): ChunkList {
     const found = this.#found;
     try {
-      return found instanceof ContextReply ? contextBinary(found) : onePiece(toBinary(this.#output, found));
+      return found instanceof ContextReply ? contextBinary(found) : singleChunk(toBinary(this.#output, found));
     } catch (error) {
       throw this.#refuse(error);
     }

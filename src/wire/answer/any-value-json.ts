@@ -1,56 +1,56 @@
 /** Values of a choice context in JSON, each with a comma behind it. */
-import { derived } from "../../registry/derived.js";
+import { memoizeByContract } from "../../registry/derived.js";
 import type { AnyValue, NamedValue } from "../../registry/registry.js";
-import { kept } from "./keeping.js";
-import { keptEntry } from "./kept-entries.js";
+import { toArena } from "./keeping.js";
+import { cacheEntry } from "./kept-entries.js";
 import { addEntries, type EntryWriting } from "./map-entries.js";
-import { type Octets, utf8 } from "./octets.js";
-import type { Pieces } from "./pieces.js";
-import { remembered } from "./remembered.js";
+import { type BinaryString, utf8 } from "./octets.js";
+import type { ChunkList } from "./pieces.js";
+import { boundedMemoize } from "./remembered.js";
 
-const reference = derived(({ contractId }) => kept(idJson(contractId)));
+const reference = memoizeByContract(({ contractId }) => toArena(idJson(contractId)));
 
 const entries: EntryWriting = {
-  one: keptEntry(({ contractId }, name) => nameJson(name) + idJson(contractId)),
-  list: keptEntry(({ contractId }, name) => `${nameJson(name)}${LIST_HEAD}${idJson(contractId).slice(0, -1)}]},`),
-  add(pieces, { name, value }) {
-    pieces.add(keptName(name));
-    addValue(pieces, value);
+  one: cacheEntry(({ contractId }, name) => nameJson(name) + idJson(contractId)),
+  list: cacheEntry(({ contractId }, name) => `${nameJson(name)}${LIST_HEAD}${idJson(contractId).slice(0, -1)}]},`),
+  add(chunks, { name, value }) {
+    chunks.add(keptName(name));
+    addValue(chunks, value);
   },
 };
 
 const LIST_HEAD = '{"tag":"AV_List","value":[';
-const LIST = kept(LIST_HEAD);
-const MAP = kept('{"tag":"AV_Map","value":{');
-const END = kept("},");
+const LIST = toArena(LIST_HEAD);
+const MAP = toArena('{"tag":"AV_Map","value":{');
+const END = toArena("},");
 
-function addValue(pieces: Pieces, value: AnyValue): void {
+function addValue(chunks: ChunkList, value: AnyValue): void {
   switch (value.tag) {
     case "AV_ContractId":
-      return pieces.add(value.contract === undefined ? idJson(value.value) : reference(value.contract));
+      return chunks.add(value.contract === undefined ? idJson(value.value) : reference(value.contract));
     case "AV_List":
-      pieces.add(LIST);
-      for (const one of value.value) addValue(pieces, one);
-      pieces.close("]", value.value.length === 0);
-      return pieces.add(END);
+      chunks.add(LIST);
+      for (const one of value.value) addValue(chunks, one);
+      chunks.close("]", value.value.length === 0);
+      return chunks.add(END);
     case "AV_Map":
-      pieces.add(MAP);
-      addFields(pieces, value.value);
-      return pieces.add(END);
+      chunks.add(MAP);
+      addFields(chunks, value.value);
+      return chunks.add(END);
     default:
-      return pieces.add(`{"tag":"${value.tag}","value":${quoted(value.value)}},`);
+      return chunks.add(`{"tag":"${value.tag}","value":${quoted(value.value)}},`);
   }
 }
 
 /** An object of values, behind its bracket. */
-export function addFields(pieces: Pieces, values: readonly NamedValue[]): void {
-  addEntries(pieces, entries, values);
-  pieces.close("}", values.length === 0);
+export function addFields(chunks: ChunkList, values: readonly NamedValue[]): void {
+  addEntries(chunks, entries, values);
+  chunks.close("}", values.length === 0);
 }
 
-const idJson = (contractId: string): Octets => `{"tag":"AV_ContractId","value":${quoted(contractId)}},`;
+const idJson = (contractId: string): BinaryString => `{"tag":"AV_ContractId","value":${quoted(contractId)}},`;
 
-const quoted = (value: string | boolean): Octets => utf8(JSON.stringify(value));
+const quoted = (value: string | boolean): BinaryString => utf8(JSON.stringify(value));
 
-const nameJson = (name: string): Octets => `${quoted(name)}:`;
-const keptName = remembered((name) => kept(nameJson(name)));
+const nameJson = (name: string): BinaryString => `${quoted(name)}:`;
+const keptName = boundedMemoize((name) => toArena(nameJson(name)));

@@ -3,33 +3,33 @@ import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from ".
 import type { ContextReply } from "../../service/context-reply.js";
 import * as binaryOf from "./any-value-binary.js";
 import * as jsonOf from "./any-value-json.js";
-import { binaryIn, jsonIn } from "./elements.js";
-import { kept } from "./keeping.js";
-import { type Octets, utf8 } from "./octets.js";
-import { Pieces } from "./pieces.js";
+import { binaryElement, jsonElement } from "./elements.js";
+import { toArena } from "./keeping.js";
+import { type BinaryString, utf8 } from "./octets.js";
+import { ChunkList } from "./pieces.js";
 import { field, fixed, inside, numberField, text } from "./protobuf.js";
 import { entryHead, STRUCT } from "./struct.js";
 
-const DATA = kept('{"choiceContextData":{"values":{');
-const CONTRACTS = kept('},"disclosedContracts":[');
-const END = kept("}");
+const DATA = toArena('{"choiceContextData":{"values":{');
+const CONTRACTS = toArena('},"disclosedContracts":[');
+const END = toArena("}");
 
 /** The message in JSON, as `toJson` writes it. */
-export function contextJson({ answer: { values, disclosed }, variant, factory }: ContextReply): Pieces {
-  const pieces = new Pieces();
-  if (factory !== undefined) pieces.add(beforeContext(factory));
-  pieces.add(DATA);
-  jsonOf.addFields(pieces, values);
-  pieces.add(CONTRACTS);
-  const element = jsonIn[variant];
-  for (const contract of disclosed) pieces.add(element(contract));
-  pieces.close("]", disclosed.length === 0);
-  pieces.add(END);
-  if (factory !== undefined) pieces.add(END);
-  return pieces;
+export function contextJson({ answer: { values, disclosed }, variant, factory }: ContextReply): ChunkList {
+  const chunks = new ChunkList();
+  if (factory !== undefined) chunks.add(beforeContext(factory));
+  chunks.add(DATA);
+  jsonOf.addFields(chunks, values);
+  chunks.add(CONTRACTS);
+  const element = jsonElement[variant];
+  for (const contract of disclosed) chunks.add(element(contract));
+  chunks.close("]", disclosed.length === 0);
+  chunks.add(END);
+  if (factory !== undefined) chunks.add(END);
+  return chunks;
 }
 
-function beforeContext({ factoryId, transferKind }: NonNullable<ContextReply["factory"]>): Octets {
+function beforeContext({ factoryId, transferKind }: NonNullable<ContextReply["factory"]>): BinaryString {
   const kind = transferKind === undefined ? "" : `"transferKind":"${TransferKind[transferKind]}",`;
   return `{"factoryId":${utf8(JSON.stringify(factoryId))},${kind}"choiceContext":`;
 }
@@ -44,16 +44,16 @@ const CONTEXT_OF_TRANSFER = 3;
 const dataHead = inside(field(CONTEXT_DATA), entryHead("values"), field(STRUCT));
 
 /** The message in protobuf, as `toBinary` writes it. */
-export function contextBinary({ answer, variant, factory }: ContextReply): Pieces {
-  const pieces = new Pieces();
+export function contextBinary({ answer, variant, factory }: ContextReply): ChunkList {
+  const chunks = new ChunkList();
   const addContext = () => {
-    pieces.addBehind(dataHead, () => binaryOf.addFields(pieces, answer.values));
-    const element = binaryIn[variant];
-    for (const contract of answer.disclosed) pieces.add(element(contract));
+    chunks.addLengthPrefixed(dataHead, () => binaryOf.addFields(chunks, answer.values));
+    const element = binaryElement[variant];
+    for (const contract of answer.disclosed) chunks.add(element(contract));
   };
   if (factory === undefined) addContext();
-  else pieces.addBehind(factoryHead(factory), addContext);
-  return pieces;
+  else chunks.addLengthPrefixed(factoryHead(factory), addContext);
+  return chunks;
 }
 
 function factoryHead({ factoryId, transferKind }: NonNullable<ContextReply["factory"]>) {

@@ -6,47 +6,47 @@
  * byte against the library.
  */
 import type { JsonObject } from "@bufbuild/protobuf";
-import { derived } from "../../registry/derived.js";
+import { memoizeByContract } from "../../registry/derived.js";
 import type { Contract } from "../../registry/registry.js";
 import { synchronizerOf } from "../../service/answers.js";
 import type { Variant } from "../../service/context-reply.js";
-import { type Octets, utf8, whole } from "./octets.js";
+import { type BinaryString, utf8, flatten } from "./octets.js";
 import { delimited, text } from "./protobuf.js";
 import { structOf } from "./struct.js";
 
 /** How often a contract was written, by form: each at most once in one form. */
-export const made = { json: 0, binary: 0 };
+export const encodeCounts = { json: 0, binary: 0 };
 
 /** What is written of a contract in each form in which it may be disclosed. */
-type Elements = Readonly<Record<Variant, (contract: Contract) => Octets>>;
+type Elements = Readonly<Record<Variant, (contract: Contract) => BinaryString>>;
 
 /**
  * An element of `disclosedContracts` in JSON, with a comma behind it. Each form in
  * one piece, though two forms have much in common: to put one more piece into an
  * answer takes as long as to copy a kilobyte.
  */
-export const jsonIn: Elements = {
-  plain: derived((contract) => jsonElement(standardJson(contract))),
-  debug: derived((contract) => {
-    const { packageName } = contract.kind;
+export const jsonElement: Elements = {
+  plain: memoizeByContract((contract) => encodeJson(standardJson(contract))),
+  debug: memoizeByContract((contract) => {
+    const { packageName } = contract.template;
     const name = fields({ debugPackageName: packageName });
     // The payload is JSON already.
     const payload = `"debugPayload":${contract.payload}`;
-    return jsonElement(
+    return encodeJson(
       `${standardJson(contract)},${name},${payload},${fields({ debugCreatedAt: contract.createdAt })}`,
     );
   }),
-  utility: derived((contract) => {
+  utility: memoizeByContract((contract) => {
     const { contractId, templateId, createdEventBlob, createdAt } = contract;
     const synchronizerId = synchronizerOf(contract);
     const written = { contractId, templateId, createdEventBlob, createdAt, synchronizerId, domainId: synchronizerId };
-    return jsonElement(fields(written));
+    return encodeJson(fields(written));
   }),
 };
 
-function jsonElement(content: string): Octets {
-  made.json++;
-  return whole(utf8(`{${content}},`));
+function encodeJson(content: string): BinaryString {
+  encodeCounts.json++;
+  return flatten(utf8(`{${content}},`));
 }
 
 /** The fields that the token standard has. */
@@ -61,31 +61,31 @@ const fields = (texts: Readonly<Record<string, string>>): string => JSON.stringi
 const DISCLOSED_CONTRACTS = 2;
 
 /** An element of `disclosed_contracts` in protobuf, with the head of its field. */
-export const binaryIn: Elements = {
-  plain: derived((contract) => element(standardBinary(contract))),
-  debug: derived((contract) => element(standardBinary(contract) + debugBinary(contract))),
-  utility: derived((contract) => {
+export const binaryElement: Elements = {
+  plain: memoizeByContract((contract) => encodeBinary(standardBinary(contract))),
+  debug: memoizeByContract((contract) => encodeBinary(standardBinary(contract) + debugBinary(contract))),
+  utility: memoizeByContract((contract) => {
     const { contractId, templateId, createdEventBlob, createdAt } = contract;
     const synchronizerId = synchronizerOf(contract);
-    return element(texts(contractId, templateId, createdEventBlob, createdAt, synchronizerId, synchronizerId));
+    return encodeBinary(texts(contractId, templateId, createdEventBlob, createdAt, synchronizerId, synchronizerId));
   }),
 };
 
-function element(content: Octets): Octets {
-  made.binary++;
-  return whole(delimited(DISCLOSED_CONTRACTS, content));
+function encodeBinary(content: BinaryString): BinaryString {
+  encodeCounts.binary++;
+  return flatten(delimited(DISCLOSED_CONTRACTS, content));
 }
 
-function standardBinary(contract: Contract): Octets {
+function standardBinary(contract: Contract): BinaryString {
   return texts(contract.templateId, contract.contractId, contract.createdEventBlob, synchronizerOf(contract));
 }
 
-function debugBinary({ kind: { packageName }, payload, createdAt }: Contract): Octets {
+function debugBinary({ template: { packageName }, payload, createdAt }: Contract): BinaryString {
   // What was written as JSON of an object is one again.
   const object = JSON.parse(payload) as JsonObject;
   return text(5, packageName) + delimited(6, structOf(object)) + text(7, createdAt);
 }
 
 /** Fields of text from number 1 on; an empty one is not written, which stands for it. */
-const texts = (...values: readonly string[]): Octets =>
+const texts = (...values: readonly string[]): BinaryString =>
   values.map((value, index) => (value === "" ? "" : text(index + 1, value))).join("");

@@ -6,7 +6,7 @@
  * as a text: memory outside its heap makes the engine collect all of the heap far
  * more often (docs/performance.md).
  */
-import type { Octets } from "./octets.js";
+import type { BinaryString } from "./octets.js";
 
 const SMALL = 1_024;
 const SHARED = 16 * 1_024;
@@ -15,10 +15,10 @@ let shared = Buffer.allocUnsafeSlow(SHARED);
 let used = 0;
 
 /** The same as bytes, to be kept. */
-export function kept(octets: Octets): Uint8Array {
-  const { length } = octets;
+export function toArena(binary: BinaryString): Uint8Array {
+  const { length } = binary;
   const memory = length <= SMALL ? part(length) : Buffer.allocUnsafeSlow(length);
-  memory.write(octets, "latin1");
+  memory.write(binary, "latin1");
   return memory;
 }
 

@@ -1,7 +1,7 @@
-import { derivedSlot } from "../../registry/derived.js";
+import { contractSlot } from "../../registry/derived.js";
 import type { Contract } from "../../registry/registry.js";
-import { kept } from "./keeping.js";
-import type { Octets } from "./octets.js";
+import { toArena } from "./keeping.js";
+import type { BinaryString } from "./octets.js";
 
 /** More are not kept: a credential may stand for its holder as sender, receiver and issuer, by names with a prefix and without, and by the holder's. */
 const MOST = 8;
@@ -17,7 +17,7 @@ interface Entry {
 }
 
 /** Gives the entry of a name that refers to a contract, and where there is a second name another of that. */
-export type KeptEntry = (contract: Contract, name: string, second: string | undefined) => Uint8Array | Octets;
+export type CachedEntryEncoder = (contract: Contract, name: string, second: string | undefined) => Uint8Array | BinaryString;
 
 /**
  * Keeps with a contract what is written of it under a name, name and all: nearly
@@ -25,17 +25,17 @@ export type KeptEntry = (contract: Contract, name: string, second: string | unde
  * one behind the other, and to put an answer together takes as long as it has parts.
  * To be called when a module is loaded.
  */
-export function keptEntry(write: (contract: Contract, name: string) => Octets): KeptEntry {
-  const entries = derivedSlot<Entry>();
+export function cacheEntry(write: (contract: Contract, name: string) => BinaryString): CachedEntryEncoder {
+  const entries = contractSlot<Entry>();
   return (contract, name, second) => {
     const last = entries.get(contract);
     for (let entry = last; entry !== undefined; entry = entry.next) {
       if (entry.name === name && entry.second === second) return entry.written;
     }
-    const octets = second === undefined ? write(contract, name) : write(contract, name) + write(contract, second);
+    const binary = second === undefined ? write(contract, name) : write(contract, name) + write(contract, second);
     const count = (last?.count ?? 0) + 1;
-    if (count > MOST) return octets;
-    const written = kept(octets);
+    if (count > MOST) return binary;
+    const written = toArena(binary);
     entries.set(contract, { name, second, written, next: last, count });
     return written;
   };

@@ -1,19 +1,19 @@
 /** The entries of a map of values, whether in JSON or in protobuf. */
 import type { AnyValue, Contract, NamedValue } from "../../registry/registry.js";
-import type { KeptEntry } from "./kept-entries.js";
-import type { Octets } from "./octets.js";
-import type { Pieces } from "./pieces.js";
+import type { CachedEntryEncoder } from "./kept-entries.js";
+import type { BinaryString } from "./octets.js";
+import type { ChunkList } from "./pieces.js";
 
 /** How entries are written. */
 export interface EntryWriting {
   /** Those that refer to one contract, as nearly all do: by themselves, or as all that a list holds. */
-  readonly one: KeptEntry;
-  readonly list: KeptEntry;
+  readonly one: CachedEntryEncoder;
+  readonly list: CachedEntryEncoder;
   /** Adds any other. */
-  readonly add: (pieces: Pieces, entry: NamedValue) => void;
+  readonly add: (chunks: ChunkList, entry: NamedValue) => void;
 }
 
-export function addEntries(pieces: Pieces, writing: EntryWriting, values: readonly NamedValue[]): void {
+export function addEntries(chunks: ChunkList, writing: EntryWriting, values: readonly NamedValue[]): void {
   const entries = inOrder(values);
   for (let at = 0; at < entries.length; at++) {
     const entry = entries[at];
@@ -22,9 +22,9 @@ export function addEntries(pieces: Pieces, writing: EntryWriting, values: readon
     const next = entries[at + 1];
     const second = next?.value === entry.value ? next.name : undefined;
     const kept = keptOf(writing, entry, second);
-    if (kept === undefined) writing.add(pieces, entry);
+    if (kept === undefined) writing.add(chunks, entry);
     else {
-      pieces.add(kept);
+      chunks.add(kept);
       if (second !== undefined) at++;
     }
   }
@@ -35,7 +35,7 @@ function keptOf(
   { one, list }: EntryWriting,
   { name, value }: NamedValue,
   second: string | undefined,
-): Uint8Array | Octets | undefined {
+): Uint8Array | BinaryString | undefined {
   if (value.tag === "AV_List" && value.value.length === 1) {
     const contract = contractOf(value.value[0]);
     return contract === undefined ? undefined : list(contract, name, second);

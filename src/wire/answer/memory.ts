@@ -12,7 +12,7 @@ const LARGEST = 1024 * 1024;
 const free: Buffer[] = [];
 
 /** Memory for so many bytes or more, with anything in it. Who is done with it gives it back; what is not given back is collected. */
-export function lend(length: number): Buffer {
+export function acquire(length: number): Buffer {
   const last = free.length - 1;
   for (let at = last; at >= 0; at--) {
     const known = free[at];
@@ -27,6 +27,6 @@ export function lend(length: number): Buffer {
 }
 
 /** Takes what was lent. Nobody may look at it any more. */
-export function giveBack(memory: Buffer): void {
+export function release(memory: Buffer): void {
   if (free.length < MOST && memory.length <= LARGEST) free.push(memory);
 }

@@ -1,11 +1,11 @@
-import type { Octets } from "./octets.js";
+import type { BinaryString } from "./octets.js";
 
 /**
  * Bytes or octets that were written before, as most of an answer is; octets that
  * are written for it; or one byte that takes the place of the last, as a bracket
  * takes that of the comma behind the last element.
  */
-type Piece = Uint8Array | Octets | number;
+type Piece = Uint8Array | BinaryString | number;
 
 /**
  * An answer in pieces, which are put together where it is sent, in memory that is
@@ -13,7 +13,7 @@ type Piece = Uint8Array | Octets | number;
  * each time, of which nothing is in the processor's caches, and which has to be
  * collected.
  */
-export class Pieces {
+export class ChunkList {
   readonly #all: Piece[] = [];
   #length = 0;
 
@@ -22,7 +22,7 @@ export class Pieces {
     return this.#length;
   }
 
-  add(piece: Uint8Array | Octets): void {
+  add(piece: Uint8Array | BinaryString): void {
     this.#all.push(piece);
     this.#length += piece.length;
   }
@@ -34,13 +34,13 @@ export class Pieces {
   }
 
   /** Adds what `add` adds, and before it what `head` makes of its length. */
-  addBehind(head: (length: number) => Octets, add: () => void): void {
+  addLengthPrefixed(head: (length: number) => BinaryString, add: () => void): void {
     const at = this.#all.push("") - 1;
     const before = this.#length;
     add();
-    const octets = head(this.#length - before);
-    this.#all[at] = octets;
-    this.#length += octets.length;
+    const binary = head(this.#length - before);
+    this.#all[at] = binary;
+    this.#length += binary.length;
   }
 
   /** Writes all of it into some memory, which has to have room for it from `from` on, and gives where it ends there. */
@@ -59,8 +59,8 @@ export class Pieces {
 }
 
 /** An answer of one piece. */
-export function onePiece(piece: Uint8Array | Octets): Pieces {
-  const pieces = new Pieces();
-  pieces.add(piece);
-  return pieces;
+export function singleChunk(piece: Uint8Array | BinaryString): ChunkList {
+  const chunks = new ChunkList();
+  chunks.add(piece);
+  return chunks;
 }

@@ -3,7 +3,7 @@ const MOST_NAMES = 10_000;
 const LONGEST_NAME = 300;
 
 /** Remembers what is made of names. */
-export function remembered<T>(make: (name: string) => T): (name: string) => T {
+export function boundedMemoize<T>(make: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>();
   return (name) => {
     let made = known.get(name);

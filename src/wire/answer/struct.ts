@@ -1,8 +1,8 @@
 /** JSON in protobuf: google.protobuf.Struct, Value and ListValue. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { type Octets, whole } from "./octets.js";
+import { type BinaryString, flatten } from "./octets.js";
 import { before, delimited, double, field, fixed, type Head, inside, numberField, text } from "./protobuf.js";
-import { remembered } from "./remembered.js";
+import { boundedMemoize } from "./remembered.js";
 
 /** The field numbers of Value, of Struct and ListValue, and of an entry of a map. */
 const NULL = 1;
@@ -17,30 +17,30 @@ const KEY = 1;
 const VALUE = 2;
 
 /** A Value of each kind. */
-export const textValue = (value: string): Octets => text(STRING, value);
-export const boolValue = (value: boolean): Octets => numberField(BOOL, value ? 1 : 0);
+export const textValue = (value: string): BinaryString => text(STRING, value);
+export const boolValue = (value: boolean): BinaryString => numberField(BOOL, value ? 1 : 0);
 
-export function listValue(values: Iterable<Octets>): Octets {
+export function listValue(values: Iterable<BinaryString>): BinaryString {
   let list = "";
   for (const value of values) list += delimited(VALUES, value);
   return delimited(LIST, list);
 }
 
 /** What stands before the value of an entry of the fields of a Struct. */
-export const entryHead = remembered((name): Head => inside(field(FIELDS), fixed(nameField(name)), field(VALUE)));
-const nameField = (name: string): Octets => whole(text(KEY, name));
+export const entryHead = boundedMemoize((name): Head => inside(field(FIELDS), fixed(nameField(name)), field(VALUE)));
+const nameField = (name: string): BinaryString => flatten(text(KEY, name));
 
 /** An entry of the fields of a Struct. */
-export const entry = (name: string, value: Octets): Octets => before(entryHead(name), value);
+export const entry = (name: string, value: BinaryString): BinaryString => before(entryHead(name), value);
 
 /** The content of a Struct. */
-export function structOf(object: JsonObject): Octets {
+export function structOf(object: JsonObject): BinaryString {
   let fields = "";
   for (const [name, value] of Object.entries(object)) fields += entry(name, valueOf(value));
   return fields;
 }
 
-function valueOf(value: JsonValue): Octets {
+function valueOf(value: JsonValue): BinaryString {
   switch (typeof value) {
     case "string":
       return textValue(value);

@@ -50,7 +50,7 @@ export async function cors(server: FastifyInstance, origins: Origins): Promise<o
  * answers. Those to GET may be kept, so they say without an origin too whom
  * they are for. OPTIONS that is no preflight is a method that is not served.
  */
-export function isConcerned({ raw }: FastifyRequest): boolean {
+export function needsCors({ raw }: FastifyRequest): boolean {
   const { method, headers } = raw;
   if (method === "OPTIONS") {
     return headers.origin !== undefined && headers["access-control-request-method"] !== undefined;

@@ -1,13 +1,13 @@
 /** What stands before the operations, in its order: whatever costs least is looked at first. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { cors, isConcerned, type Origins } from "./cors.js";
+import { cors, needsCors, type Origins } from "./cors.js";
 import { refusePath } from "./paths.js";
 import { limitRates, type Rates } from "./rates.js";
 import { Shedding } from "./shedding.js";
-import { asksForHealth } from "./health.js";
-import { refuse } from "../refusing.js";
+import { isHealthRequest } from "./health.js";
+import { reject } from "../refusing.js";
 
-export interface Edge {
+export interface MiddlewareOptions {
   readonly corsOrigins: Origins;
   readonly maxPathBytes: number;
   /** 0 for never. */
@@ -16,7 +16,7 @@ export interface Edge {
 }
 
 /** What holds where nothing else is said. */
-export const usualEdge: Edge = {
+export const DEFAULT_MIDDLEWARE: MiddlewareOptions = {
   corsOrigins: "any",
   maxPathBytes: 12_288,
   maxDelayMs: 250,
@@ -29,9 +29,9 @@ export const usualEdge: Edge = {
  * would answer for by itself where it cannot be. `hasMore` says whether more hooks stand
  * between it and the routes. Gives what has to be asked once more when a request has come whole.
  */
-export async function guard(
+export async function addMiddleware(
   server: FastifyInstance,
-  { corsOrigins, maxPathBytes, maxDelayMs, rates }: Edge,
+  { corsOrigins, maxPathBytes, maxDelayMs, rates }: MiddlewareOptions,
   notFound: (request: FastifyRequest, reply: FastifyReply) => void,
   hasMore = false,
 ): Promise<Shedding> {
@@ -41,15 +41,15 @@ export async function guard(
   const look = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     if (request.url.length > maxPathBytes) return refusePath(request, reply, maxPathBytes);
     if (!isRated && request.is404) return notFound(request, reply);
-    const refusal = shedding.refusal(request.exchange.begun);
-    if (refusal === undefined || asksForHealth(request)) done();
-    else refuse(request, reply, refusal);
+    const refusal = shedding.refusal(request.record.startedAt);
+    if (refusal === undefined || isHealthRequest(request)) done();
+    else reject(request, reply, refusal);
   };
   // One hook for all: each costs every request something.
   server.addHook("onRequest", function before(request, reply, done) {
     // First, so that a page can read why it was refused.
-    if (allowPages === undefined || !isConcerned(request)) {
-      request.exchange.mayHaveHeaders = isRated || hasMore;
+    if (allowPages === undefined || !needsCors(request)) {
+      request.record.mayHaveReplyHeaders = isRated || hasMore;
       look(request, reply, done);
     } else
       allowPages.call(this, request, reply, (error?: Error) =>

@@ -7,5 +7,5 @@ export function isHealth(operation: string): boolean {
   return SERVICES.some((service) => operation.startsWith(service));
 }
 
-export const asksForHealth = ({ routeOptions }: FastifyRequest): boolean =>
+export const isHealthRequest = ({ routeOptions }: FastifyRequest): boolean =>
   isHealth(routeOptions.config.operation ?? "");

@@ -1,9 +1,9 @@
 import rateLimit from "@fastify/rate-limit";
 import { Code } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { later, refuse } from "../refusing.js";
+import { retryAfter, reject } from "../refusing.js";
 import { clientOf } from "./client-address.js";
-import { asksForHealth } from "./health.js";
+import { isHealthRequest } from "./health.js";
 
 /** Clients that are remembered at a time, with each operation that they asked for; the oldest are forgotten first. */
 const REMEMBERED = 20_000;
@@ -29,7 +29,7 @@ export async function limitRates(server: FastifyInstance, { perClient, inAll }: 
     return async (request: FastifyRequest) => {
       const found = await count(request);
       if (found.isAllowed || !found.isExceeded) return undefined;
-      return later(Code.ResourceExhausted, `${words} ${max} requests a second`, found.ttlInSeconds);
+      return retryAfter(Code.ResourceExhausted, `${words} ${max} requests a second`, found.ttlInSeconds);
     };
   };
   const limits = [
@@ -37,13 +37,13 @@ export async function limitRates(server: FastifyInstance, { perClient, inAll }: 
     ...(inAll > 0 ? [limit(inAll, () => "all", "all clients together may ask with at most")] : []),
   ];
   server.addHook("onRequest", async (request, reply) => {
-    if (asksForHealth(request)) return;
+    if (isHealthRequest(request)) return;
     for (const check of limits) {
       // One behind the other: what the first refuses does not count for the second.
       // oxlint-disable-next-line no-await-in-loop
       const refusal = await check(request);
       if (refusal === undefined) continue;
-      refuse(request, reply, refusal);
+      reject(request, reply, refusal);
       return reply;
     }
   });

@@ -1,6 +1,6 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
-import { later } from "../refusing.js";
-import { whenTurnEnds } from "../turn.js";
+import { retryAfter } from "../refusing.js";
+import { onTickEnd } from "../turn.js";
 
 /** When a caller may ask again, in seconds. */
 const RETRY_SECONDS = 1;
@@ -31,7 +31,7 @@ export class Shedding {
   readonly #shortMs: number;
   readonly #overloadMs: number;
   /** Made once: an error takes longer to make than all else here. */
-  readonly #refusal = later(Code.Unavailable, REFUSAL, RETRY_SECONDS);
+  readonly #refusal = retryAfter(Code.Unavailable, REFUSAL, RETRY_SECONDS);
   #mostMs: number;
   /** When the turn began; undefined between turns. */
   #begun: number | undefined;
@@ -66,7 +66,7 @@ export class Shedding {
 
   #begin(now: number): void {
     this.#begun = now;
-    whenTurnEnds(this.#end);
+    onTickEnd(this.#end);
     // A time without requests is calm.
     if (now - this.#ended > this.#shortMs) this.#look(false, now);
     else if (now - this.#seen > LASTING_MS) this.#look(!this.#isOverload || this.#refused * FEW > this.#asked, now);

@@ -6,7 +6,7 @@ import { createSecureContext } from "node:tls";
 const POLL_MS = 1_000;
 
 /** A chain of certificates and the private key of its first, as PEM. */
-export interface Pair {
+export interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
@@ -32,8 +32,8 @@ export interface CertificateLog {
 export class Certificate {
   readonly #certFile: string;
   readonly #keyFile: string;
-  readonly #listeners: ((pair: Pair) => void)[] = [];
-  #pair: Pair;
+  readonly #listeners: ((keyPair: KeyPair) => void)[] = [];
+  #pair: KeyPair;
   #watching: (() => void) | undefined;
 
   /** Throws CertificateError where the files cannot be read, or do not fit. */
@@ -41,17 +41,17 @@ export class Certificate {
     return new Certificate(certFile, keyFile, await pairOf(certFile, keyFile));
   }
 
-  private constructor(certFile: string, keyFile: string, pair: Pair) {
+  private constructor(certFile: string, keyFile: string, keyPair: KeyPair) {
     this.#certFile = certFile;
     this.#keyFile = keyFile;
-    this.#pair = pair;
+    this.#pair = keyPair;
   }
 
-  get pair(): Pair {
+  get pair(): KeyPair {
     return this.#pair;
   }
 
-  onChange(listener: (pair: Pair) => void): void {
+  onChange(listener: (keyPair: KeyPair) => void): void {
     this.#listeners.push(listener);
   }
 
@@ -59,10 +59,10 @@ export class Certificate {
   watch(log: CertificateLog): void {
     const look = () => {
       pairOf(this.#certFile, this.#keyFile).then(
-        (pair) => {
-          if (pair.cert === this.#pair.cert && pair.key === this.#pair.key) return;
-          this.#pair = pair;
-          for (const listener of this.#listeners) listener(pair);
+        (keyPair) => {
+          if (keyPair.cert === this.#pair.cert && keyPair.key === this.#pair.key) return;
+          this.#pair = keyPair;
+          for (const listener of this.#listeners) listener(keyPair);
           log.info({ path: this.#certFile }, "serving the changed certificate");
         },
         (error: unknown) => {
@@ -81,7 +81,7 @@ export class Certificate {
   }
 }
 
-async function pairOf(certFile: string, keyFile: string): Promise<Pair> {
+async function pairOf(certFile: string, keyFile: string): Promise<KeyPair> {
   const pair = { cert: await read(certFile), key: await read(keyFile) };
   try {
     createSecureContext(pair);

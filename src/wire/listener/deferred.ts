@@ -12,7 +12,7 @@ import type { ServerHttp2Session } from "node:http2";
  * - On a session that has ended, a malformed frame behind the leave fails an
  *   assertion of nghttp2, which ends the process.
  */
-export function endBehindReading(session: ServerHttp2Session): void {
+export function deferSessionClose(session: ServerHttp2Session): void {
   const close = session.close.bind(session);
   const destroy = session.destroy.bind(session);
   // Ticks and promises run while it reads; this does not.

@@ -6,7 +6,7 @@ const FIRST_BYTES_MS = 10_000;
 const PREFACE = Buffer.from("PRI");
 
 /** New connections in cleartext, whose first bytes tell of which version of HTTP they are. */
-export class FirstBytes {
+export class ProtocolSniffer {
   readonly #silent = new Set<Socket>();
   readonly #hand: (socket: Socket, isHttp2: boolean) => void;
 

@@ -11,7 +11,7 @@ export interface ConnectionLimits {
 }
 
 /** What holds where nothing else is said. */
-export const usualLimits: ConnectionLimits = {
+export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   maxHeaderBytes: 16_384,
   requestMs: 30_000,
   maxConnections: 10_000,

@@ -1,11 +1,11 @@
 import http from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyServerFactory } from "fastify";
-import { FirstBytes } from "./first-bytes.js";
+import { ProtocolSniffer } from "./first-bytes.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import type { Certificate } from "./certificate.js";
-import { Secure } from "./secure.js";
-import { Sessions } from "./sessions.js";
+import { TlsHandshakes } from "./secure.js";
+import { Http2Sessions } from "./sessions.js";
 
 /** How often, while closing, connections are looked for that have become idle. */
 const IDLE_CHECK_MS = 20;
@@ -17,7 +17,7 @@ type Handler = (request: http.IncomingMessage, response: http.ServerResponse) =>
 /** What serves one address. */
 interface Served {
   readonly http1: http.Server;
-  readonly sessions: Sessions;
+  readonly sessions: Http2Sessions;
   /** Has the connections until it is known how they are to be spoken with. */
   readonly greeting: { take(socket: Socket): void; close(): void };
 }
@@ -62,19 +62,19 @@ export class Listener {
     });
     const [serveHttp1] = http1.listeners("connection");
     if (serveHttp1 === undefined) throw new Error("this Node.js has no listener for HTTP/1.1 connections");
-    const sessions = new Sessions(handler, this.#limits);
+    const http2Sessions = new Http2Sessions(handler, this.#limits);
     http1.removeAllListeners("connection");
     const hand = (socket: Socket, isHttp2: boolean) => {
       // Stays paused: HTTP/2 takes what has been read already out of the socket's buffer itself.
-      if (isHttp2) sessions.take(socket);
+      if (isHttp2) http2Sessions.take(socket);
       else {
         Reflect.apply(serveHttp1, http1, [socket]);
         socket.resume();
       }
     };
-    const greeting = this.#certificate === undefined ? new FirstBytes(hand) : new Secure(this.#certificate, hand);
+    const greeting = this.#certificate === undefined ? new ProtocolSniffer(hand) : new TlsHandshakes(this.#certificate, hand);
     http1.on("connection", (socket: Socket) => greeting.take(socket));
-    this.#servers.push({ http1, sessions, greeting });
+    this.#servers.push({ http1, sessions: http2Sessions, greeting });
     return http1;
   };
 

@@ -6,7 +6,7 @@ import type { Certificate } from "./certificate.js";
 const HANDSHAKE_MS = 10_000;
 
 /** New connections by TLS: HTTP/2 where the caller offers it, else HTTP/1.1. */
-export class Secure {
+export class TlsHandshakes {
   readonly #server: tls.Server;
   /** Those whose handshake is not over, by the caller's end: that is what both sides of a handshake know. */
   readonly #greeting = new Map<string, Socket>();
@@ -26,7 +26,7 @@ export class Secure {
       hand(socket, socket.alpnProtocol === "h2");
     });
     // Connections that are there keep what they began with.
-    certificate.onChange((pair) => this.#server.setSecureContext(pair));
+    certificate.onChange((keyPair) => this.#server.setSecureContext(keyPair));
   }
 
   /** Greets a new connection. */

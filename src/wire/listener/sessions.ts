@@ -2,10 +2,10 @@ import type http from "node:http";
 import http2 from "node:http2";
 import type { Socket } from "node:net";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
-import { endBehindReading } from "./deferred.js";
-import { readRest } from "../unread.js";
-import { SignsOfLife } from "./signs-of-life.js";
-import { cut, endLarge, endSlow, hasCome, headBytes, isAnswering, isLasting } from "./streams.js";
+import { deferSessionClose } from "./deferred.js";
+import { drainBody } from "../unread.js";
+import { Keepalive } from "./signs-of-life.js";
+import { resetStream, rejectHeaders, rejectTimeout, isComplete, headBytes, isAnswering, isLongLived } from "./streams.js";
 
 /** How often sessions are looked at. */
 const LOOK_MS = 500;
@@ -13,7 +13,7 @@ const LOOK_MS = 500;
 const RESETS_MS = 10_000;
 
 /** How long a session may do nothing, and stand still; shorter in tests alone. */
-interface Patience {
+interface Timeouts {
   readonly idleMs: number;
   readonly stalledMs: number;
 }
@@ -21,14 +21,14 @@ interface Patience {
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
 /** What is known of a session: its streams with the time at which each began, which for those that last is never, and when the last of them ended. */
-interface Watched {
+interface SessionState {
   readonly streams: Map<http2.ServerHttp2Stream, number>;
   idleSince: number;
   /** When an answer was last seen on its way. */
   answeredAt: number;
   resets: number;
   resetsSince: number;
-  readonly signs: SignsOfLife;
+  readonly signs: Keepalive;
 }
 
 /**
@@ -36,11 +36,11 @@ interface Watched {
  * that do not arrive, callers who do not read, and connections on which bytes
  * come but no requests do all end.
  */
-export class Sessions {
+export class Http2Sessions {
   readonly #server: http2.Http2Server;
   readonly #limits: ConnectionLimits;
-  readonly #patience: Patience;
-  readonly #sessions = new Map<http2.ServerHttp2Session, Watched>();
+  readonly #timeouts: Timeouts;
+  readonly #sessions = new Map<http2.ServerHttp2Session, SessionState>();
   /** Their connections, which outlast them where a caller does not read what was sent last. */
   readonly #sockets = new Set<Socket>();
   #timer: NodeJS.Timeout | undefined;
@@ -48,20 +48,20 @@ export class Sessions {
   constructor(
     handler: Handler,
     limits: ConnectionLimits,
-    patience: Patience = { idleMs: IDLE_MS, stalledMs: STALLED_MS },
+    timeouts: Timeouts = { idleMs: IDLE_MS, stalledMs: STALLED_MS },
   ) {
     this.#limits = limits;
-    this.#patience = patience;
+    this.#timeouts = timeouts;
     const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
     const serve = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse) => {
       // Node.js holds a head against the limit once the caller has acknowledged it, which a caller may leave.
-      if (headBytes(request.rawHeaders) > limits.maxHeaderBytes) return endLarge(response, limits.maxHeaderBytes);
+      if (headBytes(request.rawHeaders) > limits.maxHeaderBytes) return rejectHeaders(response, limits.maxHeaderBytes);
       // The compatibility classes of HTTP/2 have what Fastify uses of a request and a response.
       const hand = () =>
         handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
       if (request.method !== "HEAD" || request.stream.endAfterHeaders) return hand();
       // Node.js forgets such a stream as soon as it is answered, and whoever still sends waits for ever.
-      void readRest(request).then(() => request.stream.destroyed || hand());
+      void drainBody(request).then(() => request.stream.destroyed || hand());
     };
     this.#server = http2.createServer({ settings }, serve);
     this.#server.on("checkContinue", (request, response) => {
@@ -95,17 +95,17 @@ export class Sessions {
   }
 
   #watch(session: http2.ServerHttp2Session): void {
-    endBehindReading(session);
+    deferSessionClose(session);
     const now = performance.now();
-    const watched: Watched = {
+    const state: SessionState = {
       streams: new Map(),
       idleSince: now,
       answeredAt: now,
       resets: 0,
       resetsSince: now,
-      signs: new SignsOfLife(session, now),
+      signs: new Keepalive(session, now),
     };
-    this.#sessions.set(session, watched);
+    this.#sessions.set(session, state);
     this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
     session.once("close", () => {
       this.#sessions.delete(session);
@@ -114,24 +114,24 @@ export class Sessions {
       this.#timer = undefined;
     });
     session.on("stream", (stream, headers) => {
-      watched.streams.set(stream, isLasting(headers) ? Number.POSITIVE_INFINITY : performance.now());
-      stream.once("aborted", () => this.#countReset(session, watched));
+      state.streams.set(stream, isLongLived(headers) ? Number.POSITIVE_INFINITY : performance.now());
+      stream.once("aborted", () => this.#countReset(session, state));
       stream.once("close", () => {
-        watched.streams.delete(stream);
-        watched.idleSince = performance.now();
+        state.streams.delete(stream);
+        state.idleSince = performance.now();
       });
     });
   }
 
   /** Requests that are cancelled as soon as they are made cost the caller nothing, and the service much. */
-  #countReset(session: http2.ServerHttp2Session, watched: Watched): void {
+  #countReset(session: http2.ServerHttp2Session, state: SessionState): void {
     const now = performance.now();
-    if (now - watched.resetsSince > RESETS_MS) {
-      watched.resetsSince = now;
-      watched.resets = 0;
+    if (now - state.resetsSince > RESETS_MS) {
+      state.resetsSince = now;
+      state.resets = 0;
     }
-    watched.resets++;
-    if (watched.resets <= this.#limits.maxResets) return;
+    state.resets++;
+    if (state.resets <= this.#limits.maxResets) return;
     // Without an error it would not take the code.
     session.destroy(new Error("too many resets"), http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
@@ -139,7 +139,7 @@ export class Sessions {
   #look(): void {
     const now = performance.now();
     const { requestMs } = this.#limits;
-    const { idleMs, stalledMs } = this.#patience;
+    const { idleMs, stalledMs } = this.#timeouts;
     for (const [session, watched] of this.#sessions) {
       const { streams, signs } = watched;
       if (isAnswering(streams.keys())) watched.answeredAt = now;
@@ -147,8 +147,8 @@ export class Sessions {
       if (signs.isGone(now, quietSince) || (streams.size === 0 && now - watched.idleSince > idleMs)) session.destroy();
       for (const [stream, begun] of streams) {
         const age = now - begun;
-        if (age > requestMs + stalledMs) cut(stream);
-        else if (age > requestMs && !stream.closed && !hasCome(stream)) endSlow(stream, requestMs);
+        if (age > requestMs + stalledMs) resetStream(stream);
+        else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, requestMs);
       }
     }
   }

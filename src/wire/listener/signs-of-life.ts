@@ -16,7 +16,7 @@ const LEAVING_MS = 10_000;
  * asked to send stays with it. Otherwise nothing does where no answer is on its way,
  * since one is over when the system has all of it.
  */
-export class SignsOfLife {
+export class Keepalive {
   readonly #session: ServerHttp2Session;
   #asked: number;
   #unanswered = 0;

@@ -6,11 +6,11 @@ import { tooSlow } from "./limits.js";
 const LASTING = "/grpc.";
 
 /** Whether a stream is meant to last for as long as its caller likes. */
-export const isLasting = (headers: http2.IncomingHttpHeaders): boolean =>
+export const isLongLived = (headers: http2.IncomingHttpHeaders): boolean =>
   headers[":path"]?.startsWith(LASTING) === true && headers["content-type"]?.startsWith("application/grpc") === true;
 
 /** Whether a request has come whole, be it read or not. */
-export const hasCome = (stream: http2.ServerHttp2Stream): boolean =>
+export const isComplete = (stream: http2.ServerHttp2Stream): boolean =>
   stream.readableEnded || stream.endAfterHeaders || stream.state.remoteClose === 1;
 
 /** Whether any of them is being answered. */
@@ -20,7 +20,7 @@ export function isAnswering(streams: Iterable<http2.ServerHttp2Stream>): boolean
 }
 
 /** Ends a request that has not come whole, with the status of HTTP for it where none was sent. */
-export function endSlow(stream: http2.ServerHttp2Stream, requestMs: number): void {
+export function rejectTimeout(stream: http2.ServerHttp2Stream, requestMs: number): void {
   if (!stream.headersSent && !stream.destroyed && !stream.closed) {
     stream.respond({ ":status": 408, "content-type": "application/json" });
     stream.end(JSON.stringify({ error: tooSlow(requestMs) }));
@@ -30,7 +30,7 @@ export function endSlow(stream: http2.ServerHttp2Stream, requestMs: number): voi
 }
 
 /** Ends a stream whatever it waits for. */
-export function cut(stream: http2.ServerHttp2Stream): void {
+export function resetStream(stream: http2.ServerHttp2Stream): void {
   // One that has been closed waits until its caller takes what was sent.
   if (stream.closed) stream.destroy();
   else stream.close(http2.constants.NGHTTP2_CANCEL);
@@ -44,7 +44,7 @@ export function headBytes(headers: readonly string[]): number {
 }
 
 /** Refuses a request for its head. */
-export function endLarge(response: http2.Http2ServerResponse, maxHeaderBytes: number): void {
+export function rejectHeaders(response: http2.Http2ServerResponse, maxHeaderBytes: number): void {
   const error = `the head of the request is larger than ${maxHeaderBytes} bytes, which is all that is read`;
   response.writeHead(431, { "content-type": "application/json" });
   response.end(JSON.stringify({ error }));

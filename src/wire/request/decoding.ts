@@ -8,21 +8,21 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { malformed } from "../errors.js";
-import { isObject, reasonOf } from "./mistakes.js";
-import { plainFromBinary } from "./plain-binary.js";
-import { plainFromJson } from "./plain-json.js";
+import { isObject, describeTypeError } from "./mistakes.js";
+import { fastDecodeBinary } from "./plain-binary.js";
+import { fastDecodeJson } from "./plain-json.js";
 
 /** Unknown fields may come from newer clients. */
 const reading = { ignoreUnknownFields: true } as const;
 
 /** Throws invalid_argument, and names the field that is wrong. */
 export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
-  const plain = plainFromJson(schema, json);
+  const plain = fastDecodeJson(schema, json);
   if (plain !== undefined) return plain;
   try {
     return fromJson(schema, json, reading);
   } catch (error) {
-    throw malformed(reasonOf(error, schema, json));
+    throw malformed(describeTypeError(error, schema, json));
   }
 }
 
@@ -30,10 +30,10 @@ export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
 export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
   // JSON.parse gives nothing but JSON values.
   const json = JSON.parse(bytes.toString()) as JsonValue;
-  return (isObject(json) ? plainFromJson(schema, json) : undefined) ?? fromJson(schema, json, reading);
+  return (isObject(json) ? fastDecodeJson(schema, json) : undefined) ?? fromJson(schema, json, reading);
 }
 
 /** Throws what the library throws. */
 export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
-  return plainFromBinary(schema, bytes) ?? fromBinary(schema, bytes);
+  return fastDecodeBinary(schema, bytes) ?? fromBinary(schema, bytes);
 }

@@ -1,9 +1,9 @@
 /** What is wrong with a request that the library refuses, in the spelling of the caller. */
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { shown } from "../../registry/errors.js";
+import { formatValue } from "../../registry/errors.js";
 
 /** Names the field that is wrong, and the way to it; the library does so for some, and in the spelling of the proto file. */
-export function reasonOf(error: unknown, schema: DescMessage, json: JsonObject): string {
+export function describeTypeError(error: unknown, schema: DescMessage, json: JsonObject): string {
   const message = error instanceof Error ? error.message : String(error);
   if (message.includes("recursion depth") || error instanceof RangeError) return "the body is nested too deep";
   return wrongField(schema, json, "") ?? message;
@@ -15,7 +15,7 @@ function wrongField(schema: DescMessage, json: JsonObject, path: string): string
     const value = json[field.jsonName] ?? json[field.name];
     if (value === undefined || value === null) continue;
     const name = `${path}${field.jsonName}`;
-    if (!fits(field, value)) return `${name} has to be ${expected(field)}, and is ${shown(value)}`;
+    if (!fits(field, value)) return `${name} has to be ${expected(field)}, and is ${formatValue(value)}`;
     const inner = Array.isArray(value) ? wrongElement(field, value, name) : wrongInner(field, value, name);
     if (inner !== undefined) return inner;
   }
@@ -39,7 +39,7 @@ function wrongElement(field: DescField, values: readonly JsonValue[], name: stri
         ? isObject(value)
         : typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
     if (!isFit)
-      return `${path} has to be ${field.listKind === "message" ? "an object" : "a string"}, and is ${shown(value)}`;
+      return `${path} has to be ${field.listKind === "message" ? "an object" : "a string"}, and is ${formatValue(value)}`;
     const inner = wrongInner(field, value, path);
     if (inner !== undefined) return inner;
   }

@@ -1,6 +1,6 @@
 /** Plain requests from protobuf. */
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
-import { DEEPEST, plainSchema } from "./plain.js";
+import { MAX_DEPTH, fastSchema } from "./plain.js";
 
 /** Types of fields on the wire. */
 const VARINT = 0;
@@ -8,8 +8,8 @@ const FIXED64 = 1;
 const DELIMITED = 2;
 
 /** The message of some bytes, or undefined where the library has to look at them. */
-export function plainFromBinary(schema: DescMessage, bytes: Buffer): Message | undefined {
-  const plain = plainSchema(schema);
+export function fastDecodeBinary(schema: DescMessage, bytes: Buffer): Message | undefined {
+  const plain = fastSchema(schema);
   if (plain === undefined) return undefined;
   const { fields } = plain;
   const values: (JsonValue | undefined)[] = fields.map(() => undefined);
@@ -25,20 +25,20 @@ export function plainFromBinary(schema: DescMessage, bytes: Buffer): Message | u
       if (type === "object" && values[index] !== undefined) return undefined;
       values[index] = type === "text" ? reader.text() : type === "bool" ? reader.bool() : reader.part().object(1);
     }
-    const message = plain.begin();
+    const message = plain.create();
     for (let index = 0; index < values.length; index++) plain.set(message, index, values[index]);
     return message;
   } catch (error) {
-    if (error instanceof NotPlain) return undefined;
+    if (error instanceof FastPathMiss) return undefined;
     throw error;
   }
 }
 
 /** Thrown to leave a request to the library; it never gets further than that. */
-class NotPlain extends Error {}
+class FastPathMiss extends Error {}
 
 /** What it is thrown as: nothing of it is looked at, so one is enough. */
-const notPlain = new NotPlain();
+const notPlain = new FastPathMiss();
 
 /** Reads a part of the bytes from its beginning to its end. */
 class Reader {
@@ -90,7 +90,7 @@ class Reader {
 
   /** google.protobuf.Struct: entries of key and value. */
   object(depth: number): JsonObject {
-    if (depth > DEEPEST) throw notPlain;
+    if (depth > MAX_DEPTH) throw notPlain;
     const object: JsonObject = {};
     while (this.hasMore()) {
       this.#expect(1, DELIMITED);
@@ -134,7 +134,7 @@ class Reader {
   }
 
   #list(depth: number): JsonValue[] {
-    if (depth > DEEPEST) throw notPlain;
+    if (depth > MAX_DEPTH) throw notPlain;
     const list: JsonValue[] = [];
     while (this.hasMore()) {
       this.#expect(1, DELIMITED);

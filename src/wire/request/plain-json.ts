@@ -1,21 +1,21 @@
 /** Plain requests from JSON. */
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
-import { DEEPEST, type PlainField, plainSchema } from "./plain.js";
+import { MAX_DEPTH, type FastField, fastSchema } from "./plain.js";
 
 /**
  * The message of an object, or undefined where the library has to look at it.
  * `given` are the fields that are known already, by their place among the
  * fields of the schema: what the object says of them is not looked at.
  */
-export function plainFromJson(
+export function fastDecodeJson(
   schema: DescMessage,
   json: JsonObject,
   given: readonly (string | undefined)[] = [],
 ): Message | undefined {
-  const plain = plainSchema(schema);
+  const plain = fastSchema(schema);
   if (plain === undefined) return undefined;
   const { fields } = plain;
-  const message = plain.begin();
+  const message = plain.create();
   for (let index = 0; index < fields.length; index++) {
     const field = fields[index];
     if (field === undefined) continue;
@@ -27,7 +27,7 @@ export function plainFromJson(
 }
 
 /** Null, which fits no type, stands for both spellings at once. */
-function valueOf({ jsonName, protoName }: PlainField, json: JsonObject): JsonValue | undefined {
+function valueOf({ jsonName, protoName }: FastField, json: JsonObject): JsonValue | undefined {
   const value = json[jsonName];
   if (protoName === jsonName) return value;
   const other = json[protoName];
@@ -35,7 +35,7 @@ function valueOf({ jsonName, protoName }: PlainField, json: JsonObject): JsonVal
   return value === undefined ? other : null;
 }
 
-function fits({ type }: PlainField, value: JsonValue): boolean {
+function fits({ type }: FastField, value: JsonValue): boolean {
   switch (type) {
     case "text":
       return isText(value);
@@ -52,7 +52,7 @@ function isText(value: JsonValue): boolean {
 }
 
 function isPlainObject(value: JsonValue, depth: number): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || depth > DEEPEST) return false;
+  if (typeof value !== "object" || value === null || Array.isArray(value) || depth > MAX_DEPTH) return false;
   for (const key in value) {
     if (!key.isWellFormed() || !isPlain(value[key] ?? null, depth + 1)) return false;
   }
@@ -63,6 +63,6 @@ function isPlain(value: JsonValue, depth: number): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null) return true;
-  if (Array.isArray(value)) return depth <= DEEPEST && value.every((one) => isPlain(one, depth + 1));
+  if (Array.isArray(value)) return depth <= MAX_DEPTH && value.every((one) => isPlain(one, depth + 1));
   return isPlainObject(value, depth);
 }

@@ -6,15 +6,15 @@
  */
 import { create, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 
-export interface PlainSchema {
-  readonly fields: readonly PlainField[];
+export interface FastSchema {
+  readonly fields: readonly FastField[];
   /** A message without its fields, which have to be set in their order. */
-  readonly begin: () => Message;
+  readonly create: () => Message;
   /** Sets a field by its place; undefined stands for one that is not set. */
   readonly set: (message: Message, index: number, value: unknown) => void;
 }
 
-export interface PlainField {
+export interface FastField {
   readonly type: "text" | "bool" | "object";
   /** The names in JSON, in the proto file and in TypeScript. */
   readonly jsonName: string;
@@ -24,20 +24,20 @@ export interface PlainField {
 }
 
 /** No request is nested deeper for a reason. */
-export const DEEPEST = 50;
+export const MAX_DEPTH = 50;
 
 /** Null for a message with fields of other types. */
-const known = new Map<DescMessage, PlainSchema | null>();
+const known = new Map<DescMessage, FastSchema | null>();
 
 /** Undefined for a message with fields of other types. */
-export function plainSchema(schema: DescMessage): PlainSchema | undefined {
+export function fastSchema(schema: DescMessage): FastSchema | undefined {
   let plain = known.get(schema);
   if (plain === undefined) known.set(schema, (plain = plainOf(schema) ?? null));
   return plain ?? undefined;
 }
 
-function plainOf(schema: DescMessage): PlainSchema | undefined {
-  const fields: PlainField[] = [];
+function plainOf(schema: DescMessage): FastSchema | undefined {
+  const fields: FastField[] = [];
   for (const field of schema.fields) {
     const type = typeOf(field);
     if (type === undefined || field.oneof !== undefined) return undefined;
@@ -49,7 +49,7 @@ function plainOf(schema: DescMessage): PlainSchema | undefined {
   return {
     fields,
     // Field after field, as the library does it: then all messages are of one hidden class.
-    begin: () => ({ $typeName }),
+    create: () => ({ $typeName }),
     set(message, index, value) {
       const name = fields[index]?.localName ?? "";
       const set = value ?? zero[name];
@@ -59,7 +59,7 @@ function plainOf(schema: DescMessage): PlainSchema | undefined {
   };
 }
 
-function typeOf(field: DescField): PlainField["type"] | undefined {
+function typeOf(field: DescField): FastField["type"] | undefined {
   if (field.fieldKind === "scalar" && field.scalar === ScalarType.STRING) return "text";
   if (field.fieldKind === "scalar" && field.scalar === ScalarType.BOOL) return "bool";
   const isObject = field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct";

@@ -1,6 +1,6 @@
 /** Query parameters -> fields of a request message in JSON. Pure. */
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { shown } from "../../registry/errors.js";
+import { formatValue } from "../../registry/errors.js";
 import { malformed } from "../errors.js";
 
 /** As the server reads a query: a parameter that comes more than once has a list. */
@@ -56,5 +56,5 @@ function scalar(field: DescField, name: string, text: string): JsonValue {
   if (type === ScalarType.BOOL && (text === "true" || text === "false")) return text === "true";
   if (type !== ScalarType.INT32) return text;
   if (/^-?\d{1,15}$/.test(text)) return Number(text);
-  throw malformed(`${name} has to be a whole number, and is ${shown(text)}`);
+  throw malformed(`${name} has to be a whole number, and is ${formatValue(text)}`);
 }

@@ -1,12 +1,12 @@
 /** Path parameters, query and JSON body -> the request message of an rpc. Pure. */
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
-import { shown } from "../../registry/errors.js";
+import { formatValue } from "../../registry/errors.js";
 import { malformed } from "../errors.js";
 import type { Binding } from "../http-rules.js";
 import { valueOf } from "../path-template.js";
 import { fromJsonObject } from "./decoding.js";
 import { isObject } from "./mistakes.js";
-import { plainFromJson } from "./plain-json.js";
+import { fastDecodeJson } from "./plain-json.js";
 import { type Query, queryFields } from "./query.js";
 
 type Parameters = Readonly<Record<string, string | undefined>>;
@@ -38,7 +38,7 @@ export function requestReader(schema: DescMessage, { path: { variables }, hasBod
       const variable = bound[at];
       if (variable !== undefined) given[at] = valueOf(variable, parameters);
     }
-    return plainFromJson(schema, json, given) ?? whole(parameters, json);
+    return fastDecodeJson(schema, json, given) ?? whole(parameters, json);
   };
 }
 
@@ -61,5 +61,5 @@ function bind(into: JsonObject, schema: DescMessage, fieldPath: readonly string[
 
 function bodyObject(body: JsonValue): JsonObject {
   if (isObject(body)) return body;
-  throw malformed(`the body has to be a JSON object, and is ${shown(body)}`);
+  throw malformed(`the body has to be a JSON object, and is ${formatValue(body)}`);
 }

@@ -10,13 +10,13 @@ export interface ArgumentLimits {
 }
 
 /** What holds where nothing else is said. */
-export const usualArguments: ArgumentLimits = { depth: 48, keys: 50_000 };
+export const DEFAULT_ARGUMENT_LIMITS: ArgumentLimits = { depth: 48, keys: 50_000 };
 
 /** Holds the objects of a request against the limits. Throws invalid_argument. */
 export type SizeCheck = (request: Message) => void;
 
 /** Undefined for requests without such objects. */
-export function sizeCheck(schema: DescMessage, limits: ArgumentLimits): SizeCheck | undefined {
+export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits): SizeCheck | undefined {
   const fields = schema.fields.filter(
     (field) => field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct",
   );

@@ -7,7 +7,7 @@ import {
   oneof as oneofRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { malformed } from "../errors.js";
-import { plainSchema } from "./plain.js";
+import { fastSchema } from "./plain.js";
 
 const validator = createValidator();
 
@@ -36,7 +36,7 @@ type Quick = (request: Message) => boolean;
 /** For plain messages whose rules are lengths of texts, and objects that have to be there. */
 function quickFor(schema: DescMessage): Quick | undefined {
   const hasOther = hasOption(schema, messageRules) || schema.oneofs.some((oneof) => hasOption(oneof, oneofRules));
-  if (plainSchema(schema) === undefined || hasOther) return undefined;
+  if (fastSchema(schema) === undefined || hasOther) return undefined;
   const checks: ((value: unknown) => boolean)[] = [];
   const names: string[] = [];
   for (const field of schema.fields) {

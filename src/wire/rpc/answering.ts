@@ -1,17 +1,17 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { Answer } from "../answer/answer.js";
-import type { Pieces } from "../answer/pieces.js";
+import type { EncodableResponse } from "../answer/answer.js";
+import type { ChunkList } from "../answer/pieces.js";
 import type { Operation } from "../operations.js";
 
 /** Calls an operation and hands on what `write` makes of its answer, or why there is none: once, and at once where it can. */
 export function answering(
   { call }: Operation,
   request: Message,
-  write: (answer: Answer) => Pieces,
-  done: (body: Pieces) => void,
+  write: (answer: EncodableResponse) => ChunkList,
+  done: (body: ChunkList) => void,
   fail: (error: unknown) => void,
 ): void {
-  let body: Pieces;
+  let body: ChunkList;
   try {
     const found = call(request);
     if (found instanceof Promise) {
@@ -27,12 +27,12 @@ export function answering(
 }
 
 async function later(
-  found: Promise<Answer>,
-  write: (answer: Answer) => Pieces,
-  done: (body: Pieces) => void,
+  found: Promise<EncodableResponse>,
+  write: (answer: EncodableResponse) => ChunkList,
+  done: (body: ChunkList) => void,
   fail: (error: unknown) => void,
 ): Promise<void> {
-  let body: Pieces;
+  let body: ChunkList;
   try {
     body = write(await found);
   } catch (error) {

@@ -2,8 +2,8 @@ import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
 import { TLSSocket } from "node:tls";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { behindReading } from "../turn.js";
-import { type Incoming, readRest } from "../unread.js";
+import { enqueue } from "../turn.js";
+import { type Incoming, drainBody } from "../unread.js";
 
 /** Larger ones take longer to answer than it takes to begin with it. */
 const SMALL = 4_096;
@@ -38,7 +38,7 @@ export function readBody(
         `message is larger than ${limit} bytes, which is all that is read`,
         Code.ResourceExhausted,
       );
-      void readRest(request).then(() => end(error));
+      void drainBody(request).then(() => end(error));
     } else if (first === undefined) first = chunk;
     else (more ??= [first]).push(chunk);
   };
@@ -49,7 +49,7 @@ export function readBody(
   };
   const onEnd = () => {
     isWhole = true;
-    if (length <= SMALL && !mayEndAtOnce(request)) behindReading(tell);
+    if (length <= SMALL && !mayEndAtOnce(request)) enqueue(tell);
     else tell();
   };
   const onGone = () => {

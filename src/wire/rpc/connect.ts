@@ -3,11 +3,11 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import type { Exchange } from "../../telemetry/exchange.js";
+import type { RequestRecord } from "../../telemetry/exchange.js";
 import type { Operation } from "../operations.js";
 import { fromBinaryBytes, fromJsonBytes } from "../request/decoding.js";
 import { answering } from "./answering.js";
-import { endWith, put } from "../sending.js";
+import { endWith, setHeaders } from "../sending.js";
 import { readBody } from "./body.js";
 
 /** Answers a request, or says that it is none of its kind. `given` are the headers that others have set for the answer. */
@@ -15,7 +15,7 @@ export type Attempt = (
   request: IncomingMessage,
   response: ServerResponse,
   given: OutgoingHttpHeaders,
-  exchange: Exchange,
+  record: RequestRecord,
 ) => boolean;
 
 const JSON_TYPE = "application/json";
@@ -23,7 +23,7 @@ const PROTO_TYPE = "application/proto";
 
 export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
   const { input } = operation.method;
-  return (request, response, given, exchange) => {
+  return (request, response, given, record) => {
     const { headers, method } = request;
     const type = headers["content-type"];
     const isPlain =
@@ -33,11 +33,11 @@ export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
       headers["connect-timeout-ms"] === undefined;
     if (!isPlain) return false;
     const isJson = type === JSON_TYPE;
-    exchange.protocol = "connect";
-    const fail = (error: ConnectError) => sendError(response, exchange, error);
-    put(response, given);
+    record.protocol = "connect";
+    const fail = (error: ConnectError) => sendError(response, record, error);
+    setHeaders(response, given);
     readBody(request, bodyLimit, (body) => {
-      if (body === undefined) return exchange.end(Code.Canceled);
+      if (body === undefined) return record.end(Code.Canceled);
       if (body instanceof ConnectError) return fail(body);
       let message: Message;
       try {
@@ -51,7 +51,7 @@ export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
         (answer) => (isJson ? answer.json() : answer.binary()),
         (written) => {
           endWith(response, type, written);
-          exchange.end(0);
+          record.end(0);
         },
         (error) => fail(ConnectError.from(error)),
       );
@@ -67,8 +67,8 @@ export function undecodable(form: "JSON" | "binary", error: unknown): ConnectErr
 }
 
 /** Sends an error as unary Connect tells it. */
-export function sendError(response: ServerResponse, exchange: Exchange, error: ConnectError): void {
-  exchange.end(error.code);
+export function sendError(response: ServerResponse, record: RequestRecord, error: ConnectError): void {
+  record.end(error.code);
   const bytes = errorToJsonBytes(error, undefined);
   const headers: string[] = ["content-type", JSON_TYPE, "content-length", String(bytes.length)];
   error.metadata.forEach((value, name) => headers.push(name, value));

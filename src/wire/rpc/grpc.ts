@@ -3,9 +3,9 @@ import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from 
 import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
-import type { Octets } from "../answer/octets.js";
-import type { Pieces } from "../answer/pieces.js";
-import type { Exchange } from "../../telemetry/exchange.js";
+import type { BinaryString } from "../answer/octets.js";
+import type { ChunkList } from "../answer/pieces.js";
+import type { RequestRecord } from "../../telemetry/exchange.js";
 import type { Operation } from "../operations.js";
 import { fromBinaryBytes } from "../request/decoding.js";
 import { answering } from "./answering.js";
@@ -23,7 +23,7 @@ const ENDING = { endStream: true };
 const ACCEPTED = "gzip";
 
 export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
-  return (request, response, given, exchange) => {
+  return (request, response, given, record) => {
     const { headers, method, httpVersionMajor } = request;
     const type = headers["content-type"];
     const isPlain =
@@ -35,10 +35,10 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
     if (!isPlain) return false;
     // Over HTTP/2 a request stands for a stream; the classes that make both versions look alike take their time.
     const { stream } = request as unknown as Http2ServerRequest;
-    exchange.protocol = "grpc";
-    const fail = (error: unknown) => sendError(stream, given, exchange, ConnectError.from(error));
+    record.protocol = "grpc";
+    const fail = (error: unknown) => sendError(stream, given, record, ConnectError.from(error));
     readBody(stream, bodyLimit + FRAME, (body) => {
-      if (body === undefined) return exchange.end(Code.Canceled);
+      if (body === undefined) return record.end(Code.Canceled);
       if (body instanceof ConnectError) return fail(body);
       let message: Message;
       try {
@@ -51,13 +51,13 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
         message,
         (answer) => answer.binary(),
         (written) => {
-          if (isOver(stream)) return exchange.end(Code.Canceled);
+          if (isOver(stream)) return record.end(Code.Canceled);
           const head = { ":status": 200, "content-type": CONTENT_TYPE, "grpc-accept-encoding": ACCEPTED, ...given };
           // Sent by the response when the stream asks for them.
           response.addTrailers(OK);
           stream.respond(head, TRAILING);
           stream.end(framed(written), "latin1");
-          exchange.end(0);
+          record.end(0);
         },
         fail,
       );
@@ -70,10 +70,10 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
 function sendError(
   stream: ServerHttp2Stream,
   given: OutgoingHttpHeaders,
-  exchange: Exchange,
+  record: RequestRecord,
   error: ConnectError,
 ): void {
-  exchange.end(error.code);
+  record.end(error.code);
   if (isOver(stream)) return;
   const head: OutgoingHttpHeaders = { ":status": 200, "content-type": CONTENT_TYPE, ...given };
   const { rawMessage, code, metadata } = error;
@@ -112,7 +112,7 @@ function decode({ method }: Operation, body: Buffer): Message {
   }
 }
 
-function framed(message: Pieces): Buffer | Octets {
+function framed(message: ChunkList): Buffer | BinaryString {
   return bytesForStream(FRAME + message.length, (memory) => {
     memory[0] = 0;
     memory.writeUInt32BE(message.length, 1);

@@ -2,11 +2,11 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Operation } from "../operations.js";
 import { protocolOf } from "../protocol.js";
-import { put, takeOver } from "../sending.js";
+import { setHeaders, hijack } from "../sending.js";
 import { connectUnary } from "./connect.js";
 import { grpcUnary } from "./grpc.js";
-import { stock } from "./stock.js";
-import { endUnrepeatable } from "./unrepeatable.js";
+import { connectHandlers } from "./stock.js";
+import { endUnencodableError } from "./unrepeatable.js";
 
 /**
  * Serves the operations by Connect, gRPC and gRPC-Web. Plain unary requests by
@@ -19,19 +19,19 @@ export function rpc(operations: readonly Operation[], bodyLimit: number, report:
     // Each protocol reads the body itself.
     server.removeAllContentTypeParsers();
     server.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    for (const { requestPath, serve } of stock(operations, bodyLimit)) {
+    for (const { requestPath, serve } of connectHandlers(operations, bodyLimit)) {
       const operation = operations.find(({ name }) => requestPath === `/${name}`);
       if (operation === undefined) throw new Error(`nothing answers ${requestPath}`);
       const short = [connectUnary(operation, bodyLimit), grpcUnary(operation, bodyLimit)];
       const onRequest = (request: FastifyRequest, reply: FastifyReply): void => {
-        const given = takeOver(reply);
-        const { exchange } = request;
-        exchange.operation = operation.name;
-        for (const attempt of short) if (attempt(request.raw, reply.raw, given, exchange)) return;
-        put(reply.raw, given);
-        exchange.protocol = protocolOf(request);
+        const given = hijack(reply);
+        const { record } = request;
+        record.operation = operation.name;
+        for (const attempt of short) if (attempt(request.raw, reply.raw, given, record)) return;
+        setHeaders(reply.raw, given);
+        record.protocol = protocolOf(request);
         serve(request, reply).catch((error: unknown) => {
-          if (error instanceof URIError && endUnrepeatable(request.raw, reply.raw)) return;
+          if (error instanceof URIError && endUnencodableError(request.raw, reply.raw)) return;
           // Who has gone needs no answer.
           if (ConnectError.from(error).code !== Code.Aborted) report(error);
           reply.raw.destroy();

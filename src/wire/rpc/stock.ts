@@ -8,12 +8,12 @@ import {
   universalResponseToNodeResponse,
 } from "@connectrpc/connect-node";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { jsonWriting } from "../answer/json-writing.js";
+import { JSON_WRITE_OPTIONS } from "../answer/json-writing.js";
 import type { Operation } from "../operations.js";
 import { boundDeadline, inTime } from "./deadlines.js";
 import { outcomeOfAnswer } from "./outcome.js";
-import { blameCaller, bytesOf, withBody } from "./undecodable.js";
-import { readRest } from "../unread.js";
+import { asInvalidArgument, bytesOf, withBody } from "./undecodable.js";
+import { drainBody } from "../unread.js";
 
 /** The largest that connect-es allows: answers are base64 of what does not compress, and are sent as they are. */
 const NEVER_COMPRESS = 0xffffffff;
@@ -22,15 +22,15 @@ const NOTHING = Buffer.alloc(0);
 const OK = 200;
 
 /** One rpc as connect-es serves it. */
-export interface Stock {
+export interface ConnectHandler {
   readonly requestPath: string;
   readonly serve: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 }
 
 /** The operations as connect-es serves them. */
-export function stock(operations: readonly Operation[], bodyLimit: number): Stock[] {
+export function connectHandlers(operations: readonly Operation[], bodyLimit: number): ConnectHandler[] {
   const router = createConnectRouter({
-    jsonOptions: { ...jsonWriting, ignoreUnknownFields: true },
+    jsonOptions: { ...JSON_WRITE_OPTIONS, ignoreUnknownFields: true },
     readMaxBytes: bodyLimit,
     // Requests may come compressed.
     acceptCompression: [compressionGzip],
@@ -41,28 +41,28 @@ export function stock(operations: readonly Operation[], bodyLimit: number): Stoc
   }
   return router.handlers.map((handler) => ({
     requestPath: handler.requestPath,
-    serve: serveWith(blameCaller(handler)),
+    serve: serveWith(asInvalidArgument(handler)),
   }));
 }
 
-function serveWith(handler: UniversalHandler): Stock["serve"] {
+function serveWith(handler: UniversalHandler): ConnectHandler["serve"] {
   return async (request, reply) => {
     const asked = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, undefined);
-    const { exchange } = request;
+    const { record } = request;
     boundDeadline(asked.header);
-    reply.raw.once("close", () => exchange.end(Code.Canceled));
+    reply.raw.once("close", () => record.end(Code.Canceled));
     try {
       const answer = await handler({ ...asked, body: bodyOf(request.raw) });
-      const bytes = exchange.protocol === "connect" ? undefined : await bytesOf(answer);
+      const bytes = record.protocol === "connect" ? undefined : await bytesOf(answer);
       // What connect-es refuses by its head alone it does not read, nor what stands behind one message. Over HTTP/2 Node.js
       // forgets a stream behind its trailers, and whoever still sends waits for ever.
-      if (bytes !== undefined) await readRest(request.raw);
-      else if (answer.status !== OK) void readRest(request.raw);
+      if (bytes !== undefined) await drainBody(request.raw);
+      else if (answer.status !== OK) void drainBody(request.raw);
       // What connect-node gives to wait for it resolves only where a response tells its end, which none of HTTP/1.1 does.
-      reply.raw.once("finish", () => exchange.end(outcomeOfAnswer(answer, exchange.protocol, bytes ?? NOTHING)));
+      reply.raw.once("finish", () => record.end(outcomeOfAnswer(answer, record.protocol, bytes ?? NOTHING)));
       await universalResponseToNodeResponse(bytes === undefined ? answer : withBody(answer, bytes), reply.raw);
     } catch (error) {
-      exchange.end(Code.Canceled);
+      record.end(Code.Canceled);
       throw error;
     }
   };
@@ -74,6 +74,6 @@ async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
     // A body that is not decoded comes as bytes.
     yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   } finally {
-    await readRest(request);
+    await drainBody(request);
   }
 }

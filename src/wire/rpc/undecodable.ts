@@ -17,7 +17,7 @@ const INTERNAL = String(Code.Internal);
 const INVALID = String(Code.InvalidArgument);
 
 /** The same handler, which blames the caller for bytes that cannot be decoded. */
-export function blameCaller(handler: UniversalHandler): UniversalHandler {
+export function asInvalidArgument(handler: UniversalHandler): UniversalHandler {
   const answer = async (request: Parameters<UniversalHandler>[0]) => corrected(await handler(request));
   const { protocolNames, service, method, requestPath, allowedMethods, supportedContentType } = handler;
   return Object.assign(answer, { protocolNames, service, method, requestPath, allowedMethods, supportedContentType });

@@ -12,7 +12,7 @@ const UNREPEATABLE = {
  * sent, and half of a surrogate pair, which JSON may hold, cannot be encoded. The
  * head has gone out by then. False where the request is none of gRPC.
  */
-export function endUnrepeatable({ headers }: IncomingMessage, response: ServerResponse): boolean {
+export function endUnencodableError({ headers }: IncomingMessage, response: ServerResponse): boolean {
   const type = headers["content-type"] ?? "";
   if (!type.startsWith("application/grpc")) return false;
   if (type.startsWith("application/grpc-web")) {

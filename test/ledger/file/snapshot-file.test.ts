@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { SnapshotError, SnapshotFile } from "../../../src/ledger/file/snapshot-file.js";
-import { kinds } from "../../../src/registry/utility/kinds/index.js";
+import { templates } from "../../../src/registry/utility/kinds/index.js";
 import { allocationFactory } from "../../../src/registry/utility/kinds/services.js";
 import { MemoryStore } from "../../../src/store/memory.js";
 import { type Contract, NotReady, type StoreWriter } from "../../../src/store/store.js";
@@ -40,15 +40,15 @@ interface Watched {
 /** A file that is not started yet, with a store of its own, or one behind another writer. */
 function watching(path: string, behind?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
   const store = new MemoryStore();
-  const file = new SnapshotFile(path, new Decoder(kinds), behind?.(store) ?? store);
+  const file = new SnapshotFile(path, new Decoder(templates), behind?.(store) ?? store);
   onTestFinished(() => file.close());
   return { file, store, swapped: [], rejected: [] };
 }
 
 const start = ({ file, swapped, rejected }: Watched) =>
   file.start(POLL_MS, {
-    swapped: ({ contracts }) => swapped.push(contracts.map(({ contractId }) => contractId)),
-    rejected: (reason) => rejected.push(reason),
+    onReplaced: ({ contracts }) => swapped.push(contracts.map(({ contractId }) => contractId)),
+    onRejected: (reason) => rejected.push(reason),
   });
 
 async function started(path: string): Promise<Watched> {

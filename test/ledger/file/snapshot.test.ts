@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
-import { describe as describeProblems, PROBLEM_LIMIT, readSnapshot } from "../../../src/ledger/file/snapshot.js";
-import { kinds } from "../../../src/registry/utility/kinds/index.js";
+import { formatProblems as describeProblems, MAX_PROBLEMS, parseSnapshot } from "../../../src/ledger/file/snapshot.js";
+import { templates } from "../../../src/registry/utility/kinds/index.js";
 import type { JsonObject } from "../../../src/store/store.js";
 import { element, type Options, payload } from "../../fixtures/elements.js";
 
-const decoder = new Decoder(kinds);
-const read = (file: string) => readSnapshot(file, decoder);
+const decoder = new Decoder(templates);
+const read = (file: string) => parseSnapshot(file, decoder);
 const lines = (...elements: readonly (JsonObject | string)[]): string =>
   elements.map((one) => `${typeof one === "string" ? one : JSON.stringify(one)}\n`).join("");
 const list = (...elements: readonly (JsonObject | string)[]): string =>
@@ -181,26 +181,26 @@ describe("a broken file", () => {
     expect(read(lines(factory("a"), factory("b")).slice(0, -40)).problems).toMatchObject([{ line: 2 }]);
   });
 
-  test(`that is wrong all over is told up to ${PROBLEM_LIMIT} problems, the first`, () => {
-    const wrong = Array.from({ length: PROBLEM_LIMIT * 3 }, (_, index) => (index === 3 ? factory("a") : "wrong"));
+  test(`that is wrong all over is told up to ${MAX_PROBLEMS} problems, the first`, () => {
+    const wrong = Array.from({ length: MAX_PROBLEMS * 3 }, (_, index) => (index === 3 ? factory("a") : "wrong"));
     const { problems } = read(lines(...wrong));
     expect(problems.map(({ line }) => line)).toEqual([
       1,
       2,
       3,
-      ...Array.from({ length: PROBLEM_LIMIT - 3 }, (_, index) => index + 5),
+      ...Array.from({ length: MAX_PROBLEMS - 3 }, (_, index) => index + 5),
     ]);
   });
 
   test("is told whole where it has as many problems as are told", () => {
-    const wrong = Array.from({ length: PROBLEM_LIMIT }, () => "wrong");
-    expect(read(lines(...wrong, factory("a"))).problems).toHaveLength(PROBLEM_LIMIT);
-    expect(read(lines(...wrong.slice(1))).problems).toHaveLength(PROBLEM_LIMIT - 1);
+    const wrong = Array.from({ length: MAX_PROBLEMS }, () => "wrong");
+    expect(read(lines(...wrong, factory("a"))).problems).toHaveLength(MAX_PROBLEMS);
+    expect(read(lines(...wrong.slice(1))).problems).toHaveLength(MAX_PROBLEMS - 1);
   });
 
   test("has no more problems than that when its form breaks behind them", () => {
-    const wrong = Array.from({ length: PROBLEM_LIMIT }, () => "{}");
-    expect(read(`[${wrong.join(",")},{`).problems).toHaveLength(PROBLEM_LIMIT);
+    const wrong = Array.from({ length: MAX_PROBLEMS }, () => "{}");
+    expect(read(`[${wrong.join(",")},{`).problems).toHaveLength(MAX_PROBLEMS);
   });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { pauseAfter } from "../../../src/ledger/participant/backoff.js";
-import type { Trouble } from "../../../src/ledger/participant/errors.js";
+import { retryDelay } from "../../../src/ledger/participant/backoff.js";
+import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 
-const troubles = ["pruned", "ahead", "denied", "busy", "lost", "unreadable", "refused"] as const satisfies Trouble[];
-const longest = (trouble: Trouble, failures: number): number => pauseAfter(trouble, failures, () => 1);
+const troubles = ["pruned", "ahead", "denied", "busy", "lost", "unreadable", "refused"] as const satisfies LedgerErrorKind[];
+const longest = (kind: LedgerErrorKind, failures: number): number => retryDelay(kind, failures, () => 1);
 
 describe.each(troubles)("the pause after %s", (trouble) => {
   test("grows with each failure in a row up to a bound, and stays there", () => {
@@ -23,8 +23,8 @@ describe.each(troubles)("the pause after %s", (trouble) => {
   test("lies between half of the longest and all of it", () => {
     for (const failures of [1, 2, 3, 7, 100]) {
       const all = longest(trouble, failures);
-      expect(pauseAfter(trouble, failures, () => 0)).toBe(all / 2);
-      expect(pauseAfter(trouble, failures, () => 0.5)).toBe(all * 0.75);
+      expect(retryDelay(trouble, failures, () => 0)).toBe(all / 2);
+      expect(retryDelay(trouble, failures, () => 0.5)).toBe(all * 0.75);
     }
   });
 });

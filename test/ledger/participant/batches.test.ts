@@ -2,7 +2,7 @@
 import { EventEmitter, once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { batches } from "../../../src/ledger/participant/batches.js";
+import { inBatches } from "../../../src/ledger/participant/batches.js";
 
 /** Gives the items of each group at once, and waits for a turn of the event loop between two groups. */
 async function* inGroups(...groups: readonly (readonly number[])[]): AsyncGenerator<number> {
@@ -12,9 +12,9 @@ async function* inGroups(...groups: readonly (readonly number[])[]): AsyncGenera
   }
 }
 
-async function collected(items: AsyncIterable<number>, most: number): Promise<(readonly number[])[]> {
+async function collected(items: AsyncIterable<number>, max: number): Promise<(readonly number[])[]> {
   const all: (readonly number[])[] = [];
-  for await (const batch of batches(items, most)) all.push(batch);
+  for await (const batch of inBatches(items, max)) all.push(batch);
   return all;
 }
 
@@ -51,7 +51,7 @@ async function* failing() {
 test("what fails is thrown when all before it has been given", async () => {
   const seen: number[] = [];
   const reading = async () => {
-    for await (const batch of batches(failing(), 10)) seen.push(...batch);
+    for await (const batch of inBatches(failing(), 10)) seen.push(...batch);
   };
   await expect(reading()).rejects.toThrow("no more");
   expect(seen).toEqual([1, 2]);
@@ -63,7 +63,7 @@ test("who leaves is not kept by what has not come yet, and its failure is nobody
     yield 1;
     await once(cut, "never");
   }
-  for await (const batch of batches(waiting(), 10)) {
+  for await (const batch of inBatches(waiting(), 10)) {
     expect(batch).toEqual([1]);
     break;
   }

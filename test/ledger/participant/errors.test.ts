@@ -1,6 +1,6 @@
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { describe, expect, test } from "vitest";
-import { LedgerError, messageError, responseError, type Trouble } from "../../../src/ledger/participant/errors.js";
+import { LedgerError, messageError, responseError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import type { JsonValue } from "../../../src/store/store.js";
 
 type CantonError = v3_5.components["schemas"]["JsCantonError"];
@@ -20,10 +20,10 @@ function told(code: string, more: Partial<CantonError> = {}): JsonValue {
   return JSON.parse(JSON.stringify(error)) as JsonValue;
 }
 
-const ofResponse = (body: JsonValue | undefined, status: number): Trouble => responseError(body, status).trouble;
-const ofMessage = (message: JsonValue): Trouble | undefined => messageError(message)?.trouble;
+const ofResponse = (body: JsonValue | undefined, status: number): LedgerErrorKind => responseError(body, status).kind;
+const ofMessage = (message: JsonValue): LedgerErrorKind | undefined => messageError(message)?.kind;
 
-const codes: readonly (readonly [string, Trouble])[] = [
+const codes: readonly (readonly [string, LedgerErrorKind])[] = [
   ["PARTICIPANT_PRUNED_DATA_ACCESSED", "pruned"],
   ["OFFSET_AFTER_LEDGER_END", "ahead"],
   ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", "ahead"],
@@ -32,15 +32,15 @@ const codes: readonly (readonly [string, Trouble])[] = [
 ];
 
 describe("a code that says what to do", () => {
-  test.each(codes)("%s is %s, as a response and on a stream, whatever else it says", (code, trouble) => {
-    expect(ofResponse(told(code), 400)).toBe(trouble);
-    expect(ofMessage(told(code, { grpcCodeValue: 9 }))).toBe(trouble);
-    expect(ofResponse(told(code, { grpcCodeValue: 16 }), 503)).toBe(trouble);
+  test.each(codes)("%s is %s, as a response and on a stream, whatever else it says", (code, kind) => {
+    expect(ofResponse(told(code), 400)).toBe(kind);
+    expect(ofMessage(told(code, { grpcCodeValue: 9 }))).toBe(kind);
+    expect(ofResponse(told(code, { grpcCodeValue: 16 }), 503)).toBe(kind);
   });
 });
 
 describe("a status", () => {
-  test.each<[number, Trouble]>([
+  test.each<[number, LedgerErrorKind]>([
     [400, "refused"],
     [401, "denied"],
     [403, "denied"],
@@ -50,10 +50,10 @@ describe("a status", () => {
     [502, "busy"],
     [503, "busy"],
     [504, "busy"],
-  ])("%i is %s, with a body of the documented shape, another body, and none", (status, trouble) => {
-    expect(ofResponse(told("SOME_CODE"), status)).toBe(trouble);
+  ])("%i is %s, with a body of the documented shape, another body, and none", (status, kind) => {
+    expect(ofResponse(told("SOME_CODE"), status)).toBe(kind);
     for (const body of [undefined, null, "text", 5, [], {}, { error: "x" }]) {
-      expect(ofResponse(body, status)).toBe(trouble);
+      expect(ofResponse(body, status)).toBe(kind);
     }
   });
 
@@ -64,16 +64,16 @@ describe("a status", () => {
 });
 
 describe("on a stream, a gRPC code", () => {
-  test.each<[number, string, Trouble]>([
+  test.each<[number, string, LedgerErrorKind]>([
     [3, "INVALID_ARGUMENT", "refused"],
     [5, "NOT_FOUND", "refused"],
     [7, "PERMISSION_DENIED", "denied"],
     [8, "RESOURCE_EXHAUSTED", "busy"],
     [14, "UNAVAILABLE", "busy"],
     [16, "UNAUTHENTICATED", "denied"],
-  ])("%i (%s) is %s", (grpcCodeValue, _name, trouble) => {
-    expect(ofMessage(told("NA", { grpcCodeValue }))).toBe(trouble);
-    expect(ofResponse(told("NA", { grpcCodeValue }), 400)).toBe(trouble);
+  ])("%i (%s) is %s", (grpcCodeValue, _name, kind) => {
+    expect(ofMessage(told("NA", { grpcCodeValue }))).toBe(kind);
+    expect(ofResponse(told("NA", { grpcCodeValue }), 400)).toBe(kind);
   });
 
   test("that is missing leaves the error a refusal", () => {

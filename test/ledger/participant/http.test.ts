@@ -1,8 +1,8 @@
 import { createServer as createTlsServer } from "node:https";
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { LedgerError, Trouble } from "../../../src/ledger/participant/errors.js";
-import { call, exchange, type Patience, urlOf } from "../../../src/ledger/participant/http.js";
+import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
+import { callParticipant, sendRequest, type Timeouts, urlOf } from "../../../src/ledger/participant/http.js";
 import type { JsonObject, JsonValue } from "../../../src/store/store.js";
 import { gate, until, within } from "../../fixtures/waiting.js";
 import { canCertify, type Certified, certify } from "../../fixtures/certificates.js";
@@ -22,7 +22,7 @@ const PATH = "/v2/state/ledger-end";
 const MAX_BYTES = 8 * 1024 * 1024;
 const TOKEN = "eyJhbGciOiJub25lIn0.c2VjcmV0.c2lnbmF0dXJl";
 
-const waits = (answer: number): Partial<Patience> => ({ answer });
+const waits = (answer: number): Partial<Timeouts> => ({ answer });
 const withToken = (token: string) => ({ token: () => Promise.resolve(token) });
 
 /** A server that notes what it is sent, and gives the same answer to all. */
@@ -47,13 +47,13 @@ describe("a path below the base", () => {
 
   test.each(["", "/", "/ledger", "/ledger/"])("is asked for at the base %j", async (base) => {
     const { url, requests } = await answering("{}");
-    await call(endpointAt(new URL(base, url)), "GET", PATH);
+    await callParticipant(endpointAt(new URL(base, url)), "GET", PATH);
     expect(requests.map(({ path }) => path)).toEqual([`${base.replace(/\/$/, "")}${PATH}`]);
   });
 
   test("keeps its query", async () => {
     const { url, requests } = await answering("{}");
-    await call(endpointAt(new URL("/api", url)), "GET", "/v2/state/connected-synchronizers?party=a%3A%3A1");
+    await callParticipant(endpointAt(new URL("/api", url)), "GET", "/v2/state/connected-synchronizers?party=a%3A%3A1");
     expect(requests[0]?.path).toBe("/api/v2/state/connected-synchronizers?party=a%3A%3A1");
   });
 });
@@ -63,14 +63,14 @@ describe("a request", () => {
     const { url, requests } = await answering("{}");
     const tokens = ["one", "two", undefined];
     const endpoint = endpointAt(url, { token: () => Promise.resolve(tokens.shift()) });
-    for (let count = 0; count < 3; count++) await call(endpoint, "GET", PATH);
+    for (let count = 0; count < 3; count++) await callParticipant(endpoint, "GET", PATH);
     expect(requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer one", "Bearer two", undefined]);
   });
 
   test("carries its body as JSON, whatever characters are in it", async () => {
     const { url, requests } = await answering("{}");
     const body: JsonObject = { party: "Zoë ☂ 𝄞", list: [1, null, true, { deep: "" }] };
-    await call(endpointAt(url), "POST", "/v2/updates/update-by-id", body);
+    await callParticipant(endpointAt(url), "POST", "/v2/updates/update-by-id", body);
     expect(requests).toHaveLength(1);
     expect(requests[0]).toMatchObject({ method: "POST", headers: { "content-type": "application/json" } });
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual(body);
@@ -78,7 +78,7 @@ describe("a request", () => {
 
   test("without a body sends none and says nothing of its type", async () => {
     const { url, requests } = await answering("{}");
-    await call(endpointAt(url), "GET", PATH);
+    await callParticipant(endpointAt(url), "GET", PATH);
     expect(requests[0]).toMatchObject({ method: "GET", body: "", headers: { accept: "application/json" } });
     expect(requests[0]?.headers).not.toHaveProperty("content-type");
   });
@@ -86,7 +86,7 @@ describe("a request", () => {
   test("is not sent where there is no token to be had, and fails as the token did", async () => {
     const { url, requests } = await answering("{}");
     const endpoint = endpointAt(url, { token: () => Promise.reject(new Error("no token")) });
-    await expect(call(endpoint, "GET", PATH)).rejects.toThrow("no token");
+    await expect(callParticipant(endpoint, "GET", PATH)).rejects.toThrow("no token");
     expect(requests).toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describe("a request", () => {
     "that no header can carry a token for (%j) fails, and keeps it",
     async (token) => {
       const { url, requests } = await answering("{}");
-      const failure = await failureOf(call(endpointAt(url, withToken(token)), "GET", PATH));
+      const failure = await failureOf(callParticipant(endpointAt(url, withToken(token)), "GET", PATH));
       expect(everythingOf(failure)).not.toContain(token);
       expect(requests).toEqual([]);
     },
@@ -106,7 +106,7 @@ describe("an answer", () => {
     "of JSON is given: %j",
     async (value) => {
       const { url } = await answering(JSON.stringify(value));
-      expect(await call(endpointAt(url), "GET", PATH)).toEqual(value);
+      expect(await callParticipant(endpointAt(url), "GET", PATH)).toEqual(value);
     },
   );
 
@@ -118,18 +118,18 @@ describe("an answer", () => {
         response.end();
       })();
     });
-    expect(await call(endpointAt(url), "GET", PATH)).toEqual({ party: "Zoë ☂ 𝄞" });
+    expect(await callParticipant(endpointAt(url), "GET", PATH)).toEqual({ party: "Zoë ☂ 𝄞" });
   });
 
   test("of status 201 is an answer too", async () => {
     const { url } = await answering('{"made":true}', 201);
-    expect(await call(endpointAt(url), "POST", PATH, {})).toEqual({ made: true });
+    expect(await callParticipant(endpointAt(url), "POST", PATH, {})).toEqual({ made: true });
   });
 
   test("just below the bound of its size is given", async () => {
     const text = "x".repeat(MAX_BYTES - 2);
     const { url } = await answering(JSON.stringify(text));
-    expect(await call(endpointAt(url), "GET", PATH)).toBe(text);
+    expect(await callParticipant(endpointAt(url), "GET", PATH)).toBe(text);
   });
 });
 
@@ -145,7 +145,7 @@ const errorBody = (code: string): string => {
 };
 
 describe("an error of the documented shape", () => {
-  test.each<[number, string, Trouble]>([
+  test.each<[number, string, LedgerErrorKind]>([
     [400, "PARTICIPANT_PRUNED_DATA_ACCESSED", "pruned"],
     [400, "OFFSET_AFTER_LEDGER_END", "ahead"],
     [400, "INVALID_ARGUMENT", "refused"],
@@ -153,17 +153,17 @@ describe("an error of the documented shape", () => {
     [404, "CONTRACT_EVENTS_NOT_FOUND", "refused"],
     [413, "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED", "refused"],
     [503, "SERVICE_NOT_RUNNING", "busy"],
-  ])("of status %i and code %s is thrown as %s", async (status, code, trouble) => {
+  ])("of status %i and code %s is thrown as %s", async (status, code, kind) => {
     const { url } = await answering(errorBody(code), status, { "content-type": "application/json" });
-    const failure = await failureOf(call(endpointAt(url, withToken(TOKEN)), "GET", PATH));
-    expect(failure).toMatchObject({ trouble, code });
+    const failure = await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH));
+    expect(failure).toMatchObject({ trouble: kind, code });
     expect(failure.message).toContain("because");
     expect(everythingOf(failure)).not.toContain(TOKEN);
   });
 });
 
 describe("an answer that is not JSON", () => {
-  test.each<[number, string, Trouble]>([
+  test.each<[number, string, LedgerErrorKind]>([
     [200, "<html>hello</html>", "unreadable"],
     [200, '{"offset":', "unreadable"],
     [200, "", "unreadable"],
@@ -173,21 +173,21 @@ describe("an answer that is not JSON", () => {
     [404, "<html>not here</html>", "refused"],
     [502, "<html>bad gateway</html>", "busy"],
     [503, "", "busy"],
-  ])("with status %i and the text %j is %s", async (status, text, trouble) => {
+  ])("with status %i and the text %j is %s", async (status, text, kind) => {
     const { url } = await answering(text, status);
-    expect(await failureOf(call(endpointAt(url), "GET", PATH))).toMatchObject({ trouble, code: undefined });
+    expect(await failureOf(callParticipant(endpointAt(url), "GET", PATH))).toMatchObject({ trouble: kind, code: undefined });
   });
 
   test("is told by the path that was asked", async () => {
     const { url } = await answering("<html>");
-    expect((await failureOf(call(endpointAt(url), "GET", PATH))).message).toContain(PATH);
+    expect((await failureOf(callParticipant(endpointAt(url), "GET", PATH))).message).toContain(PATH);
   });
 });
 
 test("a redirection is not followed, so that the token goes nowhere else", async () => {
   const elsewhere = await answering("{}");
   const { url } = await answering("", 307, { location: elsewhere.url.href });
-  expect(await failureOf(call(endpointAt(url, withToken(TOKEN)), "GET", PATH))).toMatchObject({ trouble: "refused" });
+  expect(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH))).toMatchObject({ trouble: "refused" });
   expect(elsewhere.requests).toEqual([]);
 });
 
@@ -200,17 +200,17 @@ const expectLost = (failure: LedgerError, url: URL): void => {
 describe("a connection", () => {
   test("that is refused is lost", async () => {
     const url = await nobody();
-    expectLost(await failureOf(call(endpointAt(url, withToken(TOKEN)), "GET", PATH)), url);
+    expectLost(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH)), url);
   });
 
   test("to a name that does not exist is lost", async () => {
     const url = new URL("http://nobody.invalid");
-    expectLost(await failureOf(call(endpointAt(url), "GET", PATH)), url);
+    expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
   });
 
   test("that ends before the answer is lost", async () => {
     const url = await serving((request) => void request.socket.destroy());
-    expectLost(await failureOf(call(endpointAt(url, withToken(TOKEN)), "GET", PATH)), url);
+    expectLost(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH)), url);
   });
 
   test("that ends amid the answer is lost, not half an answer", async () => {
@@ -218,12 +218,12 @@ describe("a connection", () => {
       response.writeHead(200, { "content-length": "100" });
       response.write("{}", () => request.socket.destroy());
     });
-    expectLost(await failureOf(call(endpointAt(url), "GET", PATH)), url);
+    expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
   });
 
   test("that speaks something else is lost", async () => {
     const url = await serving((request) => void request.socket.end("SSH-2.0-other\r\n"));
-    expectLost(await failureOf(call(endpointAt(url), "GET", PATH)), url);
+    expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
   });
 });
 
@@ -234,7 +234,7 @@ describe("a server that hangs", () => {
   ])("%s is waited for no longer than said", async (_when, part) => {
     const url = await serving((_request, response) => void (part === "" || response.write(part)));
     const began = performance.now();
-    const answer = call(endpointAt(url, { patience: waits(150), ...withToken(TOKEN) }), "GET", PATH);
+    const answer = callParticipant(endpointAt(url, { timeouts: waits(150), ...withToken(TOKEN) }), "GET", PATH);
     expectLost(await within(SOON_MS, "the end of a call", failureOf(answer)), url);
     expect(performance.now() - began).toBeGreaterThan(100);
   });
@@ -244,7 +244,7 @@ describe("a server that hangs", () => {
       const timer = setInterval(() => response.write(" "), 10);
       response.on("close", () => clearInterval(timer));
     });
-    const answer = call(endpointAt(url, { patience: waits(150) }), "GET", PATH);
+    const answer = callParticipant(endpointAt(url, { timeouts: waits(150) }), "GET", PATH);
     expectLost(await within(SOON_MS, "the end of a call", failureOf(answer)), url);
   });
 });
@@ -264,14 +264,14 @@ test("an answer over the bound of its size is cut off", async () => {
     response.on("error", () => {});
     more();
   });
-  expectLost(await within(SOON_MS, "the end of a call", failureOf(call(endpointAt(url), "GET", PATH))), url);
+  expectLost(await within(SOON_MS, "the end of a call", failureOf(callParticipant(endpointAt(url), "GET", PATH))), url);
   await until("the server's connection is closed", () => isClosed);
   expect(sent).toBeLessThan(MAX_BYTES * 20);
 });
 
 test("an answer over the bound of its size is told as that", async () => {
   const { url } = await answering(JSON.stringify("x".repeat(MAX_BYTES)));
-  const failure = await failureOf(call(endpointAt(url), "GET", PATH));
+  const failure = await failureOf(callParticipant(endpointAt(url), "GET", PATH));
   expect(failure.message).toContain(`larger than ${MAX_BYTES} bytes`);
 });
 
@@ -286,7 +286,7 @@ describe("an abort", () => {
       });
       arrived.open();
     });
-    const failing = failureOf(call(endpointAt(url, { signal: end.signal, ...withToken(TOKEN) }), "GET", PATH));
+    const failing = failureOf(callParticipant(endpointAt(url, { signal: end.signal, ...withToken(TOKEN) }), "GET", PATH));
     await arrived.opened;
     end.abort();
     expectLost(await within(1_000, "the end of the call", failing), url);
@@ -299,7 +299,7 @@ describe("an abort", () => {
     const url = await serving((_request, response) => {
       response.write('{"offset":', () => arrived.open());
     });
-    const failing = failureOf(call(endpointAt(url, { signal: end.signal }), "GET", PATH));
+    const failing = failureOf(callParticipant(endpointAt(url, { signal: end.signal }), "GET", PATH));
     await arrived.opened;
     end.abort();
     expectLost(await within(1_000, "the end of the call", failing), url);
@@ -307,7 +307,7 @@ describe("an abort", () => {
 
   test("before a call keeps it from being sent", async () => {
     const { url, requests } = await answering("{}");
-    const failing = failureOf(call(endpointAt(url, { signal: AbortSignal.abort() }), "GET", PATH));
+    const failing = failureOf(callParticipant(endpointAt(url, { signal: AbortSignal.abort() }), "GET", PATH));
     expectLost(await within(1_000, "the end of the call", failing), url);
     expect(requests).toEqual([]);
   });
@@ -317,7 +317,7 @@ test("an exchange gives any status with its text as it is", async () => {
   const { url, requests } = await answering("not here", 404);
   const options = { method: "POST", ca: undefined, signal: new AbortController().signal, timeout: SOON_MS } as const;
   const headers = { "x-own": "yes" };
-  expect(await exchange(new URL("/x?y=z", url), { ...options, headers, body: "a=b" })).toEqual({
+  expect(await sendRequest(new URL("/x?y=z", url), { ...options, headers, body: "a=b" })).toEqual({
     status: 404,
     text: "not here",
   });
@@ -344,13 +344,13 @@ describe.skipIf(!canCertify)("with an own authority", () => {
 
   test("a participant is reached by https", async () => {
     const { url, authorizations } = await servingTls();
-    expect(await call(endpointAt(url, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)).toEqual({ offset: 7 });
+    expect(await callParticipant(endpointAt(url, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)).toEqual({ offset: 7 });
     expect(authorizations).toEqual([`Bearer ${TOKEN}`]);
   });
 
   test("one among several authorities is enough", async () => {
     const { url } = await servingTls();
-    expect(await call(endpointAt(url, { ca: other.ca + own.ca }), "GET", PATH)).toEqual({ offset: 7 });
+    expect(await callParticipant(endpointAt(url, { ca: other.ca + own.ca }), "GET", PATH)).toEqual({ offset: 7 });
   });
 
   test.each<[string, () => string | undefined]>([
@@ -358,26 +358,26 @@ describe.skipIf(!canCertify)("with an own authority", () => {
     ["another authority", () => other.ca],
   ])("a participant is not trusted by %s, and gets no token", async (_what, ca) => {
     const { url, authorizations } = await servingTls();
-    expectLost(await failureOf(call(endpointAt(url, { ca: ca(), ...withToken(TOKEN) }), "GET", PATH)), url);
+    expectLost(await failureOf(callParticipant(endpointAt(url, { ca: ca(), ...withToken(TOKEN) }), "GET", PATH)), url);
     expect(authorizations).toEqual([]);
   });
 
   test("an authority that is trusted once is not trusted for calls without it", async () => {
     const { url } = await servingTls();
-    await call(endpointAt(url, { ca: own.ca }), "GET", PATH);
-    expectLost(await failureOf(call(endpointAt(url), "GET", PATH)), url);
+    await callParticipant(endpointAt(url, { ca: own.ca }), "GET", PATH);
+    expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
   });
 
   test("a certificate for another name is not trusted", async () => {
     const { url, authorizations } = await servingTls();
     const named = new URL(url.href.replace("127.0.0.1", "localhost"));
-    expectLost(await failureOf(call(endpointAt(named, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)), named);
+    expectLost(await failureOf(callParticipant(endpointAt(named, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)), named);
     expect(authorizations).toEqual([]);
   });
 
   test("an authority that is no certificate fails as a call does", async () => {
     const { url } = await servingTls();
-    const failure = await failureOf(call(endpointAt(url, { ca: "-----BEGIN CERTIFICATE-----\nno\n" }), "GET", PATH));
-    expect(failure.trouble).toBe("lost");
+    const failure = await failureOf(callParticipant(endpointAt(url, { ca: "-----BEGIN CERTIFICATE-----\nno\n" }), "GET", PATH));
+    expect(failure.kind).toBe("lost");
   });
 });

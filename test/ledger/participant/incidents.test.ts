@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Log } from "../../../src/ledger/log.js";
-import { LedgerError, type Trouble } from "../../../src/ledger/participant/errors.js";
-import { Incidents } from "../../../src/ledger/participant/incidents.js";
+import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
+import { IncidentLog } from "../../../src/ledger/participant/incidents.js";
 
 interface Line {
   readonly level: keyof Log;
@@ -14,7 +14,7 @@ function incidents() {
   const clock = { now: 1_000 };
   const at = (level: keyof Log) => (details: object, message: string) => void lines.push({ level, details, message });
   const log: Log = { info: at("info"), warn: at("warn"), error: at("error") };
-  return { lines, clock, incidents: new Incidents(log, () => clock.now) };
+  return { lines, clock, incidents: new IncidentLog(log, () => clock.now) };
 }
 
 const lost = new LedgerError("lost", "cut");
@@ -66,7 +66,7 @@ test("after its end the same trouble is told anew", () => {
   expect(lines.map(({ level }) => level)).toEqual(["warn", "info", "warn"]);
 });
 
-test.each<[Trouble, keyof Log]>([
+test.each<[LedgerErrorKind, keyof Log]>([
   ["pruned", "warn"],
   ["ahead", "error"],
   ["denied", "error"],
@@ -74,13 +74,13 @@ test.each<[Trouble, keyof Log]>([
   ["lost", "warn"],
   ["unreadable", "error"],
   ["refused", "error"],
-])("%s says at level %s what it means and what to do", (trouble, level) => {
+])("%s says at level %s what it means and what to do", (kind, level) => {
   const { lines, incidents: told } = incidents();
-  told.begin(new LedgerError(trouble, "the reason"));
+  told.begin(new LedgerError(kind, "the reason"));
   expect(lines).toEqual([
     {
       level,
-      details: { trouble, code: undefined, reason: "the reason", todo: expect.stringMatching(/\w{3}/) as string },
+      details: { trouble: kind, code: undefined, reason: "the reason", todo: expect.stringMatching(/\w{3}/) as string },
       message: expect.stringMatching(/\w{3}.*; what was read so far goes on being served$/) as string,
     },
   ]);

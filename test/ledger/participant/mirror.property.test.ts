@@ -238,7 +238,7 @@ async function equals(mirroring: Mirroring, ledger: ScriptedLedger): Promise<voi
   for (;;) {
     try {
       expect(await stateOf(mirroring)).toEqual(truthOf(ledger));
-      expect(mirroring.progress.standing.offset).toBeGreaterThanOrEqual(ledger.end);
+      expect(mirroring.progress.status.offset).toBeGreaterThanOrEqual(ledger.end);
       return;
     } catch (error) {
       if (Date.now() > until) throw new Error(`${String(error)}\n${mirroring.logged.join("\n")}`, { cause: error });

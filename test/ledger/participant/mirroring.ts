@@ -2,12 +2,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { ParticipantClient } from "../../../src/ledger/participant/client.js";
-import type { Patience } from "../../../src/ledger/participant/http.js";
+import type { Timeouts } from "../../../src/ledger/participant/http.js";
 import type { Ledger } from "../../../src/ledger/participant/ledger.js";
 import { Mirror } from "../../../src/ledger/participant/mirror.js";
-import { Progress } from "../../../src/ledger/participant/progress.js";
+import { LagTracker } from "../../../src/ledger/participant/progress.js";
 import { noToken } from "../../../src/ledger/participant/tokens.js";
-import { kinds } from "../../../src/registry/utility/kinds/index.js";
+import { templates } from "../../../src/registry/utility/kinds/index.js";
 import { MemoryStore } from "../../../src/store/memory.js";
 import type { Contract } from "../../../src/store/store.js";
 import { Participant } from "../../participant/participant.js";
@@ -19,7 +19,7 @@ const HASTE = 50;
 
 export interface Mirroring {
   readonly store: MemoryStore;
-  readonly progress: Progress;
+  readonly progress: LagTracker;
   /** What was logged, as `level message details`. */
   readonly logged: string[];
   /** What the store holds of the kinds of a registry, by contract id. */
@@ -43,7 +43,7 @@ export async function participantOn(options: Parameters<typeof Participant.start
   }
 }
 
-const patience: Patience = { answer: 2_000, open: 2_000, ping: 100, message: 200 };
+const timeouts: Timeouts = { answer: 2_000, open: 2_000, ping: 100, message: 200 };
 
 /** `around` may stand between the mirror and the ledger, to act at an instant of its own. */
 export function mirror(
@@ -54,16 +54,16 @@ export function mirror(
   const end = new AbortController();
   const { signal } = end;
   const store = new MemoryStore();
-  const progress = new Progress({ unreadyAfter: 1_000, staleAfter: 2_000, readWait: 1_000 }, Date.now);
-  const endpoint = { url: new URL(url), ca: undefined, token: noToken, signal, patience };
+  const lag = new LagTracker({ unreadyAfter: 1_000, staleAfter: 2_000, readWait: 1_000 }, Date.now);
+  const endpoint = { url: new URL(url), ca: undefined, token: noToken, signal, patience: timeouts };
   const logged: string[] = [];
   const note = (level: string) => (details: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
   const running = new Mirror({
-    ledger: around(new ParticipantClient(endpoint, parties, kinds)),
-    decoder: new Decoder(kinds),
+    ledger: around(new ParticipantClient(endpoint, parties, templates)),
+    decoder: new Decoder(templates),
     writer: store,
-    progress,
+    lag,
     log: { info: note("info"), warn: note("warn"), error: note("error") },
     now: Date.now,
     random: Math.random,
@@ -72,11 +72,11 @@ export function mirror(
   }).run();
   return {
     store,
-    progress,
+    progress: lag,
     logged,
     held: async () =>
       store.read((view) => {
-        const contracts = kinds.flatMap((kind) => view.all(kind));
+        const contracts = templates.flatMap((template) => view.all(template));
         return new Map(contracts.map((contract) => [contract.contractId, contract]));
       }),
     async stop() {

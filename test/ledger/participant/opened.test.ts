@@ -85,7 +85,7 @@ describe("what comes on a stream that is not read", () => {
 
   test("stays with the server where it is too much, which still sees pings, and is not taken for silent", async () => {
     const { url, sockets } = await server();
-    const opened = await open(endpointAt(url, { patience: { ping: 150 } }));
+    const opened = await open(endpointAt(url, { timeouts: { ping: 150 } }));
     await opened.answers();
     const [socket] = sockets;
     if (socket === undefined) throw new Error("no socket");
@@ -131,14 +131,14 @@ describe("a stream that is not read does not answer", () => {
 
   test("when its server hears no pings, and is over then", async () => {
     const { url } = await server(false);
-    const opened = await open(endpointAt(url, { patience: { ping: 20 } }));
+    const opened = await open(endpointAt(url, { timeouts: { ping: 20 } }));
     expect(await within(SOON_MS, "no answer", opened.answers())).toBe(false);
     await until("the stream is over", () => opened.isOver);
   });
 
   test("when its server says that it closes, and does not, and is over then", async () => {
     const { url, sockets } = await server();
-    const opened = await open(endpointAt(url, { patience: { ping: 20 } }));
+    const opened = await open(endpointAt(url, { timeouts: { ping: 20 } }));
     await until("the request is there", () => sockets.length === 1);
     sockets[0]?.send("{}");
     sockets[0]?.close(1001);
@@ -155,7 +155,7 @@ describe("a stream that is not read does not answer", () => {
 
   test("when its server sends messages in place of answers, and it is not over", async () => {
     const { url, sockets } = await server(false);
-    const opened = await open(endpointAt(url, { patience: { ping: 100 } }));
+    const opened = await open(endpointAt(url, { timeouts: { ping: 100 } }));
     await until("the request is there", () => sockets.length === 1);
     const sending = setInterval(() => sockets[0]?.send("{}"), 5);
     onTestFinished(() => clearInterval(sending));

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { Progress } from "../../../src/ledger/participant/progress.js";
+import { LagTracker } from "../../../src/ledger/participant/progress.js";
 import { until, within } from "../../fixtures/waiting.js";
 import { SOON_MS } from "./servers.js";
 
@@ -9,33 +9,33 @@ const STALE = 60_000;
 
 function progressWith(readWait = SOON_MS * 2) {
   const clock = { now: 1_000_000 };
-  const progress = new Progress({ unreadyAfter: UNREADY, staleAfter: STALE, readWait }, () => clock.now);
-  return { clock, progress };
+  const lag = new LagTracker({ unreadyAfter: UNREADY, staleAfter: STALE, readWait }, () => clock.now);
+  return { clock, progress: lag };
 }
 
 /** A store that has reached the ledger's end at an offset, at the clock's time. */
 function current(offset = 10, readWait?: number) {
   const made = progressWith(readWait);
   made.progress.reached(offset);
-  made.progress.ended(offset, made.clock.now);
+  made.progress.ledgerEndAt(offset, made.clock.now);
   return made;
 }
 
 describe("how the mirror stands", () => {
   test("is unknown at the beginning", () => {
     const { progress } = progressWith();
-    expect(progress.standing).toEqual({ offset: undefined, ledgerEnd: undefined, age: undefined });
+    expect(progress.status).toEqual({ offset: undefined, ledgerEnd: undefined, age: undefined });
   });
 
   test("is current from the moment at which the end was asked for that it has reached", () => {
     const { clock, progress } = progressWith();
-    progress.ended(10, clock.now);
+    progress.ledgerEndAt(10, clock.now);
     clock.now += 700;
     progress.reached(9);
-    expect(progress.standing).toEqual({ offset: 9, ledgerEnd: 10, age: undefined });
+    expect(progress.status).toEqual({ offset: 9, ledgerEnd: 10, age: undefined });
     clock.now += 300;
     progress.reached(10);
-    expect(progress.standing).toEqual({ offset: 10, ledgerEnd: 10, age: 1_000 });
+    expect(progress.status).toEqual({ offset: 10, ledgerEnd: 10, age: 1_000 });
   });
 
   test("is current in whatever order the end and the store come there", () => {
@@ -43,27 +43,27 @@ describe("how the mirror stands", () => {
     const asked = clock.now;
     clock.now += 250;
     progress.reached(10);
-    progress.ended(10, asked);
-    expect(progress.standing.age).toBe(250);
+    progress.ledgerEndAt(10, asked);
+    expect(progress.status.age).toBe(250);
   });
 
   test("ages while the ledger moves away, and is current again when it is reached", () => {
     const { clock, progress } = current();
     clock.now += 5_000;
-    progress.ended(20, clock.now);
-    expect(progress.standing).toEqual({ offset: 10, ledgerEnd: 20, age: 5_000 });
+    progress.ledgerEndAt(20, clock.now);
+    expect(progress.status).toEqual({ offset: 10, ledgerEnd: 20, age: 5_000 });
     progress.reached(19);
-    expect(progress.standing.age).toBe(5_000);
+    expect(progress.status.age).toBe(5_000);
     progress.reached(25);
-    expect(progress.standing).toEqual({ offset: 25, ledgerEnd: 20, age: 0 });
+    expect(progress.status).toEqual({ offset: 25, ledgerEnd: 20, age: 0 });
   });
 
   test("stays current while a ledger on which nothing happens is asked", () => {
     const { clock, progress } = current();
     for (let second = 0; second < 100; second++) {
       clock.now += 1_000;
-      progress.ended(10, clock.now);
-      expect(progress.standing.age).toBe(0);
+      progress.ledgerEndAt(10, clock.now);
+      expect(progress.status.age).toBe(0);
     }
   });
 
@@ -71,23 +71,23 @@ describe("how the mirror stands", () => {
     const { clock, progress } = current();
     clock.now += 5_000;
     progress.reached(11);
-    expect(progress.standing.age).toBe(5_000);
+    expect(progress.status.age).toBe(5_000);
   });
 
   test("does not grow older by the answer to an earlier question", () => {
     const { clock, progress } = current();
     clock.now += 100;
-    progress.ended(10, clock.now);
-    progress.ended(9, clock.now - 50);
-    expect(progress.standing.age).toBe(0);
+    progress.ledgerEndAt(10, clock.now);
+    progress.ledgerEndAt(9, clock.now - 50);
+    expect(progress.status.age).toBe(0);
   });
 
   test("tells a lower offset after the snapshot of a ledger that was restored", () => {
     const { clock, progress } = current(100);
     clock.now += 1_000;
     progress.reached(40);
-    progress.ended(40, clock.now);
-    expect(progress.standing).toEqual({ offset: 40, ledgerEnd: 40, age: 0 });
+    progress.ledgerEndAt(40, clock.now);
+    expect(progress.status).toEqual({ offset: 40, ledgerEnd: 40, age: 0 });
   });
 });
 
@@ -95,11 +95,11 @@ describe("the limits of staleness", () => {
   test("refuse before the first snapshot, and before the ledger's end was known", () => {
     const { clock, progress } = progressWith();
     const none = "no snapshot of the ledger has been taken yet";
-    expect([progress.refusal(), progress.unreadiness()]).toEqual([none, none]);
-    progress.ended(10, clock.now);
-    expect([progress.refusal(), progress.unreadiness()]).toEqual([none, none]);
+    expect([progress.staleReason(), progress.notReadyReason()]).toEqual([none, none]);
+    progress.ledgerEndAt(10, clock.now);
+    expect([progress.staleReason(), progress.notReadyReason()]).toEqual([none, none]);
     progress.reached(10);
-    expect([progress.refusal(), progress.unreadiness()]).toEqual([undefined, undefined]);
+    expect([progress.staleReason(), progress.notReadyReason()]).toEqual([undefined, undefined]);
   });
 
   test("end readiness past the first, and answers past the second", () => {
@@ -107,7 +107,7 @@ describe("the limits of staleness", () => {
     const begun = clock.now;
     const at = (age: number) => {
       clock.now = begun + age;
-      return [progress.unreadiness() === undefined, progress.refusal() === undefined];
+      return [progress.notReadyReason() === undefined, progress.staleReason() === undefined];
     };
     expect(at(UNREADY)).toEqual([true, true]);
     expect(at(UNREADY + 1)).toEqual([false, true]);
@@ -118,18 +118,18 @@ describe("the limits of staleness", () => {
   test("say for how long", () => {
     const { clock, progress } = current();
     clock.now += 30_000;
-    expect(progress.unreadiness()).toBe("the ledger has not been reached for 30 s");
+    expect(progress.notReadyReason()).toBe("the ledger has not been reached for 30 s");
     clock.now += 60_000;
-    expect(progress.refusal()).toContain("90 s");
-    expect(progress.unreadiness()).toBe(progress.refusal());
+    expect(progress.staleReason()).toContain("90 s");
+    expect(progress.notReadyReason()).toBe(progress.staleReason());
   });
 
   test("are behind when the ledger is reached again", () => {
     const { clock, progress } = current();
     clock.now += STALE * 2;
-    expect(progress.refusal()).toBeDefined();
-    progress.ended(10, clock.now);
-    expect([progress.refusal(), progress.unreadiness()]).toEqual([undefined, undefined]);
+    expect(progress.staleReason()).toBeDefined();
+    progress.ledgerEndAt(10, clock.now);
+    expect([progress.staleReason(), progress.notReadyReason()]).toEqual([undefined, undefined]);
   });
 });
 
@@ -200,7 +200,7 @@ describe("catching up", () => {
     const { clock, progress } = current(10);
     clock.now += 5_000;
     await soon(progress.catchUp(10, () => Promise.resolve(10)));
-    expect(progress.standing.age).toBe(0);
+    expect(progress.status.age).toBe(0);
   });
 
   test("counts the account's age from the question, not from the answer", async () => {
@@ -212,7 +212,7 @@ describe("catching up", () => {
     clock.now += 300;
     question.answer(10);
     await soon(caughtUp);
-    expect(progress.standing.age).toBe(300);
+    expect(progress.status.age).toBe(300);
   });
 
   test("ends when the time that a request may wait is over: the store does not come there", async () => {
@@ -326,10 +326,10 @@ describe("those who catch up together", () => {
     const { progress } = current(0);
     let end = 0;
     let underWay = 0;
-    let most = 0;
+    let max = 0;
     let asked = 0;
     const ledgerEnd = async () => {
-      most = Math.max(most, ++underWay);
+      max = Math.max(max, ++underWay);
       asked++;
       const now = end;
       for (let turns = asked % 3; turns >= 0; turns--) await turn();
@@ -343,7 +343,7 @@ describe("those who catch up together", () => {
       const mine = round;
       waits.push(
         progress.catchUp(mine - 1, ledgerEnd).then((hasMoved) => {
-          if (!hasMoved || (progress.standing.offset ?? 0) < mine) late.push(`${mine}`);
+          if (!hasMoved || (progress.status.offset ?? 0) < mine) late.push(`${mine}`);
         }),
       );
       if (round % 3 === 0) await turn();
@@ -352,7 +352,7 @@ describe("those who catch up together", () => {
     progress.reached(end);
     await soon(Promise.all(waits));
     expect(late).toEqual([]);
-    expect(most).toBe(1);
+    expect(max).toBe(1);
     expect(asked).toBeLessThan(300);
   });
 });

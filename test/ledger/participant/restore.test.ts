@@ -1,6 +1,6 @@
 /** A participant that is restored from a backup while the mirror takes a snapshot, or comes back from a cut. */
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { Ledger, Updates } from "../../../src/ledger/participant/ledger.js";
+import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";
 import { gate, until } from "../../fixtures/waiting.js";
 import { ScriptedLedger } from "../../participant/ledger.js";
@@ -164,13 +164,13 @@ test("what is fetched past the stream is not applied where the stream does not a
   const closed = gate();
   const mirroring = mirrored((of) => ({
     async updates(after, upTo) {
-      const updates = await of.updates(after, upTo);
-      const more = upTo === undefined ? { answers } : { close: () => (updates.close(), closed.open()) };
-      return { ...delegated(updates), ...more };
+      const stream = await of.updates(after, upTo);
+      const more = upTo === undefined ? { answers } : { close: () => (stream.close(), closed.open()) };
+      return { ...delegated(stream), ...more };
 
       /** The participant answers while the snapshot is taken, and later not. */
       async function answers(): Promise<boolean> {
-        if (taken(mirroring).length === 0) return updates.answers();
+        if (taken(mirroring).length === 0) return stream.answers();
         asked.open();
         return false;
       }
@@ -184,11 +184,11 @@ test("what is fetched past the stream is not applied where the stream does not a
   expect([...(await mirroring.held()).keys()].toSorted()).toEqual(["a", "b", "c"]);
 });
 
-const delegated = (updates: Updates): Updates => ({
+const delegated = (stream: UpdateStream): UpdateStream => ({
   get isOver() {
-    return updates.isOver;
+    return stream.isOver;
   },
-  answers: () => updates.answers(),
-  close: () => updates.close(),
-  [Symbol.asyncIterator]: () => updates[Symbol.asyncIterator](),
+  answers: () => stream.answers(),
+  close: () => stream.close(),
+  [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
 });

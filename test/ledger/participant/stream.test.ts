@@ -6,7 +6,7 @@ import { setImmediate as turn, setTimeout as pause } from "node:timers/promises"
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { describe, expect, test } from "vitest";
 import type { WebSocket } from "ws";
-import { LedgerError, type Trouble } from "../../../src/ledger/participant/errors.js";
+import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { stream } from "../../../src/ledger/participant/stream.js";
 import type { JsonValue } from "../../../src/store/store.js";
@@ -119,14 +119,14 @@ const cantonError = (code: string, grpcCodeValue: number): string => {
 };
 
 describe("an error as a message", () => {
-  test.each<[string, number, Trouble]>([
+  test.each<[string, number, LedgerErrorKind]>([
     ["PARTICIPANT_PRUNED_DATA_ACCESSED", 9, "pruned"],
     ["OFFSET_AFTER_LEDGER_END", 11, "ahead"],
     ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", 11, "ahead"],
     ["ACCESS_TOKEN_EXPIRED", 10, "denied"],
     ["SERVICE_NOT_RUNNING", 14, "busy"],
     ["INVALID_ARGUMENT", 3, "refused"],
-  ])("%s ends the stream behind the messages before it", async (code, grpcCodeValue, trouble) => {
+  ])("%s ends the stream behind the messages before it", async (code, grpcCodeValue, kind) => {
     const url = await afterRequest((socket) => {
       for (const message of numbered(3)) socket.send(JSON.stringify(message));
       socket.send(cantonError(code, grpcCodeValue));
@@ -135,7 +135,7 @@ describe("an error as a message", () => {
     });
     const { got, failure } = await all(open(endpointAt(url, withToken(TOKEN))));
     expect(got).toEqual(numbered(3));
-    expect(failure).toMatchObject({ trouble, code });
+    expect(failure).toMatchObject({ trouble: kind, code });
     expect(failure?.message).toContain("because");
   });
 
@@ -199,13 +199,13 @@ describe("a stream that is cut", () => {
 });
 
 describe("a stream that does not open", () => {
-  test.each<[number, Trouble]>([
+  test.each<[number, LedgerErrorKind]>([
     [401, "denied"],
     [403, "denied"],
     [404, "refused"],
     [429, "busy"],
     [503, "busy"],
-  ])("for status %i is %s", async (status, trouble) => {
+  ])("for status %i is %s", async (status, kind) => {
     const server = createServer();
     server.on("upgrade", (_request, socket) => {
       socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno`);
@@ -213,7 +213,7 @@ describe("a stream that does not open", () => {
     const url = await listening(server);
     const { got, failure } = await all(open(endpointAt(url, withToken(TOKEN))));
     expect(got).toEqual([]);
-    expect(failure).toMatchObject({ trouble });
+    expect(failure).toMatchObject({ trouble: kind });
     expect(failure?.message).toContain(String(status));
     expect(everythingOf(failure)).not.toContain(TOKEN);
   });
@@ -232,7 +232,7 @@ describe("a stream that does not open", () => {
     const sockets: Socket[] = [];
     server.on("upgrade", (_request, socket: Socket) => void sockets.push(socket));
     const url = await listening(server);
-    expect((await all(open(endpointAt(url, { patience: { open: 100 } })))).failure).toMatchObject({ trouble: "lost" });
+    expect((await all(open(endpointAt(url, { timeouts: { open: 100 } })))).failure).toMatchObject({ trouble: "lost" });
     await until("the server's socket is closed", () =>
       sockets.every(({ destroyed, readableEnded }) => destroyed || readableEnded),
     );
@@ -386,7 +386,7 @@ describe("a reader that is slower than the server", () => {
 
   test("is not taken for a server that is silent", async () => {
     const { url, held } = await flood();
-    const messages = open(endpointAt(url, { patience: { ping: 500, message: 500 } }), true);
+    const messages = open(endpointAt(url, { timeouts: { ping: 500, message: 500 } }), true);
     await messages.next();
     expect(await settled(held)).toBeGreaterThan(30_000_000);
     // Longer than a silent server is waited for.
@@ -512,7 +512,7 @@ describe("a server that is silent", () => {
       },
       { autoPong: false },
     );
-    const { got, failure } = await all(open(endpointAt(url, { patience: { ping: 40 } })));
+    const { got, failure } = await all(open(endpointAt(url, { timeouts: { ping: 40 } })));
     expect(got).toEqual([{}]);
     expect(failure).toMatchObject({ trouble: "lost" });
     await until("the server's socket is closed", () => isClosed);
@@ -525,14 +525,14 @@ describe("a server that is silent", () => {
         if (++pings === 12) sendAll(socket, numbered(1));
       });
     });
-    const endpoint = endpointAt(url, { patience: { ping: 20, message: 40 } });
+    const endpoint = endpointAt(url, { timeouts: { ping: 20, message: 40 } });
     expect(await all(open(endpoint))).toEqual({ got: numbered(1), failure: undefined });
     expect(pings).toBe(12);
   });
 
   test("but answers pings is not waited for longer than said, where the stream has an end", async () => {
     const url = await afterRequest((socket) => socket.send("{}"));
-    const { got, failure } = await all(open(endpointAt(url, { patience: { ping: 20, message: 60 } }), true));
+    const { got, failure } = await all(open(endpointAt(url, { timeouts: { ping: 20, message: 60 } }), true));
     expect(got).toEqual([{}]);
     expect(failure).toMatchObject({ trouble: "lost" });
   });
@@ -549,7 +549,7 @@ describe("a server that is silent", () => {
       },
       { autoPong: false },
     );
-    const { got, failure } = await all(open(endpointAt(url, { patience: { ping: 100, message: 100 } }), true));
+    const { got, failure } = await all(open(endpointAt(url, { timeouts: { ping: 100, message: 100 } }), true));
     expect(failure).toBeUndefined();
     expect(got).toEqual(numbered(30));
   });
@@ -571,7 +571,7 @@ describe.skipIf(!canCertify)("with an own authority", () => {
       open(endpointAt(url, { ca: isTrusted ? ca : certify().ca, ...withToken(TOKEN) })),
     );
     expect(got).toEqual(isTrusted ? numbered(3) : []);
-    expect(failure?.trouble).toBe(isTrusted ? undefined : "lost");
+    expect(failure?.kind).toBe(isTrusted ? undefined : "lost");
     expect(requests).toEqual(isTrusted ? [`daml.ws.auth,jwt.token.${TOKEN}`] : []);
   });
 });

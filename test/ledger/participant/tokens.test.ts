@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Trouble } from "../../../src/ledger/participant/errors.js";
+import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { clientCredentials, noToken, tokenFile, type TokenSource } from "../../../src/ledger/participant/tokens.js";
 import type { JsonObject } from "../../../src/store/store.js";
 import { gate, type Gate, until, within } from "../../fixtures/waiting.js";
@@ -173,7 +173,7 @@ describe("client credentials", () => {
     const { source, asked, answers } = await issuing();
     answers.push({ status: 500, body: "broken" });
     const failures = await Promise.all(Array.from({ length: 10 }, () => failureOf(source())));
-    expect(failures.map(({ trouble }) => trouble)).toEqual(Array.from({ length: 10 }, () => "busy"));
+    expect(failures.map(({ kind }) => kind)).toEqual(Array.from({ length: 10 }, () => "busy"));
     expect(asked()).toHaveLength(1);
     expect(await source()).toBe("token-2");
   });
@@ -255,7 +255,7 @@ describe("a token with a life", () => {
 });
 
 describe("an issuer that fails", () => {
-  test.each<[number, Trouble]>([
+  test.each<[number, LedgerErrorKind]>([
     [400, "denied"],
     [401, "denied"],
     [403, "denied"],
@@ -263,12 +263,12 @@ describe("an issuer that fails", () => {
     [429, "busy"],
     [500, "busy"],
     [503, "busy"],
-  ])("to give a token with status %i is %s, and tells no secret", async (status, trouble) => {
+  ])("to give a token with status %i is %s, and tells no secret", async (status, kind) => {
     const { source, issuer, answers } = await issuing();
     // Some give back what they were sent.
     answers.push({ status, body: { error: "invalid_client", error_description: SECRET, access_token: "leaked" } });
     const failure = await failureOf(source());
-    expect(failure).toMatchObject({ trouble });
+    expect(failure).toMatchObject({ trouble: kind });
     expect(failure.message).toContain(issuer.href);
     expect(failure.message).toContain(String(status));
     expect(everythingOf(failure)).not.toContain(SECRET);
@@ -292,7 +292,7 @@ describe("an issuer that fails", () => {
     expect(everythingOf(failure)).not.toContain(SECRET);
   });
 
-  test.each<[string, Answer, Trouble]>([
+  test.each<[string, Answer, LedgerErrorKind]>([
     ["is not there", { status: 404, body: "no" }, "denied"],
     ["is too much asked", { status: 429, body: "" }, "busy"],
     ["is broken", { status: 502, body: "" }, "busy"],
@@ -305,10 +305,10 @@ describe("an issuer that fails", () => {
       { body: { token_endpoint: "ftp://127.0.0.1/token" } },
       "denied",
     ],
-  ])("as its configuration %s is told, and no secret is sent", async (_what, configuration, trouble) => {
+  ])("as its configuration %s is told, and no secret is sent", async (_what, configuration, kind) => {
     const { source, asked } = await issuing({ configuration });
     const failure = await failureOf(source());
-    expect(failure).toMatchObject({ trouble });
+    expect(failure).toMatchObject({ trouble: kind });
     expect(everythingOf(failure)).not.toContain(SECRET);
     expect(asked()).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { Decoder } from "../../../src/ledger/decode.js";
 import { decodeUpdate, type Update } from "../../../src/ledger/participant/updates.js";
 import { holding } from "../../../src/registry/utility/kinds/holding.js";
 import { transferOffer } from "../../../src/registry/utility/kinds/instructions.js";
-import { kinds } from "../../../src/registry/utility/kinds/index.js";
+import { templates } from "../../../src/registry/utility/kinds/index.js";
 import type { JsonObject, JsonValue } from "../../../src/store/store.js";
 import { blobOf, payload } from "../../fixtures/elements.js";
 
@@ -12,7 +12,7 @@ type Schemas = v3_5.components["schemas"];
 type TransactionEvent = Schemas["Event"];
 type ReassignmentEvent = Schemas["JsReassignmentEvent"];
 
-const decoder = new Decoder(kinds);
+const decoder = new Decoder(templates);
 
 const wire = (value: Schemas["JsGetUpdatesResponse"]): JsonValue => JSON.parse(JSON.stringify(value)) as JsonValue;
 const decoded = (update: Schemas["Update"]): Update => decodeUpdate(wire({ update }), decoder);

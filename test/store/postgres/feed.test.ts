@@ -4,7 +4,7 @@ import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database, type Statement } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { Feed, type FeedParts } from "../../../src/store/postgres/reading/feed.js";
+import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgres/reading/feed.js";
 import { Replica } from "../../../src/store/postgres/reading/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
 import { fruit, fruits } from "../../fixtures/fruits.js";
@@ -27,13 +27,13 @@ beforeEach(async () => {
 });
 
 interface Following {
-  readonly feed: Feed;
+  readonly feed: ReplicaSync;
   readonly replica: Replica;
   readonly ended: Promise<void>;
   readonly end: () => Promise<void>;
 }
 
-interface FollowOptions extends Partial<Pick<FeedParts, "database" | "lost" | "back">> {
+interface FollowOptions extends Partial<Pick<ReplicaSyncOptions, "database" | "lost" | "back">> {
   /** Whether it looks by itself, from time to time; true where not said. */
   readonly looks?: boolean;
 }
@@ -47,18 +47,18 @@ function follow({ looks = true, database = schema.database, ...told }: FollowOpt
     await delay(looks || ms < 1_000 ? ms : 600_000, undefined, { signal }).catch(() => undefined);
   };
   const replica = new Replica(database, { kinds: fruits, contents: "tests", cacheBytes: 1_000_000, clock });
-  const feed = new Feed({ database, replica, pause, signal, lost: () => {}, back: () => {}, ...told });
-  const ended = feed.run();
+  const replicaSync = new ReplicaSync({ database, replica, pause, signal, lost: () => {}, back: () => {}, ...told });
+  const ended = replicaSync.run();
   const end = () => {
     ending.abort();
     return within(SOON_MS, "the feed has ended", ended);
   };
   onTestFinished(end);
-  return { feed, replica, ended, end };
+  return { feed: replicaSync, replica, ended, end };
 }
 
 const at = (replica: Replica, offset: number): Promise<void> =>
-  until(`the replica is at ${offset}`, () => replica.standing.offset === offset, SOON_MS);
+  until(`the replica is at ${offset}`, () => replica.status.offset === offset, SOON_MS);
 
 /** The sessions that listen, or have listened last. */
 const listeners = () =>
@@ -99,7 +99,7 @@ describe("a replica that is fed", () => {
     }
     await writer.replace([], 5);
     await at(replica, 5);
-    expect(replica.standing.failure).toBeUndefined();
+    expect(replica.status.failure).toBeUndefined();
   });
 
   test("follows what nobody tells", async () => {
@@ -111,7 +111,7 @@ describe("a replica that is fed", () => {
       await schema.sql("UPDATE offledger.state SET ledger_offset = $1", [offset]);
       await at(replica, offset);
     }
-    expect(replica.standing.failure).toBeUndefined();
+    expect(replica.status.failure).toBeUndefined();
   });
 
   test("listens again when its session is terminated, and looks at once for what it missed", async () => {
@@ -168,7 +168,7 @@ describe("a replica that is fed", () => {
     await end();
     await until("no session listens", async () => (await listeners()).length === 0);
     await writer.apply([], 11);
-    expect(replica.standing.offset).toBe(10);
+    expect(replica.status.offset).toBe(10);
   });
 });
 
@@ -178,9 +178,9 @@ describe("to catch up", () => {
     await mirror(() => writer.apply([{ active: fruit("b") }], ++offset));
     const { feed, replica } = await fed();
     expect(await within(SOON_MS, "it is told", feed.catchUp(10, 60_000))).toBe(true);
-    expect(replica.standing.offset).toBe(11);
+    expect(replica.status.offset).toBe(11);
     expect(await within(SOON_MS, "it is told", feed.catchUp(11, 60_000))).toBe(true);
-    expect(replica.standing.offset).toBe(12);
+    expect(replica.status.offset).toBe(12);
   });
 
   test("is false where the mirror had nothing to catch up with", async () => {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Database } from "../../../src/store/postgres/database.js";
 import { asDatabaseError } from "../../../src/store/postgres/errors.js";
-import { Lease, type Term } from "../../../src/store/postgres/writing/lease.js";
+import { Lease, type LeadershipTerm } from "../../../src/store/postgres/writing/lease.js";
 import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
 import { fruit } from "../../fixtures/fruits.js";
 
@@ -19,14 +19,14 @@ const database = new Database(process.argv[2] ?? "", 2);
 const pause = async (milliseconds: number): Promise<void> => delay(milliseconds);
 const { signal } = new AbortController();
 
-async function term({ epoch, signal: over }: Term): Promise<void> {
+async function term({ epoch, signal: over }: LeadershipTerm): Promise<void> {
   let lost = 0;
   const writer = await PostgresWriter.begin(database, epoch, { contents: "tests", origin: "tests" }, () => lost++);
   process.on("message", (id: string) => {
-    const offset = (writer.anchor?.offset ?? 0) + 1;
+    const offset = (writer.checkpoint?.offset ?? 0) + 1;
     void writer.apply([{ active: fruit(id) }], offset).then(
       () => say({ wrote: "done", lost }),
-      (error: unknown) => say({ wrote: asDatabaseError(error).trouble, lost }),
+      (error: unknown) => say({ wrote: asDatabaseError(error).kind, lost }),
     );
   });
   say({ holds: epoch });
@@ -35,4 +35,4 @@ async function term({ epoch, signal: over }: Term): Promise<void> {
 }
 
 process.once("disconnect", () => process.exit());
-await new Lease({ database, pause, signal, waiting: () => undefined }).hold(term).catch(() => undefined);
+await new Lease({ database, pause, signal, onStandby: () => undefined }).hold(term).catch(() => undefined);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { Lease, type Term } from "../../../src/store/postgres/writing/lease.js";
+import { Lease, type LeadershipTerm } from "../../../src/store/postgres/writing/lease.js";
 import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
 import { networkTo } from "../../fixtures/frozen-network.js";
 import { fruit } from "../../fixtures/fruits.js";
@@ -39,13 +39,13 @@ const holders = () =>
      WHERE d.datname = current_database() AND l.locktype = 'advisory' AND l.granted`,
   );
 
-function leaseOn(database = schema.database, waiting = () => {}): Lease {
+function leaseOn(database = schema.database, onStandby = () => {}): Lease {
   const { signal } = end;
   const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-  return new Lease({ database, pause, signal, waiting });
+  return new Lease({ database, pause, signal, onStandby });
 }
 
-const over = ({ signal }: Term): Promise<unknown> => (signal.aborted ? Promise.resolve() : once(signal, "abort"));
+const over = ({ signal }: LeadershipTerm): Promise<unknown> => (signal.aborted ? Promise.resolve() : once(signal, "abort"));
 
 interface Holding {
   /** The epoch of the term, when it begins. */
@@ -55,7 +55,7 @@ interface Holding {
 }
 
 /** Tries for the lease, and keeps it until the term ends. */
-function holding(lease = leaseOn(), run: (term: Term) => Promise<unknown> = over): Holding {
+function holding(lease = leaseOn(), run: (term: LeadershipTerm) => Promise<unknown> = over): Holding {
   const [begun, epochs] = [gate(), [] as number[]];
   const ended = lease
     .hold(async (term) => {
@@ -172,7 +172,7 @@ describe("a term", () => {
   test("hears the questions of other processes", async () => {
     const asked: string[] = [];
     const { begun } = holding(leaseOn(), (term) => {
-      term.asked = (question) => asked.push(question);
+      term.onCatchUpRequest = (question) => asked.push(question);
       return over(term);
     });
     await begun;
@@ -220,7 +220,7 @@ describe("a process that has the lease", () => {
     const epoch = await within(HANDOVER_MS, "the next has it", next.begun);
     expect(epoch).toBe(2);
     const writer = await writerOf(epoch);
-    expect(writer.anchor?.offset).toBe(11);
+    expect(writer.checkpoint?.offset).toBe(11);
     child.send("too-late");
     child.send("much-too-late");
     child.kill("SIGCONT");

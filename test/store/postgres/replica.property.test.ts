@@ -10,7 +10,7 @@ import { MemoryStore } from "../../../src/store/memory.js";
 import { Database, type Statement } from "../../../src/store/postgres/database.js";
 import { Replica } from "../../../src/store/postgres/reading/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
-import type { Change, Contract, Counted, Kind, Question, View } from "../../../src/store/store.js";
+import type { Change, Contract, CountedOnly, Template, ContractLookup, View } from "../../../src/store/store.js";
 import { apple, byLabel, counted, fruit, fruits, pear } from "../../fixtures/fruits.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
 
@@ -46,25 +46,25 @@ const sums = ["USD", "EUR", "none"];
 const kindOf = (id: string) => (id < "d" ? apple : pear);
 
 /** A contract as it is within one snapshot and what comes behind it; behind another it says other things. */
-function contractOf(id: string, snapshot: number, counter: number): Contract | Counted {
+function contractOf(id: string, snapshot: number, counter: number): Contract | CountedOnly {
   const index = ids.indexOf(id);
   const place = { reassignmentCounter: counter, synchronizerId: `sync-${counter}` };
   const amount = BigInt(snapshot * 10 + index + 1);
   if (index === -1) return { ...counted(id, amount, id === "x" ? "USD" : "EUR"), ...place };
   return fruit(id, {
     ...place,
-    kind: kindOf(id),
+    template: kindOf(id),
     name: `${id} of ${snapshot}`,
     labels: labels.filter((_, at) => (index + snapshot * 3) & (1 << at)),
     createdMicros: 1_767_603_600_000_000 + (index % 2),
-    share: index % 2 === 0 ? { sum: "USD", amount } : undefined,
+    supply: index % 2 === 0 ? { sum: "USD", amount } : undefined,
   });
 }
 
 type Lookup =
   | { readonly by: "id" | "archived"; readonly id: string }
-  | { readonly by: "label"; readonly kind: Kind; readonly label: string }
-  | { readonly by: "kind"; readonly kind: Kind }
+  | { readonly by: "label"; readonly kind: Template; readonly label: string }
+  | { readonly by: "kind"; readonly kind: Template }
   | { readonly by: "sums" | "census" };
 
 const anId = fc.constantFrom(...ids, ...countedIds, "never");
@@ -81,9 +81,9 @@ const everything: Lookup[] = [
     { by: "id", id },
     { by: "archived", id },
   ]),
-  ...fruits.flatMap((kind): Lookup[] => [
-    { by: "kind", kind },
-    ...[...labels, "never"].map((label): Lookup => ({ by: "label", kind, label })),
+  ...fruits.flatMap((template): Lookup[] => [
+    { by: "kind", kind: template },
+    ...[...labels, "never"].map((label): Lookup => ({ by: "label", kind: template, label })),
   ]),
   { by: "sums" },
   { by: "census" },
@@ -139,19 +139,19 @@ type Read = typeof aReading extends fc.Arbitrary<infer T> ? T : never;
 
 /** What a contract is, for a comparison; `seen` has every object by its contract id. */
 function told(contract: Contract, seen: Map<string, Contract>): string {
-  const { contractId, kind, payload, synchronizerId, reassignmentCounter, share, facts, keys } = contract;
+  const { contractId, template, payload, synchronizerId, reassignmentCounter, supply, fields, indexKeys } = contract;
   const first = seen.get(contractId) ?? contract;
   seen.set(contractId, first);
   if (first !== contract) return `${contractId} is not the object that it was before`;
-  const amount = share === undefined ? "nothing" : `${share.amount} ${share.sum}`;
-  const text = JSON.stringify([payload, facts, keys, amount]);
-  return `${contractId} ${kind.entity} ${synchronizerId ?? "nowhere"} ${reassignmentCounter} ${text}`;
+  const amount = supply === undefined ? "nothing" : `${supply.amount} ${supply.sum}`;
+  const text = JSON.stringify([payload, fields, indexKeys, amount]);
+  return `${contractId} ${template.qualifiedName} ${synchronizerId ?? "nowhere"} ${reassignmentCounter} ${text}`;
 }
 
 function answer(view: View, lookup: Lookup, seen: Map<string, Contract>): string[] {
   switch (lookup.by) {
     case "id":
-      return fruits.flatMap((kind) => view.byId(kind, lookup.id) ?? []).map((one) => told(one, seen));
+      return fruits.flatMap((template) => view.byId(template, lookup.id) ?? []).map((one) => told(one, seen));
     case "archived":
       return [String(view.wasArchived(lookup.id))];
     case "label":
@@ -162,18 +162,18 @@ function answer(view: View, lookup: Lookup, seen: Map<string, Contract>): string
       return view.sums(sums).map(String);
     case "census":
       return view
-        .census()
-        .map(({ kind, packageId, count }) => `${kind.entity} ${packageId} ${count}`)
+        .templateCounts()
+        .map(({ template, packageId, count }) => `${template.qualifiedName} ${packageId} ${count}`)
         .toSorted((a, b) => (a < b ? -1 : 1));
   }
 }
 
 /** Every state is told apart by its time: it has the number of the write. */
 function read(view: View, { foreseen, lookups }: Omit<Read, "does" | "replica">) {
-  view.foresee(() =>
-    foreseen.flatMap((lookup): Question[] => {
-      if (lookup.by === "id") return [{ kind: apple, contractId: lookup.id }];
-      return lookup.by === "label" ? [{ kind: lookup.kind, key: byLabel(lookup.label) }] : [];
+  view.prefetch(() =>
+    foreseen.flatMap((lookup): ContractLookup[] => {
+      if (lookup.by === "id") return [{ template: apple, contractId: lookup.id }];
+      return lookup.by === "label" ? [{ template: lookup.kind, indexKey: byLabel(lookup.label) }] : [];
     }),
   );
   const seen = new Map<string, Contract>();

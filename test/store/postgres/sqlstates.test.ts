@@ -1,7 +1,7 @@
 /** What a real server says, by what can be done about it, and without telling anybody what was asked. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/store/postgres/database.js";
-import { DatabaseError, type Trouble } from "../../../src/store/postgres/errors.js";
+import { DatabaseError, type DatabaseErrorKind } from "../../../src/store/postgres/errors.js";
 import { migrate } from "../../../src/store/postgres/migrate.js";
 import { Replica } from "../../../src/store/postgres/reading/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
@@ -21,10 +21,10 @@ beforeAll(async () => {
 afterAll(() => schema.drop());
 
 /** What an operator reads says this, and of what was asked, and of what lets one in, nothing. */
-function expectTrouble(failure: unknown, trouble: Trouble, words: string, url = schema.url): void {
+function expectTrouble(failure: unknown, kind: DatabaseErrorKind, words: string, url = schema.url): void {
   expect(failure).toBeInstanceOf(DatabaseError);
   const { message, stack = "", ...rest } = failure as DatabaseError;
-  expect({ message, trouble: rest.trouble }).toEqual({ message: expect.stringContaining(words) as string, trouble });
+  expect({ message, trouble: rest.kind }).toEqual({ message: expect.stringContaining(words) as string, trouble: kind });
   const { password } = new URL(url);
   for (const secret of [SECRET, password, "SELECT", "pg_sleep"]) expect(message).not.toContain(secret);
   // A log writes all of it.
@@ -44,10 +44,10 @@ const ask = (database: Database, text: string): Promise<unknown> =>
   database.query({ name: "asked", text: `SELECT '${SECRET}', $1::text, x.* FROM (${text}) x` }, [SECRET]);
 
 /** Fails in the same way however it is asked. */
-async function expectEverywhere(database: Database, trouble: Trouble, words: string, url?: string): Promise<void> {
-  expectTrouble(await failureOf(ask(database, "SELECT 1")), trouble, words, url);
-  expectTrouble(await failureOf(database.transaction((client) => client.query("SELECT 1"))), trouble, words, url);
-  expectTrouble(await failureOf(database.session()), trouble, words, url);
+async function expectEverywhere(database: Database, kind: DatabaseErrorKind, words: string, url?: string): Promise<void> {
+  expectTrouble(await failureOf(ask(database, "SELECT 1")), kind, words, url);
+  expectTrouble(await failureOf(database.transaction((client) => client.query("SELECT 1"))), kind, words, url);
+  expectTrouble(await failureOf(database.session()), kind, words, url);
 }
 
 const changed = (change: Partial<URL>): string => Object.assign(new URL(schema.url), change).href;
@@ -179,7 +179,7 @@ describe("a server that is stopped", () => {
       await server.stop(mode);
       await expectEverywhere(database, "away", "", server.url);
       expectTrouble(await failureOf(replica.refresh()), "away", "cannot be reached", server.url);
-      expectTrouble(replica.standing.failure, "away", "cannot be reached", server.url);
+      expectTrouble(replica.status.failure, "away", "cannot be reached", server.url);
       // What is kept is answered, and the rest is not.
       expect(await replica.read((view) => view.byId(apple, SECRET)?.contractId)).toBe(SECRET);
       const failure = await failureOf(Promise.resolve(replica.read((view) => view.byId(apple, `other ${SECRET}`))));
@@ -191,7 +191,7 @@ describe("a server that is stopped", () => {
 
       await server.start();
       await replica.refresh();
-      expect(replica.standing.failure).toBeUndefined();
+      expect(replica.status.failure).toBeUndefined();
       expect(await replica.read((view) => view.byId(apple, "late"))).toBeUndefined();
     },
     60_000,

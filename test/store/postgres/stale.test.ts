@@ -46,7 +46,7 @@ function held(): HeldDatabase {
 
 const byKey = (view: View, label: string): readonly Contract<Fruit>[] => view.byKey(apple, byLabel(label));
 const told = (contracts: readonly Contract<Fruit>[]): string =>
-  contracts.map(({ facts, synchronizerId }) => `${facts.name}@${synchronizerId ?? "nowhere"}`).join(" ");
+  contracts.map(({ fields, synchronizerId }) => `${fields.name}@${synchronizerId ?? "nowhere"}`).join(" ");
 
 /** All that the cases are about: "offset; red ones; green ones; by id". */
 const everything = (view: View): string =>
@@ -162,7 +162,7 @@ describe("an answer that comes late", () => {
     await expect(other).rejects.toThrow(NotReady);
     late.letThrough();
     await refreshed;
-    expect(replica.standing.isOurs).toBe(false);
+    expect(replica.status.isOurs).toBe(false);
     expect(() => replica.read((view) => view.offset)).toThrow(NotReady);
   });
 });

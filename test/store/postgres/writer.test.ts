@@ -145,7 +145,7 @@ describe("a writer", () => {
 
   test("leaves nothing of states before, or of such as were broken off, once it has cleared", async () => {
     const { writer } = await nextWriter();
-    await writer.replace([fruit("a", { share: { sum: "USD", amount: 5n } }), counted("b", 5n)], 10);
+    await writer.replace([fruit("a", { supply: { sum: "USD", amount: 5n } }), counted("b", 5n)], 10);
     await writer.apply([{ archived: "a" }, active("c")], 11);
     await expect(writer.replace([fruit("x"), fruit("y"), fruit("x")], 12)).rejects.toThrow("appears twice");
     await writer.replace([fruit("d"), counted("e", 7n)], 13);
@@ -202,13 +202,13 @@ describe("a writer", () => {
     const { writer } = await nextWriter();
     await writer.replace([fruit("a")], 10);
     await writer.apply([active("b")], 11, undefined, "update-11");
-    expect((await nextWriter()).writer.anchor).toMatchObject({ offset: 11, updateId: "update-11" });
+    expect((await nextWriter()).writer.checkpoint).toMatchObject({ offset: 11, updateId: "update-11" });
     for (const written of [
       { contents: "others", origin: "tests" },
       { contents: "tests", origin: "another ledger" },
     ]) {
       const other = await PostgresWriter.begin(schema.database, 2, written, () => {});
-      expect(other.anchor).toBeUndefined();
+      expect(other.checkpoint).toBeUndefined();
     }
   });
 });

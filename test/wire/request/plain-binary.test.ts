@@ -13,10 +13,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GetFactoryRequestSchema } from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
-import { plainFromBinary } from "../../../src/wire/request/plain-binary.js";
+import { fastDecodeBinary } from "../../../src/wire/request/plain-binary.js";
 
 const schema = GetFactoryRequestSchema;
-const read = (bytes: Uint8Array): Message | undefined => plainFromBinary(schema, Buffer.from(bytes));
+const read = (bytes: Uint8Array): Message | undefined => fastDecodeBinary(schema, Buffer.from(bytes));
 
 const text = fc.string({ unit: "grapheme", maxLength: 200 }).filter((value) => !value.includes("\ufffd"));
 const object = fc.dictionary(
@@ -108,6 +108,6 @@ describe("a request of texts, booleans and objects", () => {
 });
 
 test("a message with fields of other types is left to the library", () => {
-  expect(plainFromBinary(ListInstrumentsRequestSchema, Buffer.alloc(0))).toBeUndefined();
-  expect(plainFromBinary(ValueSchema, Buffer.alloc(0))).toBeUndefined();
+  expect(fastDecodeBinary(ListInstrumentsRequestSchema, Buffer.alloc(0))).toBeUndefined();
+  expect(fastDecodeBinary(ValueSchema, Buffer.alloc(0))).toBeUndefined();
 });

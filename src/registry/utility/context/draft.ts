@@ -1,24 +1,24 @@
 import type { Contract } from "../../../store/store.js";
-import { derived } from "../../derived.js";
+import { memoizeByContract } from "../../derived.js";
 import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue } from "../../registry.js";
 
 /** A contract is always referred to by the same value, so that what has been written of it can be kept with it. */
-const referenceTo = derived((contract): AnyValue => ({ tag: "AV_ContractId", value: contract.contractId, contract }));
+const referenceTo = memoizeByContract((contract): AnyValue => ({ tag: "AV_ContractId", value: contract.contractId, contract }));
 
 /** The name of an entry, with the prefix of the utility and without. */
 export interface EntryName {
-  readonly bare: string;
+  readonly legacy: string;
   readonly prefixed: string;
 }
 
 /** To be called when a module is loaded, not for each request. */
-export const entryName = (bare: string): EntryName => ({ bare, prefixed: `utility.digitalasset.com/${bare}` });
+export const entryName = (legacy: string): EntryName => ({ legacy, prefixed: `utility.digitalasset.com/${legacy}` });
 
 /**
  * A context while it is put together: what refers to a contract also discloses
  * it, so that no contract id stands in a context without its contract.
  */
-export class Draft {
+export class ChoiceContextBuilder {
   readonly #values: NamedValue[] = [];
   readonly #disclosed = new Disclosed();
   readonly #bareNames: boolean;
@@ -29,26 +29,26 @@ export class Draft {
   }
 
   /** Each entry is put once. */
-  put({ bare, prefixed }: EntryName, value: AnyValue): void {
+  set({ legacy, prefixed }: EntryName, value: AnyValue): void {
     this.#values.push({ name: prefixed, value });
-    if (this.#bareNames) this.#values.push({ name: bare, value });
+    if (this.#bareNames) this.#values.push({ name: legacy, value });
   }
 
   /** The value that refers to a contract, which is disclosed with it. */
-  refer(contract: Contract): AnyValue {
+  reference(contract: Contract): AnyValue {
     this.#disclosed.add(contract);
     return referenceTo(contract);
   }
 
-  referAll(contracts: readonly Contract[]): AnyValue {
+  referenceAll(contracts: readonly Contract[]): AnyValue {
     const [only] = contracts;
     // Most lists have one element, and `map` would make a function for each.
-    const value = only !== undefined && contracts.length === 1 ? [this.refer(only)] : this.#referEach(contracts);
+    const value = only !== undefined && contracts.length === 1 ? [this.reference(only)] : this.#referEach(contracts);
     return { tag: "AV_List", value };
   }
 
   #referEach(contracts: readonly Contract[]): AnyValue[] {
-    return contracts.map((contract) => this.refer(contract));
+    return contracts.map((contract) => this.reference(contract));
   }
 
   /** Discloses a contract that no entry refers to. */
@@ -56,12 +56,12 @@ export class Draft {
     this.#disclosed.add(contract);
   }
 
-  finish(): ContextAnswer {
+  build(): ContextAnswer {
     return { values: this.#values, disclosed: this.#disclosed.contracts };
   }
 
   /** The answer for a choice on a factory, which is disclosed. */
-  finishFor(factory: Contract): FactoryAnswer {
+  buildForFactory(factory: Contract): FactoryAnswer {
     this.#disclosed.add(factory);
     return { factoryId: factory.contractId, values: this.#values, disclosed: this.#disclosed.contracts };
   }

@@ -1,7 +1,7 @@
 import type { NamedValue } from "../../registry.js";
-import type { Site } from "../evidence/site.js";
-import type { Wanted } from "../evidence/wanted.js";
-import { type Draft, type EntryName, entryName } from "./draft.js";
+import type { ContractSelector } from "../evidence/site.js";
+import type { PrefetchPlan } from "../evidence/wanted.js";
+import { type ChoiceContextBuilder, type EntryName, entryName } from "./draft.js";
 
 /** The entries of a context; the page's table of entries. */
 export type Entry =
@@ -25,7 +25,7 @@ export const acceptTransfer: readonly Entry[] = [
 ];
 
 /** What the entries speak of. What an operation has no such thing for is undefined. */
-export interface Subject {
+export interface EntryInputs {
   /** Most operations concern one instrument. */
   readonly instruments?: readonly string[] | undefined;
   /** Undefined also where the instrument's configuration names the provider. */
@@ -53,67 +53,67 @@ const names: Record<Entry, EntryName> = {
 const configurationsName = entryName("instrument-configurations");
 
 /** Writes one entry. An entry whose contract is optional, and not there, is left out. */
-type Writer = (draft: Draft, site: Site, subject: Subject) => void;
+type Writer = (builder: ChoiceContextBuilder, selector: ContractSelector, inputs: EntryInputs) => void;
 
 const writers: Record<Entry, Writer> = {
   /** Of several instruments a map under the name that settlements have for it. */
-  "instrument-configuration"(draft, site, { instruments = [] }) {
-    if (instruments.length > 1) return writeConfigurations(draft, site, instruments);
+  "instrument-configuration"(builder, selector, { instruments = [] }) {
+    if (instruments.length > 1) return writeConfigurations(builder, selector, instruments);
     const only = instruments[0];
-    const configuration = only === undefined ? undefined : site.configuration(only);
-    if (configuration !== undefined) draft.put(names["instrument-configuration"], draft.refer(configuration));
+    const configuration = only === undefined ? undefined : selector.configuration(only);
+    if (configuration !== undefined) builder.set(names["instrument-configuration"], builder.reference(configuration));
   },
-  "sender-credentials"(draft, site, subject) {
-    const { sender } = subject;
-    const chosen = sender === undefined ? [] : site.credentials(sender, "holder", sentOf(subject));
-    draft.put(names["sender-credentials"], draft.referAll(chosen));
+  "sender-credentials"(builder, selector, inputs) {
+    const { sender } = inputs;
+    const chosen = sender === undefined ? [] : selector.credentials(sender, "holder", sentOf(inputs));
+    builder.set(names["sender-credentials"], builder.referenceAll(chosen));
   },
-  "receiver-credentials"(draft, site, { receiver, instruments = [] }) {
-    const chosen = receiver === undefined ? [] : site.credentials(receiver, "holder", instruments);
-    draft.put(names["receiver-credentials"], draft.referAll(chosen));
+  "receiver-credentials"(builder, selector, { receiver, instruments = [] }) {
+    const chosen = receiver === undefined ? [] : selector.credentials(receiver, "holder", instruments);
+    builder.set(names["receiver-credentials"], builder.referenceAll(chosen));
   },
-  "issuer-credentials"(draft, site, { issuers = [], instruments = [] }) {
-    const chosen = issuers.flatMap((party) => site.credentials(party, "issuer", instruments));
-    draft.put(names["issuer-credentials"], draft.referAll(chosen));
+  "issuer-credentials"(builder, selector, { issuers = [], instruments = [] }) {
+    const chosen = issuers.flatMap((party) => selector.credentials(party, "issuer", instruments));
+    builder.set(names["issuer-credentials"], builder.referenceAll(chosen));
   },
-  "transfer-rule"(draft, site) {
-    const rule = site.transferRule();
-    if (rule !== undefined) draft.put(names["transfer-rule"], draft.refer(rule));
+  "transfer-rule"(builder, selector) {
+    const rule = selector.transferRule();
+    if (rule !== undefined) builder.set(names["transfer-rule"], builder.reference(rule));
   },
-  "app-reward-configuration"(draft, site, subject) {
-    const provider = providerOf(site, subject);
-    const reward = provider === undefined ? undefined : site.reward(provider);
-    if (reward !== undefined) draft.put(names["app-reward-configuration"], draft.refer(reward));
+  "app-reward-configuration"(builder, selector, inputs) {
+    const provider = providerOf(selector, inputs);
+    const reward = provider === undefined ? undefined : selector.appRewardConfiguration(provider);
+    if (reward !== undefined) builder.set(names["app-reward-configuration"], builder.reference(reward));
   },
-  "featured-app-right"(draft, site, subject) {
-    const provider = providerOf(site, subject);
-    const right = provider === undefined ? undefined : site.right(provider);
-    if (right !== undefined) draft.put(names["featured-app-right"], draft.refer(right));
+  "featured-app-right"(builder, selector, inputs) {
+    const provider = providerOf(selector, inputs);
+    const right = provider === undefined ? undefined : selector.featuredAppRight(provider);
+    if (right !== undefined) builder.set(names["featured-app-right"], builder.reference(right));
   },
-  "enable-result-contracts"(draft, site) {
-    const enabled = site.resultContracts();
-    if (enabled !== undefined) draft.put(names["enable-result-contracts"], { tag: "AV_Bool", value: enabled });
+  "enable-result-contracts"(builder, selector) {
+    const enabled = selector.enableResultContracts();
+    if (enabled !== undefined) builder.set(names["enable-result-contracts"], { tag: "AV_Bool", value: enabled });
   },
 };
 
 /** Writes the entries, in their order. */
-export function writeEntries(entries: readonly Entry[], draft: Draft, site: Site, subject: Subject): void {
-  for (const entry of entries) writers[entry](draft, site, subject);
+export function writeEntries(entries: readonly Entry[], builder: ChoiceContextBuilder, selector: ContractSelector, inputs: EntryInputs): void {
+  for (const entry of entries) writers[entry](builder, selector, inputs);
 }
 
 /** Writes the configurations of several instruments as a map. */
-export function writeConfigurations(draft: Draft, site: Site, instruments: readonly string[]): void {
+export function writeConfigurations(builder: ChoiceContextBuilder, selector: ContractSelector, instruments: readonly string[]): void {
   const configurations: NamedValue[] = [];
   for (const id of instruments) {
-    const configuration = site.configuration(id);
-    if (configuration !== undefined) configurations.push({ name: id, value: draft.refer(configuration) });
+    const configuration = selector.configuration(id);
+    if (configuration !== undefined) configurations.push({ name: id, value: builder.reference(configuration) });
   }
-  draft.put(configurationsName, { tag: "AV_Map", value: configurations });
+  builder.set(configurationsName, { tag: "AV_Map", value: configurations });
 }
 
 /** What has to be read to write the entries for a subject. */
-export function wantedFor(entries: readonly Entry[], registrar: string, subject: Subject): Wanted {
-  const { instruments = [], provider, sender, receiver, issuers = [] } = subject;
+export function prefetchPlan(entries: readonly Entry[], registrar: string, inputs: EntryInputs): PrefetchPlan {
+  const { instruments = [], provider, sender, receiver, issuers = [] } = inputs;
   const as = "holder" as const;
   const has = (entry: Entry) => entries.includes(entry);
   return {
@@ -121,7 +121,7 @@ export function wantedFor(entries: readonly Entry[], registrar: string, subject:
     instruments: has("instrument-configuration") ? instruments : [],
     holders: [
       ...(has("sender-credentials") && sender !== undefined
-        ? [{ party: sender, as, instruments: sentOf(subject) }]
+        ? [{ party: sender, as, instruments: sentOf(inputs) }]
         : []),
       ...(has("receiver-credentials") && receiver !== undefined ? [{ party: receiver, as, instruments }] : []),
       ...(has("issuer-credentials") ? issuers.map((party) => ({ party, as: "issuer" as const, instruments })) : []),
@@ -135,9 +135,9 @@ export function wantedFor(entries: readonly Entry[], registrar: string, subject:
 }
 
 /** The instruments that the sender gives away. */
-const sentOf = ({ sent, instruments = [] }: Subject): readonly string[] => sent ?? instruments;
+const sentOf = ({ sent, instruments = [] }: EntryInputs): readonly string[] => sent ?? instruments;
 
-function providerOf(site: Site, { provider, instruments }: Subject): string | undefined {
+function providerOf(selector: ContractSelector, { provider, instruments }: EntryInputs): string | undefined {
   const instrument = instruments?.[0];
-  return provider ?? (instrument === undefined ? undefined : site.configuration(instrument)?.facts.provider);
+  return provider ?? (instrument === undefined ? undefined : selector.configuration(instrument)?.fields.provider);
 }

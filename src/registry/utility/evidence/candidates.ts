@@ -14,14 +14,14 @@ export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: st
  * one elsewhere.
  */
 export function missingOn(candidates: readonly Contract[], synchronizer: string, name: string): never {
-  const other = candidates.find(isMoving) ?? candidates[0];
+  const other = candidates.find(isInReassignment) ?? candidates[0];
   if (other === undefined) throw notFound(`${name} does not exist`);
-  throw elsewhere(other, synchronizer, name);
+  throw notOnSynchronizer(other, synchronizer, name);
 }
 
 /** Why a contract that exists cannot be disclosed with others on a synchronizer. */
-export function elsewhere(contract: Contract, synchronizer: string, name: string): RegistryError {
-  return isMoving(contract)
+export function notOnSynchronizer(contract: Contract, synchronizer: string, name: string): RegistryError {
+  return isInReassignment(contract)
     ? moving(contract, name)
     : conflict(
         `${name} (contract ${contract.contractId}) is on synchronizer ${contract.synchronizerId}, ` +
@@ -30,7 +30,7 @@ export function elsewhere(contract: Contract, synchronizer: string, name: string
 }
 
 /** The synchronizer of a contract that has to be on one. Throws conflict while it is between two. */
-export function settledOn(contract: Contract, name: string): string {
+export function requireSynchronizer(contract: Contract, name: string): string {
   if (contract.synchronizerId === undefined) throw moving(contract, name);
   return contract.synchronizerId;
 }
@@ -64,7 +64,7 @@ export function onOneSynchronizer<F, T>(
   throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? moving(first, name());
 }
 
-export function isMoving(contract: Contract): boolean {
+export function isInReassignment(contract: Contract): boolean {
   return contract.synchronizerId === undefined;
 }
 

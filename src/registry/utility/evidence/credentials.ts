@@ -3,11 +3,11 @@ import type { Claim, Requirement } from "../../registry.js";
 import type { Credential } from "../kinds/parties.js";
 
 /** The credentials that meet a party's requirements, or the claims that none of them makes. */
-export type Choice =
+export type CredentialSelection =
   | { readonly met: true; readonly chosen: readonly Contract<Credential>[] }
   | { readonly met: false; readonly issuer: string; readonly lacking: readonly Claim[] };
 
-const NOTHING_ASKED: Choice = { met: true, chosen: [] };
+const NOTHING_ASKED: CredentialSelection = { met: true, chosen: [] };
 
 /** How many sets of credentials are looked at before a good set is taken for the best. */
 const SEARCH_LIMIT = 10_000;
@@ -27,24 +27,24 @@ export function chooseCredentials(
   requirements: readonly Requirement[],
   candidates: readonly Contract<Credential>[],
   now: number,
-): Choice {
+): CredentialSelection {
   const each = oneForEach(party, requirements, candidates, now);
   if (each !== undefined) return { met: true, chosen: each };
   const claimsAsked = claimsByIssuer(requirements);
   if (claimsAsked.size === 0) return NOTHING_ASKED;
-  const usable = candidates.filter(({ facts }) => facts.holder === party && isValid(facts, now));
+  const usable = candidates.filter(({ fields }) => fields.holder === party && isValid(fields, now));
   if (usable.length > 1)
-    usable.sort((a, b) => (b.facts.validUntil ?? Infinity) - (a.facts.validUntil ?? Infinity) || 0);
+    usable.sort((a, b) => (b.fields.validUntil ?? Infinity) - (a.fields.validUntil ?? Infinity) || 0);
   const chosen: Contract<Credential>[] = [];
   for (const [issuer, claims] of inOrder(claimsAsked)) {
     // Most often one credential makes all claims, and of these the first is the best.
-    const single = usable.find(({ facts }) => facts.issuer === issuer && makesAll(facts, claims));
+    const single = usable.find(({ fields }) => fields.issuer === issuer && makesAll(fields, claims));
     if (single !== undefined) {
       if (claims.length > 0) chosen.push(single);
       continue;
     }
     const offers = offersOf(
-      usable.filter(({ facts }) => facts.issuer === issuer),
+      usable.filter(({ fields }) => fields.issuer === issuer),
       claims,
     );
     const offered = offers.reduce((all, { covers }) => all | covers, 0n);
@@ -67,15 +67,15 @@ function oneForEach(
   now: number,
 ): readonly Contract<Credential>[] | undefined {
   if (requirements.length !== candidates.length) return undefined;
-  for (const { facts } of candidates) {
-    const requirement = requirements[firstOn(facts.issuer, requirements)];
-    if (requirement === undefined || !meets(facts, party, requirement, now)) return undefined;
+  for (const { fields } of candidates) {
+    const requirement = requirements[indexOfIssuer(fields.issuer, requirements)];
+    if (requirement === undefined || !meets(fields, party, requirement, now)) return undefined;
   }
   return ofEachIssuer(candidates);
 }
 
 /** Where the first requirement on an issuer stands; -1 where there is none. */
-export function firstOn(issuer: string, requirements: readonly Requirement[]): number {
+export function indexOfIssuer(issuer: string, requirements: readonly Requirement[]): number {
   for (let at = 0; at < requirements.length; at++) if (requirements[at]?.issuer === issuer) return at;
   return -1;
 }
@@ -86,14 +86,14 @@ function ofEachIssuer(candidates: readonly Contract<Credential>[]): readonly Con
   for (let at = 1; at < candidates.length; at++) {
     const candidate = candidates[at];
     if (before === undefined || candidate === undefined) return undefined;
-    if (before.facts.issuer > candidate.facts.issuer) return ofEachIssuer(candidates.toSorted(inIssuerOrder));
-    if (before.facts.issuer === candidate.facts.issuer) return undefined;
+    if (before.fields.issuer > candidate.fields.issuer) return ofEachIssuer(candidates.toSorted(inIssuerOrder));
+    if (before.fields.issuer === candidate.fields.issuer) return undefined;
     before = candidate;
   }
   return candidates;
 }
 
-const inIssuerOrder = ({ facts: a }: Contract<Credential>, { facts: b }: Contract<Credential>): number =>
+const inIssuerOrder = ({ fields: a }: Contract<Credential>, { fields: b }: Contract<Credential>): number =>
   a.issuer < b.issuer ? -1 : a.issuer > b.issuer ? 1 : 0;
 
 function meets(credential: Credential, party: string, { issuer, requiredClaims }: Requirement, now: number): boolean {
@@ -148,7 +148,7 @@ const isSame = (a: Claim, b: Claim): boolean => a.property === b.property && a.v
 function offersOf(credentials: readonly Contract<Credential>[], claims: readonly Claim[]): Offer[] {
   const offers: Offer[] = [];
   for (const credential of credentials) {
-    const made = credential.facts.claims;
+    const made = credential.fields.claims;
     const covers = claims.reduce((all, claim, index) => (has(made, claim) ? all | bit(index) : all), 0n);
     const adds = !offers.some((earlier) => (earlier.covers & covers) === covers);
     if (covers !== 0n && adds) offers.push({ credential, covers });

@@ -3,7 +3,7 @@ import { conflict, notFound } from "../../errors.js";
 import type { InstrumentConfiguration, Requirement } from "../../registry.js";
 import { holding } from "../kinds/holding.js";
 import { instrumentConfiguration } from "../kinds/instruments.js";
-import { keys } from "../kinds/keys.js";
+import { indexKeys } from "../kinds/keys.js";
 import { type Credential, credential } from "../kinds/parties.js";
 import {
   type AppRewardConfiguration,
@@ -14,12 +14,12 @@ import {
   type TransferRule,
   transferRule,
 } from "../kinds/services.js";
-import { activeOn, elsewhere, isMoving, missingOn } from "./candidates.js";
-import { chooseCredentials, firstOn } from "./credentials.js";
+import { activeOn, notOnSynchronizer, isInReassignment, missingOn } from "./candidates.js";
+import { chooseCredentials, indexOfIssuer } from "./credentials.js";
 import { type Holder, requirementsFor } from "./wanted.js";
 
 /** Where and when an answer is put together. */
-export interface Setting {
+export interface SelectionContext {
   readonly view: View;
   readonly registrar: string;
   readonly synchronizer: string;
@@ -29,28 +29,28 @@ export interface Setting {
    * True for the choices that let a party out (reject, withdraw, cancel): what
    * is not on this synchronizer is left out instead of ending the request.
    */
-  readonly lenient: boolean;
+  readonly allowMissing: boolean;
 }
 
 /**
  * Chooses, on one synchronizer, the contracts that an answer needs. What has to
  * be there is thrown as not-found or conflict where it is not.
  */
-export class Site {
-  readonly #setting: Setting;
+export class ContractSelector {
+  readonly #context: SelectionContext;
   /** What was looked for last: an answer speaks of the same instrument again and again. */
   #instrument: string | undefined;
   #configuration: Contract<InstrumentConfiguration> | undefined;
 
-  constructor(setting: Setting) {
-    this.#setting = setting;
+  constructor(context: SelectionContext) {
+    this.#context = context;
   }
 
   /** Undefined only when lenient. */
   configuration(instrument: string): Contract<InstrumentConfiguration> | undefined {
     if (instrument === this.#instrument) return this.#configuration;
-    const { view, registrar, synchronizer } = this.#setting;
-    const candidates = view.byKey(instrumentConfiguration, keys.instrument(registrar, instrument));
+    const { view, registrar, synchronizer } = this.#context;
+    const candidates = view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, instrument));
     this.#configuration =
       activeOn(candidates, synchronizer) ??
       this.#missing(candidates, `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`);
@@ -60,8 +60,8 @@ export class Site {
 
   /** Undefined only when lenient. */
   transferRule(): Contract<TransferRule> | undefined {
-    const { view, registrar, synchronizer } = this.#setting;
-    const candidates = view.byKey(transferRule, keys.transferRule(registrar));
+    const { view, registrar, synchronizer } = this.#context;
+    const candidates = view.byKey(transferRule, indexKeys.transferRule(registrar));
     return (
       activeOn(candidates, synchronizer) ?? this.#missing(candidates, `the TransferRule of registrar ${registrar}`)
     );
@@ -69,15 +69,15 @@ export class Site {
 
   /** Undefined only when lenient: a holding that is gone already stands in nobody's way out. */
   lockedHolding(contractId: string): Contract<null> | undefined {
-    const { view, synchronizer } = this.#setting;
+    const { view, synchronizer } = this.#context;
     const found = view.byId(holding, contractId);
     if (found?.synchronizerId === synchronizer) return found;
     return this.#missing(found === undefined ? [] : [found], `the locked holding ${contractId}`);
   }
 
-  reward(provider: string): Contract<AppRewardConfiguration> | undefined {
+  appRewardConfiguration(provider: string): Contract<AppRewardConfiguration> | undefined {
     const candidates = this.#rewards(provider);
-    const found = activeOn(candidates, this.#setting.synchronizer);
+    const found = activeOn(candidates, this.#context.synchronizer);
     return found ?? this.#without(candidates, `the AppRewardConfiguration of provider ${provider}`);
   }
 
@@ -86,12 +86,12 @@ export class Site {
    * one, be it on another synchronizer: anybody can create a right that names
    * the provider.
    */
-  right(provider: string): Contract<FeaturedAppRight> | undefined {
-    const { view, synchronizer } = this.#setting;
-    const rights = view.byKey(featuredAppRight, keys.featuredAppRight(provider));
+  featuredAppRight(provider: string): Contract<FeaturedAppRight> | undefined {
+    const { view, synchronizer } = this.#context;
+    const rights = view.byKey(featuredAppRight, indexKeys.featuredAppRight(provider));
     if (rights.length === 0) return undefined;
     const rewards = this.#rewards(provider);
-    const dso = (activeOn(rewards, synchronizer) ?? rewards[0])?.facts.dso;
+    const dso = (activeOn(rewards, synchronizer) ?? rewards[0])?.fields.dso;
     const candidates = ofDso(rights, dso);
     const found = activeOn(candidates, synchronizer);
     return found ?? this.#without(candidates, `the FeaturedAppRight of provider ${provider}`);
@@ -102,17 +102,17 @@ export class Site {
    * it does not say. The service is read, never disclosed, so one that is on
    * another synchronizer or between two speaks as well where none is here.
    */
-  resultContracts(): boolean | undefined {
-    const { view, registrar, synchronizer } = this.#setting;
-    const services = view.byKey(registrarService, keys.service(registrar));
-    return (activeOn(services, synchronizer) ?? services[0])?.facts.enableResultContracts;
+  enableResultContracts(): boolean | undefined {
+    const { view, registrar, synchronizer } = this.#context;
+    const services = view.byKey(registrarService, indexKeys.service(registrar));
+    return (activeOn(services, synchronizer) ?? services[0])?.fields.enableResultContracts;
   }
 
   /** The credentials by which a party meets what its instruments ask of it. */
   credentials(party: string, as: Holder["as"], instruments: readonly string[]): readonly Contract<Credential>[] {
     const requirements = this.#requirements(as, instruments);
     if (requirements.length === 0) return [];
-    const { synchronizer, now } = this.#setting;
+    const { synchronizer, now } = this.#context;
     const held = this.#held(party, requirements);
     const choice = chooseCredentials(party, requirements, allOn(held, synchronizer), now);
     if (choice.met) return choice.chosen;
@@ -121,42 +121,42 @@ export class Site {
     const anywhere = chooseCredentials(party, requirements, held, now);
     if (!anywhere.met) throw notFound(`${name} does not exist`);
     const other = anywhere.chosen.find(({ synchronizerId }) => synchronizerId !== synchronizer);
-    throw other === undefined ? conflict(name) : elsewhere(other, synchronizer, name);
+    throw other === undefined ? conflict(name) : notOnSynchronizer(other, synchronizer, name);
   }
 
   #requirements(as: Holder["as"], instruments: readonly string[]): readonly Requirement[] {
     const [only, second] = instruments;
     if (only !== undefined && second === undefined) {
       const configuration = this.configuration(only);
-      return configuration === undefined ? [] : requirementsFor(as, configuration.facts);
+      return configuration === undefined ? [] : requirementsFor(as, configuration.fields);
     }
     return instruments.flatMap((id) => {
       const configuration = this.configuration(id);
-      return configuration === undefined ? [] : requirementsFor(as, configuration.facts);
+      return configuration === undefined ? [] : requirementsFor(as, configuration.fields);
     });
   }
 
   /** What the party holds of the issuers that are asked for, wherever it is. */
   #held(party: string, requirements: readonly Requirement[]): readonly Contract<Credential>[] {
-    const { view } = this.#setting;
+    const { view } = this.#context;
     const [only, second] = requirements;
-    if (only !== undefined && second === undefined) return view.byKey(credential, keys.credential(party, only.issuer));
+    if (only !== undefined && second === undefined) return view.byKey(credential, indexKeys.credential(party, only.issuer));
     const held: Contract<Credential>[] = [];
     for (const [at, { issuer }] of requirements.entries()) {
-      if (firstOn(issuer, requirements) < at) continue;
-      for (const one of view.byKey(credential, keys.credential(party, issuer))) held.push(one);
+      if (indexOfIssuer(issuer, requirements) < at) continue;
+      for (const one of view.byKey(credential, indexKeys.credential(party, issuer))) held.push(one);
     }
     return held;
   }
 
   #rewards(provider: string): readonly Contract<AppRewardConfiguration>[] {
-    return this.#setting.view.byKey(appRewardConfiguration, keys.appReward(provider));
+    return this.#context.view.byKey(appRewardConfiguration, indexKeys.appReward(provider));
   }
 
   /** What an answer needs, and is not here. */
   #missing(candidates: readonly Contract[], name: string): undefined {
-    const { synchronizer, lenient } = this.#setting;
-    if (!lenient) missingOn(candidates, synchronizer, name);
+    const { synchronizer, allowMissing } = this.#context;
+    if (!allowMissing) missingOn(candidates, synchronizer, name);
   }
 
   /**
@@ -165,9 +165,9 @@ export class Site {
    * for by chance; one that lives on another synchronizer cannot be used here at all.
    */
   #without(candidates: readonly Contract[], name: string): undefined {
-    const { synchronizer, lenient } = this.#setting;
-    const moving = lenient ? undefined : candidates.find(isMoving);
-    if (moving !== undefined) throw elsewhere(moving, synchronizer, name);
+    const { synchronizer, allowMissing } = this.#context;
+    const moving = allowMissing ? undefined : candidates.find(isInReassignment);
+    if (moving !== undefined) throw notOnSynchronizer(moving, synchronizer, name);
   }
 }
 
@@ -185,6 +185,6 @@ function ofDso(
   dso: string | undefined,
 ): readonly Contract<FeaturedAppRight>[] {
   if (dso === undefined) return rights;
-  for (const right of rights) if (right.facts.dso !== dso) return rights.filter(({ facts }) => facts.dso === dso);
+  for (const right of rights) if (right.fields.dso !== dso) return rights.filter(({ fields }) => fields.dso === dso);
   return rights;
 }

@@ -1,13 +1,13 @@
-import type { Question, View } from "../../../store/store.js";
+import type { ContractLookup, View } from "../../../store/store.js";
 import type { InstrumentConfiguration, Requirement } from "../../registry.js";
 import { holding } from "../kinds/holding.js";
 import { instrumentConfiguration } from "../kinds/instruments.js";
-import { keys } from "../kinds/keys.js";
+import { indexKeys } from "../kinds/keys.js";
 import { credential } from "../kinds/parties.js";
 import { appRewardConfiguration, featuredAppRight, registrarService, transferRule } from "../kinds/services.js";
 
 /** What an answer may need, in terms of the rules. */
-export interface Wanted {
+export interface PrefetchPlan {
   readonly registrar: string;
   /** Ids of the instruments whose configurations are needed. */
   readonly instruments: readonly string[];
@@ -41,32 +41,32 @@ export function requirementsFor(as: Holder["as"], configuration: InstrumentConfi
  * rewards that is, only the configurations tell. Not to be called where everything
  * is at hand: the rules look for one contract after the other.
  */
-export function foresee(view: View, wanted: Wanted): void {
-  view.foresee(() => known(wanted));
-  view.foresee(() => told(view, wanted));
+export function prefetch(view: View, plan: PrefetchPlan): void {
+  view.prefetch(() => known(plan));
+  view.prefetch(() => told(view, plan));
 }
 
-function* known({ registrar, ...wanted }: Wanted): Generator<Question> {
-  for (const id of wanted.instruments) yield { kind: instrumentConfiguration, key: keys.instrument(registrar, id) };
-  for (const contractId of wanted.lockedHoldings) yield { kind: holding, contractId };
-  if (wanted.transferRule) yield { kind: transferRule, key: keys.transferRule(registrar) };
-  if (wanted.resultContracts) yield { kind: registrarService, key: keys.service(registrar) };
+function* known({ registrar, ...wanted }: PrefetchPlan): Generator<ContractLookup> {
+  for (const id of wanted.instruments) yield { template: instrumentConfiguration, indexKey: indexKeys.instrument(registrar, id) };
+  for (const contractId of wanted.lockedHoldings) yield { template: holding, contractId };
+  if (wanted.transferRule) yield { template: transferRule, indexKey: indexKeys.transferRule(registrar) };
+  if (wanted.resultContracts) yield { template: registrarService, indexKey: indexKeys.service(registrar) };
 }
 
 /** What some candidate for the configuration of an instrument names. */
-function* told(view: View, { registrar, instruments, holders, rewards, providers }: Wanted): Generator<Question> {
-  const configurationsOf = (id: string) => view.byKey(instrumentConfiguration, keys.instrument(registrar, id));
+function* told(view: View, { registrar, instruments, holders, rewards, providers }: PrefetchPlan): Generator<ContractLookup> {
+  const configurationsOf = (id: string) => view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, id));
   const issuers = holders.flatMap(({ party, as, instruments: held }) =>
     held
       .flatMap((id) => configurationsOf(id))
-      .flatMap(({ facts }) => requirementsFor(as, facts))
-      .map(({ issuer }) => keys.credential(party, issuer)),
+      .flatMap(({ fields }) => requirementsFor(as, fields))
+      .map(({ issuer }) => indexKeys.credential(party, issuer)),
   );
-  for (const key of new Set(issuers)) yield { kind: credential, key };
+  for (const indexKey of new Set(issuers)) yield { template: credential, indexKey };
   if (!rewards) return;
-  const named = instruments.flatMap((id) => configurationsOf(id)).map(({ facts }) => facts.provider);
+  const named = instruments.flatMap((id) => configurationsOf(id)).map(({ fields }) => fields.provider);
   for (const provider of new Set(providers.length > 0 ? providers : named)) {
-    yield { kind: appRewardConfiguration, key: keys.appReward(provider) };
-    yield { kind: featuredAppRight, key: keys.featuredAppRight(provider) };
+    yield { template: appRewardConfiguration, indexKey: indexKeys.appReward(provider) };
+    yield { template: featuredAppRight, indexKey: indexKeys.featuredAppRight(provider) };
   }
 }

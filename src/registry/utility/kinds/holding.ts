@@ -1,19 +1,19 @@
-import type { Kind } from "../../../store/store.js";
-import { Fields } from "../../fields.js";
-import { units } from "../../decimal.js";
-import { keys } from "./keys.js";
+import type { Template } from "../../../store/store.js";
+import { JsonReader } from "../../fields.js";
+import { decimalField } from "../../decimal.js";
+import { indexKeys } from "./keys.js";
 
 /** Only locked holdings are ever disclosed, and a lock never changes: the others are counted at most. */
-export const holding: Kind<null> = {
+export const holding: Template<null> = {
   packageName: "utility-registry-holding-v0",
-  entity: "Utility.Registry.Holding.V0.Holding:Holding",
-  read(payload) {
-    const locked = new Fields(payload, "").optionalObject("lock") !== undefined;
-    return locked ? { facts: null, keys: [] } : undefined;
+  qualifiedName: "Utility.Registry.Holding.V0.Holding:Holding",
+  parse(payload) {
+    const locked = new JsonReader(payload, "").optionalObject("lock") !== undefined;
+    return locked ? { fields: null, indexKeys: [] } : undefined;
   },
-  share(payload) {
-    const fields = new Fields(payload, "");
+  supplyContribution(payload) {
+    const fields = new JsonReader(payload, "");
     const id = fields.object("instrument").id("id");
-    return { sum: keys.supply(fields.id("registrar"), id), amount: units(fields, "amount") };
+    return { sum: indexKeys.supply(fields.id("registrar"), id), amount: decimalField(fields, "amount") };
   },
 };

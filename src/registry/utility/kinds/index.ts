@@ -1,4 +1,4 @@
-import type { Kind } from "../../../store/store.js";
+import type { Template } from "../../../store/store.js";
 import { holding } from "./holding.js";
 import { burnOffer, burnRequest, dvpLegAllocation, mintOffer, mintRequest, transferOffer } from "./instructions.js";
 import { instrumentConfiguration } from "./instruments.js";
@@ -12,7 +12,7 @@ import {
 } from "./services.js";
 
 /** Every kind of contract that the Registry Utility's rules ask for. */
-export const kinds: readonly Kind[] = [
+export const templates: readonly Template[] = [
   allocationFactory,
   registrarService,
   instrumentConfiguration,

@@ -1,6 +1,6 @@
 /** The contracts on which choices are exercised. */
-import type { Fields } from "../../fields.js";
-import { kind } from "./kind.js";
+import type { JsonReader } from "../../fields.js";
+import { defineTemplate } from "./kind.js";
 
 /** A contract on which a choice is exercised, and whose instrument has an admin. */
 export interface Instruction {
@@ -18,7 +18,7 @@ export interface Instruction {
   readonly lockedHolding: string | undefined;
 }
 
-export const transferOffer = kind(
+export const transferOffer = defineTemplate(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Model.Transfer:TransferOffer",
   (payload): Instruction => {
@@ -36,7 +36,7 @@ export const transferOffer = kind(
   },
 );
 
-export const dvpLegAllocation = kind(
+export const dvpLegAllocation = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Holding.Allocation:DvpLegAllocation",
   (payload): Instruction => {
@@ -65,9 +65,9 @@ export const burnRequest = issuance("Utility.Registry.App.V0.Model.Burn:BurnRequ
 function issuance(
   entity: string,
   terms: "mint" | "burn",
-  lockedHolding: (payload: Fields) => string | undefined = () => undefined,
+  lockedHolding: (payload: JsonReader) => string | undefined = () => undefined,
 ) {
-  return kind("utility-registry-app-v0", entity, (payload): Instruction => {
+  return defineTemplate("utility-registry-app-v0", entity, (payload): Instruction => {
     const fields = payload.object(terms);
     const instrument = fields.object("instrumentId");
     return {

@@ -1,9 +1,9 @@
-import type { Fields } from "../../fields.js";
+import type { JsonReader } from "../../fields.js";
 import type { InstrumentConfiguration, InstrumentIdentifier, Requirement } from "../../registry.js";
-import { keys } from "./keys.js";
-import { kind } from "./kind.js";
+import { indexKeys } from "./keys.js";
+import { defineTemplate } from "./kind.js";
 
-export const instrumentConfiguration = kind(
+export const instrumentConfiguration = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
   (payload): InstrumentConfiguration => ({
@@ -17,16 +17,16 @@ export const instrumentConfiguration = kind(
   }),
   ({ registrar, defaultIdentifier, additionalIdentifiers }) => {
     const ids = new Set([defaultIdentifier, ...additionalIdentifiers].map(({ id }) => id));
-    return [keys.instruments(registrar), ...[...ids].map((id) => keys.instrument(registrar, id))];
+    return [indexKeys.instruments(registrar), ...[...ids].map((id) => indexKeys.instrument(registrar, id))];
   },
 );
 
-function identifier(fields: Fields): InstrumentIdentifier {
+function identifier(fields: JsonReader): InstrumentIdentifier {
   return { source: fields.text("source"), id: fields.text("id"), scheme: fields.text("scheme") };
 }
 
 /** A claim asked for is a Daml pair: `{_1: property, _2: value}`. */
-function requirement(fields: Fields): Requirement {
+function requirement(fields: JsonReader): Requirement {
   return {
     issuer: fields.id("issuer"),
     requiredClaims: fields

@@ -1,4 +1,4 @@
-import { key } from "../../../store/store.js";
+import { indexKey } from "../../../store/store.js";
 
 /** How many keys are kept of each sort: they are long, and to put one together costs more than to look it up. */
 const MOST = 10_000;
@@ -6,7 +6,7 @@ const MOST = 10_000;
 const LONGEST = 300;
 
 /** The keys under which the rules look, one for each way of asking. */
-export const keys = {
+export const indexKeys = {
   factory: ofOne("factory"),
   service: ofOne("service"),
   instrument: ofTwo("instrument", "first"),
@@ -25,13 +25,13 @@ export const keys = {
 function ofOne(index: string): (value: string) => string {
   const known = new Map<string, string>();
   let last = "";
-  let lastMade = key(index, last);
+  let lastMade = indexKey(index, last);
   return (value) => {
     if (value === last) return lastMade;
-    if (value.length > LONGEST) return key(index, value);
+    if (value.length > LONGEST) return indexKey(index, value);
     let made = known.get(value);
     if (made === undefined) {
-      made = key(index, value);
+      made = indexKey(index, value);
       if (known.size >= MOST) known.clear();
       known.set(value, made);
     }
@@ -48,7 +48,7 @@ function ofTwo(index: string, common: "first" | "second"): (first: string, secon
   let last = "";
   let ofLast = new Map<string, string>();
   return (first, second) => {
-    if (first.length + second.length > 2 * LONGEST) return key(index, first, second);
+    if (first.length + second.length > 2 * LONGEST) return indexKey(index, first, second);
     const [shared, other] = common === "first" ? [first, second] : [second, first];
     if (shared !== last) {
       ofLast = known.get(shared) ?? new Map<string, string>();
@@ -61,7 +61,7 @@ function ofTwo(index: string, common: "first" | "second"): (first: string, secon
       ofLast.clear();
       size = 0;
     }
-    const made = key(index, first, second);
+    const made = indexKey(index, first, second);
     known.set(shared, ofLast.set(other, made));
     size++;
     return made;

@@ -1,22 +1,22 @@
-import type { JsonObject, Kind } from "../../../store/store.js";
-import { Fields } from "../../fields.js";
+import type { JsonObject, Template } from "../../../store/store.js";
+import { JsonReader } from "../../fields.js";
 
 /**
  * A kind that keeps every contract of it. Package name and entity are those of
  * the page "How a choice context is built".
  */
-export function kind<F>(
+export function defineTemplate<F>(
   packageName: string,
-  entity: string,
-  read: (payload: Fields) => F,
+  qualifiedName: string,
+  read: (payload: JsonReader) => F,
   keysOf: (facts: F) => readonly string[] = () => [],
-): Kind<F> {
+): Template<F> {
   return {
     packageName,
-    entity,
-    read(payload: JsonObject) {
-      const facts = read(new Fields(payload, ""));
-      return { facts, keys: keysOf(facts) };
+    qualifiedName,
+    parse(payload: JsonObject) {
+      const fields = read(new JsonReader(payload, ""));
+      return { fields, indexKeys: keysOf(fields) };
     },
   };
 }

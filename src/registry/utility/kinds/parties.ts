@@ -1,8 +1,8 @@
 /** What a party holds: credentials, and approvals given beforehand. */
-import type { Fields } from "../../fields.js";
+import type { JsonReader } from "../../fields.js";
 import type { Claim } from "../../registry.js";
-import { keys } from "./keys.js";
-import { kind } from "./kind.js";
+import { indexKeys } from "./keys.js";
+import { defineTemplate } from "./kind.js";
 
 export interface Credential {
   readonly issuer: string;
@@ -15,7 +15,7 @@ export interface Credential {
   readonly claims: readonly Claim[];
 }
 
-export const credential = kind(
+export const credential = defineTemplate(
   "utility-credential-v0",
   "Utility.Credential.V0.Credential:Credential",
   (payload): Credential => ({
@@ -25,10 +25,10 @@ export const credential = kind(
     validUntil: payload.optionalTime("validUntil"),
     claims: shared(claimsOn(payload.id("holder"), payload.objects("claims"))),
   }),
-  ({ holder, issuer }) => [keys.credential(holder, issuer)],
+  ({ holder, issuer }) => [indexKeys.credential(holder, issuer)],
 );
 
-function claimsOn(holder: string, claims: readonly Fields[]): Claim[] {
+function claimsOn(holder: string, claims: readonly JsonReader[]): Claim[] {
   const read = claims.map((claim) => ({
     subject: claim.text("subject"),
     property: claim.text("property"),
@@ -58,7 +58,7 @@ export interface TransferPreapproval {
   readonly instrumentAllowances: readonly string[];
 }
 
-export const transferPreapproval = kind(
+export const transferPreapproval = defineTemplate(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Model.TransferPreapproval:TransferPreapproval",
   (payload): TransferPreapproval => ({
@@ -66,5 +66,5 @@ export const transferPreapproval = kind(
     instrumentAdmin: payload.id("instrumentAdmin"),
     instrumentAllowances: payload.objects("instrumentAllowances").map((allowance) => allowance.text("id")),
   }),
-  ({ receiver, instrumentAdmin }) => [keys.preapproval(receiver, instrumentAdmin)],
+  ({ receiver, instrumentAdmin }) => [indexKeys.preapproval(receiver, instrumentAdmin)],
 );

@@ -1,6 +1,6 @@
 /** What a registrar and its provider set up once: factories, rules, rewards. */
-import { keys } from "./keys.js";
-import { kind } from "./kind.js";
+import { indexKeys } from "./keys.js";
+import { defineTemplate } from "./kind.js";
 
 export interface AllocationFactory {
   /** Undefined where the factory names none: no rule needs it. */
@@ -9,7 +9,7 @@ export interface AllocationFactory {
   readonly registrar: string;
 }
 
-export const allocationFactory = kind(
+export const allocationFactory = defineTemplate(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
   (payload): AllocationFactory => ({
@@ -17,7 +17,7 @@ export const allocationFactory = kind(
     provider: payload.id("provider"),
     registrar: payload.id("registrar"),
   }),
-  ({ registrar }) => [keys.factory(registrar)],
+  ({ registrar }) => [indexKeys.factory(registrar)],
 );
 
 export interface RegistrarService {
@@ -26,25 +26,25 @@ export interface RegistrarService {
   readonly enableResultContracts: boolean | undefined;
 }
 
-export const registrarService = kind(
+export const registrarService = defineTemplate(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Service.Registrar:RegistrarService",
   (payload): RegistrarService => ({
     registrar: payload.id("registrar"),
     enableResultContracts: payload.optionalBool("enableResultContracts"),
   }),
-  ({ registrar }) => [keys.service(registrar)],
+  ({ registrar }) => [indexKeys.service(registrar)],
 );
 
 export interface TransferRule {
   readonly registrar: string;
 }
 
-export const transferRule = kind(
+export const transferRule = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Rule.Transfer:TransferRule",
   (payload): TransferRule => ({ registrar: payload.id("registrar") }),
-  ({ registrar }) => [keys.transferRule(registrar)],
+  ({ registrar }) => [indexKeys.transferRule(registrar)],
 );
 
 export interface AppRewardConfiguration {
@@ -53,14 +53,14 @@ export interface AppRewardConfiguration {
   readonly dso: string | undefined;
 }
 
-export const appRewardConfiguration = kind(
+export const appRewardConfiguration = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Configuration.AppReward:AppRewardConfiguration",
   (payload): AppRewardConfiguration => ({
     provider: payload.id("provider"),
     dso: payload.optionalObject("details")?.optionalId("dso"),
   }),
-  ({ provider }) => [keys.appReward(provider)],
+  ({ provider }) => [indexKeys.appReward(provider)],
 );
 
 export interface FeaturedAppRight {
@@ -68,9 +68,9 @@ export interface FeaturedAppRight {
   readonly provider: string;
 }
 
-export const featuredAppRight = kind(
+export const featuredAppRight = defineTemplate(
   "splice-amulet",
   "Splice.Amulet:FeaturedAppRight",
   (payload): FeaturedAppRight => ({ dso: payload.id("dso"), provider: payload.id("provider") }),
-  ({ provider }) => [keys.featuredAppRight(provider)],
+  ({ provider }) => [indexKeys.featuredAppRight(provider)],
 );

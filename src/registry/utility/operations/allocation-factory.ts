@@ -1,4 +1,4 @@
-import type { FactoryAnswer, FactoryQuestion, Scene } from "../../registry.js";
+import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../registry.js";
 import type { Entry } from "../context/entries.js";
 import { allocationArguments } from "./arguments.js";
 import { factoryWith } from "./factory.js";
@@ -7,8 +7,8 @@ import { checkSize, type SettlementLimits } from "./settlement-limits.js";
 const entries: readonly Entry[] = ["instrument-configuration", "sender-credentials"];
 
 /** The factory of an allocation (`AllocationFactory_Allocate`). The holdings that the arguments name are not looked at. */
-export function allocationFactory(scene: Scene, question: FactoryQuestion, limits: SettlementLimits): FactoryAnswer {
-  const { sender, instruments, sent, sides } = allocationArguments(question);
+export function allocationFactory(context: RequestContext, query: FactoryQuery, limits: SettlementLimits): FactoryAnswer {
+  const { sender, instruments, sent, sides } = allocationArguments(query);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
-  return factoryWith(scene, question.registrar, entries, { instruments, sender, sent });
+  return factoryWith(context, query.registrar, entries, { instruments, sender, sent });
 }

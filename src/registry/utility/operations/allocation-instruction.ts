@@ -1,10 +1,10 @@
 import { invalid } from "../../errors.js";
-import type { ChoiceQuestion, Scene } from "../../registry.js";
-import { factoriesOf } from "./found.js";
+import type { ChoiceQuery, RequestContext } from "../../registry.js";
+import { requireFactories } from "./found.js";
 
 /** Always throws: an allocation is made at once, so no instruction to make one is ever pending. */
-export function allocationInstruction({ view }: Scene, { registrar = "", contractId }: ChoiceQuestion): never {
-  factoriesOf(view, registrar);
+export function allocationInstruction({ view }: RequestContext, { registrar = "", contractId }: ChoiceQuery): never {
+  requireFactories(view, registrar);
   throw invalid(
     `${contractId} cannot be an allocation instruction: this registry has none that are pending, ` +
       "since the allocation factory makes an allocation at once",

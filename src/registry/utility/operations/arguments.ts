@@ -5,8 +5,8 @@
  */
 import { type Account, accountOf, partyOf } from "../../accounts.js";
 import { invalid } from "../../errors.js";
-import { Fields } from "../../fields.js";
-import type { FactoryQuestion } from "../../registry.js";
+import { JsonReader } from "../../fields.js";
+import type { FactoryQuery } from "../../registry.js";
 
 export interface TransferArguments {
   readonly sender: string;
@@ -37,16 +37,16 @@ export interface Leg {
   readonly instrumentId: string;
 }
 
-export function transferArguments({ registrar, choiceArguments }: FactoryQuestion): TransferArguments {
-  const fields = new Fields(choiceArguments, "choiceArguments");
+export function transferArguments({ registrar, choiceArguments }: FactoryQuery): TransferArguments {
+  const fields = new JsonReader(choiceArguments, "choiceArguments");
   mustBe(registrar, fields, "expectedAdmin");
   const transfer = fields.object("transfer");
   const instrumentId = instrumentOf(registrar, transfer);
   return { sender: partyOf(transfer, "sender"), receiver: partyOf(transfer, "receiver"), instrumentId };
 }
 
-export function allocationArguments({ registrar, choiceArguments }: FactoryQuestion): AllocationArguments {
-  const fields = new Fields(choiceArguments, "choiceArguments");
+export function allocationArguments({ registrar, choiceArguments }: FactoryQuery): AllocationArguments {
+  const fields = new JsonReader(choiceArguments, "choiceArguments");
   mustBe(registrar, fields, "expectedAdmin");
   const allocation = fields.object("allocation");
   if (allocation.raw("transferLegSides") === undefined) {
@@ -71,13 +71,13 @@ export function allocationArguments({ registrar, choiceArguments }: FactoryQuest
 }
 
 /** An allocation of version 1 is for one leg. */
-function legOf(registrar: string, leg: Fields): AllocationArguments {
+function legOf(registrar: string, leg: JsonReader): AllocationArguments {
   const instruments = [instrumentOf(registrar, leg)];
   return { sender: partyOf(leg, "sender"), instruments, sent: instruments, sides: 1 };
 }
 
-export function settlementArguments({ registrar, choiceArguments }: FactoryQuestion): SettlementArguments {
-  const fields = new Fields(choiceArguments, "choiceArguments");
+export function settlementArguments({ registrar, choiceArguments }: FactoryQuery): SettlementArguments {
+  const fields = new JsonReader(choiceArguments, "choiceArguments");
   mustBe(registrar, fields, "expectedAdmin");
   const legs = fields.objects("transferLegs").map((leg) => ({
     sender: accountOf(leg.object("sender")),
@@ -90,7 +90,7 @@ export function settlementArguments({ registrar, choiceArguments }: FactoryQuest
 }
 
 /** The id of an instrument whose admin has to be the registrar. */
-function instrumentOf(registrar: string, fields: Fields): string {
+function instrumentOf(registrar: string, fields: JsonReader): string {
   const instrument = fields.object("instrumentId");
   const id = instrument.id("id");
   instrument.id("admin");
@@ -99,7 +99,7 @@ function instrumentOf(registrar: string, fields: Fields): string {
 }
 
 /** An admin that the arguments name has to be the registrar of the path. */
-function mustBe(registrar: string, fields: Fields, name: string): void {
+function mustBe(registrar: string, fields: JsonReader, name: string): void {
   const named = fields.optionalId(name);
   if (named !== undefined && named !== registrar) {
     throw invalid(

@@ -1,31 +1,31 @@
-import type { ChoiceQuestion, ContextAnswer, Scene } from "../../registry.js";
-import { Draft } from "../context/draft.js";
-import { wantedFor, writeEntries } from "../context/entries.js";
-import { settledOn } from "../evidence/candidates.js";
-import { Site } from "../evidence/site.js";
-import { foresee } from "../evidence/wanted.js";
+import type { ChoiceQuery, ContextAnswer, RequestContext } from "../../registry.js";
+import { ChoiceContextBuilder } from "../context/draft.js";
+import { prefetchPlan, writeEntries } from "../context/entries.js";
+import { requireSynchronizer } from "../evidence/candidates.js";
+import { ContractSelector } from "../evidence/site.js";
+import { prefetch } from "../evidence/wanted.js";
 import type { ChoiceRule } from "./choice-rules.js";
-import { instructionOf } from "./found.js";
+import { requireInstruction } from "./found.js";
 
 /** The context of a choice on one instruction, with the instruction's locked holding disclosed. */
 export function choiceContext(
-  { view, now }: Scene,
-  { noun, kind, entries, lenient, bareNames }: ChoiceRule,
-  { registrar, contractId }: ChoiceQuestion,
+  { view, now }: RequestContext,
+  { label, template, entries, allowMissing, legacyAliases }: ChoiceRule,
+  { registrar, contractId }: ChoiceQuery,
 ): ContextAnswer {
-  const instruction = instructionOf(registrar, noun, contractId, view.byId(kind, contractId));
-  const { admin, instrumentId, lockedHolding, provider, sender, receiver, issuers } = instruction.facts;
+  const instruction = requireInstruction(registrar, label, contractId, view.byId(template, contractId));
+  const { admin, instrumentId, lockedHolding, provider, sender, receiver, issuers } = instruction.fields;
   const subject = { instruments: [instrumentId], provider, sender, receiver, issuers };
-  const synchronizer = settledOn(instruction, `the ${noun}`);
+  const synchronizer = requireSynchronizer(instruction, `the ${label}`);
 
-  if (view.fetches) {
+  if (view.wantsPrefetch) {
     const lockedHoldings = lockedHolding === undefined ? [] : [lockedHolding];
-    foresee(view, { ...wantedFor(entries, admin, subject), lockedHoldings });
+    prefetch(view, { ...prefetchPlan(entries, admin, subject), lockedHoldings });
   }
-  const draft = new Draft(bareNames);
-  const site = new Site({ view, registrar: admin, synchronizer, now, lenient });
-  writeEntries(entries, draft, site, subject);
-  const held = lockedHolding === undefined ? undefined : site.lockedHolding(lockedHolding);
-  if (held !== undefined) draft.disclose(held);
-  return draft.finish();
+  const builder = new ChoiceContextBuilder(legacyAliases);
+  const selector = new ContractSelector({ view, registrar: admin, synchronizer, now, allowMissing });
+  writeEntries(entries, builder, selector, subject);
+  const held = lockedHolding === undefined ? undefined : selector.lockedHolding(lockedHolding);
+  if (held !== undefined) builder.disclose(held);
+  return builder.build();
 }

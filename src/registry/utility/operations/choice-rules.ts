@@ -1,5 +1,5 @@
 /** Every choice on an instruction, as a line of the page's table of operations. */
-import type { Kind } from "../../../store/store.js";
+import type { Template } from "../../../store/store.js";
 import type { Choice, IssuanceChoice } from "../../registry.js";
 import { acceptTransfer, type Entry } from "../context/entries.js";
 import {
@@ -14,23 +14,23 @@ import {
 
 export interface ChoiceRule {
   /** What messages call the instruction. */
-  readonly noun: string;
-  readonly kind: Kind<Instruction>;
+  readonly label: string;
+  readonly template: Template<Instruction>;
   readonly entries: readonly Entry[];
   /** Whether the choice lets a party out: then only the instruction itself has to be there. */
-  readonly lenient: boolean;
+  readonly allowMissing: boolean;
   /** Whether entries stand under their bare names too. */
-  readonly bareNames: boolean;
+  readonly legacyAliases: boolean;
 }
 
-const transfer = { noun: "transfer instruction", kind: transferOffer, bareNames: true };
-const allocation = { noun: "allocation", kind: dvpLegAllocation, bareNames: false };
-const mintOffered = { noun: "mint offer", kind: mintOffer, bareNames: false };
-const mintRequested = { noun: "mint request", kind: mintRequest, bareNames: false };
-const burnOffered = { noun: "burn offer", kind: burnOffer, bareNames: false };
-const burnRequested = { noun: "burn request", kind: burnRequest, bareNames: false };
+const transfer = { label: "transfer instruction", template: transferOffer, legacyAliases: true };
+const allocation = { label: "allocation", template: dvpLegAllocation, legacyAliases: false };
+const mintOffered = { label: "mint offer", template: mintOffer, legacyAliases: false };
+const mintRequested = { label: "mint request", template: mintRequest, legacyAliases: false };
+const burnOffered = { label: "burn offer", template: burnOffer, legacyAliases: false };
+const burnRequested = { label: "burn request", template: burnRequest, legacyAliases: false };
 
-const move = { entries: acceptTransfer, lenient: false };
+const move = { entries: acceptTransfer, allowMissing: false };
 const issue = {
   entries: [
     "instrument-configuration",
@@ -39,12 +39,12 @@ const issue = {
     "featured-app-right",
     "enable-result-contracts",
   ] as const satisfies Entry[],
-  lenient: false,
+  allowMissing: false,
 };
-const out = { entries: ["enable-result-contracts"] as const satisfies Entry[], lenient: true };
+const out = { entries: ["enable-result-contracts"] as const satisfies Entry[], allowMissing: true };
 const outOfTransfer = {
   entries: ["instrument-configuration", "enable-result-contracts"] as const satisfies Entry[],
-  lenient: true,
+  allowMissing: true,
 };
 
 /** The choices of the token standard. There are no pending allocation instructions: an allocation is made at once. */

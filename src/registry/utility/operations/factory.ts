@@ -1,36 +1,36 @@
-import type { FactoryAnswer, Scene } from "../../registry.js";
-import { Draft } from "../context/draft.js";
-import { type Entry, type Subject, wantedFor, writeEntries } from "../context/entries.js";
+import type { FactoryAnswer, RequestContext } from "../../registry.js";
+import { ChoiceContextBuilder } from "../context/draft.js";
+import { type Entry, type EntryInputs, prefetchPlan, writeEntries } from "../context/entries.js";
 import { onOneSynchronizer } from "../evidence/candidates.js";
-import { Site } from "../evidence/site.js";
-import { foresee } from "../evidence/wanted.js";
-import { factoriesOf } from "./found.js";
+import { ContractSelector } from "../evidence/site.js";
+import { prefetch } from "../evidence/wanted.js";
+import { requireFactories } from "./found.js";
 
 /** The registrar's AllocationFactory with the entries for a subject: all that most factories need. */
 export function factoryWith(
-  { view, now }: Scene,
+  { view, now }: RequestContext,
   registrar: string,
   entries: readonly Entry[],
-  subject: Subject,
+  inputs: EntryInputs,
 ): FactoryAnswer {
-  const factories = factoriesOf(view, registrar);
-  if (view.fetches) {
-    const providers = factories.map(({ facts }) => facts.provider);
-    foresee(view, { ...wantedFor(entries, registrar, subject), providers });
+  const factories = requireFactories(view, registrar);
+  if (view.wantsPrefetch) {
+    const providers = factories.map(({ fields }) => fields.provider);
+    prefetch(view, { ...prefetchPlan(entries, registrar, inputs), providers });
   }
-  const { instruments, sender, sent, receiver, issuers } = subject;
+  const { instruments, sender, sent, receiver, issuers } = inputs;
   const name = () => `the AllocationFactory of registrar ${registrar}`;
   return onOneSynchronizer(factories, name, (factory, synchronizer) => {
-    const draft = new Draft(false);
-    const site = new Site({ view, registrar, synchronizer, now, lenient: false });
-    writeEntries(entries, draft, site, {
+    const builder = new ChoiceContextBuilder(false);
+    const selector = new ContractSelector({ view, registrar, synchronizer, now, allowMissing: false });
+    writeEntries(entries, builder, selector, {
       instruments,
-      provider: factory.facts.provider,
+      provider: factory.fields.provider,
       sender,
       sent,
       receiver,
       issuers,
     });
-    return draft.finishFor(factory);
+    return builder.buildForFactory(factory);
   });
 }

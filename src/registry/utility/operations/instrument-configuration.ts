@@ -1,18 +1,18 @@
 import type { Contract } from "../../../store/store.js";
 import { notFound } from "../../errors.js";
-import type { InstrumentConfiguration, InstrumentIdentifier, InstrumentQuestion, Scene } from "../../registry.js";
-import { isMoving, onOneSynchronizer } from "../evidence/candidates.js";
+import type { InstrumentConfiguration, InstrumentIdentifier, InstrumentQuery, RequestContext } from "../../registry.js";
+import { isInReassignment, onOneSynchronizer } from "../evidence/candidates.js";
 import { instrumentConfiguration as configurationKind } from "../kinds/instruments.js";
-import { keys } from "../kinds/keys.js";
+import { indexKeys } from "../kinds/keys.js";
 
 /** The newest configuration of an instrument by its default identifier or an additional one. */
 export function instrumentConfiguration(
-  { view }: Scene,
-  { registrar, identifier }: InstrumentQuestion,
+  { view }: RequestContext,
+  { registrar, identifier }: InstrumentQuery,
 ): Contract<InstrumentConfiguration> {
-  const found = view.byKey(configurationKind, keys.instrument(registrar, identifier.id));
-  const matching = found.filter(({ facts }) =>
-    [facts.defaultIdentifier, ...facts.additionalIdentifiers].some((known) => isSame(known, identifier)),
+  const found = view.byKey(configurationKind, indexKeys.instrument(registrar, identifier.id));
+  const matching = found.filter(({ fields }) =>
+    [fields.defaultIdentifier, ...fields.additionalIdentifiers].some((known) => isSame(known, identifier)),
   );
   const { source, id, scheme } = identifier;
   const name = `the InstrumentConfiguration of registrar ${registrar} for source "${source}", id "${id}", scheme "${scheme}"`;
@@ -25,13 +25,13 @@ export function instrumentConfiguration(
 }
 
 /** Of each default identifier of each registrar the newest configuration that is on a synchronizer, by registrar and id. */
-export function instrumentConfigurations({ view }: Scene): Contract<InstrumentConfiguration>[] {
+export function instrumentConfigurations({ view }: RequestContext): Contract<InstrumentConfiguration>[] {
   const newest = new Map<string, Contract<InstrumentConfiguration>>();
   for (const configuration of view.all(configurationKind)) {
-    const { registrar, defaultIdentifier } = configuration.facts;
+    const { registrar, defaultIdentifier } = configuration.fields;
     const { source, id, scheme } = defaultIdentifier;
     const name = JSON.stringify([registrar, id, source, scheme]);
-    if (!isMoving(configuration) && !newest.has(name)) newest.set(name, configuration);
+    if (!isInReassignment(configuration) && !newest.has(name)) newest.set(name, configuration);
   }
   return [...newest].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, configuration]) => configuration);
 }

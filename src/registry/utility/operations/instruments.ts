@@ -1,32 +1,32 @@
 import type { Contract } from "../../../store/store.js";
 import { decimalText } from "../../decimal.js";
-import type { Instrument, InstrumentConfiguration, Scene, Supply } from "../../registry.js";
+import type { Instrument, InstrumentConfiguration, RequestContext, Supply } from "../../registry.js";
 import { instrumentConfiguration } from "../kinds/instruments.js";
-import { keys } from "../kinds/keys.js";
-import { askFactories, factoriesOf } from "./found.js";
+import { indexKeys } from "../kinds/keys.js";
+import { factoriesLookup, requireFactories } from "./found.js";
 
 /** The instruments of a registrar: of several configurations for one id the newest. Where they are assigned does not matter here. */
-export function instruments({ view }: Scene, registrar: string): Instrument[] {
-  const key = keys.instruments(registrar);
-  view.foresee(() => [askFactories(registrar), { kind: instrumentConfiguration, key }]);
-  factoriesOf(view, registrar);
+export function instruments({ view }: RequestContext, registrar: string): Instrument[] {
+  const indexKey = indexKeys.instruments(registrar);
+  view.prefetch(() => [factoriesLookup(registrar), { template: instrumentConfiguration, indexKey }]);
+  requireFactories(view, registrar);
   const byId = new Map<string, Contract<InstrumentConfiguration>>();
-  for (const configuration of view.byKey(instrumentConfiguration, key)) {
-    const { id } = configuration.facts.defaultIdentifier;
+  for (const configuration of view.byKey(instrumentConfiguration, indexKey)) {
+    const { id } = configuration.fields.defaultIdentifier;
     if (!byId.has(id)) byId.set(id, configuration);
   }
   // An id that is an instrument's own is no other's, whoever claims it besides.
-  return [...byId].map(([id, { facts }]) => ({
+  return [...byId].map(([id, { fields }]) => ({
     id,
-    otherIds: [...new Set(facts.additionalIdentifiers.map((other) => other.id))].filter((other) => !byId.has(other)),
+    otherIds: [...new Set(fields.additionalIdentifiers.map((other) => other.id))].filter((other) => !byId.has(other)),
   }));
 }
 
 /** The sum of the holdings of each instrument, whichever of its ids they name. */
-export function totalSupply({ view }: Scene, registrar: string, listed: readonly Instrument[]): (Supply | undefined)[] {
+export function totalSupply({ view }: RequestContext, registrar: string, listed: readonly Instrument[]): (Supply | undefined)[] {
   const { asOf } = view;
   if (asOf === undefined) return listed.map(() => undefined);
-  const names = listed.map(({ id, otherIds }) => [id, ...otherIds].map((one) => keys.supply(registrar, one)));
+  const names = listed.map(({ id, otherIds }) => [id, ...otherIds].map((one) => indexKeys.supply(registrar, one)));
   const sums = view.sums(names.flat());
   let next = 0;
   return names.map(({ length }) => {

@@ -1,4 +1,4 @@
-import type { FactoryAnswer, IssuanceQuestion, Scene } from "../../registry.js";
+import type { FactoryAnswer, IssuanceQuery, RequestContext } from "../../registry.js";
 import type { Entry } from "../context/entries.js";
 import { factoryWith } from "./factory.js";
 
@@ -6,19 +6,19 @@ const create: readonly Entry[] = ["instrument-configuration", "issuer-credential
 const burnMint: readonly Entry[] = [...create, "app-reward-configuration", "featured-app-right"];
 
 /** The factory for making an offer or a request to mint or burn: all four need the same. */
-export function issuanceFactory(scene: Scene, question: IssuanceQuestion): FactoryAnswer {
-  return answer(scene, question, create);
+export function issuanceFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer {
+  return answer(context, query, create);
 }
 
 /** The factory for burning and minting at once. */
-export function burnMintFactory(scene: Scene, question: IssuanceQuestion): FactoryAnswer {
-  return answer(scene, question, burnMint);
+export function burnMintFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer {
+  return answer(context, query, burnMint);
 }
 
 function answer(
-  scene: Scene,
-  { registrar, instrumentId, holders }: IssuanceQuestion,
+  context: RequestContext,
+  { registrar, instrumentId, holders }: IssuanceQuery,
   entries: readonly Entry[],
 ): FactoryAnswer {
-  return factoryWith(scene, registrar, entries, { instruments: [instrumentId], issuers: [...new Set(holders)] });
+  return factoryWith(context, registrar, entries, { instruments: [instrumentId], issuers: [...new Set(holders)] });
 }

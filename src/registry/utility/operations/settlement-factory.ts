@@ -1,12 +1,12 @@
-import type { FactoryAnswer, FactoryQuestion, Scene } from "../../registry.js";
-import { Draft, entryName } from "../context/draft.js";
-import { type Entry, wantedFor, writeConfigurations, writeEntries } from "../context/entries.js";
+import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../registry.js";
+import { ChoiceContextBuilder, entryName } from "../context/draft.js";
+import { type Entry, prefetchPlan, writeConfigurations, writeEntries } from "../context/entries.js";
 import { missingOn, onOneSynchronizer } from "../evidence/candidates.js";
-import { Site } from "../evidence/site.js";
-import { foresee, type Holder } from "../evidence/wanted.js";
+import { ContractSelector } from "../evidence/site.js";
+import { prefetch, type Holder } from "../evidence/wanted.js";
 import { dvpLegAllocation } from "../kinds/instructions.js";
 import { type Leg, settlementArguments } from "./arguments.js";
-import { askFactories, factoriesOf, instructionOf } from "./found.js";
+import { factoriesLookup, requireFactories, requireInstruction } from "./found.js";
 import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
 
 const holderCredentials = entryName("holder-credentials");
@@ -16,66 +16,66 @@ const services: readonly Entry[] = ["transfer-rule", "app-reward-configuration",
 
 /** The factory for settling many allocations in one batch (`SettlementFactory_SettleBatch`). */
 export function settlementFactory(
-  { view, now }: Scene,
-  question: FactoryQuestion,
+  { view, now }: RequestContext,
+  query: FactoryQuery,
   limits: SettlementLimits,
 ): FactoryAnswer {
-  const { registrar } = question;
-  const settlement = settlementArguments(question);
+  const { registrar } = query;
+  const settlement = settlementArguments(query);
   checkSettlement(settlement, limits);
 
-  if (view.fetches) {
-    const allocations = settlement.allocations.map((contractId) => ({ kind: dvpLegAllocation, contractId }));
-    view.foresee(() => [askFactories(registrar), ...allocations]);
+  if (view.wantsPrefetch) {
+    const allocations = settlement.allocations.map((contractId) => ({ template: dvpLegAllocation, contractId }));
+    view.prefetch(() => [factoriesLookup(registrar), ...allocations]);
   }
-  const factories = factoriesOf(view, registrar);
+  const factories = requireFactories(view, registrar);
   const allocations = settlement.allocations.map((id) =>
-    instructionOf(registrar, "allocation", id, view.byId(dvpLegAllocation, id)),
+    requireInstruction(registrar, "allocation", id, view.byId(dvpLegAllocation, id)),
   );
   const holders = accountHolders(settlement.legs);
   const instruments = [...new Set(settlement.legs.map(({ instrumentId }) => instrumentId))];
-  if (view.fetches) {
-    foresee(view, {
-      ...wantedFor(services, registrar, {}),
+  if (view.wantsPrefetch) {
+    prefetch(view, {
+      ...prefetchPlan(services, registrar, {}),
       instruments,
       holders,
-      providers: factories.map(({ facts }) => facts.provider),
-      lockedHoldings: allocations.flatMap(({ facts }) => facts.lockedHolding ?? []),
+      providers: factories.map(({ fields }) => fields.provider),
+      lockedHoldings: allocations.flatMap(({ fields }) => fields.lockedHolding ?? []),
     });
   }
 
   const name = () => `the AllocationFactory of registrar ${registrar}`;
   return onOneSynchronizer(factories, name, (factory, synchronizer): FactoryAnswer => {
-    const draft = new Draft(false);
-    const site = new Site({ view, registrar, synchronizer, now, lenient: false });
-    writeEntries(services, draft, site, { provider: factory.facts.provider });
-    writeInstruments(draft, site, instruments);
-    writeHolders(draft, site, holders);
-    draft.disclose(factory);
+    const builder = new ChoiceContextBuilder(false);
+    const selector = new ContractSelector({ view, registrar, synchronizer, now, allowMissing: false });
+    writeEntries(services, builder, selector, { provider: factory.fields.provider });
+    writeInstruments(builder, selector, instruments);
+    writeHolders(builder, selector, holders);
+    builder.disclose(factory);
     for (const allocation of allocations) {
       if (allocation.synchronizerId !== synchronizer)
         missingOn([allocation], synchronizer, `allocation ${allocation.contractId}`);
-      draft.disclose(allocation);
+      builder.disclose(allocation);
     }
-    for (const { facts } of allocations) {
-      const held = facts.lockedHolding === undefined ? undefined : site.lockedHolding(facts.lockedHolding);
-      if (held !== undefined) draft.disclose(held);
+    for (const { fields } of allocations) {
+      const held = fields.lockedHolding === undefined ? undefined : selector.lockedHolding(fields.lockedHolding);
+      if (held !== undefined) builder.disclose(held);
     }
-    return draft.finishFor(factory);
+    return builder.buildForFactory(factory);
   });
 }
 
-function writeInstruments(draft: Draft, site: Site, instruments: readonly string[]): void {
-  writeConfigurations(draft, site, instruments);
-  if (instruments.length === 1) writeEntries(["instrument-configuration"], draft, site, { instruments });
+function writeInstruments(builder: ChoiceContextBuilder, selector: ContractSelector, instruments: readonly string[]): void {
+  writeConfigurations(builder, selector, instruments);
+  if (instruments.length === 1) writeEntries(["instrument-configuration"], builder, selector, { instruments });
 }
 
-function writeHolders(draft: Draft, site: Site, holders: readonly Holder[]): void {
+function writeHolders(builder: ChoiceContextBuilder, selector: ContractSelector, holders: readonly Holder[]): void {
   const credentials = holders.map(({ party, as, instruments }) => ({
     name: party,
-    value: draft.referAll(site.credentials(party, as, instruments)),
+    value: builder.referenceAll(selector.credentials(party, as, instruments)),
   }));
-  draft.put(holderCredentials, { tag: "AV_Map", value: credentials });
+  builder.set(holderCredentials, { tag: "AV_Map", value: credentials });
 }
 
 /** Each party of an account with the instruments that it sends or receives. */

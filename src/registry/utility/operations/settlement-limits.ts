@@ -12,10 +12,10 @@ export interface SettlementLimits {
 }
 
 /** The page "The surface", section Limits: the least that a limit may be. */
-export const worstCase: SettlementLimits = { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 };
+export const MIN_SETTLEMENT_LIMITS: SettlementLimits = { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 };
 
 /** What is supported unless the operator asks for more. */
-export const defaultLimits: SettlementLimits = {
+export const DEFAULT_SETTLEMENT_LIMITS: SettlementLimits = {
   legs: 100,
   allocations: 100,
   instruments: 25,
@@ -27,14 +27,14 @@ export const defaultLimits: SettlementLimits = {
 export function checkSettlement(settlement: SettlementArguments, limits: SettlementLimits): void {
   const legs = settlement.legs.length;
   // Each leg has one instrument and two accounts, each of at most two parties: what that keeps within the limits is not counted.
-  const most = {
+  const max = {
     legs,
     allocations: settlement.allocations.length,
     instruments: legs,
     accounts: 2 * legs,
     parties: 4 * legs,
   };
-  if (!isWithin(most, limits)) checkSize("settlement", sizeOf(settlement), limits);
+  if (!isWithin(max, limits)) checkSize("settlement", sizeOf(settlement), limits);
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { Contract } from "../../../store/store.js";
-import type { FactoryQuestion, Scene, TransferFactoryAnswer, TransferKind } from "../../registry.js";
-import { Draft } from "../context/draft.js";
-import { acceptTransfer, type Entry, wantedFor, writeEntries } from "../context/entries.js";
+import type { FactoryQuery, RequestContext, TransferFactoryAnswer, TransferKind } from "../../registry.js";
+import { ChoiceContextBuilder } from "../context/draft.js";
+import { acceptTransfer, type Entry, prefetchPlan, writeEntries } from "../context/entries.js";
 import { onOneSynchronizer } from "../evidence/candidates.js";
-import { Site } from "../evidence/site.js";
-import { foresee } from "../evidence/wanted.js";
-import { keys } from "../kinds/keys.js";
+import { ContractSelector } from "../evidence/site.js";
+import { prefetch } from "../evidence/wanted.js";
+import { indexKeys } from "../kinds/keys.js";
 import { transferPreapproval } from "../kinds/parties.js";
 import { transferArguments } from "./arguments.js";
-import { askFactories, factoriesOf } from "./found.js";
+import { factoriesLookup, requireFactories } from "./found.js";
 
 /** The entries of each kind of transfer: one that happens at once needs what an acceptance needs. */
 const entriesOf: Record<TransferKind, readonly Entry[]> = {
@@ -23,32 +23,32 @@ const entriesOf: Record<TransferKind, readonly Entry[]> = {
  * arguments name are not looked at, so a client can ask before it has chosen
  * them.
  */
-export function transferFactory({ view, now }: Scene, question: FactoryQuestion): TransferFactoryAnswer {
-  const { registrar } = question;
-  const { sender, receiver, instrumentId } = transferArguments(question);
-  const preapprovalKey = keys.preapproval(receiver, registrar);
-  if (view.fetches) view.foresee(() => [askFactories(registrar), { kind: transferPreapproval, key: preapprovalKey }]);
-  const factories = factoriesOf(view, registrar);
+export function transferFactory({ view, now }: RequestContext, query: FactoryQuery): TransferFactoryAnswer {
+  const { registrar } = query;
+  const { sender, receiver, instrumentId } = transferArguments(query);
+  const preapprovalKey = indexKeys.preapproval(receiver, registrar);
+  if (view.wantsPrefetch) view.prefetch(() => [factoriesLookup(registrar), { template: transferPreapproval, indexKey: preapprovalKey }]);
+  const factories = requireFactories(view, registrar);
   const preapprovals = view
     .byKey(transferPreapproval, preapprovalKey)
     .filter(
-      ({ facts }) => facts.instrumentAllowances.length === 0 || facts.instrumentAllowances.includes(instrumentId),
+      ({ fields }) => fields.instrumentAllowances.length === 0 || fields.instrumentAllowances.includes(instrumentId),
     );
 
   const transferKind = sender === receiver ? "self" : preapprovals.length > 0 ? "direct" : "offer";
   const entries = entriesOf[transferKind];
   const instruments = [instrumentId];
-  if (view.fetches) {
-    foresee(view, {
-      ...wantedFor(entries, registrar, { instruments, sender, receiver }),
-      providers: transferKind === "direct" ? [] : factories.map(({ facts }) => facts.provider),
+  if (view.wantsPrefetch) {
+    prefetch(view, {
+      ...prefetchPlan(entries, registrar, { instruments, sender, receiver }),
+      providers: transferKind === "direct" ? [] : factories.map(({ fields }) => fields.provider),
     });
   }
   const answerWith = (home: Contract, synchronizer: string, provider: string | undefined): TransferFactoryAnswer => {
-    const draft = new Draft(true);
-    const site = new Site({ view, registrar, synchronizer, now, lenient: false });
-    writeEntries(entries, draft, site, { instruments, provider, sender, receiver });
-    const { factoryId, values, disclosed } = draft.finishFor(home);
+    const builder = new ChoiceContextBuilder(true);
+    const selector = new ContractSelector({ view, registrar, synchronizer, now, allowMissing: false });
+    writeEntries(entries, builder, selector, { instruments, provider, sender, receiver });
+    const { factoryId, values, disclosed } = builder.buildForFactory(home);
     return { factoryId, transferKind, values, disclosed };
   };
   return transferKind === "direct"
@@ -60,6 +60,6 @@ export function transferFactory({ view, now }: Scene, question: FactoryQuestion)
     : onOneSynchronizer(
         factories,
         () => `the AllocationFactory of registrar ${registrar}`,
-        (home, synchronizer) => answerWith(home, synchronizer, home.facts.provider),
+        (home, synchronizer) => answerWith(home, synchronizer, home.fields.provider),
       );
 }

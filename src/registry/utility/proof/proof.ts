@@ -1,14 +1,14 @@
 import type { JsonValue } from "../../../store/store.js";
 import { invalid } from "../../errors.js";
 import type { Created, Exercised, History, Update } from "../../history.js";
-import type { ProofQuestion, ProofStatus } from "../../registry.js";
+import type { ProofQuery, ProofStatus } from "../../registry.js";
 import { transferOffer } from "../kinds/instructions.js";
 import { transferPreapproval } from "../kinds/parties.js";
 import { allocationFactory } from "../kinds/services.js";
 import { type Terms, termsIn, termsOf } from "./terms.js";
 
 /** The contracts on which a transfer happens. */
-const kinds = [transferOffer, allocationFactory, transferPreapproval];
+const templates = [transferOffer, allocationFactory, transferPreapproval];
 
 const TRANSFER = "TransferFactory_Transfer";
 
@@ -17,10 +17,10 @@ const TRANSFER = "TransferFactory_Transfer";
  * nothing of it: an update that is not there, one that holds another transfer and
  * one that holds none are failures alike, and take equally long to tell.
  */
-export async function transferProof(history: History, { updateId, transfer }: ProofQuestion): Promise<ProofStatus> {
+export async function transferProof(history: History, { updateId, transfer }: ProofQuery): Promise<ProofStatus> {
   const asked = askedTerms(transfer);
-  const found = await history.again(async () => {
-    const update = await history.update({ updateId }, kinds);
+  const found = await history.pollUntil(async () => {
+    const update = await history.update({ updateId }, templates);
     if (update === undefined) return undefined;
     // A step behind the offer tells more than the offer, where one update holds both.
     return (await byStep(update, asked, history)) ?? byFactory(update, asked) ?? byOffer(update, asked);
@@ -33,7 +33,7 @@ async function byStep(update: Update, asked: Terms, history: History): Promise<P
   for (const event of update.events) {
     if (!isStep(event)) continue;
     const offer =
-      update.events.find(isCreationOf(event.contractId)) ?? (await history.creation(event.contractId, kinds));
+      update.events.find(isCreationOf(event.contractId)) ?? (await history.creation(event.contractId, templates));
     if (offer === undefined || !(await isOf(offer, asked, history))) continue;
     return outcome(event.result) ?? (event.choice.endsWith("_Accept") ? "Success" : "Failure");
   }
@@ -64,7 +64,7 @@ async function isOf(offer: Created, asked: Terms, history: History): Promise<boo
   const terms = termsIn(offer.payload);
   if (terms === undefined || terms.agreed !== asked.agreed) return false;
   if (isSame(terms, asked)) return true;
-  const origin = await history.update({ offset: offer.offset }, kinds);
+  const origin = await history.update({ offset: offer.offset }, templates);
   return origin !== undefined && byFactory(origin, asked, offer.contractId) !== undefined;
 }
 
@@ -72,7 +72,7 @@ const isSame = (terms: Terms | undefined, asked: Terms): boolean =>
   terms?.agreed === asked.agreed && terms.inputHoldingCids === asked.inputHoldingCids;
 
 const isStep = (event: Created | Exercised): event is Exercised =>
-  event.does === "exercise" && event.kind === transferOffer && event.consuming;
+  event.does === "exercise" && event.template === transferOffer && event.consuming;
 
 const isCreationOf =
   (contractId: string) =>
@@ -80,7 +80,7 @@ const isCreationOf =
     event.does === "create" && event.contractId === contractId;
 
 const isOffer = (event: Created | Exercised): event is Created =>
-  event.does === "create" && event.kind === transferOffer;
+  event.does === "create" && event.template === transferOffer;
 
 /** The outcomes of the standard's TransferInstructionResult, by their tags. */
 const outcomes: Readonly<Record<string, ProofStatus>> = {
@@ -103,7 +103,7 @@ function at(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
 }
 
-function askedTerms(transfer: ProofQuestion["transfer"]): Terms {
+function askedTerms(transfer: ProofQuery["transfer"]): Terms {
   try {
     return termsOf(transfer);
   } catch (error) {

@@ -1,8 +1,8 @@
 import type { JsonValue } from "../../../store/store.js";
-import { micros } from "../../../store/store.js";
+import { parseLedgerTime } from "../../../store/store.js";
 import { parseDecimal } from "../../decimal.js";
 import { partyOf } from "../../accounts.js";
-import { Fields } from "../../fields.js";
+import { JsonReader } from "../../fields.js";
 import type { TransferTerms } from "../../registry.js";
 
 /** A transfer in a form in which two can be compared, whatever they were written with. */
@@ -33,7 +33,7 @@ export function termsOf(transfer: TransferTerms): Terms {
 export function termsIn(value: JsonValue): Terms | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   try {
-    const transfer = new Fields(value, "").object("transfer");
+    const transfer = new JsonReader(value, "").object("transfer");
     const instrument = transfer.object("instrumentId");
     return termsOf({
       sender: partyOf(transfer, "sender"),
@@ -53,7 +53,7 @@ export function termsIn(value: JsonValue): Terms | undefined {
 function timeOf(name: string, text: string): number {
   try {
     // A caller may write UTC in another of its forms than the ledger does.
-    return micros(text.toUpperCase().replace(/[+-]00:00$/, "Z"));
+    return parseLedgerTime(text.toUpperCase().replace(/[+-]00:00$/, "Z"));
   } catch {
     throw new RangeError(name);
   }

@@ -1,25 +1,25 @@
 import type { Contract } from "../../store.js";
-import type { Name } from "../names.js";
+import type { LookupHash } from "../names.js";
 import type { Fetched, Version } from "./fetch.js";
-import { ByLookup, type Found, type Lookup, nameOf } from "./lookups.js";
+import { LookupMap, type LookupResult, type Lookup, hashOf } from "./lookups.js";
 
 /** Something that is kept. */
 interface Entry {
   readonly lookup: Lookup;
-  readonly name: Name;
-  readonly found: Found;
+  readonly name: LookupHash;
+  readonly found: LookupResult;
   /** Whether it was asked for since it was last considered to be let go. */
   used: boolean;
 }
 
 /** What has changed on the way from one version to another. */
-interface Step {
+interface Invalidation {
   readonly offset: number;
-  readonly touched: ReadonlySet<Name>;
+  readonly touched: ReadonlySet<LookupHash>;
 }
 
 /** No state yet: every one is newer. */
-export const noVersion: Version = { generation: 0, offset: 0, asOf: undefined };
+export const NO_VERSION: Version = { generation: 0, offset: 0, asOf: undefined };
 
 /** How many steps are remembered, for answers of the database that come late. */
 const STEPS = 200;
@@ -32,52 +32,52 @@ const CONTRACT_WEIGHT = 2_000;
  * version lets go of what it has touched, and of everything where it is not
  * known what that is.
  */
-export class Cache {
-  readonly #most: number;
-  readonly #entries = new ByLookup<Entry>();
+export class ReplicaCache {
+  readonly #max: number;
+  readonly #entries = new LookupMap<Entry>();
   /** In the order in which they are considered to be let go. */
   readonly #queue = new Set<Entry>();
-  readonly #byName = new Map<Name, Entry>();
+  readonly #byName = new Map<LookupHash, Entry>();
   /** Every contract that an entry has, once, with how many have it. */
   readonly #contracts = new Map<string, { readonly contract: Contract; entries: number }>();
-  readonly #steps: Step[] = [];
+  readonly #steps: Invalidation[] = [];
   /** The steps are all that there were from this offset on. */
   #stepsFrom = 0;
-  #version = noVersion;
+  #version = NO_VERSION;
   /** Counts questions to the database, to tell which answers are older than the version. */
   #clock = 0;
   #versionAt = 0;
   #weight = 0;
 
   /** `most`: how much is kept, in bytes, roughly. */
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   get version(): Version {
     return this.#version;
   }
 
-  byId(contractId: string): Found | undefined {
+  byId(contractId: string): LookupResult | undefined {
     return used(this.#entries.byId(contractId));
   }
 
-  byKey(key: string): Found | undefined {
+  byKey(key: string): LookupResult | undefined {
     return used(this.#entries.byKey(key));
   }
 
-  get(lookup: Lookup): Found | undefined {
+  get(lookup: Lookup): LookupResult | undefined {
     return used(this.#entries.get(lookup));
   }
 
   /** The contract as it is kept, where it is the same, so that what was written of it is found again. */
-  known(contract: Contract): Contract {
+  canonical(contract: Contract): Contract {
     const kept = this.#contracts.get(contract.contractId)?.contract;
     return kept !== undefined && isSame(kept, contract) ? kept : contract;
   }
 
   /** To be called before each question to the database; `take` wants what it gives. */
-  asking(): number {
+  nextQueryNumber(): number {
     return ++this.#clock;
   }
 
@@ -85,12 +85,12 @@ export class Cache {
    * Takes what a question has brought: a newer version, what has changed on the
    * way to it since the version that the question told, and what was found.
    */
-  take({ version, continues, touched, found }: Fetched, since: Version, askedAt: number): void {
+  merge({ version, isContiguous, invalidated, found }: Fetched, since: Version, askedAt: number): void {
     const { generation, offset } = this.#version;
     const isSame = version.generation === generation;
     if (isSame && version.offset > offset) {
       // What has changed since an earlier version is more than enough.
-      if (continues && since.generation === generation && since.offset <= offset) this.#step(version, touched);
+      if (isContiguous && since.generation === generation && since.offset <= offset) this.#step(version, invalidated);
       else this.#begin(version);
     } else if (!isSame || version.offset < offset) {
       const wasOvertaken = askedAt <= this.#versionAt && version.generation <= generation;
@@ -113,7 +113,7 @@ export class Cache {
     this.#stepsFrom = version.offset;
   }
 
-  #step(version: Version, touched: ReadonlySet<Name>): void {
+  #step(version: Version, touched: ReadonlySet<LookupHash>): void {
     for (const name of touched) {
       const entry = this.#byName.get(name);
       if (entry !== undefined) this.#remove(entry);
@@ -124,12 +124,12 @@ export class Cache {
     this.#versionAt = this.#clock;
   }
 
-  #add(lookup: Lookup, found: Found, version: Version): void {
+  #add(lookup: Lookup, found: LookupResult, version: Version): void {
     // Ids that lead to nothing can be made up without end.
     if (lookup.by === "id" && found.contracts.length === 0) return;
     // It changes all the time, and hardly anybody asks for it: no update says that it has touched it.
     if (lookup.by === "census") return;
-    const name = nameOf(lookup);
+    const name = hashOf(lookup);
     if (!this.#holds(name, version) || this.#byName.has(name)) return;
     const entry: Entry = { lookup, name, found: this.#own(found), used: true };
     this.#entries.set(lookup, entry);
@@ -140,15 +140,15 @@ export class Cache {
   }
 
   /** Whether what was found under a name at a version holds at ours. */
-  #holds(name: Name, { offset }: Version): boolean {
+  #holds(name: LookupHash, { offset }: Version): boolean {
     if (offset === this.#version.offset) return true;
     return offset >= this.#stepsFrom && !this.#steps.some((step) => step.offset > offset && step.touched.has(name));
   }
 
   /** The same with the contracts that are kept already, where they are the same. */
-  #own(found: Found): Found {
+  #own(found: LookupResult): LookupResult {
     const contracts = found.contracts.map((one) => {
-      const contract = this.known(one);
+      const contract = this.canonical(one);
       const kept = this.#contracts.get(contract.contractId);
       if (kept !== undefined) kept.entries++;
       else {
@@ -176,7 +176,7 @@ export class Cache {
   /** Lets go of what was not asked for since it was considered last. */
   #shrink(): void {
     for (const entry of this.#queue) {
-      if (this.#weight <= this.#most) return;
+      if (this.#weight <= this.#max) return;
       if (entry.used) {
         entry.used = false;
         this.#queue.delete(entry);
@@ -186,7 +186,7 @@ export class Cache {
   }
 }
 
-function used(entry: Entry | undefined): Found | undefined {
+function used(entry: Entry | undefined): LookupResult | undefined {
   if (entry === undefined) return undefined;
   entry.used = true;
   return entry.found;
@@ -194,7 +194,7 @@ function used(entry: Entry | undefined): Found | undefined {
 
 /** Whether both are the same contract in the same place. */
 export const isSame = (a: Contract, b: Contract): boolean =>
-  a.reassignmentCounter === b.reassignmentCounter && a.synchronizerId === b.synchronizerId && a.kind === b.kind;
+  a.reassignmentCounter === b.reassignmentCounter && a.synchronizerId === b.synchronizerId && a.template === b.template;
 
 /** What is asked for may be a long text. */
 function weightOfEntry(lookup: Lookup): number {

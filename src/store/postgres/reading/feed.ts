@@ -11,7 +11,7 @@ const POLL_MS = 1_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-export interface FeedParts {
+export interface ReplicaSyncOptions {
   readonly database: Database;
   readonly replica: Replica;
   /** Waits for some milliseconds, or until the end. Never throws. */
@@ -22,21 +22,21 @@ export interface FeedParts {
   readonly back: () => void;
 }
 
-const ASK = { name: "ask", text: `SELECT pg_notify('${channels.ask}', $1)` };
+const ASK = { name: "ask", text: `SELECT pg_notify('${channels.catchUpRequested}', $1)` };
 
 /**
  * Keeps a replica at the state of the database: looks whenever it is told that
  * there is something new, and every second, since a message may be lost.
  */
-export class Feed {
-  readonly #parts: FeedParts;
+export class ReplicaSync {
+  readonly #parts: ReplicaSyncOptions;
   /** Those who wait for what the mirror says to a question. */
   readonly #waiting = new Map<string, () => void>();
   #asking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #isLost = false;
 
-  constructor(parts: FeedParts) {
+  constructor(parts: ReplicaSyncOptions) {
     this.#parts = parts;
   }
 
@@ -59,7 +59,7 @@ export class Feed {
     await Promise.race([this.#ask(wait), waited]);
     clearTimeout(timer);
     await this.#look();
-    return (this.#parts.replica.standing.offset ?? -1) > offset;
+    return (this.#parts.replica.status.offset ?? -1) > offset;
   }
 
   /** Of all who come while a question is under way the next is one: the ledger has to be asked after they came. */
@@ -135,10 +135,10 @@ export class Feed {
     try {
       const over = endOf(session, signal);
       session.on("notification", ({ channel, payload }) => {
-        if (channel === channels.told) this.#waiting.get(payload ?? "")?.();
+        if (channel === channels.caughtUp) this.#waiting.get(payload ?? "")?.();
         else void this.#look();
       });
-      await session.query(`LISTEN ${channels.moved}; LISTEN ${channels.told}`);
+      await session.query(`LISTEN ${channels.stateChanged}; LISTEN ${channels.caughtUp}`);
       // What was said before is lost.
       await this.#look();
       await over;

@@ -1,11 +1,11 @@
 /** One round trip to the database: look-ups, and what has changed since the last. */
-import { type Census, type Contract, newestFirst } from "../../store.js";
+import { type TemplateCount, type Contract, newestFirst } from "../../store.js";
 import type { Database } from "../database.js";
 import { DatabaseError } from "../errors.js";
-import { censusName, type Name } from "../names.js";
-import type { ContractRow, Rows } from "../rows.js";
+import { countsHash, type LookupHash } from "../names.js";
+import type { ContractRow, ContractDecoder } from "../rows.js";
 import { fetchStatement } from "./fetch.sql.js";
-import { type Found, type Lookup, nameOf, nothing } from "./lookups.js";
+import { type LookupResult, type Lookup, hashOf, EMPTY_RESULT } from "./lookups.js";
 
 /** A state of the store. */
 export interface Version {
@@ -23,24 +23,24 @@ export interface Fetched {
   /** Milliseconds since the store was last known to equal the ledger; undefined where it never was. */
   readonly age: number | undefined;
   /** Whether `touched` is all that has changed since the version that was told; where not, anything may have. */
-  readonly continues: boolean;
-  readonly touched: ReadonlySet<Name>;
+  readonly isContiguous: boolean;
+  readonly invalidated: ReadonlySet<LookupHash>;
   /** What was looked for, and of what was known that which is not as it was. */
-  readonly found: ReadonlyMap<Lookup, Found>;
+  readonly found: ReadonlyMap<Lookup, LookupResult>;
 }
 
 interface Row extends ContractRow {
   readonly what: "state" | "touched" | "stale" | "id" | "archived" | "key" | "kind" | "sum" | "census";
-  readonly name: Name | null;
+  readonly name: LookupHash | null;
 }
 
 /** So many updates behind, a reader begins anew rather than hear of all of them. */
 const MOST_BEHIND = 2_000;
 
 /** `missing` are not known, `known` are, as of `since`; the census counts as missing. Throws DatabaseError. */
-export async function fetch(
+export async function fetchLookups(
   database: Database,
-  rows: Rows,
+  decoder: ContractDecoder,
   since: Version,
   missing: readonly Lookup[],
   known: readonly Lookup[],
@@ -61,24 +61,24 @@ export async function fetch(
     [...missing, ...known].some(({ by }) => by === "census"),
     MOST_BEHIND,
   ]);
-  return read(answer, rows, missing, known);
+  return read(answer, decoder, missing, known);
 }
 
-const names = (lookups: readonly Lookup[], by: Lookup["by"]): Name[] =>
-  lookups.filter((one) => one.by === by).map((one) => nameOf(one));
+const names = (lookups: readonly Lookup[], by: Lookup["by"]): LookupHash[] =>
+  lookups.filter((one) => one.by === by).map((one) => hashOf(one));
 
 /** A text of PostgreSQL cannot hold this character, and no contract id does. */
 const isOfLedger = (contractId: string): boolean => !contractId.includes("\0");
 
-function read(answer: readonly Row[], rows: Rows, missing: readonly Lookup[], known: readonly Lookup[]): Fetched {
-  const contracts = new Contracts(rows);
-  const touched = new Set<Name>();
-  const stale = new Set<Name>([censusName]);
+function read(answer: readonly Row[], decoder: ContractDecoder, missing: readonly Lookup[], known: readonly Lookup[]): Fetched {
+  const contracts = new Contracts(decoder);
+  const invalidated = new Set<LookupHash>();
+  const stale = new Set<LookupHash>([countsHash]);
   const archived = new Set<string>();
-  const byName = new Map<Name, Contract[]>();
+  const byName = new Map<LookupHash, Contract[]>();
   const byId = new Map<string, Contract>();
-  const amounts = new Map<Name, bigint>();
-  const census: Census[] = [];
+  const amounts = new Map<LookupHash, bigint>();
+  const templateCounts: TemplateCount[] = [];
   let state: State | undefined;
   for (const row of answer) {
     const name = row.name ?? "";
@@ -88,7 +88,7 @@ function read(answer: readonly Row[], rows: Rows, missing: readonly Lookup[], kn
         state = JSON.parse(row.payload) as State;
         break;
       case "touched":
-        touched.add(name);
+        invalidated.add(name);
         break;
       case "stale":
         stale.add(name);
@@ -100,8 +100,8 @@ function read(answer: readonly Row[], rows: Rows, missing: readonly Lookup[], kn
         amounts.set(name, BigInt(row.share_amount ?? 0));
         break;
       case "census": {
-        const kind = rows.kind(row.kind);
-        if (kind !== undefined) census.push({ kind, packageId: row.template_id, count: Number(row.created_micros) });
+        const template = decoder.template(row.template);
+        if (template !== undefined) templateCounts.push({ template, packageId: row.template_id, count: Number(row.created_micros) });
         break;
       }
       case "id": {
@@ -118,28 +118,28 @@ function read(answer: readonly Row[], rows: Rows, missing: readonly Lookup[], kn
     }
   }
   if (state === undefined) throw new DatabaseError("schema", "the database has no row in offledger.state");
-  const findings = (lookup: Lookup): Found => {
+  const findings = (lookup: Lookup): LookupResult => {
     switch (lookup.by) {
       case "id": {
         const contract = byId.get(lookup.contractId);
-        if (contract !== undefined) return { ...nothing, contracts: [contract] };
-        return { ...nothing, wasArchived: archived.has(lookup.contractId) };
+        if (contract !== undefined) return { ...EMPTY_RESULT, contracts: [contract] };
+        return { ...EMPTY_RESULT, wasArchived: archived.has(lookup.contractId) };
       }
       case "sum":
-        return { ...nothing, amount: amounts.get(nameOf(lookup)) ?? 0n };
+        return { ...EMPTY_RESULT, amount: amounts.get(hashOf(lookup)) ?? 0n };
       case "census":
-        return { ...nothing, census };
+        return { ...EMPTY_RESULT, templateCounts };
       default:
-        return { ...nothing, contracts: (byName.get(nameOf(lookup)) ?? []).toSorted(newestFirst) };
+        return { ...EMPTY_RESULT, contracts: (byName.get(hashOf(lookup)) ?? []).toSorted(newestFirst) };
     }
   };
-  const changed = known.filter((lookup) => stale.has(nameOf(lookup)));
+  const changed = known.filter((lookup) => stale.has(hashOf(lookup)));
   return {
     version: { generation: state.generation, offset: state.offset, asOf: state.asOf ?? undefined },
     contents: state.contents,
     age: state.age ?? undefined,
-    continues: state.continues,
-    touched,
+    isContiguous: state.continues,
+    invalidated,
     found: new Map([...missing, ...changed].map((lookup) => [lookup, findings(lookup)])),
   };
 }
@@ -155,15 +155,15 @@ interface State {
 
 /** A contract that several look-ups find is one and the same. */
 class Contracts {
-  readonly #rows: Rows;
+  readonly #decoder: ContractDecoder;
   readonly #made = new Map<string, Contract | undefined>();
 
-  constructor(rows: Rows) {
-    this.#rows = rows;
+  constructor(decoder: ContractDecoder) {
+    this.#decoder = decoder;
   }
 
   of(row: ContractRow): Contract | undefined {
-    if (!this.#made.has(row.contract_id)) this.#made.set(row.contract_id, this.#rows.contract(row));
+    if (!this.#made.has(row.contract_id)) this.#made.set(row.contract_id, this.#decoder.contract(row));
     return this.#made.get(row.contract_id);
   }
 }

@@ -1,49 +1,49 @@
 /** What a reading looks for, and what is found. */
-import type { Census, Contract, Kind } from "../../store.js";
-import { censusName, idName, keyName, kindName, type Name, sumName } from "../names.js";
+import type { TemplateCount, Contract, Template } from "../../store.js";
+import { countsHash, idHash, keyHash, templateHash, type LookupHash, sumHash } from "../names.js";
 
 export type Lookup =
   | { readonly by: "id"; readonly contractId: string }
   | { readonly by: "key"; readonly key: string }
-  | { readonly by: "kind"; readonly kind: Kind }
+  | { readonly by: "kind"; readonly kind: Template }
   | { readonly by: "sum"; readonly sum: string }
   | { readonly by: "census" };
 
 /** What was found; of what a look-up does not ask for it has nothing. */
-export interface Found {
+export interface LookupResult {
   /** In the order of a view. */
   readonly contracts: readonly Contract[];
   /** Of a look-up by id that finds nothing: whether the contract is known to have been archived. */
   readonly wasArchived: boolean;
   readonly amount: bigint;
-  readonly census: readonly Census[];
+  readonly templateCounts: readonly TemplateCount[];
 }
 
-export const nothing: Found = { contracts: [], wasArchived: false, amount: 0n, census: [] };
+export const EMPTY_RESULT: LookupResult = { contracts: [], wasArchived: false, amount: 0n, templateCounts: [] };
 
 /** Its name in the database. */
-export function nameOf(lookup: Lookup): Name {
+export function hashOf(lookup: Lookup): LookupHash {
   switch (lookup.by) {
     case "id":
-      return idName(lookup.contractId);
+      return idHash(lookup.contractId);
     case "key":
-      return keyName(lookup.key);
+      return keyHash(lookup.key);
     case "kind":
-      return kindName(lookup.kind);
+      return templateHash(lookup.kind);
     case "sum":
-      return sumName(lookup.sum);
+      return sumHash(lookup.sum);
     case "census":
-      return censusName;
+      return countsHash;
   }
 }
 
 /** Something under each look-up, which may be long: they are told apart without hashing them. */
-export class ByLookup<T> {
+export class LookupMap<T> {
   readonly #ids = new Map<string, T>();
   readonly #keys = new Map<string, T>();
-  readonly #kinds = new Map<Kind, T>();
+  readonly #templates = new Map<Template, T>();
   readonly #sums = new Map<string, T>();
-  #census: T | undefined;
+  #templateCounts: T | undefined;
 
   get(lookup: Lookup): T | undefined {
     switch (lookup.by) {
@@ -52,11 +52,11 @@ export class ByLookup<T> {
       case "key":
         return this.#keys.get(lookup.key);
       case "kind":
-        return this.#kinds.get(lookup.kind);
+        return this.#templates.get(lookup.kind);
       case "sum":
         return this.#sums.get(lookup.sum);
       case "census":
-        return this.#census;
+        return this.#templateCounts;
     }
   }
 
@@ -78,13 +78,13 @@ export class ByLookup<T> {
         this.#keys.set(lookup.key, value);
         break;
       case "kind":
-        this.#kinds.set(lookup.kind, value);
+        this.#templates.set(lookup.kind, value);
         break;
       case "sum":
         this.#sums.set(lookup.sum, value);
         break;
       case "census":
-        this.#census = value;
+        this.#templateCounts = value;
     }
   }
 
@@ -97,21 +97,21 @@ export class ByLookup<T> {
         this.#keys.delete(lookup.key);
         break;
       case "kind":
-        this.#kinds.delete(lookup.kind);
+        this.#templates.delete(lookup.kind);
         break;
       case "sum":
         this.#sums.delete(lookup.sum);
         break;
       case "census":
-        this.#census = undefined;
+        this.#templateCounts = undefined;
     }
   }
 
   clear(): void {
     this.#ids.clear();
     this.#keys.clear();
-    this.#kinds.clear();
+    this.#templates.clear();
     this.#sums.clear();
-    this.#census = undefined;
+    this.#templateCounts = undefined;
   }
 }

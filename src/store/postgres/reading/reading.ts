@@ -1,29 +1,29 @@
 import { type Contract, StoreUnavailable, type View } from "../../store.js";
-import { type Cache, isSame } from "./cache.js";
+import { type ReplicaCache, isSame } from "./cache.js";
 import type { Fetched, Version } from "./fetch.js";
-import { ByLookup, type Found, type Lookup } from "./lookups.js";
-import { NotFetched, ReadingView } from "./views.js";
+import { LookupMap, type LookupResult, type Lookup } from "./lookups.js";
+import { LookupMiss, SessionView } from "./views.js";
 
 /** The rules take three; a reading that asks on and on must end. */
 const MOST_TRIPS = 20;
 
 /** Fetches look-ups, and what has changed of those that are known as of a version. */
-export type Fetch = (since: Version, missing: readonly Lookup[], known: readonly Lookup[]) => Promise<Fetched>;
+export type FetchLookups = (since: Version, missing: readonly Lookup[], known: readonly Lookup[]) => Promise<Fetched>;
 
 /**
  * A reading that needs more than is kept. It is run, what it lacks is fetched,
  * and it is run again: each time on one version, since with what it lacks comes
  * what has changed of all that it has.
  */
-export class Reading {
-  readonly #cache: Cache;
-  readonly #fetch: Fetch;
-  readonly #found = new ByLookup<Found>();
+export class ReadSession {
+  readonly #cache: ReplicaCache;
+  readonly #fetch: FetchLookups;
+  readonly #found = new LookupMap<LookupResult>();
   readonly #lookups = new Set<Lookup>();
   readonly #contracts = new Map<string, Contract>();
   #version: Version;
 
-  constructor(cache: Cache, fetch: Fetch) {
+  constructor(cache: ReplicaCache, fetch: FetchLookups) {
     this.#cache = cache;
     this.#fetch = fetch;
     this.#version = cache.version;
@@ -32,9 +32,9 @@ export class Reading {
   async run<T>(use: (view: View) => T): Promise<T> {
     for (let trips = 0; trips <= MOST_TRIPS; trips++) {
       try {
-        return use(new ReadingView(this.#version, (lookup) => this.#find(lookup)));
+        return use(new SessionView(this.#version, (lookup) => this.#find(lookup)));
       } catch (error) {
-        if (!(error instanceof NotFetched)) throw error;
+        if (!(error instanceof LookupMiss)) throw error;
         await this.#bring(error.lookups);
       }
     }
@@ -42,7 +42,7 @@ export class Reading {
   }
 
   /** What was fetched, or is kept of the same version; that is remembered, since the cache may move on. */
-  #find(lookup: Lookup): Found | undefined {
+  #find(lookup: Lookup): LookupResult | undefined {
     const found = this.#found.get(lookup);
     if (found !== undefined) return found;
     const { generation, offset } = this.#cache.version;
@@ -63,10 +63,10 @@ export class Reading {
   #known(contract: Contract): Contract {
     const before = this.#contracts.get(contract.contractId);
     if (before !== undefined && isSame(before, contract)) return before;
-    return this.#cache.version.generation === this.#version.generation ? this.#cache.known(contract) : contract;
+    return this.#cache.version.generation === this.#version.generation ? this.#cache.canonical(contract) : contract;
   }
 
-  #remember(lookup: Lookup, found: Found): Found {
+  #remember(lookup: Lookup, found: LookupResult): LookupResult {
     // What was looked up twice, by objects that say the same, stands once.
     if (this.#found.get(lookup) === undefined) this.#lookups.add(lookup);
     const one = { ...found, contracts: found.contracts.map((contract) => this.#known(contract)) };

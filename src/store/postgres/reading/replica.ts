@@ -1,15 +1,15 @@
-import { type Kind, NotReady, type StoreReader, type View } from "../../store.js";
+import { type Template, NotReady, type StoreReader, type View } from "../../store.js";
 import type { Database } from "../database.js";
 import { asDatabaseError, type DatabaseError, toUnavailable } from "../errors.js";
-import { Rows } from "../rows.js";
-import { Cache } from "./cache.js";
-import { fetch, type Fetched, type Version } from "./fetch.js";
+import { ContractDecoder } from "../rows.js";
+import { ReplicaCache } from "./cache.js";
+import { fetchLookups, type Fetched, type Version } from "./fetch.js";
 import type { Lookup } from "./lookups.js";
-import { Reading } from "./reading.js";
-import { CachedView, NotFetched } from "./views.js";
+import { ReadSession } from "./reading.js";
+import { CachedView, LookupMiss } from "./views.js";
 
 export interface ReplicaOptions {
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly Template[];
   /** What has to be mirrored, and how it has to be read; what another writer has put there is not served. */
   readonly contents: string;
   /** How much is kept in memory, in bytes, roughly. */
@@ -19,7 +19,7 @@ export interface ReplicaOptions {
 }
 
 /** For whoever watches: how a replica stands now. */
-export interface ReplicaStanding {
+export interface ReplicaStatus {
   /** Undefined before the first state. */
   readonly offset: number | undefined;
   /** Milliseconds since the store is known to have equalled the ledger; undefined where it never did. */
@@ -38,8 +38,8 @@ export interface ReplicaStanding {
 export class Replica implements StoreReader {
   readonly #database: Database;
   readonly #options: ReplicaOptions;
-  readonly #rows: Rows;
-  readonly #cache: Cache;
+  readonly #decoder: ContractDecoder;
+  readonly #cache: ReplicaCache;
   #currentAt: number | undefined;
   #failure: DatabaseError | undefined;
   #isOurs = true;
@@ -49,11 +49,11 @@ export class Replica implements StoreReader {
   constructor(database: Database, options: ReplicaOptions) {
     this.#database = database;
     this.#options = options;
-    this.#rows = new Rows(options.kinds);
-    this.#cache = new Cache(options.cacheBytes);
+    this.#decoder = new ContractDecoder(options.kinds);
+    this.#cache = new ReplicaCache(options.cacheBytes);
   }
 
-  get standing(): ReplicaStanding {
+  get status(): ReplicaStatus {
     const { generation, offset } = this.#cache.version;
     const age = this.#currentAt === undefined ? undefined : this.#options.clock() - this.#currentAt;
     return {
@@ -70,8 +70,8 @@ export class Replica implements StoreReader {
     try {
       return use(new CachedView(this.#cache));
     } catch (error) {
-      if (!(error instanceof NotFetched)) throw error;
-      return new Reading(this.#cache, (...asked) => this.#fetchForReading(...asked)).run(use);
+      if (!(error instanceof LookupMiss)) throw error;
+      return new ReadSession(this.#cache, (...asked) => this.#fetchForReading(...asked)).run(use);
     }
   }
 
@@ -114,11 +114,11 @@ export class Replica implements StoreReader {
 
   async #fetch(since: Version, missing: readonly Lookup[], known: readonly Lookup[]): Promise<Fetched> {
     const begun = this.#options.clock();
-    const askedAt = this.#cache.asking();
+    const askedAt = this.#cache.nextQueryNumber();
     try {
-      const fetched = await fetch(this.#database, this.#rows, since, missing, known);
+      const fetched = await fetchLookups(this.#database, this.#decoder, since, missing, known);
       this.#failure = undefined;
-      this.#cache.take(fetched, since, askedAt);
+      this.#cache.merge(fetched, since, askedAt);
       // Of an answer that comes late it is not what is served.
       if (fetched.version.generation === this.#cache.version.generation) this.#isOurs = this.#isOfOurs(fetched);
       // As old as it was when the question began at the least; what comes late does not make it older.

@@ -1,10 +1,10 @@
-import type { Census, Contract, Kind, Question, View } from "../../store.js";
-import type { Cache } from "./cache.js";
+import type { TemplateCount, Contract, Template, ContractLookup, View } from "../../store.js";
+import type { ReplicaCache } from "./cache.js";
 import type { Version } from "./fetch.js";
-import type { Found, Lookup } from "./lookups.js";
+import type { LookupResult, Lookup } from "./lookups.js";
 
 /** Ends a run that looks for something that is not at hand. */
-export class NotFetched extends Error {
+export class LookupMiss extends Error {
   readonly lookups: readonly Lookup[];
 
   constructor(lookups: readonly Lookup[]) {
@@ -24,37 +24,37 @@ abstract class FoundView implements View {
     this.asOf = asOf;
   }
 
-  abstract readonly fetches: boolean;
-  abstract foresee(questions: () => Iterable<Question>): void;
-  protected abstract ofId(contractId: string): Found;
-  protected abstract ofKey(key: string): Found;
-  protected abstract of(lookup: Lookup): Found;
+  abstract readonly wantsPrefetch: boolean;
+  abstract prefetch(lookups: () => Iterable<ContractLookup>): void;
+  protected abstract ofId(contractId: string): LookupResult;
+  protected abstract ofKey(key: string): LookupResult;
+  protected abstract of(lookup: Lookup): LookupResult;
 
-  byId<F>(kind: Kind<F>, contractId: string): Contract<F> | undefined {
+  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
     const [contract] = this.ofId(contractId).contracts;
     // A contract's facts are of its own kind.
-    return contract?.kind === kind ? (contract as Contract<F>) : undefined;
+    return contract?.template === template ? (contract as Contract<F>) : undefined;
   }
 
-  byKey<F>(kind: Kind<F>, key: string): readonly Contract<F>[] {
+  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
     const { contracts } = this.ofKey(key);
     // Hardly ever do two kinds share a key.
     for (const contract of contracts) {
-      if (contract.kind !== kind) return contracts.filter((one) => one.kind === kind) as Contract<F>[];
+      if (contract.template !== template) return contracts.filter((one) => one.template === template) as Contract<F>[];
     }
     return contracts as readonly Contract<F>[];
   }
 
-  all<F>(kind: Kind<F>): readonly Contract<F>[] {
-    return this.of({ by: "kind", kind }).contracts as readonly Contract<F>[];
+  all<F>(template: Template<F>): readonly Contract<F>[] {
+    return this.of({ by: "kind", kind: template }).contracts as readonly Contract<F>[];
   }
 
   wasArchived(contractId: string): boolean {
     return this.ofId(contractId).wasArchived;
   }
 
-  census(): readonly Census[] {
-    return this.of({ by: "census" }).census;
+  templateCounts(): readonly TemplateCount[] {
+    return this.of({ by: "census" }).templateCounts;
   }
 
   sums(names: readonly string[]): readonly bigint[] {
@@ -69,25 +69,25 @@ abstract class FoundView implements View {
 /** What is kept, as long as the version is the one it was made for: for a run that does not wait. */
 export class CachedView extends FoundView {
   /** A run that misses anything is run again by a view that does. */
-  readonly fetches = false;
-  readonly #cache: Cache;
+  readonly wantsPrefetch = false;
+  readonly #cache: ReplicaCache;
 
-  constructor(cache: Cache) {
+  constructor(cache: ReplicaCache) {
     super(cache.version);
     this.#cache = cache;
   }
 
-  foresee(): void {}
+  prefetch(): void {}
 
-  protected ofId(contractId: string): Found {
+  protected ofId(contractId: string): LookupResult {
     return this.#cache.byId(contractId) ?? notFetched({ by: "id", contractId });
   }
 
-  protected ofKey(key: string): Found {
+  protected ofKey(key: string): LookupResult {
     return this.#cache.byKey(key) ?? notFetched({ by: "key", key });
   }
 
-  protected of(lookup: Lookup): Found {
+  protected of(lookup: Lookup): LookupResult {
     return this.#cache.get(lookup) ?? notFetched(lookup);
   }
 
@@ -95,41 +95,41 @@ export class CachedView extends FoundView {
 }
 
 /** What a reading has fetched or found at hand so far. */
-export class ReadingView extends FoundView {
-  readonly fetches = true;
-  readonly #find: (lookup: Lookup) => Found | undefined;
+export class SessionView extends FoundView {
+  readonly wantsPrefetch = true;
+  readonly #find: (lookup: Lookup) => LookupResult | undefined;
 
-  constructor(version: Version, find: (lookup: Lookup) => Found | undefined) {
+  constructor(version: Version, find: (lookup: Lookup) => LookupResult | undefined) {
     super(version);
     this.#find = find;
   }
 
-  foresee(questions: () => Iterable<Question>): void {
+  prefetch(lookups: () => Iterable<ContractLookup>): void {
     this.together(
-      Array.from(questions(), (question) =>
-        "key" in question ? { by: "key", key: question.key } : { by: "id", contractId: question.contractId },
+      Array.from(lookups(), (lookup) =>
+        "indexKey" in lookup ? { by: "key", key: lookup.indexKey } : { by: "id", contractId: lookup.contractId },
       ),
     );
   }
 
-  protected ofId(contractId: string): Found {
+  protected ofId(contractId: string): LookupResult {
     return this.of({ by: "id", contractId });
   }
 
-  protected ofKey(key: string): Found {
+  protected ofKey(key: string): LookupResult {
     return this.of({ by: "key", key });
   }
 
-  protected of(lookup: Lookup): Found {
+  protected of(lookup: Lookup): LookupResult {
     return this.#find(lookup) ?? notFetched(lookup);
   }
 
   protected together(lookups: readonly Lookup[]): void {
     const missing = lookups.filter((lookup) => this.#find(lookup) === undefined);
-    if (missing.length > 0) throw new NotFetched(missing);
+    if (missing.length > 0) throw new LookupMiss(missing);
   }
 }
 
 function notFetched(lookup: Lookup): never {
-  throw new NotFetched([lookup]);
+  throw new LookupMiss([lookup]);
 }

@@ -125,5 +125,5 @@ logged AS (
   WHERE t.names IS NOT NULL
   ON CONFLICT (generation, ledger_offset) DO UPDATE SET touched = c.touched || excluded.touched
 )
-SELECT pg_notify('${channels.moved}', '') FROM fence`,
+SELECT pg_notify('${channels.stateChanged}', '') FROM fence`,
 };

@@ -1,5 +1,5 @@
 /** Takes away, a little at a time, what no reader asks for any more. */
-import { ARCHIVED_KEPT } from "../../store.js";
+import { MAX_ARCHIVED_IDS } from "../../store.js";
 import type { Database, Statement } from "../database.js";
 
 /** How many rows go at a time: no statement holds anything up for long. */
@@ -44,7 +44,7 @@ WHERE c.generation = told.generation AND c.ledger_offset <= cut.ledger_offset`,
     text: `
 DELETE FROM offledger.archived a USING (
   SELECT ledger_offset FROM offledger.archived WHERE generation = $1::bigint
-  ORDER BY ledger_offset DESC OFFSET ${ARCHIVED_KEPT} LIMIT 1
+  ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS} LIMIT 1
 ) cut
 WHERE a.generation = $1::bigint AND a.ledger_offset <= cut.ledger_offset
   AND EXISTS (SELECT FROM offledger.state WHERE epoch = $2::bigint)`,
@@ -52,13 +52,13 @@ WHERE a.generation = $1::bigint AND a.ledger_offset <= cut.ledger_offset
 ];
 
 /** Clears away what was served before, while `may` says so. Throws DatabaseError. */
-export async function clear(database: Database, epoch: number, generation: number, may: () => boolean): Promise<void> {
+export async function deleteOldGenerations(database: Database, epoch: number, generation: number, may: () => boolean): Promise<void> {
   await forgetAll(database, "before", [generation, epoch], may);
   for (const statement of SHORTEN) if (may()) await database.query(statement, [generation, epoch]);
 }
 
 /** Clears away what was loaded and never served. Not while anything is loaded. Throws DatabaseError. */
-export async function clearBehind(database: Database, epoch: number, generation: number): Promise<void> {
+export async function deleteOrphanGenerations(database: Database, epoch: number, generation: number): Promise<void> {
   await forgetAll(database, "behind", [generation, epoch], () => true);
 }
 

@@ -1,13 +1,13 @@
 /** Changes as the columns of a statement. */
-import { type Change, type Contract, type Counted, isHeld } from "../../store.js";
-import { idName, keyName, kindName, type Name, sumName } from "../names.js";
+import { type Change, type Contract, type CountedOnly, isStored } from "../../store.js";
+import { idHash, keyHash, templateHash, type LookupHash, sumHash } from "../names.js";
 
 /** Changes of which each is on a contract of its own, by sort. */
-export interface Round {
+export interface ChangeBatch {
   readonly archived: string[];
   readonly unassigned: { readonly contractId: string; readonly counter: number }[];
   readonly active: Contract[];
-  readonly counted: Counted[];
+  readonly counted: CountedOnly[];
 }
 
 /** A statement with more takes longer than it may. */
@@ -17,8 +17,8 @@ const MOST_CHANGES = 2_000;
  * Splits changes, so that in each part a contract stands once, and none has too
  * many; the parts apply one behind the other. There is one at the least.
  */
-export function roundsOf(changes: readonly Change[]): Round[] {
-  const rounds: Round[] = [newRound()];
+export function batchChanges(changes: readonly Change[]): ChangeBatch[] {
+  const batches: ChangeBatch[] = [newRound()];
   const sizes: number[] = [0];
   /** The first round in which each contract may stand next. */
   const next = new Map<string, number>();
@@ -28,16 +28,16 @@ export function roundsOf(changes: readonly Change[]): Round[] {
     while ((sizes[index] ?? 0) >= MOST_CHANGES) index++;
     next.set(contractId, index + 1);
     sizes[index] = (sizes[index] ?? 0) + 1;
-    const round = (rounds[index] ??= newRound());
-    if ("archived" in change) round.archived.push(contractId);
-    else if ("unassigned" in change) round.unassigned.push({ contractId, counter: change.reassignmentCounter });
-    else if (isHeld(change.active)) round.active.push(change.active);
-    else round.counted.push(change.active);
+    const batch = (batches[index] ??= newRound());
+    if ("archived" in change) batch.archived.push(contractId);
+    else if ("unassigned" in change) batch.unassigned.push({ contractId, counter: change.reassignmentCounter });
+    else if (isStored(change.active)) batch.active.push(change.active);
+    else batch.counted.push(change.active);
   }
-  return rounds;
+  return batches;
 }
 
-const newRound = (): Round => ({ archived: [], unassigned: [], active: [], counted: [] });
+const newRound = (): ChangeBatch => ({ archived: [], unassigned: [], active: [], counted: [] });
 
 function idOf(change: Change): string {
   if ("archived" in change) return change.archived;
@@ -45,11 +45,11 @@ function idOf(change: Change): string {
 }
 
 /** The columns from $7 on of the statement that applies them. */
-export function columnsOf({ archived, unassigned, active, counted }: Round): unknown[] {
-  const keys = active.flatMap(({ contractId, keys: list }) => list.map((key) => ({ contractId, key: keyName(key) })));
-  const touched = new Set<Name>([
-    ...[...archived, ...unassigned.map(({ contractId }) => contractId)].map(idName),
-    ...active.flatMap(({ contractId, kind }) => [idName(contractId), kindName(kind)]),
+export function toColumns({ archived, unassigned, active, counted }: ChangeBatch): unknown[] {
+  const keys = active.flatMap(({ contractId, indexKeys: list }) => list.map((key) => ({ contractId, key: keyHash(key) })));
+  const touched = new Set<LookupHash>([
+    ...[...archived, ...unassigned.map(({ contractId }) => contractId)].map(idHash),
+    ...active.flatMap(({ contractId, template }) => [idHash(contractId), templateHash(template)]),
     ...keys.map(({ key }) => key),
   ]);
   return [
@@ -58,7 +58,7 @@ export function columnsOf({ archived, unassigned, active, counted }: Round): unk
     unassigned.map(({ contractId }) => contractId),
     unassigned.map(({ counter }) => counter),
     active.map(({ contractId }) => contractId),
-    active.map(({ kind }) => kindName(kind)),
+    active.map(({ template }) => templateHash(template)),
     active.map(({ templateId }) => templateId),
     active.map(({ payload }) => payload),
     active.map(({ createdEventBlob }) => createdEventBlob),
@@ -66,12 +66,12 @@ export function columnsOf({ archived, unassigned, active, counted }: Round): unk
     active.map(({ createdMicros }) => createdMicros),
     active.map(({ synchronizerId }) => synchronizerId ?? null),
     active.map(({ reassignmentCounter }) => reassignmentCounter),
-    active.map(({ share }) => (share === undefined ? null : Buffer.from(share.sum))),
-    active.map(({ share }) => share?.amount.toString() ?? null),
+    active.map(({ supply }) => (supply === undefined ? null : Buffer.from(supply.sum))),
+    active.map(({ supply }) => supply?.amount.toString() ?? null),
     keys.map(({ contractId }) => contractId),
     keys.map(({ key }) => key),
     counted.map(({ contractId }) => contractId),
-    counted.map(({ share }) => sumName(share.sum)),
-    counted.map(({ share }) => share.amount.toString()),
+    counted.map(({ supply }) => sumHash(supply.sum)),
+    counted.map(({ supply }) => supply.amount.toString()),
   ];
 }

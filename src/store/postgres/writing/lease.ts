@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { channels } from "../channels.js";
-import { type Database, endSession, patiently, PATIENCE_MS } from "../database.js";
+import { type Database, endSession, withSessionTimeout, SESSION_TIMEOUT_MS } from "../database.js";
 import { asDatabaseError, DatabaseError } from "../errors.js";
 
 /** Any number that is ours alone; the migrations have another. */
@@ -12,18 +12,18 @@ const BEAT_MS = 1_000;
 /** After so long without a word the server ends the session, and with it the lease. */
 const SILENCE = "3s";
 
-export interface LeaseParts {
+export interface LeaseOptions {
   readonly database: Database;
   /** Waits for some milliseconds, or until the end. Never throws. */
   readonly pause: (milliseconds: number) => Promise<void>;
   /** Ends it, whoever has the lease. */
   readonly signal: AbortSignal;
   /** Told, each time it is tried for, when another process turns out to have it. */
-  readonly waiting: () => void;
+  readonly onStandby: () => void;
 }
 
 /** What goes on while a process has the lease. */
-export interface Term {
+export interface LeadershipTerm {
   /** Grows with each term of any process. */
   readonly epoch: number;
   /** Aborted when the lease is lost, or everything ends. */
@@ -31,7 +31,7 @@ export interface Term {
   /** Milliseconds since the store was last known to equal the ledger; undefined where that is not known yet. */
   age: () => number | undefined;
   /** Called for each question of another process. */
-  asked: (question: string) => void;
+  onCatchUpRequest: (question: string) => void;
   /** Ends the term: what is written is not sure to be there. */
   end(): void;
 }
@@ -42,9 +42,9 @@ export interface Term {
  * the session and with it the lock; should it come back, its epoch has passed.
  */
 export class Lease {
-  readonly #parts: LeaseParts;
+  readonly #parts: LeaseOptions;
 
-  constructor(parts: LeaseParts) {
+  constructor(parts: LeaseOptions) {
     this.#parts = parts;
   }
 
@@ -53,7 +53,7 @@ export class Lease {
    * DatabaseError where the lease could not be had; then whoever wants to waits
    * and tries again.
    */
-  async hold(run: (term: Term) => Promise<void>): Promise<void> {
+  async hold(run: (term: LeadershipTerm) => Promise<void>): Promise<void> {
     const { database, signal } = this.#parts;
     const session = await database.session();
     const ended = new AbortController();
@@ -68,8 +68,8 @@ export class Lease {
     try {
       // While the session was opened.
       if (signal.aborted) return;
-      await patiently(session.query(`SET idle_session_timeout = '${SILENCE}'`));
-      await patiently(session.query(`SET statement_timeout = '${PATIENCE_MS}'`));
+      await withSessionTimeout(session.query(`SET idle_session_timeout = '${SILENCE}'`));
+      await withSessionTimeout(session.query(`SET statement_timeout = '${SESSION_TIMEOUT_MS}'`));
       if (await this.#acquired(session, ended.signal)) await this.#serve(session, ended, run);
       if (failure !== undefined) throw failure;
     } catch (error) {
@@ -81,15 +81,15 @@ export class Lease {
     }
   }
 
-  async #serve(session: Client, ended: AbortController, run: (term: Term) => Promise<void>): Promise<void> {
+  async #serve(session: Client, ended: AbortController, run: (term: LeadershipTerm) => Promise<void>): Promise<void> {
     const end = () => ended.abort();
-    const { rows } = await patiently(
+    const { rows } = await withSessionTimeout(
       session.query<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch"),
     );
     const epoch = Number(rows[0]?.epoch);
-    const term: Term = { epoch, signal: ended.signal, age: () => undefined, asked: () => undefined, end };
-    session.on("notification", ({ payload }) => term.asked(payload ?? ""));
-    await patiently(session.query(`LISTEN ${channels.ask}`));
+    const term: LeadershipTerm = { epoch, signal: ended.signal, age: () => undefined, onCatchUpRequest: () => undefined, end };
+    session.on("notification", ({ payload }) => term.onCatchUpRequest(payload ?? ""));
+    await withSessionTimeout(session.query(`LISTEN ${channels.catchUpRequested}`));
     // Whichever ends takes the other with it; what the term has begun is over before another can begin.
     const parts = [run(term), this.#beat(session, term)].map((part) => part.finally(end));
     await Promise.allSettled(parts);
@@ -99,20 +99,20 @@ export class Lease {
   /** Whether it was acquired before the end. */
   async #acquired(session: Client, ended: AbortSignal): Promise<boolean> {
     for (let tries = 0; !ended.aborted; tries++) {
-      const { rows } = await patiently(
+      const { rows } = await withSessionTimeout(
         session.query<{ held: boolean }>("SELECT pg_try_advisory_lock($1) AS held", [LOCK]),
       );
       if (rows[0]?.held === true) return true;
-      if (tries === 0) this.#parts.waiting();
+      if (tries === 0) this.#parts.onStandby();
       await this.#parts.pause(TRY_MS);
     }
     return false;
   }
 
-  async #beat(session: Client, term: Term): Promise<void> {
+  async #beat(session: Client, term: LeadershipTerm): Promise<void> {
     while (!term.signal.aborted) {
       const age = term.age();
-      const { rowCount } = await patiently(
+      const { rowCount } = await withSessionTimeout(
         session.query({ name: "beat", text: BEAT, values: [term.epoch, age ?? null] }),
       );
       if (rowCount === 0) throw new DatabaseError("lost", "another process has taken the lease");

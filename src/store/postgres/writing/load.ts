@@ -4,10 +4,10 @@ import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
-import { type Contract, type Counted, isHeld } from "../../store.js";
+import { type Contract, type CountedOnly, isStored } from "../../store.js";
 import { type Database, endSession } from "../database.js";
 import { asDatabaseError, type DatabaseError } from "../errors.js";
-import { keyName, kindName, sumName } from "../names.js";
+import { keyHash, templateHash, sumHash } from "../names.js";
 
 const CONTRACTS =
   "COPY offledger.contracts (generation, contract_id, kind, template_id, payload, created_event_blob, created_at, " +
@@ -33,10 +33,10 @@ const TALLIES = [
  * id appears twice, and whatever the iterable throws; what was loaded by then is
  * left to be cleared away. Ends early, and throws, when the signal is aborted.
  */
-export async function load(
+export async function loadGeneration(
   database: Database,
   generation: number,
-  contracts: Iterable<Contract | Counted>,
+  contracts: Iterable<Contract | CountedOnly>,
   signal: AbortSignal,
 ): Promise<void> {
   const clients: Client[] = [];
@@ -49,14 +49,14 @@ export async function load(
     const [held, keys, counted] = [await copy(CONTRACTS), await copy(KEYS), await copy(COUNTED)];
     const ids = new Set<string>();
     for (const contract of contracts) {
-      const { contractId, share } = contract;
+      const { contractId, supply } = contract;
       if (ids.has(contractId)) throw new Error(`contract ${contractId} appears twice`);
       ids.add(contractId);
-      if (isHeld(contract)) {
-        for (const key of new Set(contract.keys)) await keys.row(keyName(key), contractId);
+      if (isStored(contract)) {
+        for (const key of new Set(contract.indexKeys)) await keys.row(keyHash(key), contractId);
         await held.row(...columnsOf(contract));
       } else {
-        await counted.row(contractId, sumName(contract.share.sum), String(share?.amount));
+        await counted.row(contractId, sumHash(contract.supply.sum), String(supply?.amount));
       }
     }
     for (const one of [held, keys, counted]) await one.end();
@@ -79,7 +79,7 @@ async function tally(client: Client, generation: number): Promise<void> {
 
 const columnsOf = (contract: Contract): (string | null)[] => [
   contract.contractId,
-  kindName(contract.kind),
+  templateHash(contract.template),
   contract.templateId,
   contract.payload,
   contract.createdEventBlob,
@@ -87,8 +87,8 @@ const columnsOf = (contract: Contract): (string | null)[] => [
   String(contract.createdMicros),
   contract.synchronizerId ?? null,
   String(contract.reassignmentCounter),
-  contract.share === undefined ? null : `\\x${Buffer.from(contract.share.sum).toString("hex")}`,
-  contract.share?.amount.toString() ?? null,
+  contract.supply === undefined ? null : `\\x${Buffer.from(contract.supply.sum).toString("hex")}`,
+  contract.supply?.amount.toString() ?? null,
 ];
 
 /** How many characters of rows are handed on at a time. */

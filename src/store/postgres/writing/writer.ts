@@ -1,14 +1,14 @@
-import { type Anchor, type Change, type Contract, type Counted, NotReady, type StoreWriter } from "../../store.js";
+import { type Checkpoint, type Change, type Contract, type CountedOnly, NotReady, type StoreWriter } from "../../store.js";
 import { channels } from "../channels.js";
-import { clear, clearBehind } from "./clear.js";
+import { deleteOldGenerations, deleteOrphanGenerations } from "./clear.js";
 import type { Database, Statement } from "../database.js";
 import { DatabaseError } from "../errors.js";
 import { applyStatement } from "./apply.sql.js";
-import { columnsOf, type Round, roundsOf } from "./columns.js";
-import { load } from "./load.js";
+import { toColumns, type ChangeBatch, batchChanges } from "./columns.js";
+import { loadGeneration } from "./load.js";
 
 /** What a writer puts into a store. */
-export interface Written {
+export interface ContentIdentity {
   /** Which contracts, and how they are read; see contentsOf. */
   readonly contents: string;
   /** Where they come from, in any words. */
@@ -17,13 +17,13 @@ export interface Written {
 
 interface Term {
   readonly epoch: number;
-  readonly written: Written;
+  readonly written: ContentIdentity;
   readonly lost: (error: DatabaseError) => void;
   readonly signal: AbortSignal;
 }
 
 /** Where a writer believes the store to stand. */
-interface Place {
+interface StorePosition {
   readonly generation: number;
   readonly offset: number;
   readonly updateId: string | undefined;
@@ -37,7 +37,7 @@ interface Place {
 export class PostgresWriter implements StoreWriter {
   readonly #database: Database;
   readonly #term: Term;
-  #place: Place | undefined;
+  #place: StorePosition | undefined;
   #failure: DatabaseError | undefined;
   #replacing: Promise<void> = Promise.resolve();
   /** The one that is served, whoever has put it there. */
@@ -56,7 +56,7 @@ export class PostgresWriter implements StoreWriter {
   static async begin(
     database: Database,
     epoch: number,
-    written: Written,
+    written: ContentIdentity,
     lost: (error: DatabaseError) => void,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<PostgresWriter> {
@@ -75,25 +75,25 @@ export class PostgresWriter implements StoreWriter {
     return writer;
   }
 
-  get anchor(): Anchor | undefined {
+  get checkpoint(): Checkpoint | undefined {
     return this.#place;
   }
 
-  async replace(contracts: Iterable<Contract | Counted>, offset: number, asOf?: number): Promise<void> {
+  async replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void> {
     // Of two at once the second would take what the first has loaded for something left behind.
     const replacing = this.#replacing.then(() => this.#replace(contracts, offset, asOf));
     this.#replacing = replacing.catch(() => undefined);
     await replacing;
   }
 
-  async #replace(contracts: Iterable<Contract | Counted>, offset: number, asOf: number | undefined): Promise<void> {
+  async #replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf: number | undefined): Promise<void> {
     await this.#writing(async () => {
       const { epoch, signal } = this.#term;
       // Of an attempt that did not come to its end.
-      await clearBehind(this.#database, epoch, this.#generation);
+      await deleteOrphanGenerations(this.#database, epoch, this.#generation);
       const [next] = await this.#database.query<{ generation: string }>(NEXT_GENERATION);
       const generation = Number(next?.generation);
-      await load(this.#database, generation, contracts, signal);
+      await loadGeneration(this.#database, generation, contracts, signal);
       const swapped = await this.#database.query(SWAP, [
         epoch,
         generation,
@@ -112,25 +112,25 @@ export class PostgresWriter implements StoreWriter {
     const place = this.#place;
     if (place === undefined) throw new NotReady();
     if (offset <= place.offset) return;
-    const rounds = roundsOf(changes);
+    const batches = batchChanges(changes);
     await this.#writing(async () => {
-      const values = (round: Round, before: number) => [
+      const values = (batch: ChangeBatch, before: number) => [
         this.#term.epoch,
         place.generation,
         before,
         offset,
         asOf ?? null,
         updateId ?? null,
-        ...columnsOf(round),
+        ...toColumns(batch),
       ];
-      const [first, ...more] = rounds;
+      const [first, ...more] = batches;
       if (first === undefined) return;
       if (more.length === 0) {
         const applied = await this.#database.query(applyStatement, values(first, place.offset));
         if (applied.length === 0) throw leaseLost();
       } else {
         await this.#database.transaction(async (client) => {
-          for (const [index, round] of rounds.entries()) {
+          for (const [index, round] of batches.entries()) {
             const { rowCount } = await client.query({
               ...applyStatement,
               values: values(round, index === 0 ? place.offset : offset),
@@ -145,7 +145,7 @@ export class PostgresWriter implements StoreWriter {
 
   /** Takes away what no reader asks for any more. Throws DatabaseError. */
   async clear(): Promise<void> {
-    await clear(this.#database, this.#term.epoch, this.#generation, () => this.#failure === undefined);
+    await deleteOldGenerations(this.#database, this.#term.epoch, this.#generation, () => this.#failure === undefined);
   }
 
   async #writing(write: () => Promise<void>): Promise<void> {
@@ -200,7 +200,7 @@ WITH swapped AS (
   WHERE epoch = $1::bigint
   RETURNING generation
 )
-SELECT pg_notify('${channels.moved}', '') FROM swapped`,
+SELECT pg_notify('${channels.stateChanged}', '') FROM swapped`,
 };
 
 const leaseLost = (): DatabaseError =>

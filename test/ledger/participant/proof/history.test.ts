@@ -4,14 +4,14 @@ import { transferOffer } from "../../../../src/registry/utility/kinds/instructio
 import type { JsonObject, JsonValue } from "../../../../src/store/store.js";
 import { Documents, hasDocuments } from "../../../participant/schemas.js";
 import { failureOf } from "../servers.js";
-import { about, created, exercised, kinds, notFound, offerEntity, telling, transaction, updateId } from "./telling.js";
+import { about, created, exercised, templates, notFound, offerEntity, telling, transaction, updateId } from "./telling.js";
 
 describe("an update", () => {
   test("is told with its events in their order, as they came", async () => {
     const { history } = await telling([
       { body: transaction({ ExercisedEvent: exercised }, { CreatedEvent: created }) },
     ]);
-    expect(await history.update({ updateId }, kinds)).toEqual({
+    expect(await history.update({ updateId }, templates)).toEqual({
       events: [
         {
           does: "exercise",
@@ -36,18 +36,18 @@ describe("an update", () => {
       { ExercisedEvent: { ...exercised, ...other } },
     ];
     const { history } = await telling([{ body: transaction(...events) }]);
-    expect(await history.update({ offset: 7 }, kinds)).toEqual({ events: [] });
+    expect(await history.update({ offset: 7 }, templates)).toEqual({ events: [] });
   });
 
   test("that is no transaction has no events", async () => {
     const { history } = await telling([{ body: { update: { Reassignment: { value: { events: [] } } } } }]);
-    expect(await history.update({ updateId }, kinds)).toEqual({ events: [] });
+    expect(await history.update({ updateId }, templates)).toEqual({ events: [] });
   });
 
   test("without a result or an argument has null for it", async () => {
     const { choiceArgument: _, exerciseResult: __, ...bare } = exercised;
     const { history } = await telling([{ body: transaction({ ExercisedEvent: bare }) }]);
-    const update = await history.update({ updateId }, kinds);
+    const update = await history.update({ updateId }, templates);
     expect(update?.events).toMatchObject([{ argument: null, result: null }]);
   });
 
@@ -78,7 +78,7 @@ describe("an update", () => {
   ];
   test.each(broken)("cannot be read where the answer %s", async (_, body) => {
     const { history } = await telling([{ body }], 1_000);
-    expect((await failureOf(history.update({ updateId }, kinds))).trouble).toBe("unreadable");
+    expect((await failureOf(history.update({ updateId }, templates))).kind).toBe("unreadable");
   });
 });
 
@@ -88,7 +88,7 @@ describe("the creation of a contract", () => {
       { body: { created: { createdEvent: created, synchronizerId: "A" }, archived: null } },
     ]);
     const creation = { does: "create", kind: transferOffer, contractId: "offer", payload: { transfer: {} }, offset: 7 };
-    expect(await history.creation("offer", kinds)).toEqual(creation);
+    expect(await history.creation("offer", templates)).toEqual(creation);
   });
 
   test.each<[string, JsonObject]>([
@@ -97,7 +97,7 @@ describe("the creation of a contract", () => {
     ["is of another kind", { created: { createdEvent: { ...created, templateId: "pkg:Other:Other" } } }],
   ])("is none where it %s", async (_, found) => {
     const { history } = await telling([{ body: found }]);
-    expect(await history.creation("offer", kinds)).toBeUndefined();
+    expect(await history.creation("offer", templates)).toBeUndefined();
   });
 
   test.each<[string, JsonObject]>([
@@ -107,13 +107,13 @@ describe("the creation of a contract", () => {
     ["has no arguments", { created: { createdEvent: { ...created, createArgument: [] } } }],
   ])("cannot be read where it %s", async (_, found) => {
     const { history } = await telling([{ body: found }]);
-    expect((await failureOf(history.creation("offer", kinds))).trouble).toBe("unreadable");
+    expect((await failureOf(history.creation("offer", templates))).kind).toBe("unreadable");
   });
 
   test("that is not found is none, and is not waited for", async () => {
     const body = { ...notFound, code: "CONTRACT_EVENTS_NOT_FOUND" };
     const { history, requests } = await telling([{ status: 404, body }], 1_000);
-    expect(await history.creation("offer", kinds)).toBeUndefined();
+    expect(await history.creation("offer", templates)).toBeUndefined();
     expect(requests).toHaveLength(1);
   });
 });
@@ -121,9 +121,9 @@ describe("the creation of a contract", () => {
 test.skipIf(!hasDocuments)("what is asked is as the published documents have it", async () => {
   const documents = new Documents({ closed: true });
   const { history, requests } = await telling([{ body: transaction() }]);
-  await history.update({ updateId }, kinds);
-  await history.update({ offset: 7 }, kinds);
-  await history.creation("offer", kinds);
+  await history.update({ updateId }, templates);
+  await history.update({ offset: 7 }, templates);
+  await history.creation("offer", templates);
   expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     "POST /v2/updates/update-by-id",
     "POST /v2/updates/update-by-offset",

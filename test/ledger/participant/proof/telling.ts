@@ -5,7 +5,7 @@ import { allocationFactory } from "../../../../src/registry/utility/kinds/servic
 import type { JsonObject, JsonValue } from "../../../../src/store/store.js";
 import { endpointAt, type Seen, seen, serving } from "../servers.js";
 
-export const kinds = [transferOffer, allocationFactory];
+export const templates = [transferOffer, allocationFactory];
 export const updateId = `1220${"1".repeat(64)}`;
 export const notFound = { code: "UPDATE_NOT_FOUND", cause: "Update not found, or not visible." };
 
@@ -28,7 +28,7 @@ export async function telling(
     time += milliseconds;
     return Promise.resolve();
   };
-  const waiting = { longest, now: () => time, pause };
+  const waiting = { maxWait: longest, now: () => time, pause };
   const history = new ParticipantHistory(endpointAt(url), ["operator::1220", "registrar::1220"], waiting);
   return { history, requests, pauses, time: () => time };
 }

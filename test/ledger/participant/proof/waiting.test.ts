@@ -1,14 +1,14 @@
 /** How long an update that is not there is looked for, and what is taken for its not being there. */
 import { describe, expect, test } from "vitest";
 import { failureOf } from "../servers.js";
-import { kinds, notFound, telling, transaction, updateId } from "./telling.js";
+import { templates, notFound, telling, transaction, updateId } from "./telling.js";
 
 describe("an update that is not there yet", () => {
   const missing = { status: 404, body: notFound };
 
   test("by its id is looked for again until it is there", async () => {
     const { history, requests } = await telling([missing, missing, { body: transaction() }], 1_000);
-    expect(await history.again(() => history.update({ updateId }, kinds))).toEqual({ events: [] });
+    expect(await history.pollUntil(() => history.update({ updateId }, templates))).toEqual({ events: [] });
     expect(requests).toHaveLength(3);
   });
 
@@ -16,7 +16,7 @@ describe("an update that is not there yet", () => {
     "by its id is looked for until %s ms have passed, and no longer",
     async (longest) => {
       const { history, pauses, time } = await telling([missing], longest);
-      expect(await history.again(() => history.update({ updateId }, kinds))).toBeUndefined();
+      expect(await history.pollUntil(() => history.update({ updateId }, templates))).toBeUndefined();
       expect(time()).toBe(longest);
       expect(pauses.every((pause) => pause > 0 && pause <= 250)).toBe(true);
     },
@@ -24,7 +24,7 @@ describe("an update that is not there yet", () => {
 
   test("is none at once where it is not asked for again", async () => {
     const { history, requests } = await telling([missing], 1_000);
-    expect(await history.update({ offset: 7 }, kinds)).toBeUndefined();
+    expect(await history.update({ offset: 7 }, templates)).toBeUndefined();
     expect(requests).toHaveLength(1);
   });
 
@@ -34,6 +34,6 @@ describe("an update that is not there yet", () => {
     [404, "TEMPLATES_OR_INTERFACES_NOT_FOUND"],
   ])("is not what %s %s says", async (status, code) => {
     const { history } = await telling([{ status, body: { ...notFound, code } }], 0);
-    expect((await failureOf(history.update({ updateId }, kinds))).code).toBe(code);
+    expect((await failureOf(history.update({ updateId }, templates))).code).toBe(code);
   });
 });
