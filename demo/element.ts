@@ -1,7 +1,8 @@
 /** Elements of active contracts with ids, package ids and blobs of the length and form that a ledger gives them. */
 import { createHash } from "node:crypto";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { JsonObject, Template } from "../src/store/store.js";
+import type { JsonObject } from "../src/domain/json.js";
+import type { Template } from "../src/domain/template.js";
 import { stakeholders } from "./stakeholders.js";
 
 export const synchronizer = `global-domain::1220${hash("global-domain")}`;

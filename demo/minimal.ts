@@ -1,6 +1,6 @@
 /** The demo of the minimal registry: one token, a transfer on offer, an allocation. */
-import { allocation, rules, transferInstruction } from "../src/registry/minimal/kinds.js";
-import type { JsonObject } from "../src/store/store.js";
+import { allocation, rules, transferInstruction } from "../src/registry/minimal/templates.js";
+import type { JsonObject } from "../src/domain/json.js";
 import { elementsOf, party } from "./element.js";
 
 const { active } = elementsOf(1000);

@@ -1,10 +1,10 @@
 /** The demo registry: two registrars, three instruments, and what goes on between a few parties. */
-import { holding } from "../src/registry/utility/kinds/holding.js";
-import * as instructions from "../src/registry/utility/kinds/instructions.js";
-import { instrumentConfiguration } from "../src/registry/utility/kinds/instruments.js";
-import * as parties from "../src/registry/utility/kinds/parties.js";
-import * as services from "../src/registry/utility/kinds/services.js";
-import type { JsonObject, JsonValue } from "../src/store/store.js";
+import { holding } from "../src/registry/utility/templates/holding.js";
+import * as instructions from "../src/registry/utility/templates/instructions.js";
+import { instrumentConfiguration } from "../src/registry/utility/templates/instruments.js";
+import * as parties from "../src/registry/utility/templates/parties.js";
+import * as services from "../src/registry/utility/templates/services.js";
+import type { JsonObject, JsonValue } from "../src/domain/json.js";
 import { active, contractId, inReassignment, party } from "./element.js";
 
 export const operator = party("utility-operator");

@@ -1,5 +1,5 @@
 /** Who sees a contract of the demo: the parties at the top of its payload, and those of its set of observers. */
-import type { JsonObject, JsonValue } from "../src/store/store.js";
+import type { JsonObject, JsonValue } from "../src/domain/json.js";
 
 /** The fields whose parties sign, each where a template has it. */
 const SIGNERS = ["operator", "provider", "registrar", "dso", "issuer"];

@@ -1,6 +1,6 @@
 /** What goes on in the demo registry while somebody watches: transfer offers come, go, and move. */
-import { transferOffer } from "../src/registry/utility/kinds/instructions.js";
-import type { JsonObject } from "../src/store/store.js";
+import { transferOffer } from "../src/registry/utility/templates/instructions.js";
+import type { JsonObject } from "../src/domain/json.js";
 import { active, contractId, otherSynchronizer } from "./element.js";
 import { acme, alice, bob, carol, locked, nordic, offer } from "./registry.js";
 

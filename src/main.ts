@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 /** Arguments and environment -> config -> app -> signals. */
 import { readFile } from "node:fs/promises";
-import { type App, type Check, checkSnapshot, migrateDatabase, startApp } from "./app.js";
-import { probeHealth } from "./ask-health.js";
+import { type App, type Check, checkSnapshot, migrateDatabase, startApp } from "./app/app.js";
+import { probeHealth } from "./cli/healthcheck.js";
 import { type Config, readConfig } from "./config/config.js";
-import { packageVersion } from "./contents.js";
+import { packageVersion } from "./app/package-files.js";
 import { helpText } from "./config/help.js";
 import { SettingError } from "./config/setting-error.js";
-import { describeCheck, describeStart } from "./describe.js";
-import { SnapshotError } from "./ledger/file/snapshot-file.js";
+import { describeCheck, describeStart } from "./cli/output.js";
+import { SnapshotError } from "./ingest/file/snapshot-file.js";
 import { DatabaseError } from "./store/postgres/errors.js";
-import { snapshotPath } from "./source/file.js";
-import type { Roles } from "./source/in-database.js";
+import { snapshotPath } from "./ingest/file/file-ingestor.js";
+import type { Roles } from "./ingest/source/database-source.js";
 
 /** The arguments, the environment or a file that they name is wrong. */
 const EXIT_WRONG = 2;

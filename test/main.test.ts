@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { JsonObject, JsonValue } from "../src/store/store.js";
+import type { JsonObject, JsonValue } from "../src/domain/json.js";
 import { element, payload } from "./fixtures/elements.js";
 import { type Ended, main, Program as AnyProgram } from "./fixtures/program.js";
 import { until } from "./fixtures/waiting.js";

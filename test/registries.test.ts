@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SettingError } from "../src/config/setting-error.js";
-import { loadRegistry } from "../src/registries.js";
+import { loadRegistry } from "../src/app/load-registry.js";
 import { minimalRegistry } from "../src/registry/minimal/index.js";
 import { elements } from "../demo/minimal.js";
 import { main, Program, run } from "./fixtures/program.js";

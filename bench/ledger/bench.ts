@@ -1,7 +1,7 @@
 /** What the mirror does with a ledger: how fast it takes and follows it, how soon an answer shows a commit, and its memory. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { startApp } from "../../src/app.js";
+import { startApp } from "../../src/app/app.js";
 import { readConfig } from "../../src/config/config.js";
 import type { Command, Told } from "./participant.js";
 import { median, percentile, type Row } from "../report/row.js";

@@ -1,10 +1,11 @@
 /** Puts contracts that are decoded already into a database, in a process of its own. */
 import { readConfig } from "../../src/config/config.js";
 import { Decoder } from "../../src/ledger/decode.js";
-import { loadRegistry } from "../../src/registries.js";
+import { loadRegistry } from "../../src/app/load-registry.js";
 import { Database } from "../../src/store/postgres/database.js";
-import { PostgresWriter } from "../../src/store/postgres/writing/writer.js";
-import type { Contract, CountedOnly, JsonValue } from "../../src/store/store.js";
+import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import type { Contract, CountedOnly } from "../../src/domain/contract.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import { serve } from "../processes/child.js";
 import { transfers } from "../registries/transfers.js";
 

@@ -1,10 +1,10 @@
 /** What accepting a transfer needs, out of contracts that have just been asked for. */
 import type { JsonObject } from "@bufbuild/protobuf";
-import { holding } from "../../src/registry/utility/kinds/holding.js";
-import { transferOffer } from "../../src/registry/utility/kinds/instructions.js";
-import { instrumentConfiguration } from "../../src/registry/utility/kinds/instruments.js";
-import { credential } from "../../src/registry/utility/kinds/parties.js";
-import { appRewardConfiguration, featuredAppRight, transferRule } from "../../src/registry/utility/kinds/services.js";
+import { holding } from "../../src/registry/utility/templates/holding.js";
+import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
+import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
+import { credential } from "../../src/registry/utility/templates/parties.js";
+import { appRewardConfiguration, featuredAppRight, transferRule } from "../../src/registry/utility/templates/services.js";
 import type { Template } from "../registries/element.js";
 import type { Active, Participant } from "./participant.js";
 

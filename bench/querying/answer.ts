@@ -1,8 +1,8 @@
 /** The answer to accepting a transfer, from contracts that were found for it. The same as the service's. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { instrumentConfiguration } from "../../src/registry/utility/kinds/instruments.js";
-import { credential } from "../../src/registry/utility/kinds/parties.js";
-import { appRewardConfiguration, featuredAppRight, transferRule } from "../../src/registry/utility/kinds/services.js";
+import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
+import { credential } from "../../src/registry/utility/templates/parties.js";
+import { appRewardConfiguration, featuredAppRight, transferRule } from "../../src/registry/utility/templates/services.js";
 import type { Found } from "./acceptance.js";
 import type { Active } from "./participant.js";
 

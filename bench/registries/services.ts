@@ -5,7 +5,7 @@ import {
   appRewardConfiguration,
   registrarService,
   transferRule,
-} from "../../src/registry/utility/kinds/services.js";
+} from "../../src/registry/utility/templates/services.js";
 import { active, type Element } from "./element.js";
 
 const operator = party("operator");

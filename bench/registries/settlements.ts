@@ -7,10 +7,10 @@
  */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { party } from "../../demo/element.js";
-import { holding } from "../../src/registry/utility/kinds/holding.js";
-import { dvpLegAllocation } from "../../src/registry/utility/kinds/instructions.js";
-import { instrumentConfiguration } from "../../src/registry/utility/kinds/instruments.js";
-import { credential } from "../../src/registry/utility/kinds/parties.js";
+import { holding } from "../../src/registry/utility/templates/holding.js";
+import { dvpLegAllocation } from "../../src/registry/utility/templates/instructions.js";
+import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
+import { credential } from "../../src/registry/utility/templates/parties.js";
 import { active, contractId, type Element } from "./element.js";
 import { provider, registrar, served, services } from "./services.js";
 

@@ -1,5 +1,5 @@
 /** One server in a process of its own, which tells what it uses when it is asked. */
-import { startApp } from "../../src/app.js";
+import { startApp } from "../../src/app/app.js";
 import { readConfig } from "../../src/config/config.js";
 import { serve } from "../processes/child.js";
 import { startQuerying } from "../querying/server.js";

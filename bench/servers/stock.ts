@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { readConfig } from "../../src/config/config.js";
-import { QueryExecutor } from "../../src/registry/engine.js";
-import { loadRegistry } from "../../src/registries.js";
+import { QueryExecutor } from "../../src/registry/executor.js";
+import { loadRegistry } from "../../src/app/load-registry.js";
 import { services } from "../../src/service/services.js";
-import { createSource } from "../../src/source/source-of.js";
-import { type Operation, operations } from "../../src/wire/operations.js";
+import { createSource } from "../../src/ingest/source/create-source.js";
+import { type Operation, operations } from "../../src/transport/operations.js";
 import type { Target } from "./target.js";
 
 type Stock = Extract<Target, { server: "stock" }>;

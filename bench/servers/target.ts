@@ -1,5 +1,5 @@
 /** What a server may be, what it is asked, and what it says. */
-import type { Roles } from "../../src/source/in-database.js";
+import type { Roles } from "../../src/ingest/source/database-source.js";
 
 export type Target =
   /** The service as it is, with these settings, by the names of their variables; all of it, or on a database a part. */

@@ -6,7 +6,7 @@ import { settlements } from "../registries/settlements.js";
 import { snapshotOf } from "../registries/snapshot.js";
 import { median, medianRatio, percentile, type Row } from "../report/row.js";
 import { start, stopping } from "../servers/start.js";
-import { DEFAULT_MIDDLEWARE } from "../../src/wire/edge/guard.js";
+import { DEFAULT_MIDDLEWARE } from "../../src/transport/middleware/middleware.js";
 import { inTurn, settlement } from "./requests.js";
 
 const WARM_SECONDS = seconds(3);

@@ -1,6 +1,6 @@
 /** Proto descriptors -> the OpenAPI 3.0 document of the HTTP paths. Pure. */
 import type { DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { told } from "./comments.js";
 import { errorSchemas, routeOf } from "./operations.js";
 import { Schemas } from "./schemas.js";

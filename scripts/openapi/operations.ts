@@ -1,9 +1,9 @@
 /** Rpcs -> operations of the OpenAPI document, by their google.api.http rules. */
 import { type DescField, type DescMethod, getOption } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.js";
-import type { JsonObject } from "../../src/store/store.js";
-import { isUtility, statusOf } from "../../src/wire/errors.js";
-import { bindingsOf } from "../../src/wire/http-rules.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import { isUtility, statusOf } from "../../src/transport/errors.js";
+import { bindingsOf } from "../../src/transport/rest/http-rules.js";
 import { camel, told } from "./comments.js";
 import { pascal, type Schemas } from "./schemas.js";
 

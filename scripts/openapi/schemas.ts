@@ -2,7 +2,7 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
 import { field as rulesOption, type FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { told } from "./comments.js";
 
 /** Collects the schemas of messages, each once, and refers to them. */

@@ -1,5 +1,5 @@
 /** The contracts of the soak, as the participant tells them and as an answer has to disclose them. */
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { element, type Options, parties, payload, requirement, type Template } from "../../test/fixtures/elements.js";
 import { creationOf } from "../../test/participant/elements.js";
 import type { Creation } from "../../test/participant/ledger.js";

@@ -1,6 +1,6 @@
 /** What the specification has a question answered, on the state of the ledger at an offset. Written by hand from it. */
 import { Code } from "@connectrpc/connect";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { ABROAD, disclosed, HOME, instrument, type Made, needsCredentials } from "./contracts.js";
 import type { Question } from "./questions.js";
 import { slots, type World } from "./world.js";

@@ -1,6 +1,6 @@
 /** Whether an answer is right: whether the ledger had a state, among those that it may be of, that gives it. */
 import { Code } from "@connectrpc/connect";
-import type { JsonValue } from "../../src/store/store.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import type { Outcome } from "../../test/fixtures/protocols.js";
 import { type Expected, expected, namesOf } from "./expectation.js";
 import type { Question } from "./questions.js";

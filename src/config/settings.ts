@@ -3,7 +3,7 @@
  * and the type of the configuration follow.
  */
 import { databaseSettings } from "./settings/database.js";
-import { accessSettings, limitSettings } from "./settings/edge.js";
+import { accessSettings, limitSettings } from "./settings/limits.js";
 import { freshnessSettings, ledgerSettings } from "./settings/ledger.js";
 import { serviceSettings } from "./settings/service.js";
 import type { Setting } from "./settings/setting.js";

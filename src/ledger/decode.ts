@@ -2,8 +2,11 @@
  * Elements of a participant's active contracts -> contracts of the store. Pure.
  * The page "Where the contracts come from" lists the forms of an element.
  */
-import { StringInterner } from "./shared-texts.js";
-import { type Contract, type CountedOnly, type JsonObject, type JsonValue, type Template, parseLedgerTime } from "../store/store.js";
+import { StringInterner } from "./string-interner.js";
+import type { Contract, CountedOnly } from "../domain/contract.js";
+import type { JsonObject, JsonValue } from "../domain/json.js";
+import { parseLedgerTime } from "../domain/ledger-time.js";
+import type { Template } from "../domain/template.js";
 
 /** What one element says of a contract. Several may speak of the same contract. */
 export interface DecodedContract {

@@ -1,9 +1,9 @@
 import { AllocationInstructionService as V1 } from "../../gen/offledger/allocation_instruction/v1/allocation_instruction_service_pb.js";
 import type { GetAllocationInstructionContextRequest } from "../../gen/offledger/allocation_instruction/v2/allocation_instruction_pb.js";
 import { AllocationInstructionService as V2 } from "../../gen/offledger/allocation_instruction/v2/allocation_instruction_service_pb.js";
-import type { QueryExecutor } from "../registry/engine.js";
-import type { Choice } from "../registry/registry.js";
-import { bind, type ServiceBinding } from "./handlers.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import type { Choice } from "../registry/sdk/registry.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
 import { contextOf, factoryOf } from "./token-standard.js";
 
 /** Allocation instructions, in both versions of the token standard. */

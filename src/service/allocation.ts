@@ -1,9 +1,9 @@
 import { AllocationService as V1 } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import type { GetAllocationContextRequest } from "../../gen/offledger/allocation/v1/allocation_pb.js";
 import { AllocationService as V2 } from "../../gen/offledger/allocation/v2/allocation_service_pb.js";
-import type { QueryExecutor } from "../registry/engine.js";
-import type { Choice } from "../registry/registry.js";
-import { bind, type ServiceBinding } from "./handlers.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import type { Choice } from "../registry/sdk/registry.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
 import { contextOf, factoryOf } from "./token-standard.js";
 
 /** Allocations and their settlement, in both versions of the token standard. */

@@ -9,8 +9,8 @@ import {
 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { ChoiceContextSchema as UtilityChoiceContextSchema } from "../../gen/offledger/utility/v0/choice_context_pb.js";
 import { FactoryWithChoiceContextSchema as UtilityFactorySchema } from "../../gen/offledger/utility/v0/factory_pb.js";
-import type { ContextAnswer, FactoryAnswer, TransferFactoryAnswer } from "../registry/registry.js";
-import { choiceContext, utilityChoiceContext } from "./answers.js";
+import type { ContextAnswer, FactoryAnswer, TransferFactoryAnswer } from "../registry/sdk/registry.js";
+import { choiceContext, utilityChoiceContext } from "./messages.js";
 
 /** How contracts are disclosed: as the token standard does, with or without debug fields, or as the utility operations do. */
 export type Variant = "debug" | "plain" | "utility";

@@ -1,6 +1,6 @@
 import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.js";
-import { unavailable } from "../registry/errors.js";
-import { bind, type ServiceBinding } from "./handlers.js";
+import { unavailable } from "../domain/errors.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** Whether the service lives, and may be sent requests: `unreadiness` says why not. */
 export function health(notReadyReason: () => string | undefined): ServiceBinding[] {

@@ -1,10 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { InstrumentConfigurationSchema } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_pb.js";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
-import type { QueryExecutor } from "../registry/engine.js";
-import type { Contract, InstrumentConfiguration, Requirement } from "../registry/registry.js";
-import { contractMeta } from "./answers.js";
-import { bind, type ServiceBinding } from "./handlers.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import type { Contract, InstrumentConfiguration, Requirement } from "../registry/sdk/registry.js";
+import { contractMeta } from "./messages.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** Look-ups of the contracts that configure instruments. */
 export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding[] {

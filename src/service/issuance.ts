@@ -3,10 +3,10 @@ import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { BurnMintInstructionService } from "../../gen/offledger/burn_mint_instruction/v0/burn_mint_instruction_service_pb.js";
 import { MintService } from "../../gen/offledger/mint/v0/mint_service_pb.js";
 import type { GetCreateContextRequest, InstrumentId } from "../../gen/offledger/utility/v0/factory_pb.js";
-import type { QueryExecutor } from "../registry/engine.js";
-import type { IssuanceChoice, IssuanceQuery } from "../registry/registry.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import type { IssuanceChoice, IssuanceQuery } from "../registry/sdk/registry.js";
 import { utilityContextReply, utilityFactoryReply } from "./context-reply.js";
-import { bind, type ServiceBinding } from "./handlers.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** Offers and requests to mint and to burn, and both at once. Their paths name no registrar. */
 export function issuances(executor: QueryExecutor): ServiceBinding[] {

@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { InstrumentSchema } from "../../gen/offledger/metadata/v1/metadata_pb.js";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
-import type { InstrumentDirectory, ListedInstrument } from "../registry/catalogue.js";
-import type { QueryExecutor } from "../registry/engine.js";
-import { bind, type ServiceBinding } from "./handlers.js";
+import type { InstrumentDirectory, ListedInstrument } from "../registry/instrument-directory.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** What a registrar's registry offers, and its instruments. */
 export function metadata(executor: QueryExecutor, directory: InstrumentDirectory): ServiceBinding[] {

@@ -1,9 +1,9 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { StructSchema } from "@bufbuild/protobuf/wkt";
 import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
-import type { QueryExecutor } from "../registry/engine.js";
-import { struct } from "./answers.js";
-import { bind, type ServiceBinding } from "./handlers.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import { struct } from "./messages.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** What a client can learn of the service. `openApi` is the document of its paths. */
 export function operators(executor: QueryExecutor, openApi: JsonObject): ServiceBinding[] {

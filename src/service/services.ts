@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { InstrumentDirectory, type OverridesByInstrument } from "../registry/catalogue.js";
-import type { QueryExecutor } from "../registry/engine.js";
+import { InstrumentDirectory, type OverridesByInstrument } from "../registry/instrument-directory.js";
+import type { QueryExecutor } from "../registry/executor.js";
 import { allocationInstructions } from "./allocation-instruction.js";
 import { allocations } from "./allocation.js";
-import type { ServiceBinding } from "./handlers.js";
+import type { ServiceBinding } from "./service-binding.js";
 import { health } from "./health.js";
 import { instrumentConfigurations } from "./instrument-configuration.js";
 import { issuances } from "./issuance.js";

@@ -1,7 +1,7 @@
 /** What every resource group of the token standard does alike. */
 import type { GetFactoryRequest } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
-import type { QueryExecutor } from "../registry/engine.js";
-import type { Choice, FactoryQuery } from "../registry/registry.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import type { Choice, FactoryQuery } from "../registry/sdk/registry.js";
 import { contextReply, factoryReply } from "./context-reply.js";
 
 /** The fields that every request for a choice context has. */

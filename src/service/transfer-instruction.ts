@@ -2,10 +2,10 @@ import type { GetFactoryRequest } from "../../gen/offledger/choice_context/v1/ch
 import type { GetTransferInstructionContextRequest } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import type { QueryExecutor } from "../registry/engine.js";
-import type { Choice } from "../registry/registry.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import type { Choice } from "../registry/sdk/registry.js";
 import { transferFactoryReply } from "./context-reply.js";
-import { type Handlers, bind, type ServiceBinding } from "./handlers.js";
+import { type Handlers, bind, type ServiceBinding } from "./service-binding.js";
 import { contextOf, factoryQuestion } from "./token-standard.js";
 
 /** Transfer instructions: both versions of the token standard have the same operations. */

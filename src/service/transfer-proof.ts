@@ -1,7 +1,7 @@
 import { VerifyTransferProofResponse_Status as Status } from "../../gen/offledger/transfer/v0/transfer_pb.js";
 import { TransferService } from "../../gen/offledger/transfer/v0/transfer_service_pb.js";
-import type { QueryExecutor } from "../registry/engine.js";
-import { bind, type ServiceBinding } from "./handlers.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** Proofs of transfers, from the updates of the ledger. */
 export function transferProofs(executor: QueryExecutor): ServiceBinding[] {

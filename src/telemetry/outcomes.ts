@@ -1,7 +1,7 @@
 /** Names of outcomes, as metrics, logs and traces tell them. */
 import { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
-import type { Outcome } from "./exchange.js";
+import type { Outcome } from "./request-record.js";
 
 /** The name of each outcome at its number: `ok`, and the codes as Connect writes them, such as `not_found`. */
 export const statusNames: readonly string[] = [

@@ -2,8 +2,8 @@
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { LoggedRequests } from "../config/settings/telemetry.js";
-import { addressOf } from "./caller.js";
-import type { CompletedRequest, Outcome } from "./exchange.js";
+import { addressOf } from "./request-ids.js";
+import type { CompletedRequest, Outcome } from "./request-record.js";
 import { isFailure, statusName } from "./outcomes.js";
 
 /** What a line has besides what is known of every request. */

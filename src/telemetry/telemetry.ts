@@ -1,10 +1,10 @@
 /** What the service tells of itself: metrics, a log of requests, traces, each where the configuration asks for it. */
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
-import { parentOf, requestIdOf } from "./caller.js";
-import type { RequestObserver } from "./exchange.js";
+import { parentOf, requestIdOf } from "./request-ids.js";
+import type { RequestObserver } from "./request-record.js";
 import type { MetricsListener } from "./metrics/listener.js";
-import type { MetricSources } from "./metrics/product.js";
+import type { MetricSources } from "./metrics/service-metrics.js";
 import { RequestLog } from "./request-log.js";
 import type { Tracing } from "./traces/tracing.js";
 

@@ -1,7 +1,7 @@
 /** Tokens as the operator meets them: which operations need one, and what the log says. */
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startApp } from "../../src/app.js";
+import { startApp } from "../../src/app/app.js";
 import { SettingError } from "../../src/config/setting-error.js";
 import { main, Program, run } from "../fixtures/program.js";
 import { quiet, serveFile } from "../fixtures/running.js";

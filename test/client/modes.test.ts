@@ -7,8 +7,8 @@ import { Code, ConnectError, createClient, type Transport } from "@connectrpc/co
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
-import { RegistryError } from "../../src/registry/errors.js";
-import { createServer, type Server } from "../../src/wire/server.js";
+import { RegistryError } from "../../src/domain/errors.js";
+import { createServer, type Server } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
 import { until, within } from "../fixtures/waiting.js";
 import { modes } from "./modes.js";

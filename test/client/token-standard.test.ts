@@ -6,7 +6,7 @@
 import { TokenStandardClient } from "@canton-network/core-token-standard";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, party, synchronizer } from "../../demo/element.js";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { allocateV1 } from "../fixtures/calls/allocation-instruction.js";
 import { acme, alice, bob, carol, nobody, nordic } from "../fixtures/calls/making.js";
 import { transferV1 } from "../fixtures/calls/transfer-instruction.js";

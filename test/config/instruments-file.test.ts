@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type InstrumentEntry, parseInstruments, readInstruments } from "../../src/config/instruments-file.js";
 import { SettingError } from "../../src/config/setting-error.js";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { element, payload } from "../fixtures/elements.js";
 import { serving } from "../fixtures/registries.js";
 import { registry } from "../fixtures/running.js";

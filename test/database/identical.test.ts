@@ -1,10 +1,10 @@
 /** Replicas at one offset answer alike, byte for byte, and as a service that has all of it in its memory. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { type App, startApp } from "../../src/app.js";
+import { type App, startApp } from "../../src/app/app.js";
 import type { Config } from "../../src/config/config.js";
-import type { Roles } from "../../src/source/in-database.js";
-import type { JsonObject } from "../../src/store/store.js";
+import type { Roles } from "../../src/ingest/source/database-source.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import {
   account,
   allInstrumentConfigurations,

@@ -4,7 +4,7 @@
  * that never was. Expectations come from here alone.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { creationsOf } from "../participant/elements.js";
 import { type Creation, ScriptedLedger } from "../participant/ledger.js";

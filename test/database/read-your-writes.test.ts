@@ -1,7 +1,7 @@
 /** Who asks a replica for a contract that is on the ledger finds it, though the mirror has not heard of it yet. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { type App, startApp } from "../../src/app.js";
+import { type App, startApp } from "../../src/app/app.js";
 import type { Config } from "../../src/config/config.js";
 import { parties } from "../fixtures/elements.js";
 import { reject } from "../fixtures/asking.js";

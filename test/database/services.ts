@@ -1,7 +1,7 @@
 /** The service as processes of their own, and questions to them over HTTP. */
 import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { parties } from "../fixtures/elements.js";
 import { main, Program } from "../fixtures/program.js";
 import { until } from "../fixtures/waiting.js";

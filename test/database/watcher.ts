@@ -1,16 +1,18 @@
 /** A replica that is read all the time, and compared with what the ledger was. */
 import { setTimeout as delay } from "node:timers/promises";
-import { instrumentConfiguration } from "../../src/registry/utility/kinds/instruments.js";
-import { templates } from "../../src/registry/utility/kinds/index.js";
-import { transferOffer } from "../../src/registry/utility/kinds/instructions.js";
-import { indexKeys } from "../../src/registry/utility/kinds/keys.js";
-import { credential } from "../../src/registry/utility/kinds/parties.js";
-import { featuredAppRight } from "../../src/registry/utility/kinds/services.js";
-import { contentId } from "../../src/store/postgres/contents.js";
+import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
+import { templates } from "../../src/registry/utility/templates/index.js";
+import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
+import { indexKeys } from "../../src/registry/utility/templates/index-keys.js";
+import { credential } from "../../src/registry/utility/templates/parties.js";
+import { featuredAppRight } from "../../src/registry/utility/templates/services.js";
+import { contentId } from "../../src/store/postgres/content-id.js";
 import { Database } from "../../src/store/postgres/database.js";
-import { ReplicaSync } from "../../src/store/postgres/reading/feed.js";
-import { Replica } from "../../src/store/postgres/reading/replica.js";
-import { type Contract, type Template, NotReady, type View } from "../../src/store/store.js";
+import { ReplicaSync } from "../../src/store/postgres/read/replica-sync.js";
+import { Replica } from "../../src/store/postgres/read/replica.js";
+import type { Contract } from "../../src/domain/contract.js";
+import type { Template } from "../../src/domain/template.js";
+import { NotReady, type View } from "../../src/store/port.js";
 import { parties } from "../fixtures/elements.js";
 import type { ScriptedLedger } from "../participant/ledger.js";
 import { holder, idsOf, instrument, numbers, type Pairs, rightOf, type State, supplyOf } from "./pairs.js";

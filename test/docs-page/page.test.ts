@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { elements } from "../../demo/registry.js";
 import { party } from "../../demo/element.js";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { type Running, serveFile } from "../fixtures/running.js";
 import { Browser, chromium, type Page } from "./chromium.js";
 

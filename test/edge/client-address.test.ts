@@ -1,7 +1,7 @@
 /** By what clients are told from others, against an expectation by numbers of 128 bits. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clientOf } from "../../src/wire/edge/client-address.js";
+import { clientOf } from "../../src/transport/middleware/client-address.js";
 
 const GROUP = 16n;
 const group = fc.integer({ min: 0, max: 0xffff });

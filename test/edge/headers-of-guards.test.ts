@@ -1,7 +1,7 @@
 /** Headers that a guard sets go with the answer, whoever writes it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
-import { createServer, type Server } from "../../src/wire/server.js";
+import { createServer, type Server } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
 
 const rpc = "/offledger.burn.v0.BurnService/GetBurnOfferCancelContext";

@@ -5,8 +5,8 @@ import net from "node:net";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { DEFAULT_CONNECTION_LIMITS } from "../../src/wire/listener/limits.js";
-import { Http2Sessions } from "../../src/wire/listener/sessions.js";
+import { DEFAULT_CONNECTION_LIMITS } from "../../src/transport/listener/limits.js";
+import { Http2Sessions } from "../../src/transport/listener/http2-sessions.js";
 import {
   asking,
   END_HEADERS,

@@ -1,6 +1,6 @@
 /** When an overload begins and ends, by a clock that is set by hand: 250 ms for a burst, 5 ms in an overload. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Shedding } from "../../src/wire/edge/shedding.js";
+import { Shedding } from "../../src/transport/middleware/load-shedding.js";
 
 const MAX_DELAY_MS = 250;
 

@@ -6,8 +6,8 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.js";
-import { DEFAULT_MIDDLEWARE } from "../../src/wire/edge/guard.js";
-import { createServer } from "../../src/wire/server.js";
+import { DEFAULT_MIDDLEWARE } from "../../src/transport/middleware/middleware.js";
+import { createServer } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
 import { serveFile } from "../fixtures/running.js";
 

@@ -12,7 +12,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.js";
-import { type App, startApp } from "../../src/app.js";
+import { type App, startApp } from "../../src/app/app.js";
 import { canCertify, certify, type Certified } from "../fixtures/certificates.js";
 import { quiet } from "../fixtures/running.js";
 import { until } from "../fixtures/waiting.js";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { Decoder, type DecodedContract, laterState } from "../../src/ledger/decode.js";
-import { holding } from "../../src/registry/utility/kinds/holding.js";
-import { transferOffer } from "../../src/registry/utility/kinds/instructions.js";
-import { templates } from "../../src/registry/utility/kinds/index.js";
-import { allocationFactory } from "../../src/registry/utility/kinds/services.js";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import { holding } from "../../src/registry/utility/templates/holding.js";
+import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
+import { templates } from "../../src/registry/utility/templates/index.js";
+import { allocationFactory } from "../../src/registry/utility/templates/services.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { blobOf, element, type Options, payload } from "../fixtures/elements.js";
 
 const decoder = new Decoder(templates);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { StringInterner } from "../../src/ledger/shared-texts.js";
+import { StringInterner } from "../../src/ledger/string-interner.js";
 import { heap } from "../heap.js";
 
 /** Equal texts cannot be told apart but by the memory that they take: 100,000 of 120 characters are 13 MB and more. */

@@ -58,7 +58,7 @@ describe("what is packed", () => {
   test("keeps to itself what is not exported", async () => {
     await project.write(
       "inside.js",
-      `const tried = await Promise.allSettled(["offledger", "offledger/dist/src/app.js", "offledger/client.js"].map((name) => import(name)));
+      `const tried = await Promise.allSettled(["offledger", "offledger/dist/src/app/app.js", "offledger/client.js"].map((name) => import(name)));
        console.log(JSON.stringify(tried.map(({ reason }) => reason?.code)));`,
     );
     const refused = "ERR_PACKAGE_PATH_NOT_EXPORTED";

@@ -1,7 +1,7 @@
 /** A registry of somebody else's, written against the package and served by it. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { main, Program } from "../fixtures/program.js";
 import { Project } from "./project.js";
 

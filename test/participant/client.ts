@@ -1,6 +1,6 @@
 /** What the tests of the participant ask it with: contracts, requests, and a client that keeps all it hears. */
 import { WebSocket } from "ws";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { until, within } from "../fixtures/waiting.js";
 import type { Creation } from "./ledger.js";
 import type { ActiveContractsRequest, EventFormat, UpdateFormat, UpdatesRequest } from "./messages.js";

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { templates } from "../../src/registry/utility/kinds/index.js";
+import { templates } from "../../src/registry/utility/templates/index.js";
 import { until, within } from "../fixtures/waiting.js";
 import { ask, Listener, told } from "./client.js";
 import type { EventFormat } from "./messages.js";

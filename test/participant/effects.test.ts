@@ -1,6 +1,6 @@
 /** The effects of transactions: the choices that were exercised, and what came of them. */
 import { beforeEach, afterEach, describe, expect, test } from "vitest";
-import type { JsonValue } from "../../src/store/store.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import { alice, ask, creation, eventFormat, operator } from "./client.js";
 import { type Exercise, ScriptedLedger } from "./ledger.js";
 import type { TransactionEvent as Event } from "./messages.js";

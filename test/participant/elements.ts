@@ -1,5 +1,5 @@
 /** Elements of active contracts, as in a snapshot file -> what a scripted ledger has to do to have them. */
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import type { Creation, ScriptedLedger } from "./ledger.js";
 import { array, object, text } from "./reading.js";
 

@@ -1,5 +1,5 @@
 /** What a scripted ledger remembers: one entry for each update. */
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 
 export interface Contract {
   readonly contractId: string;

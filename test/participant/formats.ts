@@ -1,5 +1,5 @@
 /** JSON -> the formats that requests ask for, as the published documents type them. */
-import type { JsonValue } from "../../src/store/store.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import type {
   EventFormat,
   Filters,

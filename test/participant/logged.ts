@@ -1,6 +1,6 @@
 /** The calls that a participant has had, for a test to look at. */
 import type { IncomingMessage } from "node:http";
-import type { JsonValue } from "../../src/store/store.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import { protocolsOf, tokenOf } from "./access.js";
 
 /** A call as it came. */

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { createServer as createSecureServer } from "node:https";
 import { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import type { JsonValue } from "../../src/store/store.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import { checkToken } from "./access.js";
 import { Calls, type Serving } from "./calls.js";
 import { Faults } from "./faults.js";

@@ -1,5 +1,5 @@
 /** Reads the JSON of requests, with the fields that the published documents require. */
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 
 /** A request that is not of the published form. */
 export class Undecodable extends Error {

@@ -1,5 +1,5 @@
 /** JSON -> requests, as the published documents type them. */
-import type { JsonValue } from "../../src/store/store.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import { refusal } from "./errors.js";
 import { readEventFormat, readUpdateFormat } from "./formats.js";
 import type {

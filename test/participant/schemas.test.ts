@@ -1,7 +1,7 @@
 /** Every kind of message that the participant sends, against the documents that the ledger's makers publish. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { ask, creation, eventFormat, Listener, snapshotRequest, updateFormat, updatesRequest } from "./client.js";
 import { type ErrorCode, refusal } from "./errors.js";
 import { Participant } from "./participant.js";

@@ -1,5 +1,5 @@
 /** What the two streams send: active-contracts, which ends, and updates, which may not. */
-import type { JsonValue } from "../../src/store/store.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import type { Calls } from "./calls.js";
 import type { UpdatesElement, UpdatesRequest } from "./messages.js";
 import { activeContractsRequest, updatesRequest } from "./requests.js";

@@ -1,5 +1,5 @@
 /** What a test has a transaction do -> the nodes of that transaction, in their order. */
-import type { JsonValue } from "../../src/store/store.js";
+import type { JsonValue } from "../../src/domain/json.js";
 import type { Change, Contract, Exercised } from "./entries.js";
 
 /** A contract to be created; what is left out is filled in. */

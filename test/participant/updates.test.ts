@@ -1,6 +1,6 @@
 /** Updates, live and bounded, as a stream and as a list. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { until } from "../fixtures/waiting.js";
 import { ask, creation, Listener, told, updateFormat, updatesRequest } from "./client.js";
 import { ScriptedLedger } from "./ledger.js";

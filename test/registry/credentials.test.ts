@@ -1,10 +1,10 @@
 /** The choice of credentials, held against one that tries every set there is. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Claim, Requirement } from "../../src/registry/registry.js";
-import { chooseCredentials } from "../../src/registry/utility/evidence/credentials.js";
-import { credential, type Credential } from "../../src/registry/utility/kinds/parties.js";
-import type { Contract } from "../../src/store/store.js";
+import type { Claim, Requirement } from "../../src/registry/sdk/registry.js";
+import { chooseCredentials } from "../../src/registry/utility/selection/credentials.js";
+import { credential, type Credential } from "../../src/registry/utility/templates/parties.js";
+import type { Contract } from "../../src/domain/contract.js";
 
 /** The present in milliseconds, as the rules are told it, and in microseconds, as the ledger has its times. */
 const NOW_MS = 1;

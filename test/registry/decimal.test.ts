@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decimalText, parseDecimal, decimalField } from "../../src/registry/decimal.js";
-import { RegistryError } from "../../src/registry/errors.js";
-import { JsonReader } from "../../src/registry/fields.js";
+import { decimalText, parseDecimal, decimalField } from "../../src/registry/sdk/decimal.js";
+import { RegistryError } from "../../src/domain/errors.js";
+import { JsonReader } from "../../src/registry/sdk/json-reader.js";
 
 /** The largest Daml Decimal: 28 digits before the point and ten behind it. */
 const LARGEST = 10n ** 38n - 1n;

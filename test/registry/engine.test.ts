@@ -1,13 +1,15 @@
 /** Read-your-writes: what is asked when the store has not caught up with the ledger. */
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
-import { QueryExecutor, type Freshness } from "../../src/registry/engine.js";
-import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/registry/errors.js";
-import type { Registry, RequestContext } from "../../src/registry/registry.js";
-import { burnOffer, transferOffer } from "../../src/registry/utility/kinds/instructions.js";
+import { QueryExecutor, type Freshness } from "../../src/registry/executor.js";
+import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
+import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
+import { burnOffer, transferOffer } from "../../src/registry/utility/templates/instructions.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
-import { MemoryStore } from "../../src/store/memory.js";
-import { type Contract, isStored, type JsonObject, type StoreReader, type View } from "../../src/store/store.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { type Contract, isStored } from "../../src/domain/contract.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import type { StoreReader, View } from "../../src/store/port.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 

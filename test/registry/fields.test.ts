@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { RegistryError } from "../../src/registry/errors.js";
-import { JsonReader } from "../../src/registry/fields.js";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import { RegistryError } from "../../src/domain/errors.js";
+import { JsonReader } from "../../src/registry/sdk/json-reader.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 
 const missing = Symbol("missing");
 type Given = JsonValue | typeof missing;

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, elementsOf, party } from "../../demo/element.js";
 import { elements } from "../../demo/minimal.js";
-import { allocation, rules, transferInstruction } from "../../src/registry/minimal/kinds.js";
-import type { JsonObject } from "../../src/store/store.js";
+import { allocation, rules, transferInstruction } from "../../src/registry/minimal/templates.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { disclosedBy, failure, short, utilityFailure } from "../fixtures/context.js";
 import { serving } from "../fixtures/registries.js";
 import { registry as pathTo, type Running, serveFile } from "../fixtures/running.js";

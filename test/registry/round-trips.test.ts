@@ -6,9 +6,9 @@
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
-import { InstrumentDirectory } from "../../src/registry/catalogue.js";
-import { QueryExecutor, type Freshness } from "../../src/registry/engine.js";
-import { notFound, type RegistryErrorReason, RegistryError } from "../../src/registry/errors.js";
+import { InstrumentDirectory } from "../../src/registry/instrument-directory.js";
+import { QueryExecutor, type Freshness } from "../../src/registry/executor.js";
+import { notFound, type RegistryErrorReason, RegistryError } from "../../src/domain/errors.js";
 import type {
   Choice,
   ContextAnswer,
@@ -16,13 +16,16 @@ import type {
   InstrumentQuery,
   IssuanceChoice,
   IssuanceQuery,
-} from "../../src/registry/registry.js";
+} from "../../src/registry/sdk/registry.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
-import { transferOffer } from "../../src/registry/utility/kinds/instructions.js";
-import { MemoryStore } from "../../src/store/memory.js";
-import { Replica } from "../../src/store/postgres/reading/replica.js";
-import { PostgresWriter } from "../../src/store/postgres/writing/writer.js";
-import type { Contract, CountedOnly, JsonObject, Template, StoreReader, View } from "../../src/store/store.js";
+import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { Replica } from "../../src/store/postgres/read/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import type { Contract, CountedOnly } from "../../src/domain/contract.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import type { Template } from "../../src/domain/template.js";
+import type { StoreReader, View } from "../../src/store/port.js";
 import {
   account,
   allocationV1,

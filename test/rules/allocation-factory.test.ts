@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { account, allocationFactory, allocationV1, allocationV2, legSide, replaced } from "../fixtures/asking.js";
 import { contractId, contractIds, disclosedBy, failure, map, prefixed, short } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";

@@ -1,6 +1,6 @@
 /** What deployed clients do and the service puts up with. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { burnAccept, burnCancel, cancel, reject, transferFactory, transferV1, withdraw } from "../fixtures/asking.js";
 import { disclosedBy } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";

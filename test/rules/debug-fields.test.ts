@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { burnAccept, cancel, eight, type Endpoint, reject } from "../fixtures/asking.js";
 import { disclosedBy } from "../fixtures/context.js";
 import { element, payload } from "../fixtures/elements.js";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { instrumentConfiguration } from "../fixtures/asking.js";
 import { short, utilityFailure } from "../fixtures/context.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";

@@ -3,7 +3,7 @@ import { rename, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { text as textOf } from "node:stream/consumers";
 import { beforeAll, afterAll, describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { failure, short } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { serving } from "../fixtures/registries.js";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { account, leg, settlement, settlementFactory } from "../fixtures/asking.js";
 import { disclosedBy, failure, short } from "../fixtures/context.js";
 import { element, payload, requirement } from "../fixtures/elements.js";

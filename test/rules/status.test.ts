@@ -1,6 +1,6 @@
 /** Which requests are refused, with which status, and in which of the two shapes of an error. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { eight, type Endpoint, transferFactory, transferV1 } from "../fixtures/asking.js";
 import { failure, short, utilityFailure } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";

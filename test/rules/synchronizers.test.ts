@@ -1,6 +1,6 @@
 /** Contracts are chosen on one synchronizer, and none that is between two. */
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import {
   account,
   burnAccept,

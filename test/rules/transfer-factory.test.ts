@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../src/store/store.js";
+import type { JsonObject } from "../../src/domain/json.js";
 import { account, transferFactory, transferV1, transferV2 } from "../fixtures/asking.js";
 import { contractId, contractIds, failure, short, twice } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";

@@ -1,6 +1,6 @@
 /** The operations on transfers answer alike, byte for byte, under the paths of versions 1 and 2. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import {
   account,
   replaced,

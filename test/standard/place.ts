@@ -6,11 +6,11 @@ import { fastify } from "fastify";
 import { onTestFinished } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.js";
-import type { StreamLimits } from "../../src/standard/limits.js";
-import { standardServices } from "../../src/standard/standard.js";
-import { DEFAULT_CONNECTION_LIMITS } from "../../src/wire/listener/limits.js";
-import { recordRequests } from "../../src/wire/watching.js";
-import { Listener } from "../../src/wire/listener/listener.js";
+import type { StreamLimits } from "../../src/transport/connect/streams/limits.js";
+import { standardServices } from "../../src/transport/connect/standard-services.js";
+import { DEFAULT_CONNECTION_LIMITS } from "../../src/transport/listener/limits.js";
+import { recordRequests } from "../../src/transport/middleware/record-requests.js";
+import { Listener } from "../../src/transport/listener/listener.js";
 
 export const served: readonly DescService[] = [HealthService, BurnService];
 

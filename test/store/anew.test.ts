@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { compactClone } from "../../src/store/anew.js";
-import { MemoryStore } from "../../src/store/memory.js";
-import type { Contract } from "../../src/store/store.js";
+import { compactClone } from "../../src/store/memory/compact-clone.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import type { Contract } from "../../src/domain/contract.js";
 import { apple, byLabel, fruit } from "../fixtures/fruits.js";
 
 /** More than a store keeps as recently read. */

@@ -1,19 +1,10 @@
-/** What every store owes: the promises of src/store/store.ts, a case for each. */
+/** What every store owes: the promises of src/store/port.ts, a case for each. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  type TemplateCount,
-  type Change,
-  type Contract,
-  type CountedOnly,
-  type JsonObject,
-  indexKey,
-  type Template,
-  NotReady,
-  type ContractLookup,
-  type StoreReader,
-  type StoreWriter,
-  type View,
-} from "../../src/store/store.js";
+import type { Change } from "../../src/domain/change.js";
+import type { Contract, CountedOnly } from "../../src/domain/contract.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import { indexKey, type Template } from "../../src/domain/template.js";
+import { type TemplateCount, NotReady, type ContractLookup, type StoreReader, type StoreWriter, type View } from "../../src/store/port.js";
 
 /** A store that has taken no state yet. */
 export interface Made {

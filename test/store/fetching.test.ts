@@ -1,5 +1,5 @@
 /** The promises of a store hold of one that fetches as well: what is tested on it is tested on a store. */
-import { MemoryStore } from "../../src/store/memory.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { FetchingReader } from "../fixtures/fetching.js";
 import { storePromises } from "./conformance.js";
 

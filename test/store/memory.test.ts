@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../src/store/memory.js";
-import { NotReady } from "../../src/store/store.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { NotReady } from "../../src/store/port.js";
 import { storePromises } from "./conformance.js";
 
 storePromises("in memory", async () => {

@@ -1,8 +1,8 @@
 /** The store in PostgreSQL keeps the promises of every store. */
 import { afterAll, beforeAll } from "vitest";
-import type { Template } from "../../src/store/store.js";
-import { Replica } from "../../src/store/postgres/reading/replica.js";
-import { PostgresWriter } from "../../src/store/postgres/writing/writer.js";
+import type { Template } from "../../src/domain/template.js";
+import { Replica } from "../../src/store/postgres/read/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
 import { clock, freshSchema, type Schema } from "../fixtures/postgres-store.js";
 import { type Made, storePromises } from "./conformance.js";
 

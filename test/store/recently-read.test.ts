@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { MemoryStore } from "../../src/store/memory.js";
-import { HotContractCache } from "../../src/store/recently-read.js";
-import type { Contract, Template } from "../../src/store/store.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { HotContractCache } from "../../src/store/memory/hot-contract-cache.js";
+import type { Contract } from "../../src/domain/contract.js";
+import type { Template } from "../../src/domain/template.js";
 
 const template: Template = { qualifiedName: "Some:Kind", packageName: "some", parse: () => ({ fields: {}, indexKeys: [] }) };
 

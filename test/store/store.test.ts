@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { indexKey } from "../../src/store/store.js";
+import { indexKey } from "../../src/domain/template.js";
 
 describe("a key", () => {
   test.each([

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseLedgerTime } from "../../src/store/store.js";
+import { parseLedgerTime } from "../../src/domain/ledger-time.js";
 
 describe("a time of the ledger in microseconds", () => {
   test.each([

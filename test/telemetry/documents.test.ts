@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { startApp } from "../../src/app.js";
+import { startApp } from "../../src/app/app.js";
 import { calls } from "../fixtures/calls/index.js";
 import { freshDatabase } from "../fixtures/postgres.js";
 import { quiet } from "../fixtures/running.js";

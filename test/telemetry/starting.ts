@@ -1,8 +1,8 @@
 /** The service with telemetry, which ends with its test. */
 import { onTestFinished } from "vitest";
-import { type App, startApp } from "../../src/app.js";
+import { type App, startApp } from "../../src/app/app.js";
 import type { Config } from "../../src/config/config.js";
-import type { Roles } from "../../src/source/in-database.js";
+import type { Roles } from "../../src/ingest/source/database-source.js";
 import { quiet } from "../fixtures/running.js";
 
 /** When the credentials of the demo registry hold. */

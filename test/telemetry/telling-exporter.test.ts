@@ -1,7 +1,7 @@
 /** What the operator is told of spans that cannot be sent: once, and then now and then. */
 import { InMemorySpanExporter, type ReadableSpan, type SpanExporter } from "@opentelemetry/sdk-trace";
 import { expect, test } from "vitest";
-import { CountingExporter } from "../../src/telemetry/traces/telling-exporter.js";
+import { CountingExporter } from "../../src/telemetry/traces/counting-exporter.js";
 
 const working = new InMemorySpanExporter();
 const failing = new InMemorySpanExporter();

@@ -2,7 +2,7 @@
 import { toBinary, toJsonString } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { AnyValue, Contract, NamedValue } from "../../src/registry/registry.js";
+import type { AnyValue, Contract, NamedValue } from "../../src/registry/sdk/registry.js";
 import {
   type ContextReply,
   contextReply,
@@ -11,10 +11,10 @@ import {
   utilityContextReply,
   utilityFactoryReply,
 } from "../../src/service/context-reply.js";
-import { EncodableResponse } from "../../src/wire/answer/answer.js";
-import { JSON_WRITE_OPTIONS } from "../../src/wire/answer/json-writing.js";
-import { encodeCounts } from "../../src/wire/answer/elements.js";
-import type { ChunkList } from "../../src/wire/answer/pieces.js";
+import { EncodableResponse } from "../../src/transport/encoding/encodable-response.js";
+import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/json-options.js";
+import { encodeCounts } from "../../src/transport/encoding/disclosed-contract.js";
+import type { ChunkList } from "../../src/transport/encoding/chunk-list.js";
 
 // A key of that name is lost in a Struct; docs/decisions.md says so.
 const name = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => text !== "__proto__" && isWhole(text));

@@ -3,8 +3,8 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { contextReply } from "../../src/service/context-reply.js";
-import type { Contract } from "../../src/store/store.js";
-import { createServer, type Server } from "../../src/wire/server.js";
+import type { Contract } from "../../src/domain/contract.js";
+import { createServer, type Server } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
 import { type Call, protocols } from "../fixtures/protocols.js";
 

@@ -3,9 +3,9 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
-import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/registry/errors.js";
-import { httpError, malformed, toConnectError, toRestError } from "../../src/wire/errors.js";
-import { createServer, type Server } from "../../src/wire/server.js";
+import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
+import { httpError, malformed, toConnectError, toRestError } from "../../src/transport/errors.js";
+import { createServer, type Server } from "../../src/transport/server.js";
 import { type Call, protocols } from "../fixtures/protocols.js";
 
 const tokenStandard = "/api/token-standard/v0/registrars/r/registry/allocations/v1/a/choice-contexts/withdraw";

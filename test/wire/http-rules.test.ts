@@ -11,11 +11,11 @@ import { FileDescriptorProtoSchema, FileDescriptorSetSchema, MethodOptionsSchema
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../gen/google/api/http_pb.js";
-import { QueryExecutor } from "../../src/registry/engine.js";
+import { QueryExecutor } from "../../src/registry/executor.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { services } from "../../src/service/services.js";
-import { MemoryStore } from "../../src/store/memory.js";
-import { type Binding, bindingsOf } from "../../src/wire/http-rules.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { type Binding, bindingsOf } from "../../src/transport/rest/http-rules.js";
 import { type Running, serveFile } from "../fixtures/running.js";
 
 const R = "/api/token-standard/v0/registrars/{registrarParty}/registry";

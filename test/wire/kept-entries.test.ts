@@ -1,7 +1,7 @@
 /** Entries that are kept with a contract: by one name or two, and not without end. */
 import { expect, test } from "vitest";
-import type { Contract } from "../../src/registry/registry.js";
-import { cacheEntry } from "../../src/wire/answer/kept-entries.js";
+import type { Contract } from "../../src/registry/sdk/registry.js";
+import { cacheEntry } from "../../src/transport/encoding/entry-cache.js";
 
 const contract = (contractId: string): Contract => ({
   fields: null,

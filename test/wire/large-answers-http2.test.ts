@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import http2 from "node:http2";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { Server } from "../../src/wire/server.js";
+import type { Server } from "../../src/transport/server.js";
 import { type Asked, requestFor, wrongBody } from "../fixtures/large-answers.js";
 import {
   clients,

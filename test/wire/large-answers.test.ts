@@ -4,7 +4,7 @@
  * gets a byte of another's.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Server } from "../../src/wire/server.js";
+import type { Server } from "../../src/transport/server.js";
 import { type Asked, expectedOf, type Form } from "../fixtures/large-answers.js";
 import { clients, held, questions, serve, SOON_MS, wrongOf } from "../fixtures/paced.js";
 import { within } from "../fixtures/waiting.js";

@@ -5,7 +5,7 @@ import http2 from "node:http2";
 import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
-import { createServer, type Server } from "../../src/wire/server.js";
+import { createServer, type Server } from "../../src/transport/server.js";
 import { Connection } from "../fixtures/sockets.js";
 import { gate, type Gate, until, within } from "../fixtures/waiting.js";
 

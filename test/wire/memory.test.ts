@@ -8,10 +8,10 @@ const MB = 1024 * KB;
 const MOST = 32;
 
 /** As it is in a service that has just been started. */
-let memory: typeof import("../../src/wire/answer/memory.js");
+let memory: typeof import("../../src/transport/encoding/buffer-pool.js");
 beforeEach(async () => {
   vi.resetModules();
-  memory = await import("../../src/wire/answer/memory.js");
+  memory = await import("../../src/transport/encoding/buffer-pool.js");
 });
 
 /** Lends so many pieces of a length. */

@@ -1,6 +1,6 @@
 import { fastify } from "fastify";
 import { describe, expect, test } from "vitest";
-import { parsePathTemplate, valueOf } from "../../src/wire/path-template.js";
+import { parsePathTemplate, valueOf } from "../../src/transport/rest/path-template.js";
 
 const p0 = { parameter: "p0" };
 const p1 = { parameter: "p1" };

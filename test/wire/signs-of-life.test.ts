@@ -2,7 +2,7 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { Keepalive } from "../../src/wire/listener/signs-of-life.js";
+import { Keepalive } from "../../src/transport/listener/keepalive.js";
 
 /** A session of a real server, and what it was asked. */
 async function session(): Promise<http2.ServerHttp2Session> {

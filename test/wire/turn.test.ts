@@ -1,6 +1,6 @@
 import { setImmediate as turnEnd } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { enqueue, flushOverdue, onTickEnd } from "../../src/wire/turn.js";
+import { enqueue, flushOverdue, onTickEnd } from "../../src/transport/fast-path/response-batching.js";
 
 test("what is read in a turn is answered at its end, in its order, and then it is over", async () => {
   const seen: string[] = [];

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import { expect, onTestFinished, test } from "vitest";
 import { health } from "../../src/service/health.js";
-import { createServer } from "../../src/wire/server.js";
+import { createServer } from "../../src/transport/server.js";
 import { within } from "../fixtures/waiting.js";
 
 test("the server closes when its time is over", async () => {

@@ -3,8 +3,8 @@ import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { contextReply } from "../../src/service/context-reply.js";
-import { DEFAULT_MIDDLEWARE } from "../../src/wire/edge/guard.js";
-import { createServer } from "../../src/wire/server.js";
+import { DEFAULT_MIDDLEWARE } from "../../src/transport/middleware/middleware.js";
+import { createServer } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
 import { gate, until } from "../fixtures/waiting.js";
 

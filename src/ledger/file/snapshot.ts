@@ -1,7 +1,8 @@
 /** The content of a snapshot file -> contracts, or everything that is wrong with it. Pure. */
-import type { Contract, CountedOnly, JsonValue } from "../../store/store.js";
+import type { Contract, CountedOnly } from "../../domain/contract.js";
+import type { JsonValue } from "../../domain/json.js";
 import { type Decoder, type DecodedContract, laterState, offsetOf } from "../decode.js";
-import { type ElementText, FormError, splitElements } from "./elements.js";
+import { type ElementText, FormError, splitElements } from "./split-elements.js";
 
 /** Something in the file that is not as it should be. */
 export interface Problem {

@@ -1,6 +1,7 @@
-import type { JsonObject, JsonValue, Template } from "../../store/store.js";
+import type { JsonObject, JsonValue } from "../../domain/json.js";
+import type { Template } from "../../domain/template.js";
 import { LedgerError } from "./errors.js";
-import { eventFormat } from "./formats.js";
+import { eventFormat } from "./event-format.js";
 import { callParticipant, type Endpoint } from "./http.js";
 import type { Ledger, UpdateStream } from "./ledger.js";
 import { Stream, stream } from "./stream.js";

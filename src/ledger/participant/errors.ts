@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../store/store.js";
+import type { JsonValue } from "../../domain/json.js";
 
 /** What an error of the participant means for the mirror. */
 export type LedgerErrorKind =

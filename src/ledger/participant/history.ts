@@ -1,7 +1,8 @@
-import type { JsonObject, JsonValue, Template } from "../../store/store.js";
+import type { JsonObject, JsonValue } from "../../domain/json.js";
+import type { Template } from "../../domain/template.js";
 import { templateOf, object, text } from "../decode.js";
 import { LedgerError } from "./errors.js";
-import { eventFormat } from "./formats.js";
+import { eventFormat } from "./event-format.js";
 import { callParticipant, type Endpoint } from "./http.js";
 
 /** An event of an update, on a contract of a kind that was asked for. */

@@ -1,6 +1,6 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { JsonValue } from "../../store/store.js";
+import type { JsonValue } from "../../domain/json.js";
 import { LedgerError, responseError } from "./errors.js";
 import type { TokenSource } from "./tokens.js";
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../store/store.js";
+import type { JsonValue } from "../../domain/json.js";
 import { LedgerError } from "./errors.js";
 
 /** The ledger as the mirror asks it. Everything throws LedgerError. */

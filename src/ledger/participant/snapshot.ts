@@ -1,4 +1,5 @@
-import type { Contract, CountedOnly, JsonValue } from "../../store/store.js";
+import type { Contract, CountedOnly } from "../../domain/contract.js";
+import type { JsonValue } from "../../domain/json.js";
 import { type Decoder, type DecodedContract, laterState } from "../decode.js";
 import type { Ledger } from "./ledger.js";
 import type { Unreadable } from "./updates.js";

@@ -1,8 +1,8 @@
 import { WebSocket } from "ws";
-import type { JsonValue } from "../../store/store.js";
+import type { JsonValue } from "../../domain/json.js";
 import { LedgerError, messageError } from "./errors.js";
 import { type Endpoint, forgetDeniedToken, type Timeouts, DEFAULT_TIMEOUTS, tokenOf, urlOf } from "./http.js";
-import { MessageQueue } from "./inbox.js";
+import { MessageQueue } from "./message-queue.js";
 
 /** Largest message: one update, which may create many contracts. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;

@@ -1,5 +1,7 @@
 /** Elements of a participant's update stream -> changes of the store. Pure. */
-import { type Change, type JsonObject, type JsonValue, parseLedgerTime } from "../../store/store.js";
+import type { Change } from "../../domain/change.js";
+import type { JsonObject, JsonValue } from "../../domain/json.js";
+import { parseLedgerTime } from "../../domain/ledger-time.js";
 import { counter, type Decoder, object, text } from "../decode.js";
 
 /** What one element of the stream does. */

@@ -16,8 +16,8 @@ import {
   partyOf,
   type Registry,
   type RequestContext,
-} from "../plugin.js";
-import { allocation, type Instruction, type Rules, rules, rulesOf, transferInstruction } from "./kinds.js";
+} from "../sdk/index.js";
+import { allocation, type Instruction, type Rules, rules, rulesOf, transferInstruction } from "./templates.js";
 
 export const minimalRegistry: Registry = {
   name: "minimal token",

@@ -1,10 +1,10 @@
-import type { Registry } from "../registry.js";
+import type { Registry } from "../sdk/registry.js";
 import { inventory } from "./inventory.js";
-import { templates } from "./kinds/index.js";
+import { templates } from "./templates/index.js";
 import { allocationFactory } from "./operations/allocation-factory.js";
 import { allocationInstruction } from "./operations/allocation-instruction.js";
 import { choiceContext } from "./operations/choice-context.js";
-import { choices, issuanceChoices } from "./operations/choice-rules.js";
+import { choices, issuanceChoices } from "./choice-contexts.js";
 import { instrumentConfiguration, instrumentConfigurations } from "./operations/instrument-configuration.js";
 import { instruments, totalSupply } from "./operations/instruments.js";
 import { burnMintFactory, issuanceFactory } from "./operations/issuance.js";

@@ -1,10 +1,11 @@
-import type { Contract, View } from "../../store/store.js";
-import type { Inventory } from "../registry.js";
-import { templates } from "./kinds/index.js";
-import { holding } from "./kinds/holding.js";
-import { burnRequest, dvpLegAllocation, transferOffer } from "./kinds/instructions.js";
-import { instrumentConfiguration } from "./kinds/instruments.js";
-import { allocationFactory, transferRule } from "./kinds/services.js";
+import type { Contract } from "../../domain/contract.js";
+import type { View } from "../../store/port.js";
+import type { Inventory } from "../sdk/registry.js";
+import { templates } from "./templates/index.js";
+import { holding } from "./templates/holding.js";
+import { burnRequest, dvpLegAllocation, transferOffer } from "./templates/instructions.js";
+import { instrumentConfiguration } from "./templates/instruments.js";
+import { allocationFactory, transferRule } from "./templates/services.js";
 
 /** Counts what is held, names whom it serves, and warns of what will make requests fail. */
 export function inventory(view: View): Inventory {

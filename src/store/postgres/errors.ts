@@ -1,5 +1,5 @@
 /** What goes wrong with a database, by what can be done about it. The only place that knows SQLSTATEs. */
-import { StoreUnavailable } from "../store.js";
+import { StoreUnavailable } from "../port.js";
 
 export type DatabaseErrorKind =
   /** It cannot be reached, is starting or stopping, or takes too long: it may come back by itself. */

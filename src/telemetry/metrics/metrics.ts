@@ -1,8 +1,8 @@
 /** What Prometheus reads: the service's own metrics, and those of its process. */
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { addProductMetrics, type SpanCounts, type MetricSources } from "./product.js";
+import { addProductMetrics, type SpanCounts, type MetricSources } from "./service-metrics.js";
 import type { Exposition } from "./listener.js";
-import { RequestMetrics } from "./requests.js";
+import { RequestMetrics } from "./request-metrics.js";
 
 /** Of the process there is one, and what looks at its event loop and its collections cannot be stopped: so it is begun once. */
 let ofProcess: Registry | undefined;

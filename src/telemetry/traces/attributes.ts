@@ -1,6 +1,6 @@
 /** What a span says of its request, in the names of OpenTelemetry's semantic conventions. Nothing of what was sent. */
 import type { Attributes } from "@opentelemetry/api";
-import type { CompletedRequest, Protocol } from "../exchange.js";
+import type { CompletedRequest, Protocol } from "../request-record.js";
 import { statusName } from "../outcomes.js";
 
 /** By what a request came, as the conventions call it; REST is none of their systems. */

@@ -18,12 +18,12 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Log } from "../../ledger/log.js";
-import type { Parent } from "../caller.js";
-import type { CompletedRequest } from "../exchange.js";
+import type { Parent } from "../request-ids.js";
+import type { CompletedRequest } from "../request-record.js";
 import { isFailure, statusName } from "../outcomes.js";
-import type { SpanCounts } from "../metrics/product.js";
+import type { SpanCounts } from "../metrics/service-metrics.js";
 import { attributesOf, nameOf } from "./attributes.js";
-import { CountingExporter } from "./telling-exporter.js";
+import { CountingExporter } from "./counting-exporter.js";
 
 /** Spans that wait to be sent at most; what comes beyond is let go. A span takes one to two kilobytes. */
 const MOST_WAITING = 4_096;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FormError, splitElements } from "../../../src/ledger/file/elements.js";
-import type { JsonValue } from "../../../src/store/store.js";
+import { FormError, splitElements } from "../../../src/ledger/file/split-elements.js";
+import type { JsonValue } from "../../../src/domain/json.js";
 
 const split = (file: string) => [...splitElements(file)];
 

@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
-import { SnapshotError, SnapshotFile } from "../../../src/ledger/file/snapshot-file.js";
-import { templates } from "../../../src/registry/utility/kinds/index.js";
-import { allocationFactory } from "../../../src/registry/utility/kinds/services.js";
-import { MemoryStore } from "../../../src/store/memory.js";
-import { type Contract, NotReady, type StoreWriter } from "../../../src/store/store.js";
+import { SnapshotError, SnapshotFile } from "../../../src/ingest/file/snapshot-file.js";
+import { templates } from "../../../src/registry/utility/templates/index.js";
+import { allocationFactory } from "../../../src/registry/utility/templates/services.js";
+import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import type { Contract } from "../../../src/domain/contract.js";
+import { NotReady, type StoreWriter } from "../../../src/store/port.js";
 import { element, payload } from "../../fixtures/elements.js";
 import { gate, until, within } from "../../fixtures/waiting.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { retryDelay } from "../../../src/ledger/participant/backoff.js";
+import { retryDelay } from "../../../src/ingest/mirror/retry-delay.js";
 import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 
 const troubles = ["pruned", "ahead", "denied", "busy", "lost", "unreadable", "refused"] as const satisfies LedgerErrorKind[];

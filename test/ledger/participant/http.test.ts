@@ -3,7 +3,7 @@ import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { callParticipant, sendRequest, type Timeouts, urlOf } from "../../../src/ledger/participant/http.js";
-import type { JsonObject, JsonValue } from "../../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/waiting.js";
 import { canCertify, type Certified, certify } from "../../fixtures/certificates.js";
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Log } from "../../../src/ledger/log.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { IncidentLog } from "../../../src/ledger/participant/incidents.js";
+import { IncidentLog } from "../../../src/ingest/mirror/incident-log.js";
 
 interface Line {
   readonly level: keyof Log;

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NotReady } from "../../../src/store/store.js";
+import { NotReady } from "../../../src/store/port.js";
 import { payload } from "../../fixtures/elements.js";
 import { type Creation, ScriptedLedger } from "../../participant/ledger.js";
 import { Participant } from "../../participant/participant.js";

@@ -4,12 +4,12 @@ import { Decoder } from "../../../src/ledger/decode.js";
 import { ParticipantClient } from "../../../src/ledger/participant/client.js";
 import type { Timeouts } from "../../../src/ledger/participant/http.js";
 import type { Ledger } from "../../../src/ledger/participant/ledger.js";
-import { Mirror } from "../../../src/ledger/participant/mirror.js";
-import { LagTracker } from "../../../src/ledger/participant/progress.js";
+import { Mirror } from "../../../src/ingest/mirror/mirror.js";
+import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
 import { noToken } from "../../../src/ledger/participant/tokens.js";
-import { templates } from "../../../src/registry/utility/kinds/index.js";
-import { MemoryStore } from "../../../src/store/memory.js";
-import type { Contract } from "../../../src/store/store.js";
+import { templates } from "../../../src/registry/utility/templates/index.js";
+import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import type { Contract } from "../../../src/domain/contract.js";
 import { Participant } from "../../participant/participant.js";
 
 export const operator = "operator::1220";

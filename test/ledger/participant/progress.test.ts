@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { LagTracker } from "../../../src/ledger/participant/progress.js";
+import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
 import { until, within } from "../../fixtures/waiting.js";
 import { SOON_MS } from "./servers.js";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, onTestFinished, test } from "vitest";
-import { type App, startApp } from "../../../src/app.js";
+import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
 import { payload } from "../../fixtures/elements.js";
 import { quiet, registry } from "../../fixtures/running.js";

@@ -9,7 +9,7 @@ import type { WebSocket } from "ws";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { stream } from "../../../src/ledger/participant/stream.js";
-import type { JsonValue } from "../../../src/store/store.js";
+import type { JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/waiting.js";
 import { canCertify, certify } from "../../fixtures/certificates.js";
 import { endpointAt, everythingOf, failureOf, listening, nobody, SOON_MS, streaming } from "./servers.js";

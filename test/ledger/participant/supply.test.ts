@@ -1,9 +1,9 @@
 /** The total supply that the whole service tells, while holdings come and go on a scripted participant, or in a file. */
 import { rename, stat, utimes, writeFile } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { type App, startApp } from "../../../src/app.js";
+import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
-import type { JsonObject } from "../../../src/store/store.js";
+import type { JsonObject } from "../../../src/domain/json.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
 import { serving } from "../../fixtures/registries.js";
 import { quiet, registry } from "../../fixtures/running.js";

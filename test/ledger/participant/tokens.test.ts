@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { clientCredentials, noToken, tokenFile, type TokenSource } from "../../../src/ledger/participant/tokens.js";
-import type { JsonObject } from "../../../src/store/store.js";
+import type { JsonObject } from "../../../src/domain/json.js";
 import { gate, type Gate, until, within } from "../../fixtures/waiting.js";
 import { everythingOf, failureOf, nobody, type Seen, seen, serving, SOON_MS } from "./servers.js";
 

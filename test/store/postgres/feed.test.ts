@@ -1,12 +1,12 @@
-/** A replica follows the database, told or not, and has the mirror catch up; src/store/postgres/reading/feed.ts. */
+/** A replica follows the database, told or not, and has the mirror catch up; src/store/postgres/read/replica-sync.ts. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database, type Statement } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgres/reading/feed.js";
-import { Replica } from "../../../src/store/postgres/reading/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
+import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgres/read/replica-sync.js";
+import { Replica } from "../../../src/store/postgres/read/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import { fruit, fruits } from "../../fixtures/fruits.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
 import { until, within } from "../../fixtures/waiting.js";

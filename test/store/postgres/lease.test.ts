@@ -1,4 +1,4 @@
-/** One process writes, and when it is gone another does; src/store/postgres/writing/lease.ts. */
+/** One process writes, and when it is gone another does; src/store/postgres/write/lease.ts. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { Lease, type LeadershipTerm } from "../../../src/store/postgres/writing/lease.js";
-import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
+import { Lease, type LeadershipTerm } from "../../../src/store/postgres/write/lease.js";
+import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import { networkTo } from "../../fixtures/frozen-network.js";
 import { fruit } from "../../fixtures/fruits.js";
 import { freshSchema, type Schema } from "../../fixtures/postgres-store.js";

@@ -6,8 +6,8 @@ import { createHash } from "node:crypto";
 import { type Client, escapeLiteral } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Statement } from "../../../src/store/postgres/database.js";
-import { fetchStatement } from "../../../src/store/postgres/reading/fetch.sql.js";
-import { applyStatement } from "../../../src/store/postgres/writing/apply.sql.js";
+import { fetchStatement } from "../../../src/store/postgres/read/fetch.sql.js";
+import { applyStatement } from "../../../src/store/postgres/write/apply.sql.js";
 import { freshSchema, type Schema, tables } from "../../fixtures/postgres-store.js";
 
 /** What is served is of this generation; another is left behind. */

@@ -6,11 +6,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import type { QueryResultRow } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MemoryStore } from "../../../src/store/memory.js";
+import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { Database, type Statement } from "../../../src/store/postgres/database.js";
-import { Replica } from "../../../src/store/postgres/reading/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
-import type { Change, Contract, CountedOnly, Template, ContractLookup, View } from "../../../src/store/store.js";
+import { Replica } from "../../../src/store/postgres/read/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import type { Change } from "../../../src/domain/change.js";
+import type { Contract, CountedOnly } from "../../../src/domain/contract.js";
+import type { Template } from "../../../src/domain/template.js";
+import type { ContractLookup, View } from "../../../src/store/port.js";
 import { apple, byLabel, counted, fruit, fruits, pear } from "../../fixtures/fruits.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
 

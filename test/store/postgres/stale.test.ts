@@ -1,8 +1,10 @@
 /** Nothing stays in the memory of a replica that the database does not say any more, however it learns of it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { Replica, type ReplicaOptions } from "../../../src/store/postgres/reading/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
-import { type Change, type Contract, NotReady, type StoreReader, type View } from "../../../src/store/store.js";
+import { Replica, type ReplicaOptions } from "../../../src/store/postgres/read/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import type { Change } from "../../../src/domain/change.js";
+import type { Contract } from "../../../src/domain/contract.js";
+import { NotReady, type StoreReader, type View } from "../../../src/store/port.js";
 import { apple, byLabel, fruit, type FruitOptions, fruits, type Fruit } from "../../fixtures/fruits.js";
 import { HeldDatabase } from "../../fixtures/held-database.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";

@@ -1,10 +1,10 @@
-/** Nobody writes but the writer of the epoch, and nothing but what comes next; src/store/postgres/writing/writer.ts. */
+/** Nobody writes but the writer of the epoch, and nothing but what comes next; src/store/postgres/write/postgres-writer.ts. */
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { Replica } from "../../../src/store/postgres/reading/replica.js";
-import { PostgresWriter } from "../../../src/store/postgres/writing/writer.js";
-import type { Change } from "../../../src/store/store.js";
+import { Replica } from "../../../src/store/postgres/read/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import type { Change } from "../../../src/domain/change.js";
 import { apple, counted, fruit, fruits } from "../../fixtures/fruits.js";
 import { HeldDatabase } from "../../fixtures/held-database.js";
 import { clock, freshSchema, type Schema, tables } from "../../fixtures/postgres-store.js";

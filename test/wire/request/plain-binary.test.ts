@@ -13,7 +13,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GetFactoryRequestSchema } from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
-import { fastDecodeBinary } from "../../../src/wire/request/plain-binary.js";
+import { fastDecodeBinary } from "../../../src/transport/decoding/fast-binary.js";
 
 const schema = GetFactoryRequestSchema;
 const read = (bytes: Uint8Array): Message | undefined => fastDecodeBinary(schema, Buffer.from(bytes));

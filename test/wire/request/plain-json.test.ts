@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { GetFactoryRequestSchema } from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
 import { VerifyTransferProofRequestSchema } from "../../../gen/offledger/transfer/v0/transfer_pb.js";
-import { fastDecodeJson } from "../../../src/wire/request/plain-json.js";
+import { fastDecodeJson } from "../../../src/transport/decoding/fast-json.js";
 
 const read = (json: JsonObject) => fastDecodeJson(GetFactoryRequestSchema, json);
 const nested = (depth: number): JsonObject => (depth === 0 ? {} : { a: nested(depth - 1) });

@@ -5,9 +5,9 @@ import { AllocationService } from "../../../gen/offledger/allocation/v2/allocati
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { InstrumentConfigurationService } from "../../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
-import { type Binding, bindingsOf } from "../../../src/wire/http-rules.js";
-import { parsePathTemplate } from "../../../src/wire/path-template.js";
-import { requestReader } from "../../../src/wire/request/request.js";
+import { type Binding, bindingsOf } from "../../../src/transport/rest/http-rules.js";
+import { parsePathTemplate } from "../../../src/transport/rest/path-template.js";
+import { requestReader } from "../../../src/transport/decoding/rest-request.js";
 
 const factory = AllocationService.method.getSettlementFactory;
 const reject = TransferInstructionService.method.getTransferInstructionRejectContext;

@@ -8,7 +8,7 @@ import { GetAllocationContextRequestSchema } from "../../../gen/offledger/alloca
 import { GetBurnOfferContextRequestSchema } from "../../../gen/offledger/burn/v0/burn_pb.js";
 import { GetFactoryRequestSchema } from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
 import { GetTransferInstructionContextRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import { ruleCheck } from "../../../src/wire/request/validation.js";
+import { ruleCheck } from "../../../src/transport/decoding/validation.js";
 
 const validator = createValidator();
 

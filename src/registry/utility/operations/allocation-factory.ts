@@ -1,5 +1,5 @@
-import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../registry.js";
-import type { Entry } from "../context/entries.js";
+import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
+import type { Entry } from "../entries/entries.js";
 import { allocationArguments } from "./arguments.js";
 import { factoryWith } from "./factory.js";
 import { checkSize, type SettlementLimits } from "./settlement-limits.js";

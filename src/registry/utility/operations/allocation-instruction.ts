@@ -1,6 +1,6 @@
-import { invalid } from "../../errors.js";
-import type { ChoiceQuery, RequestContext } from "../../registry.js";
-import { requireFactories } from "./found.js";
+import { invalid } from "../../../domain/errors.js";
+import type { ChoiceQuery, RequestContext } from "../../sdk/registry.js";
+import { requireFactories } from "./require.js";
 
 /** Always throws: an allocation is made at once, so no instruction to make one is ever pending. */
 export function allocationInstruction({ view }: RequestContext, { registrar = "", contractId }: ChoiceQuery): never {

@@ -3,10 +3,10 @@
  * versions 1 and 2; the page "How a choice context is built" lists them. What
  * the context depends on is read, the rest is ignored.
  */
-import { type Account, accountOf, partyOf } from "../../accounts.js";
-import { invalid } from "../../errors.js";
-import { JsonReader } from "../../fields.js";
-import type { FactoryQuery } from "../../registry.js";
+import { type Account, accountOf, partyOf } from "../../sdk/accounts.js";
+import { invalid } from "../../../domain/errors.js";
+import { JsonReader } from "../../sdk/json-reader.js";
+import type { FactoryQuery } from "../../sdk/registry.js";
 
 export interface TransferArguments {
   readonly sender: string;

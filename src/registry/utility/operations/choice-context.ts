@@ -1,11 +1,11 @@
-import type { ChoiceQuery, ContextAnswer, RequestContext } from "../../registry.js";
-import { ChoiceContextBuilder } from "../context/draft.js";
-import { prefetchPlan, writeEntries } from "../context/entries.js";
-import { requireSynchronizer } from "../evidence/candidates.js";
-import { ContractSelector } from "../evidence/site.js";
-import { prefetch } from "../evidence/wanted.js";
-import type { ChoiceRule } from "./choice-rules.js";
-import { requireInstruction } from "./found.js";
+import type { ChoiceQuery, ContextAnswer, RequestContext } from "../../sdk/registry.js";
+import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
+import { prefetchPlan, writeEntries } from "../entries/entries.js";
+import { requireSynchronizer } from "../selection/candidates.js";
+import { ContractSelector } from "../selection/contract-selector.js";
+import { prefetch } from "../entries/prefetch-plan.js";
+import type { ChoiceRule } from "../choice-contexts.js";
+import { requireInstruction } from "./require.js";
 
 /** The context of a choice on one instruction, with the instruction's locked holding disclosed. */
 export function choiceContext(

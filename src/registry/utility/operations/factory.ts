@@ -1,10 +1,10 @@
-import type { FactoryAnswer, RequestContext } from "../../registry.js";
-import { ChoiceContextBuilder } from "../context/draft.js";
-import { type Entry, type EntryInputs, prefetchPlan, writeEntries } from "../context/entries.js";
-import { onOneSynchronizer } from "../evidence/candidates.js";
-import { ContractSelector } from "../evidence/site.js";
-import { prefetch } from "../evidence/wanted.js";
-import { requireFactories } from "./found.js";
+import type { FactoryAnswer, RequestContext } from "../../sdk/registry.js";
+import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
+import { type Entry, type EntryInputs, prefetchPlan, writeEntries } from "../entries/entries.js";
+import { onOneSynchronizer } from "../selection/candidates.js";
+import { ContractSelector } from "../selection/contract-selector.js";
+import { prefetch } from "../entries/prefetch-plan.js";
+import { requireFactories } from "./require.js";
 
 /** The registrar's AllocationFactory with the entries for a subject: all that most factories need. */
 export function factoryWith(

@@ -1,9 +1,9 @@
-import type { Contract } from "../../../store/store.js";
-import { notFound } from "../../errors.js";
-import type { InstrumentConfiguration, InstrumentIdentifier, InstrumentQuery, RequestContext } from "../../registry.js";
-import { isInReassignment, onOneSynchronizer } from "../evidence/candidates.js";
-import { instrumentConfiguration as configurationKind } from "../kinds/instruments.js";
-import { indexKeys } from "../kinds/keys.js";
+import type { Contract } from "../../../domain/contract.js";
+import { notFound } from "../../../domain/errors.js";
+import type { InstrumentConfiguration, InstrumentIdentifier, InstrumentQuery, RequestContext } from "../../sdk/registry.js";
+import { isInReassignment, onOneSynchronizer } from "../selection/candidates.js";
+import { instrumentConfiguration as configurationKind } from "../templates/instruments.js";
+import { indexKeys } from "../templates/index-keys.js";
 
 /** The newest configuration of an instrument by its default identifier or an additional one. */
 export function instrumentConfiguration(

@@ -1,9 +1,9 @@
-import type { Contract } from "../../../store/store.js";
-import { decimalText } from "../../decimal.js";
-import type { Instrument, InstrumentConfiguration, RequestContext, Supply } from "../../registry.js";
-import { instrumentConfiguration } from "../kinds/instruments.js";
-import { indexKeys } from "../kinds/keys.js";
-import { factoriesLookup, requireFactories } from "./found.js";
+import type { Contract } from "../../../domain/contract.js";
+import { decimalText } from "../../sdk/decimal.js";
+import type { Instrument, InstrumentConfiguration, RequestContext, Supply } from "../../sdk/registry.js";
+import { instrumentConfiguration } from "../templates/instruments.js";
+import { indexKeys } from "../templates/index-keys.js";
+import { factoriesLookup, requireFactories } from "./require.js";
 
 /** The instruments of a registrar: of several configurations for one id the newest. Where they are assigned does not matter here. */
 export function instruments({ view }: RequestContext, registrar: string): Instrument[] {

@@ -1,5 +1,5 @@
-import type { FactoryAnswer, IssuanceQuery, RequestContext } from "../../registry.js";
-import type { Entry } from "../context/entries.js";
+import type { FactoryAnswer, IssuanceQuery, RequestContext } from "../../sdk/registry.js";
+import type { Entry } from "../entries/entries.js";
 import { factoryWith } from "./factory.js";
 
 const create: readonly Entry[] = ["instrument-configuration", "issuer-credentials"];

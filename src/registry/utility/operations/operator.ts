@@ -1,6 +1,6 @@
-import { notFound } from "../../errors.js";
-import type { RequestContext } from "../../registry.js";
-import { allocationFactory } from "../kinds/services.js";
+import { notFound } from "../../../domain/errors.js";
+import type { RequestContext } from "../../sdk/registry.js";
+import { allocationFactory } from "../templates/services.js";
 
 /** The operator that the newest AllocationFactory names. */
 export function operator({ view }: RequestContext): string {

@@ -1,12 +1,12 @@
-import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../registry.js";
-import { ChoiceContextBuilder, entryName } from "../context/draft.js";
-import { type Entry, prefetchPlan, writeConfigurations, writeEntries } from "../context/entries.js";
-import { missingOn, onOneSynchronizer } from "../evidence/candidates.js";
-import { ContractSelector } from "../evidence/site.js";
-import { prefetch, type Holder } from "../evidence/wanted.js";
-import { dvpLegAllocation } from "../kinds/instructions.js";
+import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
+import { ChoiceContextBuilder, entryName } from "../entries/choice-context-builder.js";
+import { type Entry, prefetchPlan, writeConfigurations, writeEntries } from "../entries/entries.js";
+import { missingOn, onOneSynchronizer } from "../selection/candidates.js";
+import { ContractSelector } from "../selection/contract-selector.js";
+import { prefetch, type Holder } from "../entries/prefetch-plan.js";
+import { dvpLegAllocation } from "../templates/instructions.js";
 import { type Leg, settlementArguments } from "./arguments.js";
-import { factoriesLookup, requireFactories, requireInstruction } from "./found.js";
+import { factoriesLookup, requireFactories, requireInstruction } from "./require.js";
 import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
 
 const holderCredentials = entryName("holder-credentials");

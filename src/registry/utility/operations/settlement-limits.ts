@@ -1,5 +1,5 @@
-import { invalid } from "../../errors.js";
-import type { Account } from "../../accounts.js";
+import { invalid } from "../../../domain/errors.js";
+import type { Account } from "../../sdk/accounts.js";
 import type { SettlementArguments } from "./arguments.js";
 
 /** How large a settlement may be. Every registry has to support `worstCase`. */

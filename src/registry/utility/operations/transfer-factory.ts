@@ -1,14 +1,14 @@
-import type { Contract } from "../../../store/store.js";
-import type { FactoryQuery, RequestContext, TransferFactoryAnswer, TransferKind } from "../../registry.js";
-import { ChoiceContextBuilder } from "../context/draft.js";
-import { acceptTransfer, type Entry, prefetchPlan, writeEntries } from "../context/entries.js";
-import { onOneSynchronizer } from "../evidence/candidates.js";
-import { ContractSelector } from "../evidence/site.js";
-import { prefetch } from "../evidence/wanted.js";
-import { indexKeys } from "../kinds/keys.js";
-import { transferPreapproval } from "../kinds/parties.js";
+import type { Contract } from "../../../domain/contract.js";
+import type { FactoryQuery, RequestContext, TransferFactoryAnswer, TransferKind } from "../../sdk/registry.js";
+import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
+import { acceptTransfer, type Entry, prefetchPlan, writeEntries } from "../entries/entries.js";
+import { onOneSynchronizer } from "../selection/candidates.js";
+import { ContractSelector } from "../selection/contract-selector.js";
+import { prefetch } from "../entries/prefetch-plan.js";
+import { indexKeys } from "../templates/index-keys.js";
+import { transferPreapproval } from "../templates/parties.js";
 import { transferArguments } from "./arguments.js";
-import { factoriesLookup, requireFactories } from "./found.js";
+import { factoriesLookup, requireFactories } from "./require.js";
 
 /** The entries of each kind of transfer: one that happens at once needs what an acceptance needs. */
 const entriesOf: Record<TransferKind, readonly Entry[]> = {

@@ -1,10 +1,10 @@
-import type { JsonValue } from "../../../store/store.js";
-import { invalid } from "../../errors.js";
-import type { Created, Exercised, History, Update } from "../../history.js";
-import type { ProofQuery, ProofStatus } from "../../registry.js";
-import { transferOffer } from "../kinds/instructions.js";
-import { transferPreapproval } from "../kinds/parties.js";
-import { allocationFactory } from "../kinds/services.js";
+import type { JsonValue } from "../../../domain/json.js";
+import { invalid } from "../../../domain/errors.js";
+import type { Created, Exercised, History, Update } from "../../sdk/history.js";
+import type { ProofQuery, ProofStatus } from "../../sdk/registry.js";
+import { transferOffer } from "../templates/instructions.js";
+import { transferPreapproval } from "../templates/parties.js";
+import { allocationFactory } from "../templates/services.js";
 import { type Terms, termsIn, termsOf } from "./terms.js";
 
 /** The contracts on which a transfer happens. */

@@ -1,9 +1,9 @@
-import type { JsonValue } from "../../../store/store.js";
-import { parseLedgerTime } from "../../../store/store.js";
-import { parseDecimal } from "../../decimal.js";
-import { partyOf } from "../../accounts.js";
-import { JsonReader } from "../../fields.js";
-import type { TransferTerms } from "../../registry.js";
+import type { JsonValue } from "../../../domain/json.js";
+import { parseLedgerTime } from "../../../domain/ledger-time.js";
+import { parseDecimal } from "../../sdk/decimal.js";
+import { partyOf } from "../../sdk/accounts.js";
+import { JsonReader } from "../../sdk/json-reader.js";
+import type { TransferTerms } from "../../sdk/registry.js";
 
 /** A transfer in a form in which two can be compared, whatever they were written with. */
 export interface Terms {

@@ -1,7 +1,7 @@
 /** What the participant is asked of the past, and what is made of its answers. */
 import { describe, expect, test } from "vitest";
-import { transferOffer } from "../../../../src/registry/utility/kinds/instructions.js";
-import type { JsonObject, JsonValue } from "../../../../src/store/store.js";
+import { transferOffer } from "../../../../src/registry/utility/templates/instructions.js";
+import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { Documents, hasDocuments } from "../../../participant/schemas.js";
 import { failureOf } from "../servers.js";
 import { about, created, exercised, templates, notFound, offerEntity, telling, transaction, updateId } from "./telling.js";

@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import { beforeAll, describe, expect, test } from "vitest";
 import { TransferService } from "../../../../gen/offledger/transfer/v0/transfer_service_pb.js";
-import type { JsonObject } from "../../../../src/store/store.js";
+import type { JsonObject } from "../../../../src/domain/json.js";
 import { type Call, type Outcome, protocols } from "../../../fixtures/protocols.js";
 import { serving } from "../../../fixtures/registries.js";
 import { path, Proving, proving, unknownId } from "./proving.js";

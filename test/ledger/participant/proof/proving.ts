@@ -1,8 +1,8 @@
 /** The whole service on a scripted participant, asked for proofs of transfers. */
 import { afterAll, beforeAll } from "vitest";
-import { type App, startApp } from "../../../../src/app.js";
+import { type App, startApp } from "../../../../src/app/app.js";
 import type { Config } from "../../../../src/config/config.js";
-import type { JsonValue } from "../../../../src/store/store.js";
+import type { JsonValue } from "../../../../src/domain/json.js";
 import { quiet } from "../../../fixtures/running.js";
 import { within } from "../../../fixtures/waiting.js";
 import { ScriptedLedger, type Step } from "../../../participant/ledger.js";

@@ -1,6 +1,6 @@
 /** Questions that are not answered: the ledger is away, there is none, or they cannot be read. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { serving } from "../../../fixtures/registries.js";
 import type { ErrorCode } from "../../../participant/errors.js";
 import { proofAt, Proving, proving, success, unknownId } from "./proving.js";

@@ -1,7 +1,7 @@
 /** Who does not know the transfer learns nothing: whatever differs, the answer is the same to the last byte. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject, JsonValue } from "../../../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { failure, type Proof, proving, stillPending, success, unknownId } from "./proving.js";
 import { alice, bob, ending, offering, registrar, transfer, transferring } from "./steps.js";
 

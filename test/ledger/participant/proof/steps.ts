@@ -1,6 +1,6 @@
 /** Transfers on a scripted ledger, as the registry's templates make them: offers, acceptances, transfers at once. */
 import { payload, parties } from "../../../fixtures/elements.js";
-import type { JsonObject, JsonValue } from "../../../../src/store/store.js";
+import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import type { Creation, Exercise, Step } from "../../../participant/ledger.js";
 
 export const { operator, provider, registrar } = parties;

@@ -1,8 +1,8 @@
 /** A participant that gives the answers it is told, and the history that is read from it. */
 import { ParticipantHistory } from "../../../../src/ledger/participant/history.js";
-import { transferOffer } from "../../../../src/registry/utility/kinds/instructions.js";
-import { allocationFactory } from "../../../../src/registry/utility/kinds/services.js";
-import type { JsonObject, JsonValue } from "../../../../src/store/store.js";
+import { transferOffer } from "../../../../src/registry/utility/templates/instructions.js";
+import { allocationFactory } from "../../../../src/registry/utility/templates/services.js";
+import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { endpointAt, type Seen, seen, serving } from "../servers.js";
 
 export const templates = [transferOffer, allocationFactory];

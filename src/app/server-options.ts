@@ -1,0 +1,39 @@
+import type { Config } from "../config/config.js";
+import { SettingError } from "../config/setting-error.js";
+import { Certificate, CertificateError } from "../transport/listener/certificate.js";
+import type { ServerOptions } from "../transport/server.js";
+
+/** What the settings come to for the server. Throws SettingError where the certificate cannot be used. */
+export async function serverOptions(config: Config, openApi: object): Promise<ServerOptions> {
+  return {
+    logLevel: config.logLevel,
+    openApi,
+    maxBodyBytes: config.maxBodyBytes,
+    connections: {
+      maxHeaderBytes: config.maxHeaderBytes,
+      requestMs: config.requestSeconds * 1000,
+      maxConnections: config.maxConnections,
+      maxStreams: config.maxStreams,
+      maxResets: config.maxResets,
+    },
+    edge: {
+      corsOrigins: config.corsOrigins,
+      maxPathBytes: config.maxPathBytes,
+      maxDelayMs: config.maxDelayMs,
+      rates: { perClient: config.ratePerClient, inAll: config.rateInAll },
+    },
+    arguments: { depth: config.maxArgumentDepth, keys: config.maxArgumentKeys },
+    trustedProxies: config.trustedProxies,
+    certificate: await certificateOf(config),
+  };
+}
+
+async function certificateOf({ tlsCertFile, tlsKeyFile }: Config): Promise<Certificate | undefined> {
+  if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
+  try {
+    return await Certificate.read(tlsCertFile, tlsKeyFile);
+  } catch (error) {
+    if (!(error instanceof CertificateError)) throw error;
+    throw new SettingError("OFFLEDGER_TLS_CERT_FILE", "the path of a PEM file", error.message);
+  }
+}

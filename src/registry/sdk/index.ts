@@ -1,0 +1,15 @@
+/**
+ * Everything a registry of one's own needs, in one place: what
+ * `import … from "offledger/registry"` gives. docs/your-own-registry.md shows
+ * how to build with it.
+ */
+export { type Account, accountOf, partyOf } from "./accounts.js";
+export { conflict, invalid, notFound, RegistryError, unavailable } from "../../domain/errors.js";
+export { JsonReader } from "./json-reader.js";
+export { decimalText, parseDecimal } from "./decimal.js";
+export type * from "./registry.js";
+export type * from "./history.js";
+export type { JsonObject, JsonValue } from "../../domain/json.js";
+export { parseLedgerTime } from "../../domain/ledger-time.js";
+export { indexKey, type Template, type ParsedPayload, type SupplyContribution } from "../../domain/template.js";
+export type { TemplateCount, ContractLookup, View } from "../../store/port.js";

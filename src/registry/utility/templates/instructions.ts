@@ -1,0 +1,83 @@
+/** The contracts on which choices are exercised. */
+import type { JsonReader } from "../../sdk/json-reader.js";
+import { defineTemplate } from "./define-template.js";
+
+/** A contract on which a choice is exercised, and whose instrument has an admin. */
+export interface Instruction {
+  /** The registrar of the instrument. */
+  readonly admin: string;
+  readonly instrumentId: string;
+  /** Undefined where the contract names none: then the instrument's configuration does. */
+  readonly provider: string | undefined;
+  /** The party that gives away, and the one that gets; undefined where units are minted or burned. */
+  readonly sender: string | undefined;
+  readonly receiver: string | undefined;
+  /** The parties whose holdings are minted or burned; undefined for a transfer. */
+  readonly issuers: readonly string[] | undefined;
+  /** Undefined where nothing is locked. */
+  readonly lockedHolding: string | undefined;
+}
+
+export const transferOffer = defineTemplate(
+  "utility-registry-app-v0",
+  "Utility.Registry.App.V0.Model.Transfer:TransferOffer",
+  (payload): Instruction => {
+    const transfer = payload.object("transfer");
+    const instrument = transfer.object("instrumentId");
+    return {
+      admin: instrument.id("admin"),
+      instrumentId: instrument.id("id"),
+      provider: payload.id("provider"),
+      sender: transfer.id("sender"),
+      receiver: transfer.id("receiver"),
+      issuers: undefined,
+      lockedHolding: transfer.texts("inputHoldingCids")[0],
+    };
+  },
+);
+
+export const dvpLegAllocation = defineTemplate(
+  "utility-registry-v0",
+  "Utility.Registry.V0.Holding.Allocation:DvpLegAllocation",
+  (payload): Instruction => {
+    const leg = payload.object("allocation").object("transferLeg");
+    const instrument = leg.object("instrumentId");
+    return {
+      admin: instrument.id("admin"),
+      instrumentId: instrument.id("id"),
+      provider: payload.optionalId("provider"),
+      sender: leg.id("sender"),
+      receiver: leg.id("receiver"),
+      issuers: undefined,
+      lockedHolding: payload.id("lockedHoldingCid"),
+    };
+  },
+);
+
+export const mintOffer = issuance("Utility.Registry.App.V0.Model.Mint:MintOffer", "mint");
+export const mintRequest = issuance("Utility.Registry.App.V0.Model.Mint:MintRequest", "mint");
+export const burnOffer = issuance("Utility.Registry.App.V0.Model.Burn:BurnOffer", "burn");
+export const burnRequest = issuance("Utility.Registry.App.V0.Model.Burn:BurnRequest", "burn", (payload) =>
+  payload.id("lockedHoldingCid"),
+);
+
+/** Offers and requests to mint and to burn differ in names alone, and in what they lock. */
+function issuance(
+  entity: string,
+  terms: "mint" | "burn",
+  lockedHolding: (payload: JsonReader) => string | undefined = () => undefined,
+) {
+  return defineTemplate("utility-registry-app-v0", entity, (payload): Instruction => {
+    const fields = payload.object(terms);
+    const instrument = fields.object("instrumentId");
+    return {
+      admin: instrument.id("admin"),
+      instrumentId: instrument.id("id"),
+      provider: payload.id("provider"),
+      sender: undefined,
+      receiver: undefined,
+      issuers: [fields.id("holder")],
+      lockedHolding: lockedHolding(payload),
+    };
+  });
+}

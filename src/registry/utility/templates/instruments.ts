@@ -1,0 +1,36 @@
+import type { JsonReader } from "../../sdk/json-reader.js";
+import type { InstrumentConfiguration, InstrumentIdentifier, Requirement } from "../../sdk/registry.js";
+import { indexKeys } from "./index-keys.js";
+import { defineTemplate } from "./define-template.js";
+
+export const instrumentConfiguration = defineTemplate(
+  "utility-registry-v0",
+  "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
+  (payload): InstrumentConfiguration => ({
+    operator: payload.id("operator"),
+    provider: payload.id("provider"),
+    registrar: payload.id("registrar"),
+    defaultIdentifier: identifier(payload.object("defaultIdentifier")),
+    additionalIdentifiers: payload.objects("additionalIdentifiers").map(identifier),
+    issuerRequirements: payload.objects("issuerRequirements").map(requirement),
+    holderRequirements: payload.objects("holderRequirements").map(requirement),
+  }),
+  ({ registrar, defaultIdentifier, additionalIdentifiers }) => {
+    const ids = new Set([defaultIdentifier, ...additionalIdentifiers].map(({ id }) => id));
+    return [indexKeys.instruments(registrar), ...[...ids].map((id) => indexKeys.instrument(registrar, id))];
+  },
+);
+
+function identifier(fields: JsonReader): InstrumentIdentifier {
+  return { source: fields.text("source"), id: fields.text("id"), scheme: fields.text("scheme") };
+}
+
+/** A claim asked for is a Daml pair: `{_1: property, _2: value}`. */
+function requirement(fields: JsonReader): Requirement {
+  return {
+    issuer: fields.id("issuer"),
+    requiredClaims: fields
+      .objects("requiredClaims")
+      .map((pair) => ({ property: pair.text("_1"), value: pair.text("_2") })),
+  };
+}

@@ -1,0 +1,60 @@
+/** Query parameters -> fields of a request message in JSON. Pure. */
+import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { formatValue } from "../../domain/errors.js";
+import { malformed } from "../errors.js";
+
+/** As the server reads a query: a parameter that comes more than once has a list. */
+export type Query = Readonly<Record<string, string | readonly string[]>>;
+
+/**
+ * The fields that a query names, by their names in JSON or in the proto file,
+ * with points between the names of nested ones. Unknown parameters are ignored.
+ * Throws invalid_argument where a field that is no list is given twice.
+ */
+export function queryFields(schema: DescMessage, query: Query): JsonObject {
+  const fields: JsonObject = {};
+  for (const [name, given] of Object.entries(query)) put(fields, schema, name.split("."), name, given);
+  return fields;
+}
+
+function put(
+  into: JsonObject,
+  schema: DescMessage,
+  [first, ...rest]: readonly string[],
+  name: string,
+  given: string | readonly string[],
+): void {
+  const field = schema.fields.find((known) => known.jsonName === first || known.name === first);
+  if (field === undefined) return;
+  const known = into[field.jsonName];
+  if (field.fieldKind === "message" && rest.length > 0) {
+    const inner: JsonObject = typeof known === "object" && known !== null && !Array.isArray(known) ? known : {};
+    into[field.jsonName] = inner;
+    put(inner, field.message, rest, name, given);
+  } else if (rest.length === 0) {
+    into[field.jsonName] = valueOf(field, name, known, given);
+  }
+}
+
+/** `known` is what was given under the field's other name. */
+function valueOf(
+  field: DescField,
+  name: string,
+  known: JsonValue | undefined,
+  given: string | readonly string[],
+): JsonValue {
+  const values = (typeof given === "string" ? [given] : given).map((text) => scalar(field, name, text));
+  if (field.fieldKind === "list") return Array.isArray(known) ? [...known, ...values] : values;
+  const [value = "", ...more] = values;
+  if (more.length > 0 || known !== undefined) throw malformed(`the query parameter ${name} is given more than once`);
+  return value;
+}
+
+/** The JSON of a boolean and of a number; every other text stands for itself. */
+function scalar(field: DescField, name: string, text: string): JsonValue {
+  const type = field.fieldKind === "scalar" || field.fieldKind === "list" ? field.scalar : undefined;
+  if (type === ScalarType.BOOL && (text === "true" || text === "false")) return text === "true";
+  if (type !== ScalarType.INT32) return text;
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  throw malformed(`${name} has to be a whole number, and is ${formatValue(text)}`);
+}

@@ -1,0 +1,93 @@
+/** What is wrong with a request that the library refuses, in the spelling of the caller. */
+import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
+import { formatValue } from "../../domain/errors.js";
+
+/** Names the field that is wrong, and the way to it; the library does so for some, and in the spelling of the proto file. */
+export function describeTypeError(error: unknown, schema: DescMessage, json: JsonObject): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (message.includes("recursion depth") || error instanceof RangeError) return "the body is nested too deep";
+  return wrongField(schema, json, "") ?? message;
+}
+
+/** The first field that was given a value of another JSON type than it takes. A Struct is any object. */
+function wrongField(schema: DescMessage, json: JsonObject, path: string): string | undefined {
+  for (const field of schema.fields) {
+    const value = json[field.jsonName] ?? json[field.name];
+    if (value === undefined || value === null) continue;
+    const name = `${path}${field.jsonName}`;
+    if (!fits(field, value)) return `${name} has to be ${expected(field)}, and is ${formatValue(value)}`;
+    const inner = Array.isArray(value) ? wrongElement(field, value, name) : wrongInner(field, value, name);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+/** The same within a field that is a message. */
+function wrongInner(field: DescField, value: JsonValue, name: string): string | undefined {
+  const message = field.fieldKind === "message" || field.fieldKind === "list" ? field.message : undefined;
+  if (message === undefined || !isObject(value) || message.typeName.startsWith("google.protobuf.")) return undefined;
+  return wrongField(message, value, `${name}.`);
+}
+
+/** The same within a list. */
+function wrongElement(field: DescField, values: readonly JsonValue[], name: string): string | undefined {
+  if (field.fieldKind !== "list") return undefined;
+  for (const [index, value] of values.entries()) {
+    const path = `${name}[${index}]`;
+    const isFit =
+      field.listKind === "message"
+        ? isObject(value)
+        : typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
+    if (!isFit)
+      return `${path} has to be ${field.listKind === "message" ? "an object" : "a string"}, and is ${formatValue(value)}`;
+    const inner = wrongInner(field, value, path);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+function fits(field: DescField, value: JsonValue): boolean {
+  switch (field.fieldKind) {
+    case "list":
+      return Array.isArray(value);
+    case "map":
+    case "message":
+      return isObject(value);
+    case "enum":
+      return field.enum.values.some(({ name, number }) => name === value || number === value);
+    case "scalar":
+      if (field.scalar === ScalarType.INT32) return isInt32(value);
+      // Of other numbers the library knows more forms than one.
+      return typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
+  }
+}
+
+/** The scalar types that requests use, as JSON has them. */
+const jsonTypes: Readonly<Record<number, "string" | "boolean">> = {
+  [ScalarType.STRING]: "string",
+  [ScalarType.BOOL]: "boolean",
+};
+
+function expected(field: DescField): string {
+  switch (field.fieldKind) {
+    case "list":
+      return "a list";
+    case "map":
+    case "message":
+      return "an object";
+    case "enum":
+      return `one of ${field.enum.values.map(({ name }) => name).join(", ")}`;
+    case "scalar":
+      return `a ${jsonTypes[field.scalar as number] ?? "whole number of 32 bits"}`;
+  }
+}
+
+/** A number may stand as a text. */
+function isInt32(value: JsonValue): boolean {
+  const isNumeric = typeof value === "number" || (typeof value === "string" && /^-?\d+$/.test(value));
+  return isNumeric && Number.isInteger(Number(value)) && Math.abs(Number(value)) <= 0x7fffffff;
+}
+
+export function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

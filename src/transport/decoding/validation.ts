@@ -1,0 +1,85 @@
+import { type DescField, type DescMessage, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import { createValidator } from "@bufbuild/protovalidate";
+import {
+  field as fieldRules,
+  type FieldRules,
+  message as messageRules,
+  oneof as oneofRules,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { malformed } from "../errors.js";
+import { fastSchema } from "./fast-schema.js";
+
+const validator = createValidator();
+
+/** Holds a request against the rules in its proto file. Throws invalid_argument, naming each field in its JSON spelling. */
+export type RuleCheck = (request: Message) => void;
+
+/** The check for messages of one type. */
+export function ruleCheck(schema: DescMessage): RuleCheck {
+  const holds = quickFor(schema);
+  return (request) => {
+    if (holds?.(request) === true) return;
+    const result = validator.validate(schema, request);
+    if (result.kind === "valid") return;
+    if (result.kind === "error") throw result.error;
+    const told = result.violations.map(({ field, message }) => {
+      const path = field.map((part) => (part.kind === "field" ? part.jsonName : "")).filter((name) => name !== "");
+      return `${path.join(".")}: ${message}`;
+    });
+    throw malformed(told.join("; "));
+  };
+}
+
+/** Says of a request that all its rules hold; where it does not say so, the library has to look. */
+type Quick = (request: Message) => boolean;
+
+/** For plain messages whose rules are lengths of texts, and objects that have to be there. */
+function quickFor(schema: DescMessage): Quick | undefined {
+  const hasOther = hasOption(schema, messageRules) || schema.oneofs.some((oneof) => hasOption(oneof, oneofRules));
+  if (fastSchema(schema) === undefined || hasOther) return undefined;
+  const checks: ((value: unknown) => boolean)[] = [];
+  const names: string[] = [];
+  for (const field of schema.fields) {
+    if (!hasOption(field, fieldRules)) continue;
+    const check = checkOf(field, getOption(field, fieldRules));
+    if (check === undefined) return undefined;
+    checks.push(check);
+    names.push(field.localName);
+  }
+  return (request) => {
+    // The names of this message's fields are those that its schema has.
+    const fields = request as unknown as Readonly<Record<string, unknown>>;
+    for (let index = 0; index < checks.length; index++) {
+      if (checks[index]?.(fields[names[index] ?? ""]) !== true) return false;
+    }
+    return true;
+  };
+}
+
+function checkOf(field: DescField, rules: FieldRules): ((value: unknown) => boolean) | undefined {
+  const { required, type } = rules;
+  if (hasMore(rules, ["required", "type"])) return undefined;
+  if (type.case === undefined) {
+    return required && field.fieldKind === "message" ? (value) => value !== undefined : undefined;
+  }
+  if (type.case !== "string" || required || hasMore(type.value, ["minLen", "maxLen"])) return undefined;
+  const { minLen, maxLen } = type.value;
+  const [least, most] = [Number(minLen), maxLen === 0n ? Infinity : Number(maxLen)];
+  // The library counts code points, of which a text has at most as many as it has units, and at least half.
+  return (value) => typeof value === "string" && value.length >= 2 * least && value.length <= most;
+}
+
+/** Whether rules say more than these names do. */
+function hasMore(rules: Message, names: readonly string[]): boolean {
+  return Object.entries(rules).some(
+    ([name, value]) => name !== "$typeName" && !names.includes(name) && !isEmpty(value),
+  );
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === false ||
+  value === 0 ||
+  value === "" ||
+  (Array.isArray(value) && value.length === 0) ||
+  (typeof value === "object" && value !== null && "case" in value && value.case === undefined);
