@@ -19,7 +19,11 @@ export const contractId = (label: string): string =>
 export function elementsOf(firstOffset: number) {
   let offset = firstOffset;
 
-  function created(kind: Pick<Template, "packageName" | "qualifiedName">, label: string, createArgument: JsonObject): JsonObject {
+  function created(
+    kind: Pick<Template, "packageName" | "qualifiedName">,
+    label: string,
+    createArgument: JsonObject,
+  ): JsonObject {
     offset += 7;
     const { signatories, observers } = stakeholders(createArgument);
     return {
@@ -109,7 +113,8 @@ function noise(label: string, length: number): Uint8Array {
 }
 
 const packageId = ({ packageName }: Pick<Template, "packageName">): string => hash(`package ${packageName}`);
-const templateId = (kind: Pick<Template, "packageName" | "qualifiedName">): string => `${packageId(kind)}:${kind.qualifiedName}`;
+const templateId = (kind: Pick<Template, "packageName" | "qualifiedName">): string =>
+  `${packageId(kind)}:${kind.qualifiedName}`;
 
 function hash(text: string): string {
   return createHash("sha256").update(`offledger demo: ${text}`).digest("hex");

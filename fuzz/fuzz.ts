@@ -1,11 +1,11 @@
 /** The whole: so many inputs of every sort at a service, and a look at what it holds before and after. */
-import { until } from "../test/fixtures/waiting.js";
-import { type Failure, Lane, type Tally } from "./lane.js";
+import { until } from "../test/fixtures/wait.js";
+import { type Failure, Lane, type Tally } from "./worker.js";
 import { leftBehind } from "./leaks.js";
 import { Target } from "./send/target.js";
 import { unseeded } from "./seeds.js";
 import { type Inside, Service } from "./service/service.js";
-import { sorts } from "./sorts/index.js";
+import { sorts } from "./generators/index.js";
 
 export interface Options {
   readonly seed: number;

@@ -1,5 +1,5 @@
 /** What is sent to the service, and what comes of it. */
-import type { Dice } from "./dice.js";
+import type { Dice } from "./prng.js";
 import type { Target } from "./send/target.js";
 
 /** One thing to send. */

@@ -7,9 +7,9 @@ import { parseArgs } from "node:util";
 import { synchronizer } from "../demo/element.js";
 import { acme, elements, nordic, operator } from "../demo/registry.js";
 import { type Change, target, trickle } from "../demo/trickle.js";
-import { creationsOf, play } from "../test/participant/elements.js";
-import { ScriptedLedger } from "../test/participant/ledger.js";
-import { Participant } from "../test/participant/participant.js";
+import { creationsOf, play } from "../scripted-participant/elements.js";
+import { ScriptedLedger } from "../scripted-participant/ledger.js";
+import { Participant } from "../scripted-participant/participant.js";
 
 const { values } = parseArgs({
   options: { port: { type: "string", default: "7575" }, ms: { type: "string", default: "2000" } },

@@ -1,6 +1,6 @@
 /** What happens on the ledger: a script of chance that keeps the number of contracts as it is. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Random } from "../test/database/random.js";
+import type { Random } from "../test/ingest/database/random.js";
 import { HOLDERS, INSTRUMENTS, makes, needsCredentials } from "./model/contracts.js";
 import { slots, type World } from "./model/world.js";
 

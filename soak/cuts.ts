@@ -1,8 +1,8 @@
 /** What goes wrong between the service and the participant. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Random } from "../test/database/random.js";
-import type { Participant } from "../test/participant/participant.js";
-import type { Troubles } from "./model/troubles.js";
+import type { Random } from "../test/ingest/database/random.js";
+import type { Participant } from "../scripted-participant/participant.js";
+import type { Troubles } from "./model/faults.js";
 import type { World } from "./model/world.js";
 import type { Network } from "./network.js";
 

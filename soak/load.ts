@@ -1,11 +1,11 @@
 /** Requests by every protocol, at a rate and no more than so many at a time; each answer is judged. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
-import type { Random } from "../test/database/random.js";
+import type { Random } from "../test/ingest/database/random.js";
 import { type Outcome, protocols } from "../test/fixtures/protocols.js";
 import { Latencies } from "./latencies.js";
 import type { Judge } from "./model/judge.js";
-import { anyQuestion, callOf, type Question } from "./model/questions.js";
+import { anyQuestion, callOf, type Question } from "./model/queries.js";
 import type { World } from "./model/world.js";
 
 /** By their weights. */

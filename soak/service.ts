@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { within } from "../test/fixtures/waiting.js";
+import { within } from "../test/fixtures/wait.js";
 import type { Memory } from "./memory.js";
 
 const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));

@@ -1,18 +1,18 @@
 /** The service under load, with changes, cuts and slow clients together; each answer checked against a model. */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { Random } from "../test/database/random.js";
+import { Random } from "../test/ingest/database/random.js";
 import { parties } from "../test/fixtures/elements.js";
-import { until } from "../test/fixtures/waiting.js";
-import { Participant } from "../test/participant/participant.js";
+import { until } from "../test/fixtures/wait.js";
+import { Participant } from "../scripted-participant/participant.js";
 import { Changes } from "./changes.js";
 import { Cuts } from "./cuts.js";
 import { Load } from "./load.js";
 import { measure } from "./measuring.js";
 import { growthOf, type Memory } from "./memory.js";
 import { Judge } from "./model/judge.js";
-import { anyQuestion } from "./model/questions.js";
-import { Troubles } from "./model/troubles.js";
+import { anyQuestion } from "./model/queries.js";
+import { Troubles } from "./model/faults.js";
 import { World } from "./model/world.js";
 import { Network } from "./network.js";
 import type { SoakOptions } from "./options.js";

@@ -9,7 +9,7 @@ import { factoryV1, transferV1 } from "./fixtures/calls/transfer-instruction.js"
 import { type Call, protocols, sendRest } from "./fixtures/protocols.js";
 import { nameOf, rpcs } from "./fixtures/services.js";
 import { defective, demo, inReassignment, type Place, unready } from "./fixtures/situations.js";
-import { within } from "./fixtures/waiting.js";
+import { within } from "./fixtures/wait.js";
 
 const everyProtocol = Object.entries(protocols);
 

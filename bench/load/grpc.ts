@@ -2,7 +2,7 @@
 import http2 from "node:http2";
 import { CONNECTIONS } from "../effort.js";
 import { within } from "../waiting.js";
-import { keepAwake } from "./awake.js";
+import { keepAwake } from "./busy-spin.js";
 import { type Load, PATIENCE_MS } from "./http1.js";
 
 export async function loadGrpc(

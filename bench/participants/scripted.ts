@@ -1,9 +1,9 @@
 /** The scripted participant of the tests with the registry of transfers, in a process of its own. */
 import { setTimeout as delay } from "node:timers/promises";
 import { synchronizer } from "../../demo/element.js";
-import { creationsOf, play } from "../../test/participant/elements.js";
-import { ScriptedLedger, type Step } from "../../test/participant/ledger.js";
-import { Participant } from "../../test/participant/participant.js";
+import { creationsOf, play } from "../../scripted-participant/elements.js";
+import { ScriptedLedger, type Step } from "../../scripted-participant/ledger.js";
+import { Participant } from "../../scripted-participant/participant.js";
 import { serve } from "../processes/child.js";
 import { contractId } from "../registries/element.js";
 import { offerOf, transfers } from "../registries/transfers.js";

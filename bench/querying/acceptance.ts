@@ -4,7 +4,11 @@ import { holding } from "../../src/registry/utility/templates/holding.js";
 import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
 import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
 import { credential } from "../../src/registry/utility/templates/parties.js";
-import { appRewardConfiguration, featuredAppRight, transferRule } from "../../src/registry/utility/templates/services.js";
+import {
+  appRewardConfiguration,
+  featuredAppRight,
+  transferRule,
+} from "../../src/registry/utility/templates/services.js";
 import type { Template } from "../registries/element.js";
 import type { Active, Participant } from "./participant.js";
 

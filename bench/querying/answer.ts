@@ -2,7 +2,11 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
 import { credential } from "../../src/registry/utility/templates/parties.js";
-import { appRewardConfiguration, featuredAppRight, transferRule } from "../../src/registry/utility/templates/services.js";
+import {
+  appRewardConfiguration,
+  featuredAppRight,
+  transferRule,
+} from "../../src/registry/utility/templates/services.js";
 import type { Found } from "./acceptance.js";
 import type { Active } from "./participant.js";
 

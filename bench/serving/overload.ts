@@ -20,7 +20,10 @@ export async function overloaded(): Promise<Row[]> {
     const { settings } = await keep(snapshotOf(settlements()));
     const requestOf = inTurn(settlement());
     const shedding = await keep(
-      start({ server: "offledger", settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: String(DEFAULT_MIDDLEWARE.maxDelayMs) } }),
+      start({
+        server: "offledger",
+        settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: String(DEFAULT_MIDDLEWARE.maxDelayMs) },
+      }),
     );
     const patient = await keep(start({ server: "offledger", settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: "0" } }));
     await loadHttp1(patient.url, 2 * WARM_SECONDS, requestOf);

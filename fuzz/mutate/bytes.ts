@@ -1,5 +1,5 @@
 /** Bytes that are nearly right. */
-import type { Dice } from "../dice.js";
+import type { Dice } from "../prng.js";
 
 type Change = (dice: Dice, bytes: Buffer) => Buffer;
 

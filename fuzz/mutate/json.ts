@@ -1,7 +1,7 @@
 /** JSON that is nearly right: as a value, and as a text. */
 import type { JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import type { Dice } from "../dice.js";
+import type { Dice } from "../prng.js";
 
 const anything = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>;
 

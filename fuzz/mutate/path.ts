@@ -1,5 +1,5 @@
 /** Paths and queries that are nearly right, of characters that a client may send. */
-import type { Dice } from "../dice.js";
+import type { Dice } from "../prng.js";
 
 const SEGMENTS = [
   "",

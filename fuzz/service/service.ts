@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { until, within } from "../../test/fixtures/waiting.js";
+import { until, within } from "../../test/fixtures/wait.js";
 
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 const probe = new URL("probe.mjs", import.meta.url).href;

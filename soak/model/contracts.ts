@@ -1,8 +1,8 @@
 /** The contracts of the soak, as the participant tells them and as an answer has to disclose them. */
 import type { JsonObject } from "../../src/domain/json.js";
 import { element, type Options, parties, payload, requirement, type Template } from "../../test/fixtures/elements.js";
-import { creationOf } from "../../test/participant/elements.js";
-import type { Creation } from "../../test/participant/ledger.js";
+import { creationOf } from "../../scripted-participant/elements.js";
+import type { Creation } from "../../scripted-participant/ledger.js";
 
 export const INSTRUMENTS = 6;
 export const HOLDERS = 10;

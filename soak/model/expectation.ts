@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { ABROAD, disclosed, HOME, instrument, type Made, needsCredentials } from "./contracts.js";
-import type { Question } from "./questions.js";
+import type { Question } from "./queries.js";
 import { slots, type World } from "./world.js";
 
 export type Expected =

@@ -1,5 +1,5 @@
 /** The ledger of the soak together with the model of it: both are changed here alone, in one step. */
-import { ScriptedLedger, type Step } from "../../test/participant/ledger.js";
+import { ScriptedLedger, type Step } from "../../scripted-participant/ledger.js";
 import { ABROAD, HOLDERS, HOME, INSTRUMENTS, type Made, makes, needsCredentials } from "./contracts.js";
 import { Timeline } from "./timeline.js";
 

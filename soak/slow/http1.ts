@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { callOf } from "../model/questions.js";
+import { callOf } from "../model/queries.js";
 import { posted, read } from "./asked.js";
 import type { Slow, Surroundings } from "./clients.js";
 

@@ -1,7 +1,7 @@
 /** Callers over HTTP/2 that take their time, or go away. */
 import http2 from "node:http2";
 import type { Call } from "../../test/fixtures/protocols.js";
-import { callOf } from "../model/questions.js";
+import { callOf } from "../model/queries.js";
 import { framed, readGrpc } from "./asked.js";
 import type { Slow, Surroundings } from "./clients.js";
 

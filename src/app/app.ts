@@ -100,7 +100,14 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const inventory = isKnown ? await source.reader.read((view) => registry.inventory(view)) : undefined;
   const url = await server.listen(config.host, config.port);
   const { metricsUrl } = telemetry;
-  return { url, source: source.name, notReadyReason: notReadyReason(), inventory, metricsUrl, close: () => shutdown.run() };
+  return {
+    url,
+    source: source.name,
+    notReadyReason: notReadyReason(),
+    inventory,
+    metricsUrl,
+    close: () => shutdown.run(),
+  };
 }
 
 /** Brings the schema of a database up to date. Throws DatabaseError. */

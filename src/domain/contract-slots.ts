@@ -9,7 +9,9 @@ let places = 0;
  * A contract that is reassigned is another. To be called when a module is
  * loaded, not for each request.
  */
-export function memoizeByContract<T extends object | string>(make: (contract: Contract) => T): (contract: Contract) => T {
+export function memoizeByContract<T extends object | string>(
+  make: (contract: Contract) => T,
+): (contract: Contract) => T {
   const place = places++;
   return (contract) => {
     const known = contract.slots?.[place];

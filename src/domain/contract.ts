@@ -38,7 +38,7 @@ export interface CountedOnly extends Pick<Contract, "contractId" | "synchronizer
 
 /** Whether a contract is held, or only counted. */
 export function isStored(contract: Contract | CountedOnly): contract is Contract {
-  return "kind" in contract;
+  return "template" in contract;
 }
 
 /** The package of a template id, `packageId:Module:Entity`. */

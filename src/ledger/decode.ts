@@ -23,7 +23,9 @@ export class Decoder {
 
   /** `counting`: whether contracts are counted, also those that their kind does not keep. */
   constructor(templates: readonly Template[], counting = false) {
-    this.#templates = new Map(templates.map((template) => [nameOf(template.packageName, template.qualifiedName), template]));
+    this.#templates = new Map(
+      templates.map((template) => [nameOf(template.packageName, template.qualifiedName), template]),
+    );
     this.#counting = counting;
   }
 

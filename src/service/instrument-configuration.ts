@@ -13,7 +13,9 @@ export function instrumentConfigurations(executor: QueryExecutor): ServiceBindin
       async getInstrumentConfiguration({ registrar, instrumentIdentifier }) {
         const { source = "", id = "", scheme = "" } = instrumentIdentifier ?? {};
         const question = { registrar, identifier: { source, id, scheme } };
-        return message(await executor.executeUtility((utility, context) => utility.instrumentConfiguration(context, question)));
+        return message(
+          await executor.executeUtility((utility, context) => utility.instrumentConfiguration(context, question)),
+        );
       },
       async getAllInstrumentConfigurations() {
         const found = await executor.executeUtility((utility, context) => utility.instrumentConfigurations(context));

@@ -12,9 +12,11 @@ import { bind, type ServiceBinding } from "./service-binding.js";
 export function issuances(executor: QueryExecutor): ServiceBinding[] {
   const create = async ({ holder, instrumentId }: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {
     const query = questionOf(instrumentId, [holder]);
-    return utilityFactoryReply(await executor.executeUtility((utility, context) => utility.issuanceFactory(context, query)));
+    return utilityFactoryReply(
+      await executor.executeUtility((utility, context) => utility.issuanceFactory(context, query)),
+    );
   };
-  const context = async (choice: IssuanceChoice, contractId: string) => {
+  const contextOf = async (choice: IssuanceChoice, contractId: string) => {
     const question = { registrar: undefined, contractId };
     return utilityContextReply(
       await executor.executeUtility((utility, context) => utility.issuanceContext(context, choice, question)),
@@ -23,23 +25,23 @@ export function issuances(executor: QueryExecutor): ServiceBinding[] {
   return [
     bind(MintService, {
       getMintOfferCreateContext: create,
-      getMintOfferAcceptContext: ({ mintOfferId }) => context("mint-offer/accept", mintOfferId),
-      getMintOfferRejectContext: ({ mintOfferId }) => context("mint-offer/reject", mintOfferId),
-      getMintOfferCancelContext: ({ mintOfferId }) => context("mint-offer/cancel", mintOfferId),
+      getMintOfferAcceptContext: ({ mintOfferId }) => contextOf("mint-offer/accept", mintOfferId),
+      getMintOfferRejectContext: ({ mintOfferId }) => contextOf("mint-offer/reject", mintOfferId),
+      getMintOfferCancelContext: ({ mintOfferId }) => contextOf("mint-offer/cancel", mintOfferId),
       getMintRequestCreateContext: create,
-      getMintRequestAcceptContext: ({ mintRequestId }) => context("mint-request/accept", mintRequestId),
-      getMintRequestRejectContext: ({ mintRequestId }) => context("mint-request/reject", mintRequestId),
-      getMintRequestCancelContext: ({ mintRequestId }) => context("mint-request/cancel", mintRequestId),
+      getMintRequestAcceptContext: ({ mintRequestId }) => contextOf("mint-request/accept", mintRequestId),
+      getMintRequestRejectContext: ({ mintRequestId }) => contextOf("mint-request/reject", mintRequestId),
+      getMintRequestCancelContext: ({ mintRequestId }) => contextOf("mint-request/cancel", mintRequestId),
     }),
     bind(BurnService, {
       getBurnOfferCreateContext: create,
-      getBurnOfferAcceptContext: ({ burnOfferId }) => context("burn-offer/accept", burnOfferId),
-      getBurnOfferRejectContext: ({ burnOfferId }) => context("burn-offer/reject", burnOfferId),
-      getBurnOfferCancelContext: ({ burnOfferId }) => context("burn-offer/cancel", burnOfferId),
+      getBurnOfferAcceptContext: ({ burnOfferId }) => contextOf("burn-offer/accept", burnOfferId),
+      getBurnOfferRejectContext: ({ burnOfferId }) => contextOf("burn-offer/reject", burnOfferId),
+      getBurnOfferCancelContext: ({ burnOfferId }) => contextOf("burn-offer/cancel", burnOfferId),
       getBurnRequestCreateContext: create,
-      getBurnRequestAcceptContext: ({ burnRequestId }) => context("burn-request/accept", burnRequestId),
-      getBurnRequestRejectContext: ({ burnRequestId }) => context("burn-request/reject", burnRequestId),
-      getBurnRequestCancelContext: ({ burnRequestId }) => context("burn-request/cancel", burnRequestId),
+      getBurnRequestAcceptContext: ({ burnRequestId }) => contextOf("burn-request/accept", burnRequestId),
+      getBurnRequestRejectContext: ({ burnRequestId }) => contextOf("burn-request/reject", burnRequestId),
+      getBurnRequestCancelContext: ({ burnRequestId }) => contextOf("burn-request/cancel", burnRequestId),
     }),
     bind(BurnMintInstructionService, {
       async getBurnMintFactory({ instrumentId, outputs }) {

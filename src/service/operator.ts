@@ -10,7 +10,9 @@ export function operators(executor: QueryExecutor, openApi: JsonObject): Service
   const document: MessageInitShape<typeof StructSchema> = struct(openApi);
   return [
     bind(OperatorService, {
-      getOperator: async () => ({ partyId: await executor.executeUtility((utility, context) => utility.operator(context)) }),
+      getOperator: async () => ({
+        partyId: await executor.executeUtility((utility, context) => utility.operator(context)),
+      }),
       async getAllPackages() {
         const templateCounts = await executor.execute((_registry, { view }) => view.templateCounts());
         const packages = new Map(

@@ -25,7 +25,10 @@ export interface ServiceOptions {
 }
 
 /** Every service that is served, with its handlers. */
-export function services(executor: QueryExecutor, { overrides, countsHoldings, openApi, notReadyReason }: ServiceOptions): ServiceBinding[] {
+export function services(
+  executor: QueryExecutor,
+  { overrides, countsHoldings, openApi, notReadyReason }: ServiceOptions,
+): ServiceBinding[] {
   return [
     ...transferInstructions(executor),
     ...allocationInstructions(executor),

@@ -10,16 +10,16 @@ import { contextOf, factoryQuestion } from "./token-standard.js";
 
 /** Transfer instructions: both versions of the token standard have the same operations. */
 export function transferInstructions(executor: QueryExecutor): ServiceBinding[] {
-  const context = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
+  const contextFor = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
     contextOf(executor, choice, request, request.transferInstructionId);
   const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
     getTransferFactory: (request: GetFactoryRequest) =>
       executor.execute((registry, context) =>
         transferFactoryReply(registry.transferFactory(context, factoryQuestion(request)), request.excludeDebugFields),
       ),
-    getTransferInstructionAcceptContext: context("transfer-instruction/accept"),
-    getTransferInstructionRejectContext: context("transfer-instruction/reject"),
-    getTransferInstructionWithdrawContext: context("transfer-instruction/withdraw"),
+    getTransferInstructionAcceptContext: contextFor("transfer-instruction/accept"),
+    getTransferInstructionRejectContext: contextFor("transfer-instruction/reject"),
+    getTransferInstructionWithdrawContext: contextFor("transfer-instruction/withdraw"),
   };
   return [bind(V1, handlers), bind(V2, handlers)];
 }

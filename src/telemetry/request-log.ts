@@ -28,7 +28,10 @@ export class RequestLog {
     return this.#log.isLevelEnabled(levelOf(outcome));
   }
 
-  write({ request, operation, protocol, outcome, milliseconds }: CompletedRequest, { requestId, traceId }: RequestIds): void {
+  write(
+    { request, operation, protocol, outcome, milliseconds }: CompletedRequest,
+    { requestId, traceId }: RequestIds,
+  ): void {
     const fields = {
       requestId,
       operation: operation === "" ? "none" : operation,

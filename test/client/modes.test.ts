@@ -10,7 +10,7 @@ import { TransferInstructionService } from "../../gen/offledger/transfer_instruc
 import { RegistryError } from "../../src/domain/errors.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
-import { until, within } from "../fixtures/waiting.js";
+import { until, within } from "../fixtures/wait.js";
 import { modes } from "./modes.js";
 
 const reasons = {

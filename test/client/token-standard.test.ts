@@ -11,7 +11,7 @@ import { allocateV1 } from "../fixtures/calls/allocation-instruction.js";
 import { acme, alice, bob, carol, nobody, nordic } from "../fixtures/calls/making.js";
 import { transferV1 } from "../fixtures/calls/transfer-instruction.js";
 import * as context from "../fixtures/context.js";
-import { type Running, serveFile } from "../fixtures/running.js";
+import { type Running, serveFile } from "../fixtures/run-service.js";
 
 let running: Running;
 beforeAll(async () => {

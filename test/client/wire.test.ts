@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
-import { within } from "../fixtures/waiting.js";
+import { within } from "../fixtures/wait.js";
 
 const path = `/${MetadataService.typeName}/GetRegistryInfo`;
 const elsewhere = `/${MetadataService.typeName}/Nothing`;

@@ -8,7 +8,7 @@ import { SettingError } from "../../src/config/setting-error.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { element, payload } from "../fixtures/elements.js";
 import { serving } from "../fixtures/registries.js";
-import { registry } from "../fixtures/running.js";
+import { registry } from "../fixtures/run-service.js";
 
 let folder: string;
 beforeAll(async () => {

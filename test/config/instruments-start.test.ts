@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { element, payload } from "../fixtures/elements.js";
-import { registry } from "../fixtures/running.js";
-import { until, within } from "../fixtures/waiting.js";
+import { registry } from "../fixtures/run-service.js";
+import { until, within } from "../fixtures/wait.js";
 
 const program = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 const BOUND_MS = 20_000;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { WebSocket } from "ws";
 import type { JsonObject } from "../../src/domain/json.js";
-import { until, within } from "../fixtures/waiting.js";
+import { until, within } from "../fixtures/wait.js";
 
 /** Longest that the browser may take for anything, in milliseconds. */
 const BOUND_MS = 20_000;

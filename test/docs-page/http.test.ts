@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { party } from "../../demo/element.js";
-import { registry, type Running, serveFile } from "../fixtures/running.js";
+import { registry, type Running, serveFile } from "../fixtures/run-service.js";
 
 const document = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as unknown;
 const csp = "content-security-policy";

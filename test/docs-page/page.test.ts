@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { elements } from "../../demo/registry.js";
 import { party } from "../../demo/element.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { type Running, serveFile } from "../fixtures/running.js";
+import { type Running, serveFile } from "../fixtures/run-service.js";
 import { Browser, chromium, type Page } from "./chromium.js";
 
 const document = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as {

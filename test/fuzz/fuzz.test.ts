@@ -5,12 +5,12 @@ import type { AddressInfo, Server } from "node:net";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { control } from "../../fuzz/control.js";
-import { diceOf } from "../../fuzz/dice.js";
+import { diceOf } from "../../fuzz/prng.js";
 import { fuzz } from "../../fuzz/fuzz.js";
 import { leftBehind } from "../../fuzz/leaks.js";
 import { asking } from "../../fuzz/send/asking.js";
 import { Target } from "../../fuzz/send/target.js";
-import { sorts } from "../../fuzz/sorts/index.js";
+import { sorts } from "../../fuzz/generators/index.js";
 
 const SEED = 20_260_601;
 const INPUTS = 1_000;

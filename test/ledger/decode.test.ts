@@ -254,6 +254,8 @@ describe("of two elements on one contract", () => {
 
   test("none tells the state where both say that it is active, equally often reassigned", () => {
     expect(laterState(active(0), active(0))).toBeUndefined();
-    expect(laterState(active(2), decoded(factory({ reassignmentCounter: 2, synchronizerId: "sync-B" })))).toBeUndefined();
+    expect(
+      laterState(active(2), decoded(factory({ reassignmentCounter: 2, synchronizerId: "sync-B" }))),
+    ).toBeUndefined();
   });
 });

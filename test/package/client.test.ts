@@ -5,7 +5,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { party } from "../../demo/element.js";
 import { Program } from "../fixtures/program.js";
-import { type Running, serveFile } from "../fixtures/running.js";
+import { type Running, serveFile } from "../fixtures/run-service.js";
 import { Project } from "./project.js";
 
 let project: Project;

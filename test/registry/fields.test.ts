@@ -6,7 +6,8 @@ import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 const missing = Symbol("missing");
 type Given = JsonValue | typeof missing;
 
-const fieldsOf = (value: Given, path = ""): JsonReader => new JsonReader(value === missing ? {} : { field: value }, path);
+const fieldsOf = (value: Given, path = ""): JsonReader =>
+  new JsonReader(value === missing ? {} : { field: value }, path);
 
 /** What a reading says is wrong. */
 function refusal(read: () => unknown): string {

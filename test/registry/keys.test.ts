@@ -1,7 +1,7 @@
 /** Keys are remembered, and what a caller makes long is not. */
 import { expect, test } from "vitest";
 import { indexKeys } from "../../src/registry/utility/templates/index-keys.js";
-import { heap } from "../heap.js";
+import { heap } from "../fixtures/heap.js";
 
 test("values that nobody has leave nothing behind, however long they are", () => {
   const before = heap();

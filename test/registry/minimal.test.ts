@@ -6,7 +6,7 @@ import { allocation, rules, transferInstruction } from "../../src/registry/minim
 import type { JsonObject } from "../../src/domain/json.js";
 import { disclosedBy, failure, short, utilityFailure } from "../fixtures/context.js";
 import { serving } from "../fixtures/registries.js";
-import { registry as pathTo, type Running, serveFile } from "../fixtures/running.js";
+import { registry as pathTo, type Running, serveFile } from "../fixtures/run-service.js";
 
 const admin = party("coffee-club");
 const alice = party("alice");

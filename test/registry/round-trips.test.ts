@@ -36,9 +36,9 @@ import {
   settlement,
   transferV1,
   transferV2,
-} from "../fixtures/asking.js";
+} from "../fixtures/requests.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
-import { FetchingReader } from "../fixtures/fetching.js";
+import { FetchingReader } from "../fixtures/fetching-reader.js";
 import { freshSchema, type Schema } from "../fixtures/postgres-store.js";
 import { registryOf } from "../fixtures/registries.js";
 
@@ -123,7 +123,8 @@ async function replicaOf(elements: readonly JsonObject[]): Promise<Replica> {
 }
 
 const still: Freshness = { staleReason: () => undefined, catchUp: async () => false };
-const engineOn = (reader: StoreReader, freshness = still): QueryExecutor => new QueryExecutor(registry, reader, freshness, () => now);
+const engineOn = (reader: StoreReader, freshness = still): QueryExecutor =>
+  new QueryExecutor(registry, reader, freshness, () => now);
 
 /** Answers at once or with a promise, as the engine does. */
 type Asking = (executor: QueryExecutor) => unknown;
@@ -144,7 +145,7 @@ async function outcomeOf(
 const said = (answer: unknown): unknown =>
   JSON.parse(
     JSON.stringify(answer, (name, value: unknown) => {
-      if (name === "derived") return undefined;
+      if (name === "slots") return undefined;
       return typeof value === "bigint" ? value.toString() : value;
     }),
   );
@@ -207,7 +208,9 @@ const choosing =
 const issuing =
   (choice: IssuanceChoice, contractId: string): Asking =>
   (executor) =>
-    executor.executeUtility((asked, context) => asked.issuanceContext(context, choice, { registrar: undefined, contractId }));
+    executor.executeUtility((asked, context) =>
+      asked.issuanceContext(context, choice, { registrar: undefined, contractId }),
+    );
 const issuance =
   (operation: "issuanceFactory" | "burnMintFactory", query: Partial<IssuanceQuery> = {}): Asking =>
   (executor) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { allInstrumentConfigurations, instrumentConfiguration } from "../fixtures/asking.js";
+import { allInstrumentConfigurations, instrumentConfiguration } from "../fixtures/requests.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
 

@@ -1,11 +1,11 @@
 /** What the arguments of an allocation cannot do without, and what in them contradicts the path. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { account, allocationFactory, allocationV1, allocationV2, legSide, replaced } from "../fixtures/asking.js";
+import { account, allocationFactory, allocationV1, allocationV2, legSide, replaced } from "../fixtures/requests.js";
 import { failure, short } from "../fixtures/context.js";
 import { element, payload } from "../fixtures/elements.js";
 import { registryOf } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 let running: Running;
 beforeAll(async () => {

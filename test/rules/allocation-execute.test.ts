@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { allocationChoice } from "../fixtures/asking.js";
+import { allocationChoice } from "../fixtures/requests.js";
 import { contractId, contractIds, disclosedBy, failure, prefixed, short } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 const execute = allocationChoice("v1", "execute-transfer");
 const argument = payload.allocation("alice", "bob", "USD", "locked");

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { account, allocationFactory, allocationV1, allocationV2, legSide, replaced } from "../fixtures/asking.js";
+import { account, allocationFactory, allocationV1, allocationV2, legSide, replaced } from "../fixtures/requests.js";
 import { contractId, contractIds, disclosedBy, failure, map, prefixed, short } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 /** Beside USD: EUR, whose holders need another credential, and CHF, which asks for none. */
 const needsEur = { holderRequirements: [requirement(["holds=EUR"])] };

@@ -1,10 +1,10 @@
 /** The Registry Utility makes allocations at once: it has no pending allocation instructions, and says so. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allocationInstructionChoice } from "../fixtures/asking.js";
+import { allocationInstructionChoice } from "../fixtures/requests.js";
 import { failure, short } from "../fixtures/context.js";
 import { parties } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 let running: Running;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cancel, withdraw } from "../fixtures/asking.js";
+import { cancel, withdraw } from "../fixtures/requests.js";
 import { blobOf, element, parties, payload } from "../fixtures/elements.js";
 import { registryOf } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 let running: Running;
 

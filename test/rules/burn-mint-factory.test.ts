@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { burnMintFactory, replaced } from "../fixtures/asking.js";
+import { burnMintFactory, replaced } from "../fixtures/requests.js";
 import { contractId, contractIds, disclosedBy, prefixed, short, utilityFailure } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 const issued = {
   issuerRequirements: [requirement(["issues=USD"])],

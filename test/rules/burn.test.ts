@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { burnAccept, burnCancel } from "../fixtures/asking.js";
+import { burnAccept, burnCancel } from "../fixtures/requests.js";
 import { bool, contractId, contractIds, prefixed, short, utilityFailure } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";

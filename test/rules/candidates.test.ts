@@ -1,7 +1,7 @@
 /** Which contract is taken where several would do, and which contracts count at all. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { transferFactory, transferV1 } from "../fixtures/asking.js";
+import { transferFactory, transferV1 } from "../fixtures/requests.js";
 import { short } from "../fixtures/context.js";
 import { element, type Options, parties, payload, type Template } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";

@@ -1,10 +1,10 @@
 /** What the arguments of a choice cannot do without, and what in them contradicts the path. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { account, eight, settlementFactory, transferFactory, transferV1, transferV2 } from "../fixtures/asking.js";
+import { account, eight, settlementFactory, transferFactory, transferV1, transferV2 } from "../fixtures/requests.js";
 import { failure, short } from "../fixtures/context.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 let running: Running;
 beforeAll(async () => {

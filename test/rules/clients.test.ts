@@ -1,11 +1,11 @@
 /** What deployed clients do and the service puts up with. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { burnAccept, burnCancel, cancel, reject, transferFactory, transferV1, withdraw } from "../fixtures/asking.js";
+import { burnAccept, burnCancel, cancel, reject, transferFactory, transferV1, withdraw } from "../fixtures/requests.js";
 import { disclosedBy } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { registryOf } from "../fixtures/registries.js";
-import { registry, type Running, serve } from "../fixtures/running.js";
+import { registry, type Running, serve } from "../fixtures/run-service.js";
 
 /** Contract ids as long as a ledger's, 138 hexadecimal characters, and longer. */
 const long = "00".concat("c7".repeat(68));

@@ -1,7 +1,7 @@
 /** Which credentials are chosen, seen in the sender-credentials of an offer. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { transferFactory, transferV1 } from "../fixtures/asking.js";
+import { transferFactory, transferV1 } from "../fixtures/requests.js";
 import { contractId, contractIds, failure, short, twice } from "../fixtures/context.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";

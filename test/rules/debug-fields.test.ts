@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { burnAccept, cancel, eight, type Endpoint, reject } from "../fixtures/asking.js";
+import { burnAccept, cancel, eight, type Endpoint, reject } from "../fixtures/requests.js";
 import { disclosedBy } from "../fixtures/context.js";
 import { element, payload } from "../fixtures/elements.js";
 import { instructions, registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 let running: Running;
 beforeAll(async () => {

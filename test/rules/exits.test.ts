@@ -1,7 +1,7 @@
 /** Rejecting, withdrawing and cancelling let a party out: only the instruction itself can stand in the way. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { burnCancel, cancel, reject, withdraw } from "../fixtures/asking.js";
+import { burnCancel, cancel, reject, withdraw } from "../fixtures/requests.js";
 import { bool, contractId, prefixed, short, twice } from "../fixtures/context.js";
 import { element, type Options, parties, payload, type Template } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { instrumentConfiguration } from "../fixtures/asking.js";
+import { instrumentConfiguration } from "../fixtures/requests.js";
 import { short, utilityFailure } from "../fixtures/context.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 const internal = { source: parties.registrar, id: "USD", scheme: "Internal" };
 const iso = { source: "ISO", id: "US0000000001", scheme: "ISIN" };

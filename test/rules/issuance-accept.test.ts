@@ -1,7 +1,7 @@
 /** Accepting mint offers, mint requests and burn offers; burn.test.ts has burn requests. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { issuanceChoice } from "../fixtures/asking.js";
+import { issuanceChoice } from "../fixtures/requests.js";
 import { contractId, contractIds, bool, disclosedBy, prefixed, short, utilityFailure } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";

@@ -1,7 +1,7 @@
 /** Creating offers and requests to mint and to burn: the factory, with a context of the utility operations' shape. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { issuance, replaced } from "../fixtures/asking.js";
+import { issuance, replaced } from "../fixtures/requests.js";
 import { contractId, contractIds, prefixed, short, utilityFailure } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";

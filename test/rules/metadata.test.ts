@@ -7,8 +7,8 @@ import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { failure, short } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { serving } from "../fixtures/registries.js";
-import { type Answer, registry, type Running, serve } from "../fixtures/running.js";
-import { until } from "../fixtures/waiting.js";
+import { type Answer, registry, type Running, serve } from "../fixtures/run-service.js";
+import { until } from "../fixtures/wait.js";
 
 /** What the surface lists, each with the minor version that is published. */
 const supportedApis = {

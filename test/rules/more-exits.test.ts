@@ -1,7 +1,7 @@
 /** The ways out that exits.test.ts does not walk: only the instruction itself can stand in the way of them either. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { allocationChoice, type ChoicePath, issuanceChoice, transferChoice } from "../fixtures/asking.js";
+import { allocationChoice, type ChoicePath, issuanceChoice, transferChoice } from "../fixtures/requests.js";
 import { bool, contractId, failure, prefixed, short, twice, utilityFailure } from "../fixtures/context.js";
 import { element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { allPackages, operatorOf } from "../fixtures/asking.js";
+import { allPackages, operatorOf } from "../fixtures/requests.js";
 import { short, utilityFailure } from "../fixtures/context.js";
 import { element, type Options, payload } from "../fixtures/elements.js";
 import { instructions, registryOf, serving } from "../fixtures/registries.js";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { blobOf, element, payload } from "../fixtures/elements.js";
-import { registry, type Running, serve } from "../fixtures/running.js";
+import { registry, type Running, serve } from "../fixtures/run-service.js";
 
 let running: Running;
 

@@ -1,7 +1,7 @@
 /** The entries that are there only if there is a contract for them. A transfer to oneself takes both. */
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { transferFactory, transferV1 } from "../fixtures/asking.js";
+import { transferFactory, transferV1 } from "../fixtures/requests.js";
 import { contractId, contractIds, short, twice } from "../fixtures/context.js";
 import { element, payload } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";

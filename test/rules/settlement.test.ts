@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { account, leg, settlement, settlementFactory } from "../fixtures/asking.js";
+import { account, leg, settlement, settlementFactory } from "../fixtures/requests.js";
 import { contractId, contractIds, failure, map, prefixed, short } from "../fixtures/context.js";
 import { blobOf, element, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 const alice = account("alice");
 const bob = account("bob");

@@ -1,11 +1,11 @@
 /** Which requests are refused, with which status, and in which of the two shapes of an error. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { eight, type Endpoint, transferFactory, transferV1 } from "../fixtures/asking.js";
+import { eight, type Endpoint, transferFactory, transferV1 } from "../fixtures/requests.js";
 import { failure, short, utilityFailure } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf, serving } from "../fixtures/registries.js";
-import { type Answer, type Running, serve } from "../fixtures/running.js";
+import { type Answer, type Running, serve } from "../fixtures/run-service.js";
 
 const all: Endpoint[] = [1, 2, 3, 4, 5, 6, 7, 8];
 const withBody: Endpoint[] = [1, 2, 3, 4, 5, 8];

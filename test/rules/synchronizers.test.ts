@@ -10,11 +10,11 @@ import {
   settlementFactory,
   transferFactory,
   transferV1,
-} from "../fixtures/asking.js";
+} from "../fixtures/requests.js";
 import { disclosedBy, failure, short, utilityFailure } from "../fixtures/context.js";
 import { element, type Options, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import type { Answer } from "../fixtures/running.js";
+import type { Answer } from "../fixtures/run-service.js";
 
 const onB: Options = { synchronizerId: "sync-B" };
 const newerOnB: Options = { ...onB, createdAt: "2026-02-05T09:00:00.000000Z" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { transferChoice } from "../fixtures/asking.js";
+import { transferChoice } from "../fixtures/requests.js";
 import { contractId, contractIds, disclosedBy, failure, short, twice } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";

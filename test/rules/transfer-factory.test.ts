@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { account, transferFactory, transferV1, transferV2 } from "../fixtures/asking.js";
+import { account, transferFactory, transferV1, transferV2 } from "../fixtures/requests.js";
 import { contractId, contractIds, failure, short, twice } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 const offerToBob = {
   factoryId: "factory",

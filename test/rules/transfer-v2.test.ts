@@ -9,11 +9,11 @@ import {
   transferFactoryV2,
   transferV1,
   transferV2,
-} from "../fixtures/asking.js";
+} from "../fixtures/requests.js";
 import { contractId, contractIds, failure, short, twice } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/running.js";
+import { type Running, serve } from "../fixtures/run-service.js";
 
 const other = "registrar-2::1220";
 
@@ -56,7 +56,13 @@ const offered = twice({
 });
 const taken = (...ids: string[]): string[] => ["alice-holds", ...ids, "reward", "right", "rule", "usd"];
 
-const templates: [receiver: string, transferKind: string, factoryId: string, values: JsonObject, disclosed: string[]][] = [
+const templates: [
+  receiver: string,
+  transferKind: string,
+  factoryId: string,
+  values: JsonObject,
+  disclosed: string[],
+][] = [
   ["bob", "offer", "factory", offered, ["alice-holds", "factory", "usd"]],
   ["alice", "self", "factory", executed("alice-holds"), taken("factory")],
   ["carol", "direct", "preapproval", executed("carol-holds"), taken("carol-holds", "preapproval")],
@@ -65,13 +71,16 @@ const templates: [receiver: string, transferKind: string, factoryId: string, val
 const ask = async (body: JsonObject) => short(await running.post(transferFactoryV2(), body));
 
 describe("the transfer factory of v2", () => {
-  test.each(templates)("answers to a transfer to %s, of kind %s", async (receiver, transferKind, factoryId, ...context) => {
-    const [values, disclosed] = context;
-    const expected = { transferKind, factoryId, values, disclosed };
-    for (const body of [transferV1("alice", receiver), transferV2(account("alice"), account(receiver))]) {
-      expect(await ask(body)).toEqual(expected);
-    }
-  });
+  test.each(templates)(
+    "answers to a transfer to %s, of kind %s",
+    async (receiver, transferKind, factoryId, ...context) => {
+      const [values, disclosed] = context;
+      const expected = { transferKind, factoryId, values, disclosed };
+      for (const body of [transferV1("alice", receiver), transferV2(account("alice"), account(receiver))]) {
+        expect(await ask(body)).toEqual(expected);
+      }
+    },
+  );
 
   test.each<[string, JsonObject]>([
     ["an offer", transferV1("alice", "bob")],

@@ -4,7 +4,14 @@ import type { Change } from "../../src/domain/change.js";
 import type { Contract, CountedOnly } from "../../src/domain/contract.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { indexKey, type Template } from "../../src/domain/template.js";
-import { type TemplateCount, NotReady, type ContractLookup, type StoreReader, type StoreWriter, type View } from "../../src/store/port.js";
+import {
+  type TemplateCount,
+  NotReady,
+  type ContractLookup,
+  type StoreReader,
+  type StoreWriter,
+  type View,
+} from "../../src/store/port.js";
 
 /** A store that has taken no state yet. */
 export interface Made {

@@ -6,7 +6,7 @@ import { Code } from "@connectrpc/connect";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { answered, refused } from "../fixtures/calls/index.js";
 import type { Call } from "../fixtures/protocols.js";
-import { until } from "../fixtures/waiting.js";
+import { until } from "../fixtures/wait.js";
 import { nameOf, ways } from "./asking.js";
 import { type Sample, scrape, typesOf, valueOf } from "./exposition.js";
 import { start } from "./starting.js";

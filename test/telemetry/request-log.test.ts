@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { answered, refused } from "../fixtures/calls/index.js";
 import { main, Program } from "../fixtures/program.js";
 import type { Call } from "../fixtures/protocols.js";
-import { until } from "../fixtures/waiting.js";
+import { until } from "../fixtures/wait.js";
 import { nameOf, ways } from "./asking.js";
 
 const good = answered["v1 instruments"] as Call;

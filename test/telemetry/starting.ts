@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { type App, startApp } from "../../src/app/app.js";
 import type { Config } from "../../src/config/config.js";
 import type { Roles } from "../../src/ingest/source/database-source.js";
-import { quiet } from "../fixtures/running.js";
+import { quiet } from "../fixtures/run-service.js";
 
 /** When the credentials of the demo registry hold. */
 const NOW = Date.parse("2026-06-01T00:00:00Z");

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Config } from "../../src/config/config.js";
 import { answered, refused } from "../fixtures/calls/index.js";
 import type { Call } from "../fixtures/protocols.js";
-import { until } from "../fixtures/waiting.js";
+import { until } from "../fixtures/wait.js";
 import { nameOf, ways } from "./asking.js";
 import { scrape, valueOf } from "./exposition.js";
 import { attributesOf, Receiver, type Span } from "./receiver.js";

@@ -13,7 +13,8 @@ export const databaseSettings = {
   databaseConnections: {
     ...named("database-connections"),
     accepts: "a whole number from 2 to 500",
-    description: "most connections to the database for questions; two more are for what lasts, and three for a snapshot",
+    description:
+      "most connections to the database for questions; two more are for what lasts, and three for a snapshot",
     default: 10,
     parse: wholeNumber(2, 500),
   } satisfies Setting<number>,

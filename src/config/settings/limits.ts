@@ -95,7 +95,7 @@ export const accessSettings = {
     "names of operations or services with commas between them",
     "operations that need a token, by the full names of rpcs or of services",
     names,
-    { fallbackName: "all" },
+    { defaultLabel: "all" },
   ),
   tlsCertFile: optional("tls-cert-file", "the path of a PEM file", "certificate chain, for TLS", nonEmpty),
   tlsKeyFile: optional("tls-key-file", "the path of a PEM file", "private key of the certificate", nonEmpty),

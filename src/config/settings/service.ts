@@ -26,7 +26,7 @@ export const serviceSettings = {
     "file of active contracts to serve",
     nonEmpty,
     {
-      fallbackName: "the demo registry",
+      defaultLabel: "the demo registry",
     },
   ),
   registry: {

@@ -28,7 +28,7 @@ export function optional<T>(
   accepts: string,
   description: string,
   parse: Parser<T>,
-  more: { readonly fallbackName?: string; readonly isSecret?: boolean } = {},
+  more: { readonly defaultLabel?: string; readonly isSecret?: boolean } = {},
 ): Setting<T | undefined> {
   return { ...named(flag), accepts, description, default: undefined, parse, ...more };
 }
@@ -44,7 +44,13 @@ export function seconds(flag: string, defaultValue: number, description: string)
 }
 
 /** A whole number with bounds. `description` says its unit. */
-export function number(flag: string, min: number, max: number, defaultValue: number, description: string): Setting<number> {
+export function number(
+  flag: string,
+  min: number,
+  max: number,
+  defaultValue: number,
+  description: string,
+): Setting<number> {
   return {
     ...named(flag),
     accepts: `a whole number from ${min} to ${max}`,

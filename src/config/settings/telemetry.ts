@@ -19,7 +19,7 @@ export const telemetrySettings = {
     "a number from 0 to 65535",
     "port for Prometheus metrics, at /metrics; 0 lets the system choose",
     wholeNumber(0, 65_535),
-    { fallbackName: "none" },
+    { defaultLabel: "none" },
   ),
   metricsHost: {
     ...named("metrics-host"),

@@ -3,7 +3,13 @@ import { inBatches } from "./in-batches.js";
 import { StoreApplier, type StoreApplierOptions } from "./store-applier.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
 import { IncidentLog } from "./incident-log.js";
-import { checkHistory, checkOpen, streamEnded, type Ledger, type UpdateStream } from "../../ledger/participant/ledger.js";
+import {
+  checkHistory,
+  checkOpen,
+  streamEnded,
+  type Ledger,
+  type UpdateStream,
+} from "../../ledger/participant/ledger.js";
 import { takeSnapshot } from "../../ledger/participant/snapshot.js";
 
 export interface MirrorOptions extends StoreApplierOptions {

@@ -49,7 +49,12 @@ export function databaseSource(
   const pause = abortablePause(signal);
   const database = new Database(url.href, config.databaseConnections);
   const contents = contentId(templates, config.totalSupply);
-  const replica = new Replica(database, { kinds: templates, contents, cacheBytes: config.cacheMegabytes * MEGABYTE, clock });
+  const replica = new Replica(database, {
+    kinds: templates,
+    contents,
+    cacheBytes: config.cacheMegabytes * MEGABYTE,
+    clock,
+  });
   let logged: Log | undefined;
   const replicaSync = new ReplicaSync({
     database,

@@ -82,7 +82,10 @@ async function fetchToken(
   const base = issuer.href.replace(/\/$/, "");
   const timeout = DEFAULT_TIMEOUTS.answer;
   const discovery = { method: "GET", ca, signal, timeout, headers: {}, body: undefined } as const;
-  const configuration = fields(await sendRequest(new URL(`${base}/.well-known/openid-configuration`), discovery), issuer);
+  const configuration = fields(
+    await sendRequest(new URL(`${base}/.well-known/openid-configuration`), discovery),
+    issuer,
+  );
   const endpoint = configuration.token_endpoint;
   if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
     throw new LedgerError("denied", `the configuration of issuer ${base} names no token_endpoint`);

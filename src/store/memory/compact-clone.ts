@@ -29,7 +29,8 @@ export function compactClone(contract: Contract): Contract {
 }
 
 function cloneFields(fields: unknown): unknown {
-  if (typeof fields !== "object" || fields === null || Object.getPrototypeOf(fields) !== Object.prototype) return fields;
+  if (typeof fields !== "object" || fields === null || Object.getPrototypeOf(fields) !== Object.prototype)
+    return fields;
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textAnew(value)]));
 }
 

@@ -1,7 +1,14 @@
 import type { Change } from "../../domain/change.js";
 import { type Contract, type CountedOnly, newestFirst } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
-import { type Checkpoint, type TemplateCount, NotReady, type StoreReader, type StoreWriter, type View } from "../port.js";
+import {
+  type Checkpoint,
+  type TemplateCount,
+  NotReady,
+  type StoreReader,
+  type StoreWriter,
+  type View,
+} from "../port.js";
 import { MemoryState } from "./memory-state.js";
 
 /** A store in the memory of this process. Starts empty: not ready. */

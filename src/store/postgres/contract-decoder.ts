@@ -6,7 +6,7 @@ import { templateHash, type LookupHash } from "./lookup-hash.js";
 
 /** What is read of a contract. What the driver gives as text may be larger than a number. */
 export interface ContractRow {
-  readonly template: LookupHash;
+  readonly kind: LookupHash;
   readonly contract_id: string;
   readonly template_id: string;
   readonly payload: string;
@@ -37,7 +37,7 @@ export class ContractDecoder {
    * or not to be read: another release has written it.
    */
   contract(row: ContractRow): Contract | undefined {
-    const template = this.#templates.get(row.template);
+    const template = this.#templates.get(row.kind);
     const parsed = template === undefined ? undefined : readingOf(template, row.payload);
     if (template === undefined || parsed === undefined) return undefined;
     const { share_sum, share_amount } = row;

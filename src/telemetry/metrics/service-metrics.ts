@@ -129,7 +129,8 @@ const ofSpans = (spans: () => SpanCounts): ReadMetric => ({
 /** Packages of one template are counted together: their ids change with every upgrade. */
 function byTemplate(templateCounts: readonly TemplateCount[]): Sample[] {
   const counts = new Map<string, number>();
-  for (const { template, count } of templateCounts) counts.set(template.qualifiedName, (counts.get(template.qualifiedName) ?? 0) + count);
+  for (const { template, count } of templateCounts)
+    counts.set(template.qualifiedName, (counts.get(template.qualifiedName) ?? 0) + count);
   return [...counts].map(([template, value]) => ({ labels: { template }, value }));
 }
 

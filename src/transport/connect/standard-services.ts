@@ -34,7 +34,13 @@ export interface StandardServicesOptions {
  * A plugin that serves grpc.health.v1.Health and grpc.reflection v1 and v1alpha, by
  * every protocol. Streams that are open end when the server closes.
  */
-export function standardServices({ services, notReadyReason, reflects = true, report, limits: other }: StandardServicesOptions) {
+export function standardServices({
+  services,
+  notReadyReason,
+  reflects = true,
+  report,
+  limits: other,
+}: StandardServicesOptions) {
   return async (server: FastifyInstance): Promise<void> => {
     const limits = { ...DEFAULT_STREAM_LIMITS, ...other };
     const watches = new Streams("watches", limits.watches, limits.watchMs);

@@ -32,9 +32,7 @@ export const jsonElement: Elements = {
     const name = fields({ debugPackageName: packageName });
     // The payload is JSON already.
     const payload = `"debugPayload":${contract.payload}`;
-    return encodeJson(
-      `${standardJson(contract)},${name},${payload},${fields({ debugCreatedAt: contract.createdAt })}`,
-    );
+    return encodeJson(`${standardJson(contract)},${name},${payload},${fields({ debugCreatedAt: contract.createdAt })}`);
   }),
   utility: memoizeByContract((contract) => {
     const { contractId, templateId, createdEventBlob, createdAt } = contract;

@@ -17,7 +17,11 @@ interface Entry {
 }
 
 /** Gives the entry of a name that refers to a contract, and where there is a second name another of that. */
-export type CachedEntryEncoder = (contract: Contract, name: string, second: string | undefined) => Uint8Array | BinaryString;
+export type CachedEntryEncoder = (
+  contract: Contract,
+  name: string,
+  second: string | undefined,
+) => Uint8Array | BinaryString;
 
 /**
  * Keeps with a contract what is written of it under a name, name and all: nearly

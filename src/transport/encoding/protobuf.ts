@@ -33,10 +33,12 @@ export const before = (one: Head, content: BinaryString): BinaryString => one(co
 export const text = (number: number, value: string): BinaryString => delimited(number, utf8(value));
 
 /** A field of text, bytes or a message. */
-export const delimited = (number: number, content: BinaryString): BinaryString => head(number, content.length) + content;
+export const delimited = (number: number, content: BinaryString): BinaryString =>
+  head(number, content.length) + content;
 
 /** What stands before the content of such a field. */
-export const head = (number: number, length: number): BinaryString => String.fromCharCode((number << 3) | 2) + varint(length);
+export const head = (number: number, length: number): BinaryString =>
+  String.fromCharCode((number << 3) | 2) + varint(length);
 
 /** A field of an enum or a truth value. */
 export function numberField(number: number, value: number): BinaryString {

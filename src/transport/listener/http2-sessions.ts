@@ -5,7 +5,15 @@ import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import { deferSessionClose } from "./defer-session-close.js";
 import { drainBody } from "../drain-body.js";
 import { Keepalive } from "./keepalive.js";
-import { resetStream, rejectHeaders, rejectTimeout, isComplete, headBytes, isAnswering, isLongLived } from "./http2-streams.js";
+import {
+  resetStream,
+  rejectHeaders,
+  rejectTimeout,
+  isComplete,
+  headBytes,
+  isAnswering,
+  isLongLived,
+} from "./http2-streams.js";
 
 /** How often sessions are looked at. */
 const LOOK_MS = 500;

@@ -72,7 +72,8 @@ export class Listener {
         socket.resume();
       }
     };
-    const greeting = this.#certificate === undefined ? new ProtocolSniffer(hand) : new TlsHandshakes(this.#certificate, hand);
+    const greeting =
+      this.#certificate === undefined ? new ProtocolSniffer(hand) : new TlsHandshakes(this.#certificate, hand);
     http1.on("connection", (socket: Socket) => greeting.take(socket));
     this.#servers.push({ http1, sessions: http2Sessions, greeting });
     return http1;

@@ -1,6 +1,11 @@
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { describe, expect, test } from "vitest";
-import { LedgerError, messageError, responseError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
+import {
+  LedgerError,
+  messageError,
+  responseError,
+  type LedgerErrorKind,
+} from "../../../src/ledger/participant/errors.js";
 import type { JsonValue } from "../../../src/domain/json.js";
 
 type CantonError = v3_5.components["schemas"]["JsCantonError"];

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { callParticipant, sendRequest, type Timeouts, urlOf } from "../../../src/ledger/participant/http.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
-import { gate, until, within } from "../../fixtures/waiting.js";
+import { gate, until, within } from "../../fixtures/wait.js";
 import { canCertify, type Certified, certify } from "../../fixtures/certificates.js";
 import {
   endpointAt,
@@ -156,7 +156,7 @@ describe("an error of the documented shape", () => {
   ])("of status %i and code %s is thrown as %s", async (status, code, kind) => {
     const { url } = await answering(errorBody(code), status, { "content-type": "application/json" });
     const failure = await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH));
-    expect(failure).toMatchObject({ trouble: kind, code });
+    expect(failure).toMatchObject({ kind, code });
     expect(failure.message).toContain("because");
     expect(everythingOf(failure)).not.toContain(TOKEN);
   });
@@ -175,7 +175,10 @@ describe("an answer that is not JSON", () => {
     [503, "", "busy"],
   ])("with status %i and the text %j is %s", async (status, text, kind) => {
     const { url } = await answering(text, status);
-    expect(await failureOf(callParticipant(endpointAt(url), "GET", PATH))).toMatchObject({ trouble: kind, code: undefined });
+    expect(await failureOf(callParticipant(endpointAt(url), "GET", PATH))).toMatchObject({
+      kind,
+      code: undefined,
+    });
   });
 
   test("is told by the path that was asked", async () => {
@@ -187,12 +190,14 @@ describe("an answer that is not JSON", () => {
 test("a redirection is not followed, so that the token goes nowhere else", async () => {
   const elsewhere = await answering("{}");
   const { url } = await answering("", 307, { location: elsewhere.url.href });
-  expect(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH))).toMatchObject({ trouble: "refused" });
+  expect(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH))).toMatchObject({
+    kind: "refused",
+  });
   expect(elsewhere.requests).toEqual([]);
 });
 
 const expectLost = (failure: LedgerError, url: URL): void => {
-  expect(failure).toMatchObject({ trouble: "lost", code: undefined });
+  expect(failure).toMatchObject({ kind: "lost", code: undefined });
   expect(failure.message).toContain(`${url.origin} cannot be reached: `);
   expect(everythingOf(failure)).not.toContain(TOKEN);
 };
@@ -286,7 +291,9 @@ describe("an abort", () => {
       });
       arrived.open();
     });
-    const failing = failureOf(callParticipant(endpointAt(url, { signal: end.signal, ...withToken(TOKEN) }), "GET", PATH));
+    const failing = failureOf(
+      callParticipant(endpointAt(url, { signal: end.signal, ...withToken(TOKEN) }), "GET", PATH),
+    );
     await arrived.opened;
     end.abort();
     expectLost(await within(1_000, "the end of the call", failing), url);
@@ -344,7 +351,9 @@ describe.skipIf(!canCertify)("with an own authority", () => {
 
   test("a participant is reached by https", async () => {
     const { url, authorizations } = await servingTls();
-    expect(await callParticipant(endpointAt(url, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)).toEqual({ offset: 7 });
+    expect(await callParticipant(endpointAt(url, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)).toEqual({
+      offset: 7,
+    });
     expect(authorizations).toEqual([`Bearer ${TOKEN}`]);
   });
 
@@ -371,13 +380,18 @@ describe.skipIf(!canCertify)("with an own authority", () => {
   test("a certificate for another name is not trusted", async () => {
     const { url, authorizations } = await servingTls();
     const named = new URL(url.href.replace("127.0.0.1", "localhost"));
-    expectLost(await failureOf(callParticipant(endpointAt(named, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)), named);
+    expectLost(
+      await failureOf(callParticipant(endpointAt(named, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)),
+      named,
+    );
     expect(authorizations).toEqual([]);
   });
 
   test("an authority that is no certificate fails as a call does", async () => {
     const { url } = await servingTls();
-    const failure = await failureOf(callParticipant(endpointAt(url, { ca: "-----BEGIN CERTIFICATE-----\nno\n" }), "GET", PATH));
+    const failure = await failureOf(
+      callParticipant(endpointAt(url, { ca: "-----BEGIN CERTIFICATE-----\nno\n" }), "GET", PATH),
+    );
     expect(failure.kind).toBe("lost");
   });
 });

@@ -10,7 +10,7 @@ import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participa
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { stream } from "../../../src/ledger/participant/stream.js";
 import type { JsonValue } from "../../../src/domain/json.js";
-import { gate, until, within } from "../../fixtures/waiting.js";
+import { gate, until, within } from "../../fixtures/wait.js";
 import { canCertify, certify } from "../../fixtures/certificates.js";
 import { endpointAt, everythingOf, failureOf, listening, nobody, SOON_MS, streaming } from "./servers.js";
 
@@ -135,7 +135,7 @@ describe("an error as a message", () => {
     });
     const { got, failure } = await all(open(endpointAt(url, withToken(TOKEN))));
     expect(got).toEqual(numbered(3));
-    expect(failure).toMatchObject({ trouble: kind, code });
+    expect(failure).toMatchObject({ kind, code });
     expect(failure?.message).toContain("because");
   });
 
@@ -147,7 +147,7 @@ describe("an error as a message", () => {
       });
       socket.send(cantonError("SERVICE_NOT_RUNNING", 14));
     });
-    expect((await all(open(endpointAt(url)))).failure).toMatchObject({ trouble: "busy" });
+    expect((await all(open(endpointAt(url)))).failure).toMatchObject({ kind: "busy" });
     await until("the server's socket is closed", () => isClosed);
   });
 });
@@ -170,7 +170,7 @@ describe("a stream that is cut", () => {
     for (const [socket, request] of sockets) cut(socket, request);
     const { got, failure } = await all(messages);
     expect(got).toEqual([]);
-    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(failure).toMatchObject({ kind: "lost" });
     expect(everythingOf(failure)).not.toContain(TOKEN);
   });
 
@@ -181,7 +181,7 @@ describe("a stream that is cut", () => {
     });
     const { got, failure } = await all(open(endpointAt(url)));
     expect(got).toEqual(numbered(1));
-    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(failure).toMatchObject({ kind: "lost" });
   });
 
   test.each(['{"number":', "", "<html>", "undefined"])(
@@ -193,7 +193,7 @@ describe("a stream that is cut", () => {
       });
       const { got, failure } = await all(open(endpointAt(url)));
       expect(got).toEqual(numbered(1));
-      expect(failure).toMatchObject({ trouble: "unreadable" });
+      expect(failure).toMatchObject({ kind: "unreadable" });
     },
   );
 });
@@ -213,18 +213,18 @@ describe("a stream that does not open", () => {
     const url = await listening(server);
     const { got, failure } = await all(open(endpointAt(url, withToken(TOKEN))));
     expect(got).toEqual([]);
-    expect(failure).toMatchObject({ trouble: kind });
+    expect(failure).toMatchObject({ kind });
     expect(failure?.message).toContain(String(status));
     expect(everythingOf(failure)).not.toContain(TOKEN);
   });
 
   test("as the server knows no WebSockets is refused", async () => {
     const url = await listening(createServer((_request, response) => void response.end("hello")));
-    expect((await all(open(endpointAt(url)))).failure).toMatchObject({ trouble: "refused" });
+    expect((await all(open(endpointAt(url)))).failure).toMatchObject({ kind: "refused" });
   });
 
   test("as nobody listens is lost", async () => {
-    expect((await all(open(endpointAt(await nobody(), withToken(TOKEN))))).failure).toMatchObject({ trouble: "lost" });
+    expect((await all(open(endpointAt(await nobody(), withToken(TOKEN))))).failure).toMatchObject({ kind: "lost" });
   });
 
   test("as the server never answers is lost after as long as said", async () => {
@@ -232,7 +232,7 @@ describe("a stream that does not open", () => {
     const sockets: Socket[] = [];
     server.on("upgrade", (_request, socket: Socket) => void sockets.push(socket));
     const url = await listening(server);
-    expect((await all(open(endpointAt(url, { timeouts: { open: 100 } })))).failure).toMatchObject({ trouble: "lost" });
+    expect((await all(open(endpointAt(url, { timeouts: { open: 100 } })))).failure).toMatchObject({ kind: "lost" });
     await until("the server's socket is closed", () =>
       sockets.every(({ destroyed, readableEnded }) => destroyed || readableEnded),
     );
@@ -290,7 +290,7 @@ describe("the subprotocols", () => {
   test("that the server does not know make the stream fail, without the token in its reason", async () => {
     const url = await streaming(() => {}, { handleProtocols: () => false });
     const { failure } = await all(open(endpointAt(url, withToken(TOKEN))));
-    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(failure).toMatchObject({ kind: "lost" });
     expect(everythingOf(failure)).not.toContain(TOKEN);
   });
 });
@@ -381,7 +381,7 @@ describe("a reader that is slower than the server", () => {
       if (number % 7 === 0) await turn();
     }
     expect(got).toEqual(Array.from({ length: 5_000 }, (_, index) => index));
-    expect(await failureOf(messages.next())).toMatchObject({ trouble: "lost" });
+    expect(await failureOf(messages.next())).toMatchObject({ kind: "lost" });
   });
 
   test("is not taken for a server that is silent", async () => {
@@ -514,7 +514,7 @@ describe("a server that is silent", () => {
     );
     const { got, failure } = await all(open(endpointAt(url, { timeouts: { ping: 40 } })));
     expect(got).toEqual([{}]);
-    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(failure).toMatchObject({ kind: "lost" });
     await until("the server's socket is closed", () => isClosed);
   });
 
@@ -534,7 +534,7 @@ describe("a server that is silent", () => {
     const url = await afterRequest((socket) => socket.send("{}"));
     const { got, failure } = await all(open(endpointAt(url, { timeouts: { ping: 20, message: 60 } }), true));
     expect(got).toEqual([{}]);
-    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(failure).toMatchObject({ kind: "lost" });
   });
 
   test("but sends messages in place of answers to pings is waited for", async () => {

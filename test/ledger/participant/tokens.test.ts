@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { clientCredentials, noToken, tokenFile, type TokenSource } from "../../../src/ledger/participant/tokens.js";
 import type { JsonObject } from "../../../src/domain/json.js";
-import { gate, type Gate, until, within } from "../../fixtures/waiting.js";
+import { gate, type Gate, until, within } from "../../fixtures/wait.js";
 import { everythingOf, failureOf, nobody, type Seen, seen, serving, SOON_MS } from "./servers.js";
 
 const SECRET = "s3cr&t=w/ th+ings%";
@@ -38,19 +38,19 @@ describe("a token file", () => {
   test.each(["", " \n\t "])("that holds nothing (%j) denies, by its name", async (content) => {
     const path = await fileOf(content);
     const failure = await failureOf(tokenFile(path)());
-    expect(failure).toMatchObject({ trouble: "denied", message: `the token file ${path} is empty` });
+    expect(failure).toMatchObject({ kind: "denied", message: `the token file ${path} is empty` });
   });
 
   test("that is missing denies, by its name and the reason", async () => {
     const path = join(folder, "missing");
     const message = `the token file ${path} cannot be read (ENOENT)`;
-    expect(await failureOf(tokenFile(path)())).toMatchObject({ trouble: "denied", message });
+    expect(await failureOf(tokenFile(path)())).toMatchObject({ kind: "denied", message });
   });
 
   test("that is a folder denies", async () => {
     const path = join(folder, "folder");
     await mkdir(path);
-    expect(await failureOf(tokenFile(path)())).toMatchObject({ trouble: "denied" });
+    expect(await failureOf(tokenFile(path)())).toMatchObject({ kind: "denied" });
   });
 
   test("that is replaced gives what it holds now, through a fault too", async () => {
@@ -194,7 +194,7 @@ describe("client credentials", () => {
     const { issuer, asked } = await issuing();
     const options = { issuer, clientId: "c", secretFile: join(folder, "missing"), audience: undefined };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
-    expect(failure).toMatchObject({ trouble: "denied" });
+    expect(failure).toMatchObject({ kind: "denied" });
     expect(failure.message).toContain(join(folder, "missing"));
     expect(asked()).toEqual([]);
   });
@@ -268,7 +268,7 @@ describe("an issuer that fails", () => {
     // Some give back what they were sent.
     answers.push({ status, body: { error: "invalid_client", error_description: SECRET, access_token: "leaked" } });
     const failure = await failureOf(source());
-    expect(failure).toMatchObject({ trouble: kind });
+    expect(failure).toMatchObject({ kind });
     expect(failure.message).toContain(issuer.href);
     expect(failure.message).toContain(String(status));
     expect(everythingOf(failure)).not.toContain(SECRET);
@@ -287,7 +287,7 @@ describe("an issuer that fails", () => {
     const { source, answers } = await issuing();
     answers.push({ body });
     const failure = await failureOf(source());
-    expect(failure).toMatchObject({ trouble: "denied" });
+    expect(failure).toMatchObject({ kind: "denied" });
     expect(everythingOf(failure)).not.toContain("leaked");
     expect(everythingOf(failure)).not.toContain(SECRET);
   });
@@ -308,7 +308,7 @@ describe("an issuer that fails", () => {
   ])("as its configuration %s is told, and no secret is sent", async (_what, configuration, kind) => {
     const { source, asked } = await issuing({ configuration });
     const failure = await failureOf(source());
-    expect(failure).toMatchObject({ trouble: kind });
+    expect(failure).toMatchObject({ kind });
     expect(everythingOf(failure)).not.toContain(SECRET);
     expect(asked()).toEqual([]);
   });
@@ -316,7 +316,7 @@ describe("an issuer that fails", () => {
   test("as nobody listens is lost", async () => {
     const options = { issuer: await nobody(), clientId: "c", secretFile: await fileOf(SECRET), audience: undefined };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
-    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(failure).toMatchObject({ kind: "lost" });
     expect(everythingOf(failure)).not.toContain(SECRET);
   });
 
@@ -325,6 +325,6 @@ describe("an issuer that fails", () => {
     const failing = failureOf(source());
     await until("the issuer is asked", () => asked().length === 1);
     end.abort();
-    expect(await within(1_000, "the end of the fetch", failing)).toMatchObject({ trouble: "lost" });
+    expect(await within(1_000, "the end of the fetch", failing)).toMatchObject({ kind: "lost" });
   });
 });

@@ -11,7 +11,7 @@ import { PostgresWriter } from "../../../src/store/postgres/write/postgres-write
 import { networkTo } from "../../fixtures/frozen-network.js";
 import { fruit } from "../../fixtures/fruits.js";
 import { freshSchema, type Schema } from "../../fixtures/postgres-store.js";
-import { gate, until, within } from "../../fixtures/waiting.js";
+import { gate, until, within } from "../../fixtures/wait.js";
 import type { Said } from "./holder.js";
 
 /** Longest that the lease may be nobody's, in milliseconds. */
@@ -45,7 +45,8 @@ function leaseOn(database = schema.database, onStandby = () => {}): Lease {
   return new Lease({ database, pause, signal, onStandby });
 }
 
-const over = ({ signal }: LeadershipTerm): Promise<unknown> => (signal.aborted ? Promise.resolve() : once(signal, "abort"));
+const over = ({ signal }: LeadershipTerm): Promise<unknown> =>
+  signal.aborted ? Promise.resolve() : once(signal, "abort");
 
 interface Holding {
   /** The epoch of the term, when it begins. */
@@ -144,7 +145,7 @@ describe("a term", () => {
     await schema.sql("UPDATE offledger.state SET epoch = epoch + 1");
     const failure = await within(HANDOVER_MS, "it has ended", ended);
     expect(failure).toBeInstanceOf(DatabaseError);
-    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(failure).toMatchObject({ kind: "lost" });
     expect(log).toEqual(["what it ran has ended"]);
   });
 
@@ -242,7 +243,7 @@ describe("where the network falls silent", () => {
     freeze();
     expect(await within(HANDOVER_MS, "the next has it", next.begun)).toBe(2);
     // An answer and an end are waited for, for three seconds each.
-    expect(await within(10_000, "the first has ended", first.ended)).toMatchObject({ trouble: "away" });
+    expect(await within(10_000, "the first has ended", first.ended)).toMatchObject({ kind: "away" });
   });
 
   test("the one that waits for it gives up, and can try anew", async () => {
@@ -252,6 +253,6 @@ describe("where the network falls silent", () => {
     const waiting = holding(leaseOn(database, () => told.open()));
     await told.opened;
     freeze();
-    expect(await within(10_000, "it has given up", waiting.ended)).toMatchObject({ trouble: "away" });
+    expect(await within(10_000, "it has given up", waiting.ended)).toMatchObject({ kind: "away" });
   });
 });

@@ -113,7 +113,7 @@ describe("migrate", () => {
     const failure = await failureOf();
     expect(failure).toBeInstanceOf(DatabaseError);
     expect(failure).toMatchObject({
-      trouble: "schema",
+      kind: "schema",
       message:
         `the database has version 999 of the schema, and this program knows ${latest}: ` +
         "run the newer program, or restore the database from before its upgrade",
@@ -126,13 +126,13 @@ describe("a role without rights", () => {
   test("is told so where the schema has to be made", async () => {
     const failure = await failureOf(await asNobody());
     expect(failure).toBeInstanceOf(DatabaseError);
-    expect(failure).toMatchObject({ trouble: "denied" });
+    expect(failure).toMatchObject({ kind: "denied" });
     const { rows } = await sql.query("SELECT FROM pg_namespace WHERE nspname = 'offledger'");
     expect(rows).toEqual([]);
   });
 
   test("is told so where the schema is somebody else's", async () => {
     await migrating();
-    expect(await failureOf(await asNobody())).toMatchObject({ trouble: "denied" });
+    expect(await failureOf(await asNobody())).toMatchObject({ kind: "denied" });
   });
 });

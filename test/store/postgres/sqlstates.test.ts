@@ -9,7 +9,7 @@ import { StoreUnavailable } from "../../../src/store/port.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
 import { freshDatabase, type OwnServer, ownServer } from "../../fixtures/postgres.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
-import { until } from "../../fixtures/waiting.js";
+import { until } from "../../fixtures/wait.js";
 
 /** Stands in every statement and among the values of each. */
 const SECRET = "swordfish";
@@ -24,7 +24,7 @@ afterAll(() => schema.drop());
 function expectTrouble(failure: unknown, kind: DatabaseErrorKind, words: string, url = schema.url): void {
   expect(failure).toBeInstanceOf(DatabaseError);
   const { message, stack = "", ...rest } = failure as DatabaseError;
-  expect({ message, trouble: rest.kind }).toEqual({ message: expect.stringContaining(words) as string, trouble: kind });
+  expect({ message, kind: rest.kind }).toEqual({ message: expect.stringContaining(words) as string, kind });
   const { password } = new URL(url);
   for (const secret of [SECRET, password, "SELECT", "pg_sleep"]) expect(message).not.toContain(secret);
   // A log writes all of it.
@@ -44,7 +44,12 @@ const ask = (database: Database, text: string): Promise<unknown> =>
   database.query({ name: "asked", text: `SELECT '${SECRET}', $1::text, x.* FROM (${text}) x` }, [SECRET]);
 
 /** Fails in the same way however it is asked. */
-async function expectEverywhere(database: Database, kind: DatabaseErrorKind, words: string, url?: string): Promise<void> {
+async function expectEverywhere(
+  database: Database,
+  kind: DatabaseErrorKind,
+  words: string,
+  url?: string,
+): Promise<void> {
   expectTrouble(await failureOf(ask(database, "SELECT 1")), kind, words, url);
   expectTrouble(await failureOf(database.transaction((client) => client.query("SELECT 1"))), kind, words, url);
   expectTrouble(await failureOf(database.session()), kind, words, url);

@@ -76,7 +76,7 @@ describe("a writer whose epoch has passed", () => {
     const rows = await allRows();
     const failure = await failureOf(write(writer));
     expect(failure).toBeInstanceOf(DatabaseError);
-    expect(failure).toMatchObject({ trouble: "lost" });
+    expect(failure).toMatchObject({ kind: "lost" });
     // Once lost, it does not even try.
     for (const [, again] of writes) expect(await failureOf(again(writer))).toBe(failure);
     expect(lost.mock.calls).toEqual([[failure]]);
@@ -98,7 +98,7 @@ describe("a writer whose epoch has passed", () => {
     const replacing = next.writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 5);
     await swap.there;
     await writer.clear();
-    expect(await failureOf(writer.replace([fruit("late")], 20))).toMatchObject({ trouble: "lost" });
+    expect(await failureOf(writer.replace([fruit("late")], 20))).toMatchObject({ kind: "lost" });
     await writer.clear();
     swap.letThrough();
     await replacing;
@@ -180,7 +180,7 @@ describe("a writer", () => {
     const rows = await allRows();
     for (const changes of [everySort, [active("c")], []]) {
       const failure = await failureOf(writer.apply(changes, 12));
-      expect(failure).toMatchObject({ trouble: "lost" });
+      expect(failure).toMatchObject({ kind: "lost" });
     }
     expect(lost).toHaveBeenCalledTimes(1);
     expect(await allRows()).toEqual(rows);
@@ -194,7 +194,7 @@ describe("a writer", () => {
       failureOf(writer.apply([active("b")], 11)),
       failureOf(writer.apply([active("c")], 12)),
     ]);
-    for (const failure of failures) expect(failure).toMatchObject({ trouble: "lost" });
+    for (const failure of failures) expect(failure).toMatchObject({ kind: "lost" });
     expect(lost).toHaveBeenCalledTimes(1);
   });
 

@@ -3,7 +3,11 @@ import { memoizeByContract } from "../../../domain/contract-slots.js";
 import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue } from "../../sdk/registry.js";
 
 /** A contract is always referred to by the same value, so that what has been written of it can be kept with it. */
-const referenceTo = memoizeByContract((contract): AnyValue => ({ tag: "AV_ContractId", value: contract.contractId, contract }));
+const referenceTo = memoizeByContract((contract): AnyValue => ({
+  tag: "AV_ContractId",
+  value: contract.contractId,
+  contract,
+}));
 
 /** The name of an entry, with the prefix of the utility and without. */
 export interface EntryName {

@@ -97,12 +97,21 @@ const writers: Record<Entry, Writer> = {
 };
 
 /** Writes the entries, in their order. */
-export function writeEntries(entries: readonly Entry[], builder: ChoiceContextBuilder, selector: ContractSelector, inputs: EntryInputs): void {
+export function writeEntries(
+  entries: readonly Entry[],
+  builder: ChoiceContextBuilder,
+  selector: ContractSelector,
+  inputs: EntryInputs,
+): void {
   for (const entry of entries) writers[entry](builder, selector, inputs);
 }
 
 /** Writes the configurations of several instruments as a map. */
-export function writeConfigurations(builder: ChoiceContextBuilder, selector: ContractSelector, instruments: readonly string[]): void {
+export function writeConfigurations(
+  builder: ChoiceContextBuilder,
+  selector: ContractSelector,
+  instruments: readonly string[],
+): void {
   const configurations: NamedValue[] = [];
   for (const id of instruments) {
     const configuration = selector.configuration(id);

@@ -47,14 +47,18 @@ export function prefetch(view: View, plan: PrefetchPlan): void {
 }
 
 function* known({ registrar, ...wanted }: PrefetchPlan): Generator<ContractLookup> {
-  for (const id of wanted.instruments) yield { template: instrumentConfiguration, indexKey: indexKeys.instrument(registrar, id) };
+  for (const id of wanted.instruments)
+    yield { template: instrumentConfiguration, indexKey: indexKeys.instrument(registrar, id) };
   for (const contractId of wanted.lockedHoldings) yield { template: holding, contractId };
   if (wanted.transferRule) yield { template: transferRule, indexKey: indexKeys.transferRule(registrar) };
   if (wanted.resultContracts) yield { template: registrarService, indexKey: indexKeys.service(registrar) };
 }
 
 /** What some candidate for the configuration of an instrument names. */
-function* told(view: View, { registrar, instruments, holders, rewards, providers }: PrefetchPlan): Generator<ContractLookup> {
+function* told(
+  view: View,
+  { registrar, instruments, holders, rewards, providers }: PrefetchPlan,
+): Generator<ContractLookup> {
   const configurationsOf = (id: string) => view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, id));
   const issuers = holders.flatMap(({ party, as, instruments: held }) =>
     held

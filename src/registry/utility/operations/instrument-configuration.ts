@@ -1,6 +1,11 @@
 import type { Contract } from "../../../domain/contract.js";
 import { notFound } from "../../../domain/errors.js";
-import type { InstrumentConfiguration, InstrumentIdentifier, InstrumentQuery, RequestContext } from "../../sdk/registry.js";
+import type {
+  InstrumentConfiguration,
+  InstrumentIdentifier,
+  InstrumentQuery,
+  RequestContext,
+} from "../../sdk/registry.js";
 import { isInReassignment, onOneSynchronizer } from "../selection/candidates.js";
 import { instrumentConfiguration as configurationKind } from "../templates/instruments.js";
 import { indexKeys } from "../templates/index-keys.js";

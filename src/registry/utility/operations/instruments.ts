@@ -23,7 +23,11 @@ export function instruments({ view }: RequestContext, registrar: string): Instru
 }
 
 /** The sum of the holdings of each instrument, whichever of its ids they name. */
-export function totalSupply({ view }: RequestContext, registrar: string, listed: readonly Instrument[]): (Supply | undefined)[] {
+export function totalSupply(
+  { view }: RequestContext,
+  registrar: string,
+  listed: readonly Instrument[],
+): (Supply | undefined)[] {
   const { asOf } = view;
   if (asOf === undefined) return listed.map(() => undefined);
   const names = listed.map(({ id, otherIds }) => [id, ...otherIds].map((one) => indexKeys.supply(registrar, one)));

@@ -65,7 +65,11 @@ export function settlementFactory(
   });
 }
 
-function writeInstruments(builder: ChoiceContextBuilder, selector: ContractSelector, instruments: readonly string[]): void {
+function writeInstruments(
+  builder: ChoiceContextBuilder,
+  selector: ContractSelector,
+  instruments: readonly string[],
+): void {
   writeConfigurations(builder, selector, instruments);
   if (instruments.length === 1) writeEntries(["instrument-configuration"], builder, selector, { instruments });
 }

@@ -12,7 +12,13 @@ export interface SettlementLimits {
 }
 
 /** The page "The surface", section Limits: the least that a limit may be. */
-export const MIN_SETTLEMENT_LIMITS: SettlementLimits = { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 };
+export const MIN_SETTLEMENT_LIMITS: SettlementLimits = {
+  legs: 25,
+  allocations: 50,
+  instruments: 25,
+  accounts: 50,
+  parties: 100,
+};
 
 /** What is supported unless the operator asks for more. */
 export const DEFAULT_SETTLEMENT_LIMITS: SettlementLimits = {

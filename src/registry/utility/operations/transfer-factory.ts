@@ -27,7 +27,8 @@ export function transferFactory({ view, now }: RequestContext, query: FactoryQue
   const { registrar } = query;
   const { sender, receiver, instrumentId } = transferArguments(query);
   const preapprovalKey = indexKeys.preapproval(receiver, registrar);
-  if (view.wantsPrefetch) view.prefetch(() => [factoriesLookup(registrar), { template: transferPreapproval, indexKey: preapprovalKey }]);
+  if (view.wantsPrefetch)
+    view.prefetch(() => [factoriesLookup(registrar), { template: transferPreapproval, indexKey: preapprovalKey }]);
   const factories = requireFactories(view, registrar);
   const preapprovals = view
     .byKey(transferPreapproval, preapprovalKey)

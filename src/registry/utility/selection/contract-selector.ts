@@ -141,7 +141,8 @@ export class ContractSelector {
   #held(party: string, requirements: readonly Requirement[]): readonly Contract<Credential>[] {
     const { view } = this.#context;
     const [only, second] = requirements;
-    if (only !== undefined && second === undefined) return view.byKey(credential, indexKeys.credential(party, only.issuer));
+    if (only !== undefined && second === undefined)
+      return view.byKey(credential, indexKeys.credential(party, only.issuer));
     const held: Contract<Credential>[] = [];
     for (const [at, { issuer }] of requirements.entries()) {
       if (indexOfIssuer(issuer, requirements) < at) continue;

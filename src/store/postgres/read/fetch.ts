@@ -71,7 +71,12 @@ const names = (lookups: readonly Lookup[], by: Lookup["by"]): LookupHash[] =>
 /** A text of PostgreSQL cannot hold this character, and no contract id does. */
 const isOfLedger = (contractId: string): boolean => !contractId.includes("\0");
 
-function read(answer: readonly Row[], decoder: ContractDecoder, missing: readonly Lookup[], known: readonly Lookup[]): Fetched {
+function read(
+  answer: readonly Row[],
+  decoder: ContractDecoder,
+  missing: readonly Lookup[],
+  known: readonly Lookup[],
+): Fetched {
   const contracts = new Contracts(decoder);
   const invalidated = new Set<LookupHash>();
   const stale = new Set<LookupHash>([countsHash]);
@@ -101,8 +106,9 @@ function read(answer: readonly Row[], decoder: ContractDecoder, missing: readonl
         amounts.set(name, BigInt(row.share_amount ?? 0));
         break;
       case "census": {
-        const template = decoder.template(row.template);
-        if (template !== undefined) templateCounts.push({ template, packageId: row.template_id, count: Number(row.created_micros) });
+        const template = decoder.template(row.kind);
+        if (template !== undefined)
+          templateCounts.push({ template, packageId: row.template_id, count: Number(row.created_micros) });
         break;
       }
       case "id": {

@@ -47,7 +47,9 @@ function idOf(change: Change): string {
 
 /** The columns from $7 on of the statement that applies them. */
 export function toColumns({ archived, unassigned, active, counted }: ChangeBatch): unknown[] {
-  const keys = active.flatMap(({ contractId, indexKeys: list }) => list.map((key) => ({ contractId, key: keyHash(key) })));
+  const keys = active.flatMap(({ contractId, indexKeys: list }) =>
+    list.map((key) => ({ contractId, key: keyHash(key) })),
+  );
   const touched = new Set<LookupHash>([
     ...[...archived, ...unassigned.map(({ contractId }) => contractId)].map(idHash),
     ...active.flatMap(({ contractId, template }) => [idHash(contractId), templateHash(template)]),

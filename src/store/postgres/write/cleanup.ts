@@ -52,7 +52,12 @@ WHERE a.generation = $1::bigint AND a.ledger_offset <= cut.ledger_offset
 ];
 
 /** Clears away what was served before, while `may` says so. Throws DatabaseError. */
-export async function deleteOldGenerations(database: Database, epoch: number, generation: number, may: () => boolean): Promise<void> {
+export async function deleteOldGenerations(
+  database: Database,
+  epoch: number,
+  generation: number,
+  may: () => boolean,
+): Promise<void> {
   await forgetAll(database, "before", [generation, epoch], may);
   for (const statement of SHORTEN) if (may()) await database.query(statement, [generation, epoch]);
 }

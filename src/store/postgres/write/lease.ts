@@ -87,7 +87,13 @@ export class Lease {
       session.query<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch"),
     );
     const epoch = Number(rows[0]?.epoch);
-    const term: LeadershipTerm = { epoch, signal: ended.signal, age: () => undefined, onCatchUpRequest: () => undefined, end };
+    const term: LeadershipTerm = {
+      epoch,
+      signal: ended.signal,
+      age: () => undefined,
+      onCatchUpRequest: () => undefined,
+      end,
+    };
     session.on("notification", ({ payload }) => term.onCatchUpRequest(payload ?? ""));
     await withSessionTimeout(session.query(`LISTEN ${channels.catchUpRequested}`));
     // Whichever ends takes the other with it; what the term has begun is over before another can begin.

@@ -2,9 +2,19 @@
 import { describe, expect, test } from "vitest";
 import { transferOffer } from "../../../../src/registry/utility/templates/instructions.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
-import { Documents, hasDocuments } from "../../../participant/schemas.js";
+import { Documents, hasDocuments } from "../../../../scripted-participant/schemas.js";
 import { failureOf } from "../servers.js";
-import { about, created, exercised, templates, notFound, offerEntity, telling, transaction, updateId } from "./telling.js";
+import {
+  about,
+  created,
+  exercised,
+  templates,
+  notFound,
+  offerEntity,
+  telling,
+  transaction,
+  updateId,
+} from "./telling.js";
 
 describe("an update", () => {
   test("is told with its events in their order, as they came", async () => {

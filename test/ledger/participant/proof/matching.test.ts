@@ -1,6 +1,6 @@
 /** Which transfers are the same, however they are written. */
 import { describe, expect, test } from "vitest";
-import { account } from "../../../fixtures/asking.js";
+import { account } from "../../../fixtures/requests.js";
 import { fresh, failure, proving, stillPending, success } from "./proving.js";
 import { alice, bob, ending, offering, pending, registrar, standing, transfer, transferring } from "./steps.js";
 

@@ -3,10 +3,10 @@ import { afterAll, beforeAll } from "vitest";
 import { type App, startApp } from "../../../../src/app/app.js";
 import type { Config } from "../../../../src/config/config.js";
 import type { JsonValue } from "../../../../src/domain/json.js";
-import { quiet } from "../../../fixtures/running.js";
-import { within } from "../../../fixtures/waiting.js";
-import { ScriptedLedger, type Step } from "../../../participant/ledger.js";
-import { Participant, type ParticipantOptions } from "../../../participant/participant.js";
+import { quiet } from "../../../fixtures/run-service.js";
+import { within } from "../../../fixtures/wait.js";
+import { ScriptedLedger, type Step } from "../../../../scripted-participant/ledger.js";
+import { Participant, type ParticipantOptions } from "../../../../scripted-participant/participant.js";
 import { factory, operator, preapproval, transfer } from "./steps.js";
 
 export const path = "/api/utilities/v0/registry/transfer/v0/proof";

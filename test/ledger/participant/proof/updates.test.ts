@@ -1,8 +1,8 @@
 /** Which update a proof is of: the one that is named, when it has come, and no other. */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { until } from "../../../fixtures/waiting.js";
-import { ScriptedLedger } from "../../../participant/ledger.js";
+import { until } from "../../../fixtures/wait.js";
+import { ScriptedLedger } from "../../../../scripted-participant/ledger.js";
 import { fresh, failure, proving, stillPending, success, unknownId } from "./proving.js";
 import { ending, offering, holding, standing, transfer, transferring } from "./steps.js";
 

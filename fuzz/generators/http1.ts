@@ -1,0 +1,106 @@
+/** Bytes that are nearly HTTP/1.1. */
+import type { Dice } from "../prng.js";
+import type { Sort } from "../input.js";
+import { mutatedBytes } from "../mutate/bytes.js";
+import { type Seed, seeds } from "../seeds.js";
+import { raw } from "../send/raw.js";
+
+const FIRST_LINES: readonly ((path: string) => string)[] = [
+  (path) => `GET ${path} HTTP/1.0`,
+  (path) => `GET ${path} HTTP/0.9`,
+  (path) => `GET ${path}`,
+  (path) => `GET ${path} HTTP/2.0`,
+  (path) => `GET ${path} HTTP/9.9`,
+  (path) => `GET  ${path}  HTTP/1.1`,
+  (path) => `GET\t${path}\tHTTP/1.1`,
+  (path) => ` GET ${path} HTTP/1.1`,
+  (path) => `G\0T ${path} HTTP/1.1`,
+  (path) => `PRI ${path} HTTP/1.1`,
+  (path) => `GET http://a${path} HTTP/1.1`,
+  (path) => `GET //${path} HTTP/1.1`,
+  (path) => `POST ${path}?${"a".repeat(20_000)} HTTP/1.1`,
+  (path) => `GET ${path}\u00ff HTTP/1.1`,
+  (path) => `HEAD ${path} HTTP/1.1`,
+  (path) => `${"A".repeat(300)} ${path} HTTP/1.1`,
+  () => "OPTIONS * HTTP/1.1",
+  () => "CONNECT a:1 HTTP/1.1",
+  () => "GET  HTTP/1.1",
+  () => "GET a HTTP/1.1",
+  () => "\r\n\r\n\r\nGET / HTTP/1.1",
+  () => "\u0016\u0003\u0001\u0002\u0000\u0001\u0000",
+];
+
+const HEADERS = [
+  "Host: a",
+  "Host:",
+  "Content-Length: 5",
+  "Content-Length: -1",
+  "Content-Length: 99999999999999999999",
+  "Content-Length: 1, 1",
+  "Content-Length: 0x10",
+  "Transfer-Encoding: chunked",
+  "Transfer-Encoding: gzip, chunked",
+  "Transfer-Encoding: chunked, identity",
+  "Transfer-Encoding:\u000bchunked",
+  "Connection: close",
+  "Connection: upgrade, keep-alive",
+  "Upgrade: h2c",
+  "Upgrade: websocket",
+  "HTTP2-Settings: AAMAAABkAAQAAP__",
+  "Expect: 100-continue",
+  "Expect: something",
+  "No colon",
+  ": no name",
+  "Name : blank before the colon",
+  " folded",
+  "A: \u0000",
+  "A: \u0001\u007f",
+  "A: \u00e9",
+  `A: ${"a".repeat(20_000)}`,
+  "__proto__: a",
+  "Trailer: a",
+  "Keep-Alive: timeout=0, max=0",
+];
+
+const LINE_ENDS = ["\n", "\r", "\r\r\n", "\n\r"];
+
+function chunked(dice: Dice, body: string): string {
+  const chunks = dice.pieces(Buffer.from(body), 2).map((piece) => {
+    const size = dice.chance(90)
+      ? piece.length.toString(16)
+      : dice.pick(["", "g", "-1", "0x1", "ffffffffffffffff", "1;a=b", `1;${"a".repeat(5_000)}`, "0"]);
+    return `${size}\r\n${piece.toString("latin1")}\r\n`;
+  });
+  return chunks.join("") + dice.pick(["0\r\n\r\n", "0\r\n\r\n", "0\r\nA: b\r\n\r\n", "0\r\n", "", "0\r\n: b\r\n\r\n"]);
+}
+
+function requestOf(dice: Dice, { verb, path, body }: Seed): string {
+  const text = body === undefined ? "" : JSON.stringify(body);
+  const first = dice.chance(15) ? dice.pick(FIRST_LINES)(path) : `${verb} ${path} HTTP/1.1`;
+  const isChunked = text !== "" && dice.chance(30);
+  const length = dice.chance(90) ? text.length : dice.pick([0, text.length - 1, text.length + 1, 1 << 30]);
+  const lines = [
+    "Host: a",
+    ...(text === ""
+      ? []
+      : ["Content-Type: application/json", isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`]),
+  ];
+  const odd = dice.chance(25) ? Array.from({ length: dice.between(1, 3) }, () => dice.pick(HEADERS)) : [];
+  const end = dice.chance(95) ? "\r\n" : dice.pick(LINE_ENDS);
+  return [first, ...lines, ...odd, "", isChunked ? chunked(dice, text) : text].join(end);
+}
+
+export const http1: Sort = {
+  name: "http1",
+  share: 12,
+  inFlight: 24,
+  make(dice) {
+    const texts = Array.from({ length: dice.chance(60) ? 1 : dice.between(2, 8) }, () =>
+      requestOf(dice, dice.pick(seeds)),
+    );
+    const right = Buffer.from(texts.join(""), "latin1");
+    const bytes = dice.chance(30) ? mutatedBytes(dice, right, 3) : right;
+    const pieces = dice.pieces(bytes, dice.chance(50) ? 0 : dice.between(1, 5));
+    return raw({ pieces, lingerMs: dice.pick([0, 5, 20]), isReset: dice.chance(10) });
+  },
+};

@@ -1,0 +1,114 @@
+/** Tokens, over HTTP and as subprotocols of a WebSocket. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../test/fixtures/wait.js";
+import { ask, creation, eventFormat, Listener, operator, updatesRequest } from "./client.js";
+import { Participant } from "./participant.js";
+import { Tokens } from "./tokens.js";
+
+let tokens: Tokens;
+let participant: Participant;
+beforeEach(async () => {
+  tokens = new Tokens();
+  participant = await Participant.start({ tokens });
+  participant.ledger.transact([{ create: creation("a") }]);
+});
+afterEach(() => participant.close());
+
+const end = (token?: string) => ask(`${participant.url}/v2/state/ledger-end`, undefined, token);
+const follow = (...protocols: readonly string[]) =>
+  new Listener(participant.url, "/v2/updates", updatesRequest(0), protocols);
+const carrying = (token: string) => follow("daml.ws.auth", `jwt.token.${token}`);
+
+const redacted = { code: "NA", cause: "A security-sensitive error has been received", errorCategory: -1 };
+
+describe("over HTTP", () => {
+  test("a token that is good is taken", async () => {
+    expect((await end(tokens.issue())).status).toBe(200);
+  });
+
+  test.each<[string, () => string | undefined]>([
+    ["none", () => undefined],
+    ["one that nobody issued", () => "a.b.c"],
+    ["one that has ended", () => tokens.issue({ expiresInMs: -1 })],
+    [
+      "one that is revoked",
+      () => {
+        const token = tokens.issue();
+        tokens.revoke(token);
+        return token;
+      },
+    ],
+  ])("%s is refused, in the shape of errors", async (_, token) => {
+    expect(await end(token())).toMatchObject({
+      status: 401,
+      type: "application/json",
+      body: { ...redacted, grpcCodeValue: 16, retryInfo: null, definiteAnswer: null },
+    });
+  });
+
+  test("a token is good for some parties alone where so said", async () => {
+    const token = tokens.issue({ parties: [operator] });
+    const events = (party: string) => {
+      const body = { contractId: "a", eventFormat: eventFormat([party]) };
+      return ask(`${participant.url}/v2/events/events-by-contract-id`, body, token);
+    };
+    expect((await events(operator)).status).toBe(200);
+    expect(await events("alice::1220")).toMatchObject({ status: 403, body: { ...redacted, grpcCodeValue: 7 } });
+  });
+
+  test("what is issued says when it ends", () => {
+    const [, claims = ""] = tokens.issue({ expiresInMs: 60_000 }).split(".");
+    const { exp } = JSON.parse(Buffer.from(claims, "base64url").toString()) as { exp: number };
+    expect(Math.abs(exp - Date.now() / 1000 - 60)).toBeLessThan(2);
+  });
+});
+
+describe("as a stream", () => {
+  test("a token that is good is taken, and the answer is daml.ws.auth", async () => {
+    const listener = carrying(tokens.issue());
+    await listener.receive(1);
+    expect(listener.protocol).toBe("daml.ws.auth");
+    listener.end();
+  });
+
+  test("a client that offers its token alone fails", async () => {
+    const listener = follow(`jwt.token.${tokens.issue()}`);
+    expect((await listener.ended).error).toBe("Server sent an invalid subprotocol");
+  });
+
+  test("without a token that is good it is not opened", async () => {
+    expect((await follow("daml.ws.auth").ended).error).toBe("Unexpected server response: 401");
+    expect((await carrying("a.b.c").ended).error).toBe("Unexpected server response: 401");
+    expect(participant.requests.map(({ status, token }) => [status, token])).toEqual([
+      [401, undefined],
+      [401, "a.b.c"],
+    ]);
+  });
+
+  test("a party that the token is not good for is told by a message", async () => {
+    const listener = carrying(tokens.issue({ parties: ["alice::1220"] }));
+    await listener.ended;
+    expect(listener.messages).toMatchObject([{ ...redacted, grpcCodeValue: 7 }]);
+  });
+
+  test("it is cut with an error when its token is revoked, and no other is", async () => {
+    const [revoked, kept] = [tokens.issue(), tokens.issue()];
+    const cut = carrying(revoked);
+    const other = carrying(kept);
+    await Promise.all([cut.receive(1), other.receive(1)]);
+    tokens.revoke(revoked);
+    expect((await cut.ended).code).toBe(1000);
+    expect(cut.messages[1]).toMatchObject({ code: "STALE_STREAM_AUTHORIZATION", grpcCodeValue: 10 });
+    participant.ledger.checkpoint();
+    await other.receive(2);
+    other.end();
+  });
+
+  test("it is cut with an error when its token ends", async () => {
+    const listener = carrying(tokens.issue({ expiresInMs: 500 }));
+    await listener.receive(1);
+    expect((await listener.ended).code).toBe(1000);
+    expect(listener.messages[1]).toMatchObject({ code: "ACCESS_TOKEN_EXPIRED", grpcCodeValue: 10 });
+    await until("it is gone", () => participant.streams === 0);
+  });
+});

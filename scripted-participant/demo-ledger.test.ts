@@ -1,0 +1,79 @@
+/** npm run demo:ledger, as a process of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { templates } from "../src/registry/utility/templates/index.js";
+import { until, within } from "../test/fixtures/wait.js";
+import { ask, Listener, told } from "./client.js";
+import type { EventFormat } from "./messages.js";
+
+const started: ChildProcess[] = [];
+let demo: ChildProcess;
+let output: string;
+beforeEach(() => {
+  output = "";
+  demo = start("0", (text) => (output += text));
+});
+afterEach(() => {
+  for (const process of started.splice(0)) process.kill("SIGKILL");
+});
+
+function start(port: string, says: (text: string) => void): ChildProcess {
+  const flags = ["--port", port, "--ms", "40"];
+  const child = spawn(process.execPath, ["--import", "tsx", "scripts/demo-ledger.ts", ...flags]);
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => says(data.toString()));
+  started.push(child);
+  return child;
+}
+
+/** What stands behind a name in the lines that tell how to point offledger at it. */
+const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).exec(output)?.[1] ?? "";
+
+test("it has the demo registry, things happen in it, and it stops on Ctrl-C", async () => {
+  await until("it says how to use it", () => output.includes("npm start"));
+  const url = exported("OFFLEDGER_LEDGER_URL");
+  const cumulative = templates.map(({ packageName, qualifiedName }) => {
+    const value = { templateId: `#${packageName}:${qualifiedName}`, includeCreatedEventBlob: true };
+    return { identifierFilter: { TemplateFilter: { value } } };
+  });
+  const parties = exported("OFFLEDGER_LEDGER_PARTIES").split(",");
+  const eventFormat: EventFormat = {
+    filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative }])),
+  };
+  // Everything that the registry of the file serves, but for the kind that no rule asks for.
+  const { body } = await ask(`${url}/v2/state/active-contracts`, { activeAtOffset: 35, eventFormat });
+  expect(body).toHaveLength(33);
+
+  const updateFormat = {
+    includeTransactions: { eventFormat, transactionShape: "TRANSACTION_SHAPE_ACS_DELTA" },
+    includeReassignments: eventFormat,
+  };
+  const listener = new Listener(url, "/v2/updates", { beginExclusive: 35, updateFormat });
+  const messages = await listener.receive(8);
+  expect(messages.slice(0, 8).map(told)).toEqual([
+    "36 Transaction",
+    "37 Transaction",
+    "38 Transaction",
+    "39 Transaction",
+    "40 Transaction",
+    "41 Reassignment",
+    "42 Reassignment",
+    "43 Transaction",
+  ]);
+  demo.kill("SIGINT");
+  const [code] = (await within(5000, "it stops", once(demo, "exit"))) as [number];
+  expect(code).toBe(0);
+  expect((await listener.ended).code).toBe(1001);
+  expect(output).toMatch(/offset 36: offer 1 of ACME-EUR from alice to bob: 00[0-9a-f]{136}\n/);
+  expect(output).toMatch(/offset 41: offer 2 leaves its synchronizer[^]+\nstopped\n$/);
+});
+
+test("a port that is taken ends it with a word", async () => {
+  await until("it runs", () => exported("OFFLEDGER_LEDGER_URL") !== "");
+  const { port } = new URL(exported("OFFLEDGER_LEDGER_URL"));
+  let said = "";
+  const second = start(port, (text) => (said += text));
+  const [code] = (await within(10_000, "it ends", once(second, "exit"))) as [number];
+  expect(code).toBe(1);
+  expect(said).toMatch(/^cannot listen on port \d+: /);
+});

@@ -1,0 +1,271 @@
+/** Everything that can be made to go wrong, as a client sees it. */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../test/fixtures/wait.js";
+import { ask, creation, Listener, snapshotRequest, told, updatesRequest } from "./client.js";
+import { refusal } from "./errors.js";
+import { ScriptedLedger } from "./ledger.js";
+import { Participant } from "./participant.js";
+
+let ledger: ScriptedLedger;
+let participant: Participant;
+const listeners: Listener[] = [];
+beforeEach(async () => {
+  ledger = new ScriptedLedger();
+  for (const id of ["a", "b", "c", "d"]) ledger.transact([{ create: creation(id) }]);
+  participant = await Participant.start({ ledger });
+});
+afterEach(async () => {
+  for (const listener of listeners.splice(0)) listener.end();
+  await participant.close();
+});
+
+const updates = "/v2/updates";
+const snapshot = "/v2/state/active-contracts";
+
+function follow(begin = 0): Listener {
+  const listener = new Listener(participant.url, updates, updatesRequest(begin));
+  listeners.push(listener);
+  return listener;
+}
+
+async function opened(begin?: number): Promise<Listener> {
+  const { length } = participant.requests;
+  const listener = follow(begin);
+  await until("the stream has its request", () => participant.requests[length]?.body !== undefined);
+  return listener;
+}
+
+describe("a stream ends", () => {
+  test.each([
+    ["cut", false],
+    ["reset", true],
+  ])("%s after so many messages", async (_, reset) => {
+    participant.faults.cut({ after: 2, reset });
+    const listener = follow();
+    expect((await listener.ended).code).toBe(1006);
+    expect(listener.texts).toHaveLength(2);
+    const next = follow();
+    expect(await next.receive(4)).toHaveLength(4);
+  });
+
+  test("before its first message", async () => {
+    participant.faults.cut();
+    const listener = follow();
+    expect((await listener.ended).code).toBe(1006);
+    expect(listener.texts).toEqual([]);
+  });
+
+  test("as often as asked, each time after as many", async () => {
+    participant.faults.cut({ after: 1, times: 2 });
+    for (const expected of [1, 1]) {
+      const listener = follow();
+      await listener.ended;
+      expect(listener.texts).toHaveLength(expected);
+    }
+    await follow().receive(4);
+  });
+
+  test("one after the other in the order in which the faults were given", async () => {
+    participant.faults.cut({ after: 3 });
+    participant.faults.error("SERVER_IS_SHUTTING_DOWN", { after: 1 });
+    const [first, second] = [follow(), follow()];
+    await Promise.all([first.ended, second.ended]);
+    const counts = [first, second].map(({ texts }) => texts.length).toSorted((a, b) => a - b);
+    expect(counts).toEqual([2, 3]);
+  });
+
+  test("while it is open, at once or after more messages", async () => {
+    const listener = await opened(4);
+    participant.faults.cut({ streams: "open", after: 1 });
+    ledger.checkpoint();
+    expect((await listener.ended).code).toBe(1006);
+    expect(listener.messages.map(told)).toEqual(["5 OffsetCheckpoint"]);
+    const next = await opened(5);
+    participant.faults.cut({ streams: "open" });
+    expect((await next.ended).code).toBe(1006);
+    await until("no stream is open", () => participant.streams === 0);
+    expect(() => participant.faults.cut({ streams: "open" })).toThrow("no such stream is open");
+  });
+
+  test("of one path alone", async () => {
+    participant.faults.cut({ path: snapshot, after: 1 });
+    await follow().receive(4);
+    const listener = new Listener(participant.url, snapshot, snapshotRequest(4));
+    expect((await listener.ended).code).toBe(1006);
+    expect(listener.texts).toHaveLength(1);
+  });
+
+  test("with an error as its last message", async () => {
+    participant.faults.error("PARTICIPANT_BACKPRESSURE", { after: 1 });
+    participant.faults.error(refusal("PERMISSION_DENIED", "not said"));
+    const first = follow();
+    expect((await first.ended).code).toBe(1000);
+    expect(first.messages[1]).toMatchObject({ code: "PARTICIPANT_BACKPRESSURE", retryInfo: "1 second" });
+    const second = follow();
+    await second.ended;
+    expect(second.messages).toMatchObject([{ code: "NA", errorCategory: -1, grpcCodeValue: 7, retryInfo: null }]);
+  });
+
+  test("with a code of its own", async () => {
+    participant.faults.close({ after: 1 });
+    participant.faults.close({ code: 1011 });
+    const first = follow();
+    expect((await first.ended).code).toBe(1001);
+    expect(first.texts).toHaveLength(1);
+    expect((await follow().ended).code).toBe(1011);
+  });
+
+  test("in the middle of a frame", async () => {
+    participant.faults.halfFrame({ after: 1 });
+    const listener = follow();
+    expect((await listener.ended).code).toBe(1006);
+    expect(listener.texts).toHaveLength(1);
+  });
+});
+
+describe("a message", () => {
+  test("comes as half a JSON text, and the stream goes on without it", async () => {
+    participant.faults.halfJson({ after: 1 });
+    const listener = follow();
+    await until("all have come", () => listener.texts.length === 4);
+    expect(() => JSON.parse(listener.texts[1] ?? "") as unknown).toThrow(SyntaxError);
+    expect(listener.texts[1]).toMatch(/^\{"update":\{"Transaction":/);
+    expect(listener.texts[2]).toContain('"contractId":"c"');
+  });
+
+  test("comes as any other text, also on a stream that is open", async () => {
+    const listener = await opened(4);
+    participant.faults.garble((text) => text.replace('"createArgument"', '"arguments"'), { streams: "open", after: 1 });
+    for (const id of ["e", "f", "g"]) ledger.transact([{ create: creation(id) }]);
+    await listener.receive(3);
+    expect(listener.texts.map((text) => text.includes('"arguments"'))).toEqual([false, true, false]);
+  });
+
+  test("waits, each one", async () => {
+    participant.faults.delay(100);
+    const begin = performance.now();
+    await follow().receive(4);
+    expect(performance.now() - begin).toBeGreaterThan(395);
+    // The delay goes with the stream.
+    const next = performance.now();
+    await follow().receive(4);
+    expect(performance.now() - next).toBeLessThan(395);
+  });
+});
+
+describe("silence", () => {
+  test("keeps the stream open, says nothing, and answers pings", async () => {
+    participant.faults.silence({ after: 2 });
+    const listener = follow();
+    await listener.receive(2);
+    ledger.transact([{ create: creation("e") }]);
+    listener.ping();
+    await until("the ping is answered", () => listener.pongs === 1);
+    await pause(30);
+    expect(listener.texts).toHaveLength(2);
+    expect(participant.streams).toBe(1);
+  });
+
+  test("leaves pings unanswered where so said", async () => {
+    const listener = await opened(4);
+    participant.faults.silence({ streams: "open", answersPings: false });
+    ledger.checkpoint();
+    listener.ping();
+    await pause(50);
+    expect(listener.pongs).toBe(0);
+    expect(listener.texts).toEqual([]);
+    expect(participant.streams).toBe(1);
+  });
+
+  test("lasts until the participant ends", async () => {
+    participant.faults.silence({ answersPings: false });
+    const listener = await opened(4);
+    await participant.close();
+    expect((await listener.ended).code).toBe(1006);
+  });
+});
+
+test("the next stream begins with updates from before", async () => {
+  participant.faults.duplicate(2);
+  const listener = follow(3);
+  expect((await listener.receive(3)).map(told)).toEqual(["2 Transaction", "3 Transaction", "4 Transaction"]);
+  const next = follow(3);
+  expect((await next.receive(1)).map(told)).toEqual(["4 Transaction"]);
+});
+
+test("a stream meets one fault of each sort", async () => {
+  participant.faults.duplicate(2);
+  participant.faults.delay(5);
+  participant.faults.halfJson({ after: 1 });
+  participant.faults.cut({ after: 3 });
+  const listener = follow(2);
+  expect((await listener.ended).code).toBe(1006);
+  expect(listener.texts).toHaveLength(3);
+  expect(listener.texts[2]).toContain('"contractId":"c"');
+});
+
+const end = () => ask(`${participant.url}/v2/state/ledger-end`);
+
+describe("calls are refused", () => {
+  test("with 503 or 429, so often, then no more", async () => {
+    participant.faults.refuse(503, { times: 2 });
+    participant.faults.refuse(429);
+    expect(await end()).toMatchObject({
+      status: 503,
+      body: { code: "SERVER_IS_SHUTTING_DOWN", retryInfo: "1 second" },
+    });
+    expect((await end()).status).toBe(503);
+    expect(await end()).toMatchObject({ status: 429, body: { code: "PARTICIPANT_BACKPRESSURE" } });
+    expect((await end()).status).toBe(200);
+    expect(participant.requests.map(({ status }) => status)).toEqual([503, 503, 429, 200]);
+  });
+
+  test("with an error of the test's choice", async () => {
+    participant.faults.refuse(refusal("PARTICIPANT_BACKPRESSURE", "busy", { status: 429, retryInfo: "5 seconds" }));
+    participant.faults.refuse("PARTICIPANT_PRUNED_DATA_ACCESSED");
+    expect(await end()).toMatchObject({ status: 429, body: { cause: "busy", retryInfo: "5 seconds" } });
+    expect(await end()).toMatchObject({ status: 400, body: { code: "PARTICIPANT_PRUNED_DATA_ACCESSED" } });
+  });
+
+  test("of one kind or path alone", async () => {
+    participant.faults.refuse(503, { over: "websocket" });
+    participant.faults.refuse(429, { path: "/v2/version" });
+    expect((await end()).status).toBe(200);
+    expect((await follow().ended).error).toBe("Unexpected server response: 503");
+    expect((await ask(`${participant.url}/v2/version`)).status).toBe(429);
+    await follow().receive(4);
+  });
+
+  test("with the page of a proxy", async () => {
+    participant.faults.proxyError({ times: 2 });
+    expect(await end()).toMatchObject({ status: 502, body: "<html><body><h1>502 Bad Gateway</h1></body></html>" });
+    expect((await follow().ended).error).toBe("Unexpected server response: 502");
+  });
+
+  test("without an answer", async () => {
+    participant.faults.hangUp({ times: 2 });
+    await expect(end()).rejects.toThrow("fetch failed");
+    expect((await follow().ended).error).toBe("socket hang up");
+    expect((await end()).status).toBe(200);
+  });
+
+  test("until the faults are cleared", async () => {
+    participant.faults.refuse(503, { times: 9 });
+    participant.faults.cut();
+    participant.faults.slowLedgerEnd(9000);
+    participant.faults.clear();
+    expect((await end()).status).toBe(200);
+    await follow().receive(4);
+  });
+});
+
+test("a slow ledger end answers with what was true when it was asked", async () => {
+  participant.faults.slowLedgerEnd(60);
+  const begin = performance.now();
+  const answering = end();
+  await until("the call has come", () => participant.requests.length === 1);
+  ledger.checkpoint();
+  expect((await answering).body).toEqual({ offset: 4 });
+  expect(performance.now() - begin).toBeGreaterThan(55);
+});

@@ -1,0 +1,143 @@
+/** A participant for tests: the part of the JSON Ledger API v2 that a mirror uses, on real sockets. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { JsonValue } from "../src/domain/json.js";
+import { checkToken } from "./access.js";
+import { Calls, type Serving } from "./calls.js";
+import { Faults } from "./faults.js";
+import { answer, type HttpOptions, refuse } from "./http.js";
+import { ScriptedLedger } from "./ledger.js";
+import { type Logged, log } from "./logged.js";
+import { Streams } from "./streams.js";
+import type { Tokens } from "./tokens.js";
+
+export interface ParticipantOptions {
+  /** 0, where not said, lets the system choose. */
+  readonly port?: number;
+  /** An empty one where not said. */
+  readonly ledger?: ScriptedLedger;
+  /** Calls need one of these; without, no call needs any. */
+  readonly tokens?: Tokens;
+  /** The most elements of a list over HTTP; 200 where not said. */
+  readonly listLimit?: number;
+  /** The names of the packages that it has: to ask for another is an error. Every one where not said. */
+  readonly packageNames?: Iterable<string>;
+  /** How soon open streams are told that the ledger end has moved without them; 500 where not said. */
+  readonly checkpointMs?: number;
+  /** Serves https and wss. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+export class Participant {
+  readonly ledger: ScriptedLedger;
+  readonly faults: Faults;
+  /** Every call since the start, in the order in which they came. */
+  readonly requests: Logged[] = [];
+  readonly url: string;
+  readonly port: number;
+  readonly #server: ReturnType<typeof createServer>;
+  readonly #sockets: ReadonlySet<Socket>;
+  readonly #streams: Streams;
+  readonly #stopped = new AbortController();
+  readonly #answering = new Set<Promise<unknown>>();
+
+  /** Starts to serve on 127.0.0.1. A participant that has been stopped is started again with its port and ledger. */
+  static async start(options: ParticipantOptions = {}): Promise<Participant> {
+    const { port = 0, tls } = options;
+    const server = tls === undefined ? createServer() : createSecureServer(tls);
+    const sockets = new Set<Socket>();
+    server.on("connection", (socket) => {
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket)).on("error", () => {});
+    });
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    return new Participant(server, sockets, address.port, options);
+  }
+
+  private constructor(
+    server: ReturnType<typeof createServer>,
+    sockets: ReadonlySet<Socket>,
+    port: number,
+    options: ParticipantOptions,
+  ) {
+    const { ledger = new ScriptedLedger(), tokens, packageNames, checkpointMs = 500, tls, listLimit = 200 } = options;
+    this.ledger = ledger;
+    this.port = port;
+    this.url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`;
+    this.#server = server;
+    this.#sockets = sockets;
+    this.faults = new Faults(() => this.#streams.open);
+    const names = packageNames && new Set(packageNames);
+    const serving = { ledger, tokens, checkpointMs, packageNames: names };
+    this.#streams = new Streams(serving, this.faults);
+    const httpOptions: HttpOptions = {
+      listLimit,
+      ledgerEndMs: () => this.faults.takeLedgerEndMs(),
+      stopped: this.#stopped.signal,
+    };
+    server.on("request", (request, response) => this.#track(this.#answer(request, response, serving, httpOptions)));
+    server.on("upgrade", (request, socket, head) => {
+      // A server of net gives nothing but its sockets.
+      if (socket instanceof Socket) this.#streams.upgrade(request, socket, head, this.#log(request));
+    });
+  }
+
+  /** How many streams are open. */
+  get streams(): number {
+    return this.#streams.open.size;
+  }
+
+  /** Stops as a crash does: every connection is cut, and the port is free. Does nothing where it is stopped. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#streams.stop();
+    const closed = this.#server.listening ? once(this.#server, "close") : undefined;
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.allSettled([closed, ...this.#answering, ...this.#streams.serving]);
+  }
+
+  /** Stops in good order: streams are closed with 1001, and what is not gone within a quarter of a second is cut. */
+  async close(): Promise<void> {
+    this.#streams.close();
+    for (const until = Date.now() + 250; this.#streams.open.size > 0 && Date.now() < until;) await pause(5);
+    await this.stop();
+  }
+
+  #log(request: IncomingMessage): Logged {
+    const logged = log(request);
+    this.requests.push(logged);
+    return logged;
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    serving: Serving,
+    options: HttpOptions,
+  ): Promise<void> {
+    const logged = this.#log(request);
+    const refused = this.faults.takeRefusal("http", logged.path);
+    if (refused !== undefined) {
+      logged.status = refuse(response, refused);
+      return;
+    }
+    const callsFor = (body: JsonValue | undefined): Calls => {
+      logged.body = body;
+      checkToken(serving.tokens, logged.token);
+      return new Calls(serving, logged.token);
+    };
+    logged.status = await answer(request, response, callsFor, options);
+  }
+
+  #track(work: Promise<unknown>): void {
+    this.#answering.add(work);
+    void work.catch(() => {}).finally(() => this.#answering.delete(work));
+  }
+}

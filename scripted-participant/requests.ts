@@ -1,0 +1,59 @@
+/** JSON -> requests, as the published documents type them. */
+import type { JsonValue } from "../src/domain/json.js";
+import { refusal } from "./errors.js";
+import { readEventFormat, readUpdateFormat } from "./formats.js";
+import type {
+  ActiveContractsRequest,
+  EventsRequest,
+  UpdateByIdRequest,
+  UpdateByOffsetRequest,
+  UpdatesRequest,
+} from "./messages.js";
+import { flag, given, long, object, optional, text } from "./reading.js";
+
+export function activeContractsRequest(body: JsonValue): ActiveContractsRequest {
+  const { activeAtOffset, eventFormat } = object(body, "");
+  return {
+    activeAtOffset: offset(activeAtOffset, "activeAtOffset"),
+    ...given("eventFormat", optional(eventFormat, "eventFormat", readEventFormat)),
+  };
+}
+
+export function updatesRequest(body: JsonValue): UpdatesRequest {
+  const { beginExclusive, endInclusive, updateFormat, descendingOrder } = object(body, "");
+  if (optional(descendingOrder, "descendingOrder", flag) === true) {
+    throw refusal("INVALID_ARGUMENT", "the participant for tests knows no descending order");
+  }
+  return {
+    beginExclusive: offset(beginExclusive, "beginExclusive"),
+    ...given("endInclusive", optional(endInclusive, "endInclusive", offset)),
+    ...given("updateFormat", optional(updateFormat, "updateFormat", readUpdateFormat)),
+  };
+}
+
+export function eventsRequest(body: JsonValue): EventsRequest {
+  const { contractId, eventFormat } = object(body, "");
+  return { contractId: text(contractId, "contractId"), eventFormat: readEventFormat(eventFormat, "eventFormat") };
+}
+
+export function updateByIdRequest(body: JsonValue): UpdateByIdRequest {
+  const { updateId, updateFormat } = object(body, "");
+  const id = text(updateId, "updateId");
+  // An id is a hash. What has not the form of one is refused, and not looked for.
+  if (!/^[\w#:\-/ ]{1,255}$/.test(id)) throw refusal("INVALID_FIELD", `Invalid field update_id: ${id}`);
+  if (!/^1220[0-9a-fA-F]{64}$/.test(id)) throw refusal("INVALID_ARGUMENT", `Failed to parse update id: ${id}`);
+  return { updateId: id, updateFormat: readUpdateFormat(updateFormat, "updateFormat") };
+}
+
+export function updateByOffsetRequest(body: JsonValue): UpdateByOffsetRequest {
+  const { offset: asked, updateFormat } = object(body, "");
+  const number = long(asked, "offset");
+  if (number <= 0) throw refusal("NON_POSITIVE_OFFSET", `Offset ${number} in offset is not a positive integer`);
+  return { offset: number, updateFormat: readUpdateFormat(updateFormat, "updateFormat") };
+}
+
+function offset(value: JsonValue | undefined, where: string): number {
+  const number = long(value, where);
+  if (number < 0) throw refusal("NEGATIVE_OFFSET", `Offset ${number} in ${where} is a negative integer`);
+  return number;
+}

@@ -1,0 +1,249 @@
+/** Updates, live and bounded, as a stream and as a list. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { JsonObject } from "../src/domain/json.js";
+import { until } from "../test/fixtures/wait.js";
+import { ask, creation, Listener, told, updateFormat, updatesRequest } from "./client.js";
+import { ScriptedLedger } from "./ledger.js";
+import { Participant } from "./participant.js";
+
+let ledger: ScriptedLedger;
+let participant: Participant;
+const listeners: Listener[] = [];
+beforeEach(async () => {
+  ledger = new ScriptedLedger({ synchronizerId: "A::1220" });
+  participant = await Participant.start({ ledger, listLimit: 3, checkpointMs: 30 });
+});
+afterEach(async () => {
+  for (const listener of listeners.splice(0)) listener.end();
+  await participant.close();
+});
+
+const path = "/v2/updates";
+
+function follow(request: object = updatesRequest(ledger.end)): Listener {
+  const listener = new Listener(participant.url, path, request);
+  listeners.push(listener);
+  return listener;
+}
+
+/** All that a bounded stream tells. */
+async function whole(request: object): Promise<readonly JsonObject[]> {
+  const listener = follow(request);
+  expect(await listener.ended).toEqual({ code: 1000, error: undefined });
+  return listener.messages;
+}
+
+test("an open stream tells what happens from its begin on, and goes on", async () => {
+  ledger.transact([{ create: creation("before") }]);
+  ledger.transact([{ create: creation("a") }]);
+  const listener = follow(updatesRequest(1));
+  await listener.receive(1);
+  ledger.transact([{ archive: "a" }, { create: creation("b") }]);
+  const messages = await listener.receive(2);
+  expect(messages.map(told)).toEqual(["2 Transaction", "3 Transaction"]);
+  expect(messages[1]).toEqual({
+    update: {
+      Transaction: {
+        value: {
+          updateId: expect.stringMatching(/^1220[0-9a-f]{64}$/) as string,
+          commandId: "",
+          workflowId: "",
+          effectiveAt: "2026-01-05T09:00:03.000417Z",
+          events: [
+            {
+              ArchivedEvent: {
+                offset: 3,
+                nodeId: 0,
+                contractId: "a",
+                templateId: "pkg-1:Utility.Registry.V0.Rule.Transfer:TransferRule",
+                witnessParties: ["operator::1220"],
+                packageName: "utility-registry-v0",
+                implementedInterfaces: [],
+              },
+            },
+            { CreatedEvent: expect.objectContaining({ offset: 3, nodeId: 1, contractId: "b" }) as object },
+          ],
+          offset: 3,
+          synchronizerId: "A::1220",
+          traceContext: expect.any(Object) as object,
+          recordTime: "2026-01-05T09:00:03.000417Z",
+          externalTransactionHash: "",
+        },
+      },
+    },
+  });
+});
+
+test("reassignments, each with all its events", async () => {
+  ledger.transact([{ create: creation("a") }, { create: creation("b") }]);
+  ledger.unassign(["a", "b"], "B::1220");
+  ledger.assign(["a", "b"]);
+  const [left, arrived] = await whole(updatesRequest(1, 3));
+  const moved = { source: "A::1220", target: "B::1220", reassignmentCounter: 1 };
+  expect(left).toMatchObject({
+    update: {
+      Reassignment: {
+        value: {
+          offset: 2,
+          synchronizerId: "A::1220",
+          events: [
+            { JsUnassignedEvent: { value: { ...moved, contractId: "a", offset: 2, nodeId: 0 } } },
+            { JsUnassignedEvent: { value: { ...moved, contractId: "b", offset: 2, nodeId: 1 } } },
+          ],
+        },
+      },
+    },
+  });
+  expect(arrived).toMatchObject({
+    update: {
+      Reassignment: {
+        value: {
+          offset: 3,
+          synchronizerId: "B::1220",
+          events: [
+            { JsAssignmentEvent: { ...moved, createdEvent: { contractId: "a", offset: 3, nodeId: 0 } } },
+            { JsAssignmentEvent: { ...moved, createdEvent: { contractId: "b", offset: 3, nodeId: 1 } } },
+          ],
+        },
+      },
+    },
+  });
+  const ids = [left, arrived].map((update) => /"reassignmentId":"(\w+)"/.exec(JSON.stringify(update))?.[1]);
+  expect(ids[0]).toBe(ids[1]);
+});
+
+test("what is not seen is not told, but the offset is, a little later", async () => {
+  const listener = follow();
+  await until("the stream is open", () => participant.streams === 1);
+  ledger.transact([{ create: creation("a", { signatories: ["bob::1220"], observers: [] }) }]);
+  ledger.elsewhere();
+  ledger.topology("bob::1220");
+  const [message] = await listener.receive(1);
+  expect(message).toEqual({
+    update: {
+      OffsetCheckpoint: {
+        value: {
+          offset: 3,
+          synchronizerTimes: [{ synchronizerId: "A::1220", recordTime: "2026-01-05T09:00:03.000417Z" }],
+        },
+      },
+    },
+  });
+});
+
+test("checkpoints come in their place", async () => {
+  ledger.checkpoint();
+  ledger.transact([{ create: creation("a") }]);
+  ledger.checkpoint();
+  expect((await whole(updatesRequest(0, 3))).map(told)).toEqual([
+    "1 OffsetCheckpoint",
+    "2 Transaction",
+    "3 OffsetCheckpoint",
+  ]);
+});
+
+const topology = (parties: readonly string[]) => ({
+  includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties } },
+});
+
+/** What the first three updates are in a format. */
+async function forms(format: object): Promise<string[]> {
+  const messages = await whole({ beginExclusive: 0, endInclusive: 3, updateFormat: format });
+  return messages.map(told);
+}
+
+test("only what the format names is told", async () => {
+  ledger.transact([{ create: creation("a") }]);
+  ledger.unassign("a", "B::1220");
+  ledger.topology("carol::1220");
+  const { includeTransactions, includeReassignments } = updateFormat();
+  expect(await forms({ includeTransactions })).toEqual(["1 Transaction"]);
+  expect(await forms({ includeReassignments })).toEqual(["2 Reassignment"]);
+  expect(await forms(topology([]))).toEqual(["3 TopologyTransaction"]);
+  expect(await forms(topology(["carol::1220"]))).toEqual(["3 TopologyTransaction"]);
+  expect(await forms(topology(["dave::1220"]))).toEqual([]);
+});
+
+test("an end that is no update's own ends the stream all the same", async () => {
+  ledger.transact([{ create: creation("a") }], { offset: 5 });
+  ledger.transact([{ create: creation("b") }], { offset: 9 });
+  expect((await whole(updatesRequest(0, 7))).map(told)).toEqual(["5 Transaction"]);
+});
+
+const list = (request: object, query = "") => ask(participant.url + path + query, request);
+
+test("as a list there is what is there now", async () => {
+  for (const id of ["a", "b", "c"]) ledger.transact([{ create: creation(id) }]);
+  expect((await list(updatesRequest(0))).body).toHaveLength(3);
+  expect((await list(updatesRequest(1, 2))).body).toHaveLength(1);
+  expect((await list(updatesRequest(0), "?limit=2&stream_idle_timeout_ms=5")).body).toHaveLength(2);
+  ledger.checkpoint();
+  expect(await list(updatesRequest(0))).toMatchObject({
+    status: 413,
+    body: { code: "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED" },
+  });
+});
+
+describe("offsets that cannot be asked for", () => {
+  beforeEach(() => {
+    for (let count = 0; count < 5; count++) ledger.checkpoint();
+    ledger.prune(3);
+  });
+
+  test.each<[string, object, object]>([
+    ["behind what is pruned", updatesRequest(2), { code: "PARTICIPANT_PRUNED_DATA_ACCESSED", grpcCodeValue: 9 }],
+    ["beyond the end", updatesRequest(6), { code: "OFFSET_AFTER_LEDGER_END", errorCategory: 12, grpcCodeValue: 11 }],
+    ["an end beyond the end", updatesRequest(4, 6), { code: "OFFSET_AFTER_LEDGER_END" }],
+    ["an end before the begin", updatesRequest(4, 3), { code: "OFFSET_OUT_OF_RANGE" }],
+    ["no format", { beginExclusive: 4 }, { code: "INVALID_ARGUMENT" }],
+  ])("%s", async (_, request, error) => {
+    expect(await whole(request)).toMatchObject([error]);
+    expect(await ask(participant.url + path, request)).toMatchObject({ status: 400, body: error });
+  });
+
+  test("the pruned offset itself can, and so can the end", async () => {
+    expect((await whole(updatesRequest(3, 5))).map(told)).toEqual(["4 OffsetCheckpoint", "5 OffsetCheckpoint"]);
+    const listener = follow(updatesRequest(5));
+    await until("the stream is open", () => participant.streams === 1);
+    ledger.checkpoint();
+    expect((await listener.receive(1)).map(told)).toEqual(["6 OffsetCheckpoint"]);
+  });
+});
+
+test("a restore cuts the stream; a begin before it can be asked for again, one behind it not", async () => {
+  ledger.transact([{ create: creation("a") }]);
+  ledger.transact([{ create: creation("b") }]);
+  const listener = follow(updatesRequest(0));
+  await listener.receive(2);
+  ledger.restore(1);
+  expect(await listener.ended).toMatchObject({ code: 1006 });
+  expect(await whole(updatesRequest(2))).toMatchObject([{ code: "OFFSET_AFTER_LEDGER_END" }]);
+  ledger.transact([{ create: creation("c") }]);
+  const again = await whole(updatesRequest(0, 2));
+  expect(JSON.stringify(again)).toContain('"contractId":"c"');
+  expect(JSON.stringify(again)).not.toContain('"contractId":"b"');
+});
+
+test("a stream that is cut when it reads behind what is pruned meanwhile is told so", async () => {
+  ledger.checkpoint();
+  participant.faults.delay(50);
+  const listener = follow(updatesRequest(0));
+  await until("the stream is open", () => participant.streams === 1);
+  for (let count = 0; count < 400; count++) ledger.checkpoint();
+  participant.faults.delay(0, { streams: "open" });
+  ledger.prune(401);
+  expect(await listener.ended).toMatchObject({ code: 1000 });
+  expect(listener.messages.at(-1)).toMatchObject({ code: "PARTICIPANT_PRUNED_DATA_ACCESSED" });
+});
+
+test("many streams at once are told the same, each at its own pace", async () => {
+  const all = Array.from({ length: 5 }, () => follow(updatesRequest(0)));
+  await until("all are open", () => participant.streams === 5);
+  for (let count = 0; count < 600; count++) ledger.transact([{ create: creation(`c${count}`) }]);
+  for (const listener of all) {
+    const messages = await listener.receive(600);
+    expect(messages.map((message) => Number(told(message).split(" ")[0]))).toEqual(
+      Array.from({ length: 600 }, (_, index) => index + 1),
+    );
+  }
+});

@@ -1,0 +1,117 @@
+/** What is asked, as data and as a call of any protocol. Paths are written by hand, from the specification. */
+import type { JsonObject } from "@bufbuild/protobuf";
+import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
+import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
+import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
+import type { Random } from "../../test/ingest/database/random.js";
+import { parties } from "../../test/fixtures/elements.js";
+import type { Call } from "../../test/fixtures/protocols.js";
+import { HOLDERS, holder, INSTRUMENTS, instrument } from "./contracts.js";
+import type { Offer, World } from "./world.js";
+
+export type Question =
+  | {
+      readonly sort: "choice";
+      readonly choice: "accept" | "reject" | "withdraw";
+      readonly version: "v1" | "v2";
+      readonly contractId: string;
+      /** Undefined where there never was such an offer. */
+      readonly offer: Offer | undefined;
+      readonly hasDebug: boolean;
+    }
+  | {
+      readonly sort: "factory";
+      readonly version: "v1" | "v2";
+      readonly sender: number;
+      readonly receiver: number;
+      readonly instrument: number;
+      readonly hasDebug: boolean;
+    }
+  | { readonly sort: "configuration"; readonly instrument: number };
+
+const versions = ["v1", "v2"] as const;
+/** To accept takes the most. */
+const choices = ["accept", "accept", "reject", "withdraw"] as const;
+const { registrar } = parties;
+const R = `/api/token-standard/v0/registrars/${encodeURIComponent(registrar)}/registry/transfer-instruction`;
+
+/** A question of any sort: mostly for an offer that is open, and often for the one that came last. */
+export function anyQuestion(world: World, random: Random): Question {
+  const sort = random.below(100);
+  const version = random.of(versions);
+  const hasDebug = random.below(3) === 0;
+  if (sort < 3) return { sort: "configuration", instrument: random.below(INSTRUMENTS) };
+  if (sort < 40) {
+    const [sender, receiver] = [random.below(HOLDERS), random.below(HOLDERS)];
+    return { sort: "factory", version, sender, receiver, instrument: random.below(INSTRUMENTS), hasDebug };
+  }
+  const choice = random.of(choices);
+  const open = [...world.open.values()];
+  const offer =
+    sort < 41 ? undefined : sort < 45 ? world.gone[random.below(world.gone.length)] : open.at(-offerAt(random, open));
+  const contractId = offer?.made.contractId ?? `never-${random.below(1_000_000)}`;
+  return { sort: "choice", choice, version, contractId, offer, hasDebug };
+}
+
+const offerAt = (random: Random, { length }: readonly unknown[]): number =>
+  1 + random.below(random.below(3) === 0 ? Math.min(3, length) : length);
+
+export function callOf(question: Question): Call {
+  switch (question.sort) {
+    case "choice":
+      return choiceCall(question);
+    case "factory":
+      return factoryCall(question);
+    case "configuration":
+      return configurationCall(question.instrument);
+  }
+}
+
+function choiceCall({ choice, version, contractId, hasDebug }: Question & { readonly sort: "choice" }): Call {
+  const { method: of } = version === "v1" ? V1 : V2;
+  const method = {
+    accept: of.getTransferInstructionAcceptContext,
+    reject: of.getTransferInstructionRejectContext,
+    withdraw: of.getTransferInstructionWithdrawContext,
+  }[choice];
+  const body = { meta: {}, excludeDebugFields: !hasDebug };
+  return {
+    method,
+    path: `${R}/${version}/${contractId}/choice-contexts/${choice}`,
+    body,
+    request: { registrarParty: registrar, transferInstructionId: contractId, ...body },
+  };
+}
+
+function factoryCall(question: Question & { readonly sort: "factory" }): Call {
+  const { version, sender, receiver, hasDebug } = question;
+  const party = (index: number) =>
+    version === "v1" ? holder(index) : { owner: holder(index), provider: null, id: "" };
+  const meta: JsonObject = { values: {} };
+  const transfer: JsonObject = {
+    sender: party(sender),
+    receiver: party(receiver),
+    amount: "1.0",
+    instrumentId: { admin: registrar, id: instrument(question.instrument) },
+    requestedAt: "2026-06-01T00:00:00Z",
+    executeBefore: "2036-06-02T00:00:00Z",
+    inputHoldingCids: [],
+    meta,
+  };
+  const extraArgs: JsonObject = { context: {}, meta: {} };
+  const rest: JsonObject = version === "v1" ? { expectedAdmin: registrar } : { actors: [holder(sender)] };
+  const body = { choiceArguments: { ...rest, transfer, extraArgs }, excludeDebugFields: !hasDebug };
+  return {
+    method: (version === "v1" ? V1 : V2).method.getTransferFactory,
+    path: `${R}/${version}/transfer-factory`,
+    body,
+    request: { registrarParty: registrar, ...body },
+  };
+}
+
+function configurationCall(index: number): Call {
+  const instrumentIdentifier = { source: registrar, id: instrument(index), scheme: "Internal" };
+  const body = { registrar, instrumentIdentifier };
+  const method = InstrumentConfigurationService.method.getInstrumentConfiguration;
+  return { method, path: "/api/utilities/v0/contract/instrument-configuration", body, request: body };
+}

@@ -1,0 +1,79 @@
+/** Data flows one way: which folder of src may import which. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { expect, test } from "vitest";
+
+/** What each module of src may import, itself aside. A longer path wins over the folder that holds it. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  util: [],
+  config: [],
+  client: ["gen"],
+  "store/port": ["domain"],
+  store: ["domain", "store/port", "util"],
+  registry: ["domain", "store/port", "util"],
+  ledger: ["domain", "util"],
+  ingest: ["config", "domain", "ledger", "registry", "store", "store/port", "util"],
+  service: ["domain", "gen", "registry"],
+  telemetry: ["config", "domain", "ingest", "ledger", "store/port"],
+  transport: ["domain", "gen", "registry", "service", "telemetry", "util"],
+  auth: ["config", "service", "transport"],
+  app: ["auth", "config", "domain", "ingest", "ledger", "registry", "service", "store", "telemetry", "transport"],
+  cli: ["app", "config", "domain", "ingest", "ledger", "registry", "store"],
+  main: ["app", "cli", "config", "domain", "ingest", "ledger", "store"],
+};
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+}
+
+const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+const imports = files.flatMap((file) => importsOf(file));
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join("src", file), "utf8");
+  const specifiers = [...text.matchAll(/^(?:import|export)[^;"]*?"([^"]+)";|import\("([^"]+)"\)/gm)];
+  return specifiers
+    .map((match) => match[1] ?? match[2] ?? "")
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) => ({ file, target: normalize(join("src", dirname(file), specifier)).replace(/\.js$/, "") }));
+}
+
+/** The module of a path below src, or "gen". */
+function moduleOf(path: string): string {
+  if (path.startsWith("gen/")) return "gen";
+  const file = path.replace(/^src\//, "").replace(/\.ts$/, "");
+  return file in allowed ? file : (file.split("/")[0] ?? file);
+}
+
+test("every file of src is in a module that has a rule", () => {
+  expect(files.length).toBeGreaterThan(30);
+  expect([...new Set(files.map(moduleOf))].filter((module) => !(module in allowed))).toEqual([]);
+});
+
+test("no module imports one that it may not", () => {
+  const wrong = imports.filter(({ file, target }) => {
+    const from = moduleOf(file);
+    const to = moduleOf(target);
+    return from !== to && !allowed[from]?.includes(to);
+  });
+  expect(wrong).toEqual([]);
+  expect(imports.length).toBeGreaterThan(100);
+});
+
+test("the environment is read in config alone", () => {
+  const readers = files.filter((file) => readFileSync(join("src", file), "utf8").includes("process.env"));
+  expect(readers).toEqual(["config/config.ts"]);
+});
+
+test("the registry knows nothing of protobuf, HTTP or SQL", () => {
+  const packages = files
+    .filter((file) => ["domain/", "registry/", "store/port"].some((module) => file.startsWith(module)))
+    .flatMap((file) =>
+      [...readFileSync(join("src", file), "utf8").matchAll(/^(?:import|\}).* from "([^."][^"]*)"/gm)].map(
+        (match) => match[1],
+      ),
+    );
+  expect(packages).toEqual([]);
+});

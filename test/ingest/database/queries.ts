@@ -1,0 +1,96 @@
+/** Questions on pairs, each with what its answer tells of them. */
+import { parties } from "../../fixtures/elements.js";
+import { allInstrumentConfigurations, transferChoice, transferFactory, transferV1 } from "../../fixtures/requests.js";
+import { registry } from "../../fixtures/run-service.js";
+import {
+  holder,
+  idsOf,
+  instrument,
+  numbers,
+  offsetAt,
+  type Pairs,
+  PAIRS,
+  rightOf,
+  supplyOf,
+  type Tag,
+  tagOf,
+} from "./pairs.js";
+import type { Random } from "./random.js";
+import { type Answer, ask } from "./services.js";
+
+/** What an answer has shown of the ledger. */
+export interface Shown extends Answer {
+  /** The tags of all pairs, where it tells all of them. */
+  readonly tags?: readonly Tag[];
+  /** What is wrong with it; nothing where there could be such an answer. */
+  readonly wrong?: string;
+}
+
+interface Disclosing {
+  readonly disclosedContracts: readonly { readonly contractId: string }[];
+}
+
+const metadata = `${registry()}/metadata/v1/instruments?pageSize=100`;
+
+/** The factory of a transfer discloses the configuration of an instrument and the credential of its sender. */
+export async function askFactory(url: string, pair: number): Promise<Shown> {
+  const transfer = { instrumentId: { admin: parties.registrar, id: instrument(pair) } };
+  const answer = await ask(url + transferFactory(), transferV1(holder(pair), "bob", transfer));
+  if (answer.status !== 200) return answer;
+  const { disclosedContracts } = answer.body.choiceContext as unknown as Disclosing;
+  const ids = disclosedContracts.map(({ contractId }) => contractId);
+  const of = (prefix: string) => ids.filter((id) => id.startsWith(prefix)).map(tagOf);
+  const [configurations, credentials] = [of(`configuration-${pair}-`), of(`credential-${pair}-`)];
+  const isWhole = configurations.length === 1 && credentials.length === 1 && configurations[0] === credentials[0];
+  return isWhole ? answer : { ...answer, wrong: `the factory of pair ${pair} discloses ${ids.join(", ")}` };
+}
+
+/** To accept an offer takes all contracts of a pair but one, and the one that stands alone. */
+export async function askAccept(url: string, pair: number, tag: Tag): Promise<Shown> {
+  const ids = idsOf(pair, tag);
+  const answer = await ask(url + transferChoice("v2", "accept")(ids.offer), { meta: {} });
+  if (answer.status !== 200) return answer;
+  const { disclosedContracts } = answer.body as unknown as Disclosing;
+  const disclosed = disclosedContracts.map(({ contractId }) => contractId);
+  const others = disclosed.filter((id) => !["rule", "reward"].includes(id) && !id.startsWith(rightOf("" as Tag)));
+  const expected = [ids.configuration, ids.credential, ids.locked];
+  const isWhole = others.toSorted().join() === expected.toSorted().join() && disclosed.length === 6;
+  return isWhole ? answer : { ...answer, wrong: `accepting ${ids.offer} discloses ${disclosed.join(", ")}` };
+}
+
+/** All configurations, of one state. */
+export async function askConfigurations(url: string, pairs: Pairs): Promise<Shown> {
+  const answer = await ask(url + allInstrumentConfigurations);
+  if (answer.status !== 200) return answer;
+  const { instrumentConfigurations } = answer.body as unknown as {
+    readonly instrumentConfigurations: readonly { readonly contract: { readonly contractId: string } }[];
+  };
+  const ids = instrumentConfigurations.map(({ contract }) => contract.contractId).toSorted();
+  const tags = ids.map(tagOf);
+  const isKnown = ids.length === PAIRS && pairs.having(tags).length > 0;
+  return isKnown ? { ...answer, tags } : { ...answer, wrong: `there never were ${ids.join(", ")} at once` };
+}
+
+/** All supplies, and the time of the state that they are of. */
+export async function askSupplies(url: string, pairs: Pairs): Promise<Shown> {
+  const answer = await ask(url + metadata);
+  if (answer.status !== 200) return answer;
+  const { instruments } = answer.body as unknown as {
+    readonly instruments: readonly { readonly totalSupply: string; readonly totalSupplyAsOf: string }[];
+  };
+  const told = instruments.map(({ totalSupply }) => Number(totalSupply)).join();
+  const offset = offsetAt(instruments[0]?.totalSupplyAsOf ?? "");
+  // A snapshot is of the time at which it was taken, which says nothing of its offset.
+  if (offset === undefined) return answer;
+  const states = pairs.at(offset);
+  const state = states.find(({ tags }) => numbers.map((pair) => supplyOf(tags[pair] ?? "0.0")).join() === told);
+  if (state !== undefined) return { ...answer, tags: state.tags };
+  return { ...answer, wrong: `supplies at offset ${offset} never were ${told}` };
+}
+
+/** One question of any sort but for an offer, which has to be known. */
+export function askAny(url: string, pairs: Pairs, random: Random): Promise<Shown> {
+  const sort = random.below(4);
+  if (sort < 2) return askFactory(url, random.below(PAIRS));
+  return sort === 2 ? askConfigurations(url, pairs) : askSupplies(url, pairs);
+}

@@ -1,0 +1,128 @@
+/** Who asks a replica for a contract that is on the ledger finds it, though the mirror has not heard of it yet. */
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { type App, startApp } from "../../../src/app/app.js";
+import type { Config } from "../../../src/config/config.js";
+import { parties } from "../../fixtures/elements.js";
+import { reject } from "../../fixtures/requests.js";
+import { freshDatabase } from "../../fixtures/postgres.js";
+import { quiet } from "../../fixtures/run-service.js";
+import { until } from "../../fixtures/wait.js";
+import { Participant } from "../../../scripted-participant/participant.js";
+import { idsOf, Pairs, type Tag } from "./pairs.js";
+import { askConfigurations } from "./queries.js";
+import { type Answer, ask, becomesReady } from "./services.js";
+
+const READ_WAIT_MS = 1_000;
+/** What asking the mirror may take besides, and what a machine that is busy may add. */
+const BOUND_MS = READ_WAIT_MS + 500 + 1_000;
+
+interface Scene {
+  readonly pairs: Pairs;
+  readonly participant: Participant;
+  readonly mirror: App;
+  readonly url: string;
+  readonly otherUrl: string;
+}
+
+/** A mirror and two replicas. */
+async function scene(): Promise<Scene> {
+  const pairs = new Pairs(10);
+  const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
+  onTestFinished(() => participant.stop());
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  const config: Config = {
+    ...quiet(),
+    databaseUrl: new URL(database.url),
+    ledgerUrl: new URL(participant.url),
+    ledgerParties: [parties.operator],
+    readWaitMs: READ_WAIT_MS,
+    graceSeconds: 2,
+  };
+  const mirror = await startApp(config, Date.now, { mirrors: true, answers: false });
+  let isClosed = false;
+  const close = async () => {
+    if (!isClosed) await mirror.close();
+    isClosed = true;
+  };
+  onTestFinished(close);
+  const [one, other] = [await replica(config), await replica(config)];
+  await until("the updates are followed", () => participant.streams === 1);
+  await becomesReady(one);
+  await becomesReady(other);
+  return { pairs, participant, mirror: { ...mirror, close }, url: one, otherUrl: other };
+}
+
+async function replica(config: Config): Promise<string> {
+  const app = await startApp(config, Date.now, { mirrors: false, answers: true });
+  onTestFinished(() => app.close());
+  return app.url;
+}
+
+const offer = (url: string, pair: number, tag: Tag = "0.0"): Promise<Answer> =>
+  ask(url + reject(idsOf(pair, tag).offer), "POST");
+
+test("a contract that was committed before the request is found, though it comes late to the mirror", async () => {
+  const { pairs, participant, url, otherUrl } = await scene();
+  for (let turn = 0; turn < 10; turn++) {
+    participant.faults.delay(200, { streams: "open", path: "/v2/updates" });
+    const { tags } = pairs.replace(turn % 3);
+    const answers = await Promise.all([url, otherUrl, url].map((one) => offer(one, turn % 3, tags[turn % 3])));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    // It was not there before, so it was waited for.
+    expect(Math.max(...answers.map(({ took }) => took))).toBeGreaterThan(100);
+  }
+});
+
+test("a contract that nobody knows is 404 when the mirror has caught up, for many who ask at once as for one", async () => {
+  const { pairs, url } = await scene();
+  const alone = await offer(url, 0);
+  expect([alone.status, alone.took < BOUND_MS]).toEqual([404, true]);
+  const many = await Promise.all(Array.from({ length: 50 }, (_, turn) => offer(url, turn)));
+  expect(new Set(many.map(({ status }) => status))).toEqual(new Set([404]));
+  expect(Math.max(...many.map(({ took }) => took))).toBeLessThan(BOUND_MS);
+  // The ledger may move on meanwhile, without what is asked for.
+  pairs.replace(1);
+  expect((await offer(url, 0)).status).toBe(404);
+});
+
+test("while the ledger does not answer, an unknown contract is 404 within the wait", async () => {
+  const { participant, url } = await scene();
+  participant.faults.slowLedgerEnd(3_000, { times: 20 });
+  const { status, took } = await offer(url, 0);
+  expect(status).toBe(404);
+  expect(took).toBeLessThan(BOUND_MS);
+});
+
+test("without a mirror, what is not known is 404 within the wait, also for who comes while another waits", async () => {
+  const { pairs, mirror, url } = await scene();
+  await mirror.close();
+  const { tags } = pairs.replace(0);
+  const first = offer(url, 0, tags[0]);
+  await delay(100);
+  const second = offer(url, 5);
+  await delay(100);
+  const third = offer(url, 4);
+  for (const { status, took } of await Promise.all([first, second, third])) {
+    expect([404, 503]).toContain(status);
+    expect(took).toBeGreaterThan(READ_WAIT_MS / 2);
+    expect(took).toBeLessThan(BOUND_MS);
+  }
+  // What is known goes on being answered.
+  expect((await askConfigurations(url, pairs)).status).toBe(200);
+});
+
+test("a contract that is archived is 404 at once", async () => {
+  const { pairs, participant, url, otherUrl } = await scene();
+  const [before = "0.0"] = pairs.now.tags;
+  expect((await offer(url, 0, before)).status).toBe(200);
+  const { tags } = pairs.replace(0);
+  for (const one of [url, otherUrl]) expect((await offer(one, 0, tags[0])).status).toBe(200);
+  participant.faults.slowLedgerEnd(3_000, { times: 100 });
+  for (const one of [url, otherUrl, url]) {
+    const { status, took } = await offer(one, 0, before);
+    expect(status).toBe(404);
+    expect(took).toBeLessThan(READ_WAIT_MS / 2);
+  }
+});

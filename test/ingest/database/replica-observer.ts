@@ -1,0 +1,155 @@
+/** A replica that is read all the time, and compared with what the ledger was. */
+import { setTimeout as delay } from "node:timers/promises";
+import { instrumentConfiguration } from "../../../src/registry/utility/templates/instruments.js";
+import { templates } from "../../../src/registry/utility/templates/index.js";
+import { transferOffer } from "../../../src/registry/utility/templates/instructions.js";
+import { indexKeys } from "../../../src/registry/utility/templates/index-keys.js";
+import { credential } from "../../../src/registry/utility/templates/parties.js";
+import { featuredAppRight } from "../../../src/registry/utility/templates/services.js";
+import { contentId } from "../../../src/store/postgres/content-id.js";
+import { Database } from "../../../src/store/postgres/database.js";
+import { ReplicaSync } from "../../../src/store/postgres/read/replica-sync.js";
+import { Replica } from "../../../src/store/postgres/read/replica.js";
+import type { Contract } from "../../../src/domain/contract.js";
+import type { Template } from "../../../src/domain/template.js";
+import { NotReady, type View } from "../../../src/store/port.js";
+import { parties } from "../../fixtures/elements.js";
+import type { ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import { holder, idsOf, instrument, numbers, type Pairs, rightOf, type State, supplyOf } from "./pairs.js";
+
+const { registrar, issuer } = parties;
+const listed: readonly Template[] = [instrumentConfiguration, credential, transferOffer, featuredAppRight];
+/** The smallest unit of an amount. */
+const UNIT = 10n ** 10n;
+
+const clock = (): number => performance.now();
+
+export class Watcher {
+  /** Readings of what never was, in words. */
+  readonly wrong: string[] = [];
+  readings = 0;
+  /** How often the offset went back. */
+  returns = 0;
+  offset = 0;
+  readonly #pairs: Pairs;
+  readonly #database: Database;
+  readonly #replica: Replica;
+  readonly #end = new AbortController();
+  readonly #running: Promise<unknown>;
+
+  constructor(url: string, pairs: Pairs, cacheBytes: number) {
+    const { signal } = this.#end;
+    this.#pairs = pairs;
+    this.#database = new Database(url, 4);
+    this.#replica = new Replica(this.#database, {
+      kinds: templates,
+      contents: contentId(templates, true),
+      cacheBytes,
+      clock,
+    });
+    const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
+    const parts = { database: this.#database, replica: this.#replica, pause, signal };
+    this.#running = new ReplicaSync({ ...parts, lost: () => undefined, back: () => undefined }).run();
+  }
+
+  /** Reads again and again, until the signal is aborted. */
+  async keepLooking(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#look();
+      } catch (error) {
+        if (!(error instanceof NotReady)) throw error;
+      }
+      await delay(3);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { offset, ...seen } = await this.#replica.read(reading);
+    this.readings++;
+    if (offset < this.offset) this.returns++;
+    this.offset = offset;
+    const states = this.#pairs.at(offset).map((state) => JSON.stringify(expected(state)));
+    const text = JSON.stringify(seen);
+    if (!states.includes(text)) this.wrong.push(`at ${offset} ${text} in place of ${states.join(" or ")}`);
+  }
+
+  /** All contracts that are kept, as the ledger's truth would have them. */
+  async contents(): Promise<unknown> {
+    return this.#replica.read((view) => byId(templates.flatMap((template) => view.all(template)).map(told)));
+  }
+
+  /** What is found under every key, and what there is of each kind and package. */
+  async lists(): Promise<unknown> {
+    return this.#replica.read((view) => ({
+      ...reading(view),
+      census: view.templateCounts().reduce((sum, { count }) => sum + count, 0),
+    }));
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#running;
+    await this.#database.close();
+  }
+}
+
+function reading(view: View) {
+  const configurations = numbers.map((pair) => indexKeys.instrument(registrar, instrument(pair)));
+  const credentials = numbers.map((pair) => indexKeys.credential(holder(pair), issuer));
+  view.prefetch(() => [
+    ...configurations.map((key) => ({ template: instrumentConfiguration, indexKey: key })),
+    ...credentials.map((key) => ({ template: credential, indexKey: key })),
+  ]);
+  return {
+    offset: view.offset,
+    configurations: configurations.map((key) => ids(view.byKey(instrumentConfiguration, key))),
+    credentials: credentials.map((key) => ids(view.byKey(credential, key))),
+    listed: ids(view.byKey(instrumentConfiguration, indexKeys.instruments(registrar))),
+    all: listed.map((template) => ids(view.all<unknown>(template))),
+    sums: view.sums(numbers.map((pair) => indexKeys.supply(registrar, instrument(pair)))).map(String),
+  };
+}
+
+/** The same, by the model. */
+export function expected({ tags, single }: Pick<State, "tags" | "single">): object {
+  const of = (what: keyof ReturnType<typeof idsOf>) => tags.map((tag, pair) => idsOf(pair, tag)[what]);
+  const configurations = of("configuration");
+  return {
+    configurations: configurations.map((id) => [id]),
+    credentials: of("credential").map((id) => [id]),
+    listed: configurations.toSorted(),
+    all: [configurations, of("credential"), of("offer"), [rightOf(single)]].map((all) => all.toSorted()),
+    sums: tags.map((tag) => String(BigInt(supplyOf(tag)) * UNIT)),
+  };
+}
+
+/** What a database has to hold of a ledger. */
+export const truthOf = ({ truth }: ScriptedLedger): unknown[] =>
+  byId(
+    [...truth.values()]
+      .filter(({ contractId }) => !contractId.startsWith("holding-"))
+      .map((one) => [
+        one.contractId,
+        one.templateId,
+        one.payload,
+        one.createdEventBlob,
+        one.createdAt,
+        one.synchronizerId,
+        one.reassignmentCounter,
+      ]),
+  );
+
+const told = (one: Contract): readonly unknown[] => [
+  one.contractId,
+  one.templateId,
+  JSON.parse(one.payload),
+  one.createdEventBlob,
+  one.createdAt,
+  one.synchronizerId,
+  one.reassignmentCounter,
+];
+
+const ids = (contracts: readonly Contract[]): string[] => contracts.map(({ contractId }) => contractId).toSorted();
+
+const byId = (all: (readonly unknown[])[]): unknown[] => all.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1));

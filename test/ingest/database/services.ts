@@ -1,0 +1,90 @@
+/** The service as processes of their own, and questions to them over HTTP. */
+import { tmpdir } from "node:os";
+import { onTestFinished } from "vitest";
+import type { JsonObject } from "../../../src/domain/json.js";
+import { parties } from "../../fixtures/elements.js";
+import { main, Program } from "../../fixtures/program.js";
+import { until } from "../../fixtures/wait.js";
+
+export interface Settings {
+  readonly databaseUrl: string;
+  readonly ledgerUrl?: string;
+  /** Further variables, by their names without `OFFLEDGER_`. */
+  readonly more?: Readonly<Record<string, string | number>>;
+}
+
+/** Starts a command, and does not wait for it. */
+export function command(name: string, { databaseUrl, ledgerUrl, more = {} }: Settings): Program {
+  const ledger = ledgerUrl === undefined ? {} : { LEDGER_URL: ledgerUrl, LEDGER_PARTIES: parties.operator };
+  const values = { DATABASE_URL: databaseUrl, PORT: 0, TOTAL_SUPPLY: "true", ...ledger, ...more };
+  const env = Object.entries(values).map(([variable, value]) => [`OFFLEDGER_${variable}`, String(value)]);
+  return new Program(process.execPath, [main, name], { cwd: tmpdir(), env: Object.fromEntries(env) });
+}
+
+/** Where a command answers, as soon as it listens. */
+export async function listening(program: Program): Promise<string> {
+  const [, url = ""] = await program.printed(/listens at (http:\S+)/);
+  return url;
+}
+
+/** Waits until a program has logged something, so many times. */
+export async function logs(program: Program, words: string, times = 1): Promise<void> {
+  await until(`${words} is logged`, () => program.err.split(words).length > times, 30_000).catch((error: unknown) => {
+    throw new Error(`${String(error)}\n${program.out}${program.err}`, { cause: error });
+  });
+}
+
+/** What a mirror logs when it has the lease. */
+export const WRITES = "this process writes the database now";
+
+export interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+  /** When it was asked for and when it was there, by `performance.now()`. */
+  readonly asked: number;
+  readonly took: number;
+}
+
+/** A question without a body is a GET, unless it says otherwise. */
+export async function ask(url: string, body?: JsonObject | "POST"): Promise<Answer> {
+  const asked = performance.now();
+  const posted =
+    body === "POST" || body === undefined
+      ? { method: body ?? "GET" }
+      : { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  const response = await fetch(url, posted);
+  const text = await response.text();
+  return { status: response.status, body: JSON.parse(text) as JsonObject, asked, took: performance.now() - asked };
+}
+
+/** Work that goes on beside a test. */
+export interface Background {
+  /** Has it end, and waits until it has. Throws what it threw. */
+  end(): Promise<void>;
+}
+
+/** Begins work that ends with its signal, or with the test at the latest. To be begun behind all that it uses. */
+export function inBackground(...works: readonly ((signal: AbortSignal) => Promise<void>)[]): Background {
+  const stop = new AbortController();
+  const running = works.map((work) => work(stop.signal));
+  const settled = Promise.allSettled(running);
+  onTestFinished(async () => {
+    stop.abort();
+    await settled;
+  });
+  return {
+    async end() {
+      stop.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Why a service is not ready; undefined where it is. */
+export async function unreadiness(url: string): Promise<string | undefined> {
+  const { status, body } = await ask(`${url}/readyz`);
+  return status === 200 ? undefined : (body.error as string);
+}
+
+export const becomesReady = (url: string): Promise<void> =>
+  until("the service is ready", async () => (await unreadiness(url)) === undefined, 20_000);

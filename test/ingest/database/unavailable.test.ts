@@ -1,0 +1,170 @@
+/** The database goes and comes back: what is known is answered for a while, nothing wrong is, and all goes on by itself. */
+import { setTimeout as delay } from "node:timers/promises";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type OwnServer, ownServer } from "../../fixtures/postgres.js";
+import type { Program } from "../../fixtures/program.js";
+import { reject } from "../../fixtures/requests.js";
+import { until } from "../../fixtures/wait.js";
+import { Participant } from "../../../scripted-participant/participant.js";
+import { Pairs, PAIRS } from "./pairs.js";
+import { askAccept, askConfigurations, askFactory, type Shown } from "./queries.js";
+import { Random } from "./random.js";
+import { ask, becomesReady, command, inBackground, listening, logs, unreadiness, WRITES } from "./services.js";
+import { expected, truthOf, Watcher } from "./replica-observer.js";
+
+/** The limits on the age of answers, in seconds, and what may come on top: each step on the way looks once a second. */
+const UNREADY = 4;
+const STALE = 7;
+const LATE_MS = 3_000;
+/** How soon all is well again. */
+const RECOVERY_MS = 12_000;
+/** The pair that does not change, and is asked for all the time: it is known. */
+const KNOWN = 0;
+
+let server: OwnServer;
+/** A new database on it. */
+async function database(name: string): Promise<string> {
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  const url = new URL(server.url);
+  url.pathname = name;
+  return url.href;
+}
+beforeAll(async () => {
+  server = await ownServer();
+});
+afterAll(() => server.remove());
+
+describe.each(["fast", "immediate"] as const)("a database that stops (%s) and starts again", (mode) => {
+  test("is waited for, and nothing is wrong meanwhile", { timeout: 90_000 }, async () => {
+    const pairs = new Pairs(50);
+    const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
+    onTestFinished(() => participant.stop());
+    const more = { UNREADY_SECONDS: UNREADY, STALE_SECONDS: STALE };
+    const databaseUrl = await database(`away_${mode}`);
+    const settings = { databaseUrl, ledgerUrl: participant.url, more };
+    const mirror = command("mirror", settings);
+    const mirrorUrl = await listening(mirror);
+    const api = command("api", settings);
+    const url = await listening(api);
+    await becomesReady(url);
+    await becomesReady(mirrorUrl);
+
+    const caller = new Caller(url, pairs);
+    const background = inBackground(
+      (signal) => keepChangingOthers(pairs, signal),
+      (signal) => caller.run(signal),
+    );
+    await until("all is known", () => caller.answers > 50);
+    expect(caller.wrong).toEqual([]);
+
+    const stopped = performance.now();
+    await server.stop(mode);
+    await until("it is not ready", async () => (await unreadiness(url)) !== undefined, 3_000);
+    expect(await unreadiness(url)).toBe("not ready: the database cannot be reached");
+    await until("the mirror is not ready", async () => (await unreadiness(mirrorUrl)) !== undefined, 3_000);
+    expect(await unreadiness(mirrorUrl)).toBe("not ready: the database cannot be written");
+    expect((await askFactory(url, KNOWN)).status).toBe(200);
+    // What is not known cannot be told from what is not there.
+    for (const offer of ["offer-5-9999.0", "nowhere"]) {
+      const unknown = await ask(url + reject(offer), "POST");
+      expect([unknown.status, Object.keys(unknown.body)]).toEqual([503, ["error"]]);
+      expect(unknown.took).toBeLessThan(1_000);
+    }
+    await until("what is known is too old", async () => (await askFactory(url, KNOWN)).status === 503, 20_000);
+    const refused = performance.now() - stopped;
+    expect((await askFactory(url, KNOWN)).body.error).toMatch(/^the ledger has not been reached for \d+ s; answers/);
+    for (const one of [url, mirrorUrl]) expect((await ask(`${one}/livez`)).status).toBe(200);
+
+    const started = performance.now();
+    await server.start();
+    await until("what is known is answered", async () => (await askFactory(url, KNOWN)).status === 200, RECOVERY_MS);
+    const answered = performance.now() - started;
+    await Promise.all([url, mirrorUrl].map(becomesReady));
+    await background.end();
+    const state = pairs.replace(1, 2);
+    const shown = () => askConfigurations(url, pairs);
+    await until("the mirror goes on", async () => (await shown()).tags?.join() === state.tags.join(), RECOVERY_MS);
+    console.log(
+      `${mode}: known answers until ${refused.toFixed(0)} ms behind the stop, again ${answered.toFixed(0)} ms behind the ` +
+        `start, all ${(performance.now() - started).toFixed(0)} ms; ${JSON.stringify(caller.statuses)}`,
+    );
+
+    expect(caller.wrong).toEqual([]);
+    // No sooner than they have to, and not long after.
+    expect(refused).toBeGreaterThan(STALE * 1000 - LATE_MS);
+    expect(refused).toBeLessThan(STALE * 1000 + LATE_MS);
+    const watcher = new Watcher(databaseUrl, pairs, 1);
+    onTestFinished(() => watcher.close());
+    await until("the watcher is there", async () => JSON.stringify(await watcher.lists().catch(String)).includes("{"));
+    expect(await watcher.contents()).toEqual(truthOf(pairs.ledger));
+    expect(await watcher.lists()).toMatchObject(expected(state));
+    expect(mirror.err.split("a snapshot of the ledger has been taken")).toHaveLength(2);
+    for (const program of [mirror, api]) expectNoSecrets(program, caller.bodies);
+    await logs(mirror, WRITES, 2);
+    for (const program of [mirror, api]) program.stop();
+    for (const program of [mirror, api]) expect((await program.ended()).code).toBe(0);
+  });
+});
+
+/** Changes the ledger, but nothing of the pair that has to be known; many updates at once, so that the mirror has transactions. */
+async function keepChangingOthers(pairs: Pairs, signal: AbortSignal): Promise<void> {
+  const random = new Random(3);
+  while (!signal.aborted) {
+    for (let burst = 0; burst < 6; burst++) pairs.replace(1 + random.below(PAIRS - 1));
+    await delay(100);
+  }
+}
+
+/** What is nobody's business: the password, statements and tables, and where in the program something happened. */
+function expectNoSecrets({ out, err }: Program, bodies: ReadonlySet<string>): void {
+  const { password, username } = new URL(server.url);
+  expect(password).toMatch(/^[\da-f]{32}$/);
+  const text = [out, err, ...bodies].join("\n");
+  expect(text).not.toContain(password);
+  expect(text).not.toContain(username);
+  expect(text).not.toMatch(/SELECT|INSERT|UPDATE |DELETE|offledger\.(state|contracts)|generation = /);
+  expect(text).not.toMatch(/\bat .*:\d+:\d+|node_modules|\.js\b/);
+}
+
+/** Asks for what is known, and for what may be. */
+class Caller {
+  readonly wrong: string[] = [];
+  readonly statuses: Record<string, number> = {};
+  /** Of what was refused. */
+  readonly bodies = new Set<string>();
+  answers = 0;
+  readonly #url: string;
+  readonly #pairs: Pairs;
+
+  constructor(url: string, pairs: Pairs) {
+    this.#url = url;
+    this.#pairs = pairs;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    for (let turn = 0; !signal.aborted; turn++) {
+      this.#note("known", await askFactory(this.#url, KNOWN), [200, 503]);
+      this.#note("listed", await askConfigurations(this.#url, this.#pairs), [200, 503]);
+      // It is there, and nobody has asked for it yet.
+      const pair = 1 + (turn % (PAIRS - 1));
+      const tag = this.#pairs.now.tags[pair] ?? "0.0";
+      const offered = await askAccept(this.#url, pair, tag);
+      const isThere = this.#pairs.now.tags[pair] === tag;
+      this.#note("offered", offered, isThere ? [200, 503] : [200, 404, 503]);
+      await delay(10);
+    }
+  }
+
+  #note(what: string, { status, body, wrong }: Shown, allowed: readonly number[]): void {
+    this.answers++;
+    const name = `${what} ${status}`;
+    this.statuses[name] = (this.statuses[name] ?? 0) + 1;
+    if (status !== 200) this.bodies.add(JSON.stringify(body));
+    if (wrong !== undefined) this.wrong.push(wrong);
+    if (!allowed.includes(status)) this.wrong.push(`${name} ${JSON.stringify(body)}`);
+  }
+}

@@ -1,0 +1,370 @@
+/** Real files that change under a real watch. */
+import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { Decoder } from "../../../src/ledger/decode.js";
+import { SnapshotError, SnapshotFile } from "../../../src/ingest/file/snapshot-file.js";
+import { templates } from "../../../src/registry/utility/templates/index.js";
+import { allocationFactory } from "../../../src/registry/utility/templates/services.js";
+import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import type { Contract } from "../../../src/domain/contract.js";
+import { NotReady, type StoreWriter } from "../../../src/store/port.js";
+import { element, payload } from "../../fixtures/elements.js";
+import { gate, until, within } from "../../fixtures/wait.js";
+
+const POLL_MS = 20;
+/** Long enough for any look at the file to be over. */
+const BOUND_MS = 5_000;
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "offledger-snapshot-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const at = (name: string): string => join(folder, name);
+const content = (...ids: readonly string[]): string =>
+  ids.map((id) => `${JSON.stringify(element("AllocationFactory", id, payload.service()))}\n`).join("");
+
+const thirtyOf = (version: number): string =>
+  content(...Array.from({ length: 30 }, (_, index) => `${version}-${index}`));
+
+interface Watched {
+  readonly file: SnapshotFile;
+  readonly store: MemoryStore;
+  /** Ids that were swapped in, one list for each time. */
+  readonly swapped: string[][];
+  readonly rejected: string[];
+}
+
+/** A file that is not started yet, with a store of its own, or one behind another writer. */
+function watching(path: string, behind?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
+  const store = new MemoryStore();
+  const file = new SnapshotFile(path, new Decoder(templates), behind?.(store) ?? store);
+  onTestFinished(() => file.close());
+  return { file, store, swapped: [], rejected: [] };
+}
+
+const start = ({ file, swapped, rejected }: Watched) =>
+  file.start(POLL_MS, {
+    onReplaced: ({ contracts }) => swapped.push(contracts.map(({ contractId }) => contractId)),
+    onRejected: (reason) => rejected.push(reason),
+  });
+
+async function started(path: string): Promise<Watched> {
+  const watched = watching(path);
+  await start(watched);
+  return watched;
+}
+
+const idsIn = async ({ store }: Watched): Promise<string[]> =>
+  store.read((view) => view.all(allocationFactory).map(({ contractId }) => contractId));
+
+const serves = async (watched: Watched, ...ids: readonly string[]): Promise<boolean> =>
+  JSON.stringify(await idsIn(watched)) === JSON.stringify(ids);
+
+const untilServes = (watched: Watched, ...ids: readonly string[]): Promise<void> =>
+  until(`${ids.join(", ")} are served`, () => serves(watched, ...ids), BOUND_MS);
+
+const untilRejected = (watched: Watched, count: number): Promise<void> =>
+  until(`${count} changes have been rejected`, () => watched.rejected.length >= count, BOUND_MS);
+
+describe("at the start", () => {
+  test("the file is in the store when start ends, and is told", async () => {
+    await writeFile(at("file"), content("a", "b"));
+    const watched = watching(at("file"));
+    const snapshot = await start(watched);
+    expect(await idsIn(watched)).toEqual(["a", "b"]);
+    expect(snapshot.contracts.map(({ contractId }) => contractId)).toEqual(["a", "b"]);
+    expect(snapshot).toMatchObject({ offset: 10, ignored: 0, problems: [] });
+    expect(watched.swapped).toEqual([]);
+  });
+
+  test("an array is as good as lines", async () => {
+    await writeFile(at("file"), JSON.stringify([element("AllocationFactory", "a", payload.service())], undefined, 2));
+    expect(await idsIn(await started(at("file")))).toEqual(["a"]);
+  });
+
+  test("a file that is not there is told by its path and the system's code", async () => {
+    const watched = watching(at("nothing"));
+    await expect(start(watched)).rejects.toThrow(new SnapshotError(`${at("nothing")} cannot be read (ENOENT)`));
+    await expect(idsIn(watched)).rejects.toThrow(NotReady);
+  });
+
+  test("a folder is told as well", async () => {
+    await expect(start(watching(folder))).rejects.toThrow(new SnapshotError(`${folder} cannot be read (EISDIR)`));
+  });
+
+  test("a broken file is told by path, line and reason, each problem, and the store has nothing of it", async () => {
+    await writeFile(at("file"), `${content("a")}5\n${content("b")}{}\n`);
+    const watched = watching(at("file"));
+    const reasons = [
+      `${at("file")}:2: the element has to be an object, and is not one`,
+      `${at("file")}:4: contractEntry has to be an object, and is missing`,
+    ];
+    await expect(start(watched)).rejects.toThrow(new SnapshotError(reasons.join("\n")));
+    await expect(idsIn(watched)).rejects.toThrow(NotReady);
+  });
+
+  test("a file that could not be served is not watched either", async () => {
+    await writeFile(at("file"), "broken\n");
+    const watched = watching(at("file"));
+    await expect(start(watched)).rejects.toThrow(SnapshotError);
+    await seenByAnother(at("file"), "b");
+    await seenByAnother(at("file"), "c");
+    await expect(idsIn(watched)).rejects.toThrow(NotReady);
+  });
+});
+
+describe("a changed file", () => {
+  test("is swapped in whole, and told", async () => {
+    await writeFile(at("file"), content("a", "b"));
+    const watched = await started(at("file"));
+    await writeFile(at("file"), content("b", "c", "d"));
+    await untilServes(watched, "b", "c", "d");
+    await until("it has been told", () => watched.swapped.at(-1)?.join() === "b,c,d", BOUND_MS);
+    expect(watched.rejected).toEqual([]);
+  });
+
+  test("is swapped in again and again", async () => {
+    await writeFile(at("file"), content("start"));
+    const watched = await started(at("file"));
+    for (const id of ["first", "second-one", "third"]) {
+      await writeFile(at("file"), content(id));
+      await untilServes(watched, id);
+    }
+    expect(watched.rejected).toEqual([]);
+  });
+
+  test("that is broken is rejected with line and reason, and the old one goes on being served", async () => {
+    await writeFile(at("file"), content("a"));
+    const watched = await started(at("file"));
+    await replace(at("file"), `${content("b")}\n{"half": \n`);
+    await untilRejected(watched, 1);
+    expect(watched.rejected[0]).toMatch(/^.*file:3: not JSON: .*$/);
+    expect(watched.rejected[0]?.startsWith(`${at("file")}:3: `)).toBe(true);
+    expect(await idsIn(watched)).toEqual(["a"]);
+    expect(watched.swapped).toEqual([]);
+
+    await replace(at("file"), content("a", "b"));
+    await untilServes(watched, "a", "b");
+    expect(watched.rejected).toHaveLength(1);
+  });
+
+  test("that holds a contract twice is rejected", async () => {
+    await writeFile(at("file"), content("a"));
+    const watched = await started(at("file"));
+    await replace(at("file"), content("b", "c", "b"));
+    await untilRejected(watched, 1);
+    expect(watched.rejected).toEqual([`${at("file")}:3: contract b stands on line 1 already`]);
+    expect(await idsIn(watched)).toEqual(["a"]);
+  });
+
+  test("may be another that was renamed over it", async () => {
+    await writeFile(at("file"), content("a"));
+    const watched = await started(at("file"));
+    for (const id of ["b", "c"]) {
+      await replace(at("file"), content(id));
+      await untilServes(watched, id);
+    }
+    expect(watched.swapped).toEqual([["b"], ["c"]]);
+    expect(watched.rejected).toEqual([]);
+  });
+
+  test("may be another that a symbolic link now points to", async () => {
+    await writeFile(at("one"), content("a"));
+    await writeFile(at("two"), content("b"));
+    await symlink(at("one"), at("link"));
+    const watched = await started(at("link"));
+    expect(await idsIn(watched)).toEqual(["a"]);
+    await symlink(at("two"), at("next"));
+    await rename(at("next"), at("link"));
+    await untilServes(watched, "b");
+    await writeFile(at("two"), content("b", "c"));
+    await untilServes(watched, "b", "c");
+    expect(watched.rejected).toEqual([]);
+  });
+
+  test("may be in another folder that a symbolic link now points to, as a mounted ConfigMap does it", async () => {
+    for (const [name, id] of [
+      ["version-1", "a"],
+      ["version-2", "b"],
+    ] as const) {
+      await mkdir(at(name));
+      await writeFile(join(at(name), "registry.ndjson"), content(id));
+    }
+    await symlink("version-1", at("..data"));
+    await symlink(join("..data", "registry.ndjson"), at("registry.ndjson"));
+    const watched = await started(at("registry.ndjson"));
+    expect(await idsIn(watched)).toEqual(["a"]);
+    await symlink("version-2", at("..next"));
+    await rename(at("..next"), at("..data"));
+    await rm(at("version-1"), { recursive: true });
+    await untilServes(watched, "b");
+    expect(watched.rejected).toEqual([]);
+  });
+
+  test("that is deleted is rejected, the old one goes on being served, and it may come back", async () => {
+    await writeFile(at("file"), content("a"));
+    const watched = await started(at("file"));
+    await unlink(at("file"));
+    await untilRejected(watched, 1);
+    expect(watched.rejected).toEqual([`${at("file")} cannot be read (ENOENT)`]);
+    expect(await idsIn(watched)).toEqual(["a"]);
+    await replace(at("file"), content("b"));
+    await untilServes(watched, "b");
+  });
+
+  test("that changes many times at once ends with the last", async () => {
+    await writeFile(at("file"), content("start"));
+    const watched = await started(at("file"));
+    const last = 60;
+    for (let version = 1; version <= last; version++) {
+      const ids = Array.from({ length: version }, (_, index) => `${version}-${String(index).padStart(2, "0")}`);
+      if (version % 2 === 0) await replace(at("file"), content(...ids));
+      else await writeFile(at("file"), content(...ids));
+    }
+    const ids = Array.from({ length: last }, (_, index) => `${last}-${String(index).padStart(2, "0")}`);
+    await untilServes(watched, ...ids);
+    await replace(at("file"), content("end"));
+    await until("the end has been told", () => watched.swapped.at(-1)?.[0] === "end", BOUND_MS);
+    // Nothing older came behind the last.
+    expect(watched.swapped.at(-2)).toEqual(ids);
+  });
+
+  test("shows a reader the old contracts or the new, never both", async () => {
+    await writeFile(at("file"), thirtyOf(0));
+    const watched = await started(at("file"));
+    const progress = { isOver: false };
+    const changes = (async () => {
+      for (let index = 1; index <= 8; index++) {
+        await replace(at("file"), thirtyOf(index));
+        await until("it is served", async () => (await idsIn(watched))[0]?.startsWith(`${index}-`) === true, BOUND_MS);
+      }
+      progress.isOver = true;
+    })();
+    while (!progress.isOver) {
+      const ids = await idsIn(watched);
+      expect(new Set(ids.map((id) => id.split("-")[0])).size).toBe(1);
+      expect(ids).toHaveLength(30);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await changes;
+  });
+});
+
+/** Holds back one writing, which it counts from 0, until the gate opens. */
+function slow(held: number) {
+  const waiting = gate();
+  const begun: string[][] = [];
+  const behind = (store: MemoryStore): Pick<StoreWriter, "replace"> => ({
+    async replace(contracts: Iterable<Contract>, offset: number) {
+      const all = [...contracts];
+      begun.push(all.map(({ contractId }) => contractId));
+      if (begun.length === held + 1) await waiting.opened;
+      await store.replace(all, offset);
+    },
+  });
+  return { waiting, begun, behind };
+}
+
+describe("a slow store", () => {
+  test("gets the next change when it is done with the one before", async () => {
+    const { waiting, begun, behind } = slow(1);
+    await writeFile(at("file"), content("a"));
+    const watched = watching(at("file"), behind);
+    await start(watched);
+    await replace(at("file"), content("b"));
+    await until("the first change is being written", () => begun.length === 2);
+    await seenByAnother(at("file"), "c");
+    await seenByAnother(at("file"), "d");
+    expect(begun).toEqual([["a"], ["b"]]);
+    waiting.open();
+    await untilServes(watched, "d");
+    // All that changed meanwhile is read once.
+    expect(begun).toEqual([["a"], ["b"], ["d"]]);
+  });
+
+  test("ends with the change that came while the start was being written", async () => {
+    const { waiting, begun, behind } = slow(0);
+    await writeFile(at("file"), content("a"));
+    const watched = watching(at("file"), behind);
+    const starting = start(watched);
+    await until("the start is being written", () => begun.length === 1);
+    await seenByAnother(at("file"), "b");
+    await seenByAnother(at("file"), "c");
+    waiting.open();
+    await starting;
+    await untilServes(watched, "c");
+    expect(begun.at(-1)).toEqual(["c"]);
+  });
+
+  test("is waited for by close", async () => {
+    const { waiting, begun, behind } = slow(1);
+    await writeFile(at("file"), content("a"));
+    const watched = watching(at("file"), behind);
+    await start(watched);
+    await replace(at("file"), content("b"));
+    await until("the change is being written", () => begun.length === 2);
+    let closed = false;
+    const closing = watched.file.close().then(() => {
+      closed = true;
+    });
+    await seenByAnother(at("file"), "c");
+    expect(closed).toBe(false);
+    waiting.open();
+    await within(BOUND_MS, "closed", closing);
+    expect(await idsIn(watched)).toEqual(["b"]);
+  });
+});
+
+describe("close", () => {
+  test("stops the watch: later changes are not read", async () => {
+    await writeFile(at("file"), content("a"));
+    const watched = await started(at("file"));
+    await watched.file.close();
+    await seenByAnother(at("file"), "b");
+    await seenByAnother(at("file"), "c");
+    expect(await idsIn(watched)).toEqual(["a"]);
+    expect(watched.swapped).toEqual([]);
+    expect(watched.rejected).toEqual([]);
+  });
+
+  test("stops the watch of its own file alone", async () => {
+    await writeFile(at("file"), content("a"));
+    const [one, other] = [await started(at("file")), await started(at("file"))];
+    await one.file.close();
+    await replace(at("file"), content("b"));
+    await untilServes(other, "b");
+    expect(await idsIn(one)).toEqual(["a"]);
+  });
+
+  test("may be called again, and before a start", async () => {
+    await writeFile(at("file"), content("a"));
+    const watched = watching(at("file"));
+    await watched.file.close();
+    await start(watched);
+    await watched.file.close();
+    await watched.file.close();
+    expect(await idsIn(watched)).toEqual(["a"]);
+  });
+});
+
+/** Puts a new file in place of another in one step. */
+async function replace(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.next`, text);
+  await rename(`${path}.next`, path);
+}
+
+/**
+ * Changes a file and waits until another watch of it has served that: a watch
+ * that began earlier has been told of the change before.
+ */
+async function seenByAnother(path: string, ...ids: readonly string[]): Promise<void> {
+  await writeFile(path, content("before"));
+  const other = await started(path);
+  await replace(path, content(...ids));
+  await untilServes(other, ...ids);
+  await other.file.close();
+}

@@ -1,0 +1,194 @@
+/** A participant that is restored from a backup while the mirror takes a snapshot, or comes back from a cut. */
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
+import { payload } from "../../fixtures/elements.js";
+import { gate, until } from "../../fixtures/wait.js";
+import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
+import { Participant } from "../../../scripted-participant/participant.js";
+import { type Mirroring, mirror, operator } from "./run-mirror.js";
+
+const TAKEN = "a snapshot of the ledger has been taken";
+
+let ledger: ScriptedLedger;
+let participant: Participant;
+beforeEach(async () => {
+  ledger = new ScriptedLedger();
+  for (const id of ["a", "b", "c"]) create(id);
+  participant = await Participant.start({ ledger, checkpointMs: 20 });
+  onTestFinished(() => participant.stop());
+});
+
+function create(contractId: string): void {
+  const offer = {
+    contractId,
+    packageName: "utility-registry-app-v0",
+    templateId: "pkg:Utility.Registry.App.V0.Model.Transfer:TransferOffer",
+    payload: payload.offer("alice", "bob", "USD", "locked"),
+    createdEventBlob: Buffer.from(contractId).toString("base64"),
+    signatories: [operator],
+  };
+  ledger.transact([{ create: offer }]);
+}
+
+/** Restores the participant, and lets its new history grow past the old one. What is called twice does it once. */
+function restoring(): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    const past = ledger.end + 2;
+    ledger.restore(1);
+    while (ledger.end < past) create(`new-${ledger.end}`);
+  };
+}
+
+function mirrored(more: (of: Ledger) => Partial<Ledger>): Mirroring {
+  const mirroring = mirror(participant.url, [operator], (of) => ({
+    ledgerEnd: () => of.ledgerEnd(),
+    activeContracts: (offset) => of.activeContracts(offset),
+    updates: (after, upTo) => of.updates(after, upTo),
+    hasUpdate: (updateId) => of.hasUpdate(updateId),
+    prunedUpTo: () => of.prunedUpTo(),
+    ...more(of),
+  }));
+  onTestFinished(() => mirroring.stop());
+  return mirroring;
+}
+
+const taken = ({ logged }: Mirroring): readonly string[] => logged.filter((line) => line.includes(TAKEN));
+
+/** Waits until the store holds what the ledger does, with what is created now. */
+async function equals(mirroring: Mirroring): Promise<void> {
+  await until("the snapshot is there", () => taken(mirroring).length > 0);
+  create("last");
+  const held = async () => [...(await mirroring.held()).keys()].toSorted();
+  await until("the update is there", async () => (await held()).includes("last"));
+  expect(await held()).toEqual([...ledger.truth.keys()].toSorted());
+}
+
+/** Waits until the mirror stands at an update that it knows, and cuts its stream. */
+async function cut(mirroring: Mirroring): Promise<void> {
+  await until("the snapshot is there", () => taken(mirroring).length > 0);
+  create("d");
+  await until("the update is there", async () => (await mirroring.held()).has("d"));
+  participant.faults.cut({ streams: "open", path: "/v2/updates" });
+}
+
+describe("a participant that is restored while a snapshot is taken", () => {
+  test("behind the ledger's end is mirrored as it is", async () => {
+    const restore = restoring();
+    const mirroring = mirrored((of) => ({
+      updates(after, upTo) {
+        restore();
+        return of.updates(after, upTo);
+      },
+    }));
+    await equals(mirroring);
+    expect(taken(mirroring)).toHaveLength(1);
+  });
+
+  test("before its contracts are read is mirrored as it is, and they are not kept", async () => {
+    const restore = restoring();
+    const mirroring = mirrored((of) => ({
+      activeContracts(offset) {
+        restore();
+        return of.activeContracts(offset);
+      },
+    }));
+    await equals(mirroring);
+    expect(taken(mirroring)).toHaveLength(1);
+    expect(taken(mirroring)[0]).toContain('"offset":5');
+  });
+
+  test("behind its contracts is mirrored as it is, and they are not kept", async () => {
+    const restore = restoring();
+    const mirroring = mirrored((of) => ({
+      async *activeContracts(offset) {
+        yield* of.activeContracts(offset);
+        restore();
+      },
+    }));
+    await equals(mirroring);
+    expect(taken(mirroring)).toHaveLength(1);
+    expect(taken(mirroring)[0]).toContain('"offset":5');
+  });
+});
+
+describe("a participant that is restored while the mirror comes back from a cut", () => {
+  test("before the stream is opened is mirrored as it is", async () => {
+    const restore = restoring();
+    let opened = 0;
+    const mirroring = mirrored((of) => ({
+      updates(after, upTo) {
+        if (upTo === undefined && ++opened === 2) restore();
+        return of.updates(after, upTo);
+      },
+    }));
+    await cut(mirroring);
+    await until("another snapshot is there", () => taken(mirroring).length > 1);
+    await equals(mirroring);
+    expect(taken(mirroring)).toHaveLength(2);
+  });
+
+  test("behind the look at its history is mirrored as it is", async () => {
+    const restore = restoring();
+    const mirroring = mirrored((of) => ({
+      async hasUpdate(updateId) {
+        const has = await of.hasUpdate(updateId);
+        restore();
+        return has;
+      },
+    }));
+    await cut(mirroring);
+    await until("another snapshot is there", () => taken(mirroring).length > 1);
+    await equals(mirroring);
+    expect(taken(mirroring)).toHaveLength(2);
+  });
+});
+
+test("an update that comes while the contracts are read is applied behind them", async () => {
+  const mirroring = mirrored((of) => ({
+    async *activeContracts(offset) {
+      ledger.transact([{ archive: "a" }]);
+      create("meanwhile");
+      yield* of.activeContracts(offset);
+    },
+  }));
+  await equals(mirroring);
+  expect((await mirroring.held()).has("a")).toBe(false);
+  expect(taken(mirroring)).toHaveLength(1);
+});
+
+test("what is fetched past the stream is not applied where the stream does not answer", async () => {
+  const asked = gate();
+  const closed = gate();
+  const mirroring = mirrored((of) => ({
+    async updates(after, upTo) {
+      const stream = await of.updates(after, upTo);
+      const more = upTo === undefined ? { answers } : { close: () => (stream.close(), closed.open()) };
+      return { ...delegated(stream), ...more };
+
+      /** The participant answers while the snapshot is taken, and later not. */
+      async function answers(): Promise<boolean> {
+        if (taken(mirroring).length === 0) return stream.answers();
+        asked.open();
+        return false;
+      }
+    },
+  }));
+  await until("the snapshot is there", () => taken(mirroring).length > 0);
+  participant.faults.silence({ streams: "open", path: "/v2/updates" });
+  create("d");
+  await asked.opened;
+  await closed.opened;
+  expect([...(await mirroring.held()).keys()].toSorted()).toEqual(["a", "b", "c"]);
+});
+
+const delegated = (stream: UpdateStream): UpdateStream => ({
+  get isOver() {
+    return stream.isOver;
+  },
+  answers: () => stream.answers(),
+  close: () => stream.close(),
+  [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
+});

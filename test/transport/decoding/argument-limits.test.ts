@@ -1,0 +1,130 @@
+/** How deep and how many the choice arguments may be: as many as the settings say, by every protocol. */
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
+import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
+import { acme, alice, bob, factory } from "../../fixtures/calls/making.js";
+import { transferV1 } from "../../fixtures/calls/transfer-instruction.js";
+import { expectAlive } from "../../fixtures/plain-requests.js";
+import { type Call, protocols } from "../../fixtures/protocols.js";
+import { type Running, serveFile } from "../../fixtures/run-service.js";
+
+const DEPTH = 12;
+const KEYS = 200;
+/** Connect's GET has the request in its path, which is another limit. */
+const PATH = 65_536;
+
+let running: Running;
+beforeAll(async () => {
+  running = await serveFile(undefined, {
+    config: { maxArgumentDepth: DEPTH, maxArgumentKeys: KEYS, maxPathBytes: PATH, maxHeaderBytes: 2 * PATH },
+  });
+});
+afterAll(() => running.close());
+
+const plain = transferV1(alice, bob, "ACME-EUR");
+
+/** Asks for a transfer factory, with something more among the arguments. */
+function asking(more: JsonValue): Call {
+  const choiceArguments: JsonObject = { ...plain, more };
+  return factory(
+    TransferInstructionService.method.getTransferFactory,
+    acme,
+    "/transfer-instruction/v1/transfer-factory",
+    {
+      choiceArguments,
+    },
+  );
+}
+
+/** Lists, or objects, in one another. The arguments themselves are the first. */
+function nested(depth: number, of: "lists" | "objects"): JsonValue {
+  let value: JsonValue = of === "lists" ? [] : {};
+  for (let at = 2; at < depth; at++) value = of === "lists" ? [value] : { a: value };
+  return value;
+}
+
+/** Every key and every element once, as JSON.stringify goes through them; the whole of it is neither. */
+function keysOf(value: JsonValue): number {
+  let seen = -1;
+  JSON.stringify(value, (_key, one: unknown) => {
+    seen++;
+    return one;
+  });
+  return seen;
+}
+
+const times = (count: number, value: JsonValue): JsonValue[] => Array.from({ length: count }, () => value);
+
+/** Values with so many keys and elements. */
+const filled: Readonly<Record<string, (count: number) => JsonValue>> = {
+  elements: (count) => times(count, 1),
+  keys: (count) => Object.fromEntries(times(count, 1).map((one, at) => [`k${at}`, one])),
+  "keys in elements": (count) => [...times(Math.floor(count / 2), { k: null }), ...times(count % 2, 1)],
+};
+
+const tooDeep = {
+  ok: false,
+  code: Code.InvalidArgument,
+  message: expect.stringContaining(`more than ${DEPTH} deep`) as string,
+};
+const tooMany = {
+  ok: false,
+  code: Code.InvalidArgument,
+  message: expect.stringContaining(`more than ${KEYS} keys and elements`) as string,
+};
+
+describe.each(Object.entries(protocols))("by %s", (_name, ask) => {
+  test.each(["lists", "objects"] as const)(
+    "%s may be nested as deep as the setting says, and no deeper",
+    async (of) => {
+      expect(await ask(running.url, asking(nested(DEPTH, of)))).toMatchObject({ ok: true });
+      expect(await ask(running.url, asking(nested(DEPTH + 1, of)))).toMatchObject(tooDeep);
+      await expectAlive(running.url);
+    },
+  );
+
+  test.each(Object.entries(filled))("%s may be as many as the setting says, and no more", async (_what, fill) => {
+    // `more` is a key itself.
+    const left = KEYS - keysOf({ ...plain, more: 0 });
+    const [fits, more] = [fill(left), fill(left + 1)];
+    expect([keysOf({ ...plain, more: fits }), keysOf({ ...plain, more })]).toEqual([KEYS, KEYS + 1]);
+    expect(await ask(running.url, asking(fits))).toMatchObject({ ok: true });
+    expect(await ask(running.url, asking(more))).toMatchObject(tooMany);
+    await expectAlive(running.url);
+  });
+});
+
+/** What reads the bytes has bounds of its own, which must not be nearer than the largest setting. */
+describe("with the largest setting", () => {
+  const LARGEST = 50;
+  let deepest: Running;
+  beforeAll(async () => {
+    deepest = await serveFile(undefined, {
+      config: { maxArgumentDepth: LARGEST, maxPathBytes: PATH, maxHeaderBytes: 2 * PATH },
+    });
+  });
+  afterAll(() => deepest.close());
+
+  test.each(Object.entries(protocols))("by %s it is the setting that decides", async (_name, ask) => {
+    for (const of of ["lists", "objects"] as const) {
+      expect(await ask(deepest.url, asking(nested(LARGEST, of)))).toMatchObject({ ok: true });
+      expect(await ask(deepest.url, asking(nested(LARGEST + 1, of)))).toMatchObject({
+        ok: false,
+        code: Code.InvalidArgument,
+      });
+    }
+  });
+});
+
+test("what is far too deep is refused too, and costs nobody else anything", async () => {
+  const depth = 200_000;
+  const text = `{"choiceArguments":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
+  const headers = { "content-type": "application/json" };
+  const rpc = "/offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory";
+  for (const path of [asking(1).path, rpc]) {
+    const { status } = await fetch(running.url + path, { method: "POST", headers, body: text });
+    expect(status).toBe(400);
+    await expectAlive(running.url);
+  }
+});

@@ -1,0 +1,200 @@
+/** Callers who send a byte at a time: told 408 where an answer can still be given, and gone within a bound. */
+import net from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { transferFactory } from "../../fixtures/requests.js";
+import { askHttp2, expectAlive } from "../../fixtures/plain-requests.js";
+import {
+  ACK,
+  asking,
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  FrameConnection,
+  PREFACE,
+  settings,
+  Type,
+} from "../../fixtures/frames.js";
+import { type Running, serveFile } from "../../fixtures/run-service.js";
+import { nothingLeft } from "../../fixtures/server-ends.js";
+import { until } from "../../fixtures/wait.js";
+import http2 from "node:http2";
+
+/** Far more than the second that a request may take, and far less than anything else that ends a connection. */
+const BOUND_MS = 20_000;
+const rpc = "/offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory";
+const told = "the request has not come whole within 1 seconds";
+
+let running: Running;
+beforeAll(async () => {
+  running = await serveFile(undefined, { config: { requestSeconds: 1 } });
+});
+afterAll(() => running.close());
+
+const head = (path: string, ...lines: readonly string[]): string =>
+  [`POST ${path} HTTP/1.1`, "Host: a", ...lines, "", ""].join("\r\n");
+const json = "Content-Type: application/json";
+
+/** Sends at once what is to come at once, and the rest a byte at a time until the other end is closed. */
+async function sendSlowly(atOnce: string, rest: string): Promise<{ text: string; port: number | undefined }> {
+  const { hostname, port } = new URL(running.url);
+  const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
+  onTestFinished(() => void socket.destroy());
+  const localPort = await new Promise<number | undefined>((resolve) =>
+    socket.once("connect", () => resolve(socket.localPort)),
+  );
+  let text = "";
+  socket.on("data", (chunk) => (text += chunk.toString("latin1"))).on("error", () => {});
+  if (atOnce !== "") socket.write(atOnce);
+
+  const deadline = performance.now() + BOUND_MS;
+  for (let at = 0; !socket.destroyed; at++) {
+    if (performance.now() > deadline) throw new Error("the connection goes on");
+    socket.write(rest.charAt(at % rest.length));
+    await pause(20);
+  }
+  return { text, port: localPort };
+}
+
+describe("over HTTP/1.1", () => {
+  test.each([
+    ["the request line", "", head(`${transferFactory()}?${"a".repeat(4_000)}`)],
+    ["empty lines before it", "", "\r\n"],
+    ["the headers", "POST / HTTP/1.1\r\nX: ", "a"],
+    ["the body of a REST operation", head(transferFactory(), json, "Content-Length: 100000"), " "],
+    ["a body in chunks", head(transferFactory(), json, "Transfer-Encoding: chunked"), "1\r\n \r\n"],
+    ["the body of a Connect call", head(rpc, json, "Content-Length: 100000"), " "],
+    ["a compressed body", head(rpc, json, "Content-Encoding: gzip", "Content-Length: 100000"), "\x1f"],
+    [
+      "the body of a gRPC-Web call",
+      `${head(rpc, "Content-Type: application/grpc-web+proto", "Content-Length: 100000")}\0\0\x01`,
+      "\0",
+    ],
+  ])("%s", async (_what, atOnce, rest) => {
+    const { text, port } = await sendSlowly(atOnce, rest);
+    expect(text).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(text).toContain("Connection: close");
+    expect(text).toContain(JSON.stringify({ error: told }));
+    await nothingLeft(running.url, port);
+    await expectAlive(running.url);
+  });
+
+  test("a body where nothing is served is answered at once, and its connection ends all the same", async () => {
+    const { text, port } = await sendSlowly(head("/nothing", json, "Content-Length: 100000"), " ");
+    expect(text).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/);
+    await nothingLeft(running.url, port);
+    await expectAlive(running.url);
+  });
+
+  test("the second request of a connection, behind one that was answered", async () => {
+    const { text } = await sendSlowly("GET /livez HTTP/1.1\r\nHost: a\r\n\r\nPOST / HTTP/1.1\r\nX: ", "a");
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(["200", "408"]);
+  });
+});
+
+const types = [
+  "application/json",
+  "application/proto",
+  "application/grpc",
+  "application/grpc+proto",
+  "application/grpc-web+proto",
+];
+const places = [transferFactory(), rpc].flatMap((path) => types.map((type) => [path, type] as const));
+
+function sessionTo(url: string): http2.ClientHttp2Session {
+  const session = http2.connect(url).on("error", () => {});
+  onTestFinished(() => session.destroy());
+  return session;
+}
+
+describe("over HTTP/2", () => {
+  test("a body that does not end is answered 408 on every path and by every protocol, and its connection goes on", async () => {
+    const session = sessionTo(running.url);
+    const slow = places.flatMap(([path, type]) =>
+      // What is there so far looks like nothing, like a message, and like a part of one.
+      ["", "{}", "\0\0\0\0\0", "\0\0\0"].map((begun) => {
+        const asked = askHttp2(session, path, { "content-type": type }, null, begun);
+        return asked.then(({ status, body, resetCode }) => ({ path, type, begun, status, body, resetCode }));
+      }),
+    );
+    for (const one of await Promise.all(slow)) {
+      expect(one).toMatchObject({ status: 408, resetCode: 0 });
+      expect(JSON.parse(one.body)).toEqual({ error: told });
+    }
+    expect(await askHttp2(session, "/livez", { ":method": "GET" })).toMatchObject({ status: 200 });
+    await expectAlive(running.url);
+  });
+
+  test("nor is it held where nothing is served, or where streams are meant to last", async () => {
+    const session = sessionTo(running.url);
+    const paths = ["/nothing", "/grpc.any/Thing", "/livez"];
+    const all = paths.flatMap((path) => types.map((type) => askHttp2(session, path, { "content-type": type }, null)));
+    for (const { status } of await Promise.all(all)) expect([404, 408]).toContain(status);
+    await expectAlive(running.url);
+  });
+
+  test("a body a byte at a time", async () => {
+    const connection = await FrameConnection.to(running.url);
+    connection.send(
+      frame(Type.headers, END_HEADERS, 1, asking(transferFactory(), { "content-type": "application/json" })),
+    );
+    const sending = setInterval(() => connection.send(frame(Type.data, 0, 1, " ")), 20);
+    onTestFinished(() => clearInterval(sending));
+    await connection.over(1);
+    expect(connection.textOf(1)).toBe(JSON.stringify({ error: told }));
+    clearInterval(sending);
+    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 3, asking("/livez", { ":method": "GET" })));
+    await connection.over(3);
+    expect(connection.textOf(3)).toBe('{"status":"ok"}');
+  });
+
+  test("a request that has come whole and is answered later is left alone", async () => {
+    const session = sessionTo(running.url);
+    // The answer is not read until long after the time for a request: it stands in the window.
+    const stream = session.request({ ":path": "/livez" });
+    await pause(2_500);
+    stream.setEncoding("utf8");
+    let body = "";
+    for await (const chunk of stream) body += String(chunk);
+    expect(body).toBe('{"status":"ok"}');
+  });
+
+  test("a body that is cut without an error is no request, and does not harm the service", async () => {
+    const connection = await FrameConnection.to(running.url);
+    const code = Buffer.alloc(4);
+    for (const [at, [path, type]] of places.entries()) {
+      const id = 2 * at + 1;
+      connection.send(frame(Type.headers, END_HEADERS, id, asking(path, { "content-type": type })));
+      connection.send(frame(Type.data, 0, id, "\0\0"));
+      await pause(10);
+      connection.send(frame(Type.reset, 0, id, code));
+    }
+    const last = 2 * places.length + 1;
+    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, last, asking("/livez", { ":method": "GET" })));
+    await connection.over(last);
+    expect(connection.textOf(last)).toBe('{"status":"ok"}');
+    await expectAlive(running.url);
+  });
+});
+
+describe("a caller who goes", () => {
+  const half = asking(transferFactory());
+  test.each([
+    ["in the preface", PREFACE.subarray(0, 9)],
+    ["behind the preface", PREFACE],
+    ["behind the settings", Buffer.concat([PREFACE, settings(), frame(Type.settings, ACK, 0)])],
+    ["in a frame", Buffer.concat([PREFACE, settings(), frame(Type.headers, END_HEADERS, 1, half).subarray(0, 20)])],
+    ["in a block of headers", Buffer.concat([PREFACE, settings(), frame(Type.headers, 0, 1, half)])],
+    ["in a body", Buffer.concat([PREFACE, settings(), frame(Type.headers, END_HEADERS, 1, half)])],
+  ])("%s leaves nothing", async (_where, bytes) => {
+    const connection = await FrameConnection.to(running.url, false);
+    // Within a block of headers nothing else may come.
+    connection.acknowledges = false;
+    connection.send(bytes);
+    await pause(50);
+    connection.end();
+    await nothingLeft(running.url, connection.port);
+    await until("its own end has seen that", () => connection.hasEnded);
+    await expectAlive(running.url);
+  });
+});

@@ -1,0 +1,100 @@
+/** By what clients are told from others, against an expectation by numbers of 128 bits. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { clientOf } from "../../../src/transport/middleware/client-address.js";
+
+const GROUP = 16n;
+const group = fc.integer({ min: 0, max: 0xffff });
+/** Zeros are what the short spellings are about. */
+const groups = fc.array(fc.oneof(fc.constant(0), group), { minLength: 8, maxLength: 8 });
+const ipv4 = fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 4, maxLength: 4 });
+
+const numberOf = (parts: readonly number[]): bigint => parts.reduce((sum, part) => (sum << GROUP) | BigInt(part), 0n);
+
+/** One of the spellings that there are of an address of IPv6. */
+function spelt(parts: readonly number[], { upper, padded, dotted, short }: Spelling): string {
+  const texts = parts.map((part) => (padded ? part.toString(16).padStart(4, "0") : part.toString(16)));
+  const [high = 0, low = 0] = parts.slice(6);
+  const last = dotted ? [`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`] : texts.slice(6);
+  const all = [...texts.slice(0, 6), ...last];
+  // Any run of zeros may be left out; in the dotted form the last two are no groups.
+  const from = parts.findIndex((part, at) => at < (dotted ? 6 : 8) && part === 0 && at >= short);
+  let to = from;
+  while (from !== -1 && to < (dotted ? 6 : 8) && parts[to] === 0) to++;
+  const text = from === -1 ? all.join(":") : `${all.slice(0, from).join(":")}::${all.slice(to).join(":")}`;
+  return upper ? text.toUpperCase() : text;
+}
+
+interface Spelling {
+  readonly upper: boolean;
+  readonly padded: boolean;
+  readonly dotted: boolean;
+  /** From which group on a run of zeros is looked for that is left out; 8 for none. */
+  readonly short: number;
+}
+
+const spelling: fc.Arbitrary<Spelling> = fc.record({
+  upper: fc.boolean(),
+  padded: fc.boolean(),
+  dotted: fc.boolean(),
+  short: fc.integer({ min: 0, max: 8 }),
+});
+
+/** Addresses that stand for one of IPv4 are clients of IPv4. */
+const isMapped = (parts: readonly number[]): boolean => numberOf(parts) >> 32n === 0xffffn;
+
+describe("an address of IPv6", () => {
+  test("is one client with all of its first 64 bits, however they are spelt", () => {
+    fc.assert(
+      fc.property(groups, groups, spelling, spelling, fc.boolean(), (one, other, first, second, isSame) => {
+        const two = isSame ? [...one.slice(0, 4), ...other.slice(4)] : other;
+        fc.pre(!isMapped(one) && !isMapped(two));
+        const areSame = numberOf(one) >> 64n === numberOf(two) >> 64n;
+        expect(clientOf(spelt(one, first)) === clientOf(spelt(two, second))).toBe(areSame);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("that stands for one of IPv4 is that one", () => {
+    fc.assert(
+      fc.property(ipv4, spelling, (bytes, how) => {
+        const [a = 0, b = 0, c = 0, d = 0] = bytes;
+        const parts = [0, 0, 0, 0, 0, 0xffff, a * 256 + b, c * 256 + d];
+        expect(clientOf(spelt(parts, how))).toBe(bytes.join("."));
+      }),
+    );
+  });
+
+  test.each([
+    ["2001:db8:0:7::1", "2001:db8:0:7"],
+    ["2001:0DB8:0000:0007:ffff:ffff:ffff:ffff", "2001:db8:0:7"],
+    ["::1", "0:0:0:0"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+    ["[2001:db8:0:7::1]:4711", "2001:db8:0:7"],
+    ["[2001:db8:0:7::1]", "2001:db8:0:7"],
+  ])("%s is %s", (address, client) => {
+    expect(clientOf(address)).toBe(client);
+  });
+});
+
+describe("an address of IPv4", () => {
+  test("is a client of its own, whatever port stands behind it", () => {
+    fc.assert(
+      fc.property(ipv4, ipv4, fc.option(fc.nat({ max: 65_535 })), (one, other, port) => {
+        const [first, second] = [one.join("."), other.join(".")];
+        expect(clientOf(port === null ? first : `${first}:${port}`) === clientOf(second)).toBe(first === second);
+      }),
+    );
+  });
+});
+
+test("what is no address takes no memory of its own", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.constantFrom("unknown", "_hidden", "1.2.3", "1.2.3.4.5", "::g")), (given) => {
+      fc.pre(!/^[\d.:[\]a-f]+$/i.test(given) || given === "1.2.3" || given === "1.2.3.4.5" || given === "::g");
+      expect(clientOf(given)).toBe("unknown");
+    }),
+  );
+  expect(clientOf("x".repeat(10_000))).toBe("unknown");
+});

@@ -1,0 +1,204 @@
+/** What pages of other origins are allowed, as the headers tell it. */
+import { request as requestHttp, type IncomingMessage } from "node:http";
+import { connect } from "node:http2";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Running, serveFile } from "../../fixtures/run-service.js";
+import { transferBody, transferFactory } from "../../fixtures/bearing.js";
+import { AUDIENCE, ISSUER, Key, Publisher } from "../../fixtures/issuer.js";
+
+const PAGE = "https://wallet.example";
+const OTHER = "https://other.example";
+const rpc = "/offledger.operator.v0.OperatorService/GetOperator";
+const publisher = new Publisher([await Key.make("first")]);
+
+const SENT =
+  "authorization content-type accept-encoding content-encoding connect-protocol-version connect-timeout-ms x-grpc-web " +
+  "x-user-agent grpc-timeout traceparent tracestate baggage x-request-id";
+
+let any: Running;
+let none: Running;
+let some: Running;
+let guarded: Running;
+beforeAll(async () => {
+  await publisher.open();
+  any = await serveFile(undefined);
+  none = await serveFile(undefined, { config: { corsOrigins: "none" } });
+  some = await serveFile(undefined, { config: { corsOrigins: [PAGE, "http://localhost:3000"] } });
+  const auth = { authJwksUrl: publisher.url, authIssuer: ISSUER, authAudience: AUDIENCE };
+  guarded = await serveFile(undefined, { config: auth });
+});
+afterAll(async () => {
+  for (const running of [any, none, some, guarded]) await running.close();
+  await publisher.close();
+});
+
+interface Told {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+/** By node:http, since fetch sends no Origin of one's choice. */
+async function ask(
+  to: Running,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body = "",
+): Promise<Told> {
+  const sent = requestHttp(to.url + path, { method, headers });
+  sent.end(body);
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
+    sent.once("response", resolve).once("error", reject),
+  );
+  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
+}
+
+const preflight = (to: Running, path: string, origin = PAGE, method = "POST") =>
+  ask(to, "OPTIONS", path, {
+    origin,
+    "access-control-request-method": method,
+    "access-control-request-headers": "authorization,content-type",
+  });
+const listed = (value: string | undefined): string[] => (value ?? "").toLowerCase().split(/, */);
+const json = { "content-type": "application/json" };
+const cross = (headers: IncomingMessage["headers"]) =>
+  Object.keys(headers).filter((name) => name.startsWith("access-control") || name === "vary");
+
+describe("a preflight", () => {
+  test.each([transferFactory, "/api/utilities/v0/operator", "/livez", rpc, "/docs/json", "/nothing", "/"])(
+    "of %s passes, without a token",
+    async (path) => {
+      for (const to of [any, guarded]) {
+        const { status, headers, body } = await preflight(to, path);
+        expect({ status, body }).toEqual({ status: 204, body: "" });
+        expect(headers["access-control-allow-origin"]).toBe("*");
+        expect(listed(headers["access-control-allow-methods"])).toEqual(["get", "head", "post"]);
+        expect(headers["access-control-max-age"]).toBe("7200");
+        expect(headers["access-control-allow-credentials"]).toBeUndefined();
+        expect(headers["access-control-allow-private-network"]).toBeUndefined();
+        expect(headers["vary"]).toBeUndefined();
+      }
+    },
+  );
+
+  test("lets the headers pass that clients send", async () => {
+    const { headers } = await preflight(any, rpc);
+    const allowed = listed(headers["access-control-allow-headers"]);
+    for (const name of SENT.split(" ")) {
+      expect(allowed).toContain(name);
+    }
+    expect(new Set(allowed).size).toBe(allowed.length);
+    expect(allowed).not.toContain("cookie");
+  });
+
+  test("over HTTP/2", async () => {
+    const session = connect(any.url);
+    try {
+      const stream = session.request({
+        ":method": "OPTIONS",
+        ":path": rpc,
+        origin: PAGE,
+        "access-control-request-method": "POST",
+      });
+      const headers = await new Promise<Record<string, unknown>>((resolve) => stream.once("response", resolve));
+      expect(headers).toMatchObject({ ":status": 204, "access-control-allow-origin": "*" });
+      stream.resume();
+    } finally {
+      session.destroy();
+    }
+  });
+
+  test.each([{ origin: PAGE }, { "access-control-request-method": "POST" }, {}])(
+    "%j is none: nothing is served so",
+    async (headers: Record<string, string>) => {
+      const { status, body } = await ask(any, "OPTIONS", transferFactory, headers);
+      expect(status).toBe(404);
+      expect(JSON.parse(body)).toEqual({ error: expect.stringContaining("nothing is served at OPTIONS") });
+    },
+  );
+});
+
+describe("an answer", () => {
+  const exposed = ["grpc-status", "grpc-message", "grpc-status-details-bin", "retry-after", "www-authenticate"];
+
+  test.each([
+    ["REST", "POST", transferFactory, json, JSON.stringify(transferBody), 200],
+    ["REST GET", "GET", "/api/utilities/v0/operator", {}, "", 200],
+    ["REST that is wrong", "POST", transferFactory, json, "{", 400],
+    ["what is not there", "POST", "/nothing", json, "{}", 404],
+    ["Connect", "POST", rpc, json, "{}", 200],
+    ["Connect GET", "GET", `${rpc}?connect=v1&encoding=json&message=%7B%7D`, {}, "", 200],
+    ["Connect that is wrong", "POST", rpc, json, "{", 400],
+    ["gRPC-Web", "POST", rpc, { "content-type": "application/grpc-web+proto" }, "\0\0\0\0\0", 200],
+  ] as const)("by %s can be read", async (_title, method, path, headers, body, expected) => {
+    const told = await ask(any, method, path, { origin: PAGE, ...headers }, body);
+    expect(told.status).toBe(expected);
+    expect(told.headers["access-control-allow-origin"]).toBe("*");
+    for (const name of exposed) expect(listed(told.headers["access-control-expose-headers"])).toContain(name);
+  });
+
+  test.each([
+    ["REST", transferFactory, json, 401],
+    ["Connect", rpc, json, 401],
+    ["gRPC-Web", rpc, { "content-type": "application/grpc-web+proto" }, 200],
+  ] as const)("by %s that refuses can be read", async (_title, path, headers, status) => {
+    const told = await ask(guarded, "POST", path, { origin: PAGE, ...headers }, "{}");
+    expect(told.status).toBe(status);
+    expect(told.headers["access-control-allow-origin"]).toBe("*");
+    expect(told.headers["www-authenticate"]).toContain("Bearer");
+  });
+
+  test("to POST without an origin carries nothing of it, and to GET what a cache has to know", async () => {
+    const posted = await ask(any, "POST", transferFactory, json, JSON.stringify(transferBody));
+    expect(posted.status).toBe(200);
+    expect(cross(posted.headers)).toEqual([]);
+    expect(cross((await ask(some, "POST", rpc, json, "{}")).headers)).toEqual([]);
+    const got = await ask(any, "GET", "/api/utilities/v0/operator", {});
+    expect(got.headers).toMatchObject({ "access-control-allow-origin": "*" });
+    expect((await ask(some, "GET", "/api/utilities/v0/operator", {})).headers["vary"]).toBe("Origin");
+  });
+});
+
+describe("a list of origins", () => {
+  test.each([PAGE, "http://localhost:3000"])("%s is allowed", async (origin) => {
+    for (const told of [
+      await preflight(some, rpc, origin),
+      await ask(some, "POST", rpc, { origin, ...json }, "{}"),
+      await ask(some, "GET", "/api/utilities/v0/operator", { origin }),
+      await ask(some, "GET", "/nothing", { origin }),
+    ]) {
+      expect(told.headers).toMatchObject({ "access-control-allow-origin": origin, vary: "Origin" });
+    }
+  });
+
+  test.each([
+    OTHER,
+    "null",
+    "https://wallet.example.evil.example",
+    "http://wallet.example",
+    `${PAGE}:444`,
+    PAGE.toUpperCase(),
+  ])("%s is not", async (origin) => {
+    for (const told of [
+      await preflight(some, rpc, origin),
+      await ask(some, "POST", rpc, { origin, ...json }, "{}"),
+      await ask(some, "GET", "/api/utilities/v0/operator", { origin }),
+    ]) {
+      expect(told.headers["access-control-allow-origin"]).toBeUndefined();
+      expect(told.headers["vary"]).toBe("Origin");
+    }
+  });
+});
+
+test("none is none", async () => {
+  for (const told of [
+    await preflight(none, rpc),
+    await preflight(none, transferFactory),
+    await ask(none, "POST", rpc, { origin: PAGE, ...json }, "{}"),
+    await ask(none, "GET", "/api/utilities/v0/operator", { origin: PAGE }),
+  ]) {
+    expect(cross(told.headers)).toEqual([]);
+  }
+});

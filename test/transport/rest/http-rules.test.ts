@@ -1,0 +1,265 @@
+import { readFileSync } from "node:fs";
+import {
+  create,
+  createFileRegistry,
+  type DescMethod,
+  fromBinary,
+  type MessageInitShape,
+  setExtension,
+} from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema, MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { http } from "../../../gen/google/api/annotations_pb.js";
+import { HttpRuleSchema } from "../../../gen/google/api/http_pb.js";
+import { QueryExecutor } from "../../../src/registry/executor.js";
+import { utilityRegistry } from "../../../src/registry/utility/index.js";
+import { services } from "../../../src/service/services.js";
+import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import { type Binding, bindingsOf } from "../../../src/transport/rest/http-rules.js";
+import { type Running, serveFile } from "../../fixtures/run-service.js";
+
+const R = "/api/token-standard/v0/registrars/{registrarParty}/registry";
+const U = "/api/utilities/v0";
+
+/** The eight endpoints of service.md, to the letter; the last column says what body there is. */
+const eight: readonly Documented[] = [
+  ["POST", `${R}/allocation/v2/settlement-factory`, "GetFactoryRequest"],
+  ["POST", `${R}/transfer-instruction/v1/transfer-factory`, "GetFactoryRequest"],
+  ["POST", `${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/reject`, "ChoiceContextRequest"],
+  ["POST", `${R}/allocations/v2/{allocationId}/choice-contexts/cancel`, "ChoiceContextRequest"],
+  ["POST", `${R}/allocations/v1/{allocationId}/choice-contexts/withdraw`, "ChoiceContextRequest"],
+  ["POST", `${U}/registry/burn/v0/request/{burnRequestId}/choice-contexts/accept`, "none"],
+  ["POST", `${U}/registry/burn/v0/offer/{burnOfferId}/choice-contexts/cancel`, "none"],
+  ["POST", `${U}/contract/instrument-configuration`, "InstrumentConfigurationRequest"],
+];
+
+const choices = (path: string, verbs: readonly string[], body: string) =>
+  verbs.map((verb): Documented => ["POST", `${path}/choice-contexts/${verb}`, body]);
+const issuance = ["accept", "reject", "cancel"];
+
+/** The rest of the table of surface.md. */
+const others: readonly Documented[] = [
+  ["POST", `${R}/transfer-instruction/v2/transfer-factory`, "GetFactoryRequest"],
+  ...choices(
+    `${R}/transfer-instruction/v1/{transferInstructionId}`,
+    ["accept", "reject", "withdraw"],
+    "ChoiceContextRequest",
+  ),
+  ...choices(`${R}/transfer-instruction/v2/{transferInstructionId}`, ["accept", "withdraw"], "ChoiceContextRequest"),
+  ["POST", `${R}/allocation-instruction/v1/allocation-factory`, "GetFactoryRequest"],
+  ["POST", `${R}/allocation-instruction/v2/allocation-factory`, "GetFactoryRequest"],
+  ...choices(
+    `${R}/allocation-instruction/v2/{allocationInstructionId}`,
+    ["accept", "withdraw"],
+    "ChoiceContextRequest",
+  ),
+  ...choices(`${R}/allocations/v1/{allocationId}`, ["execute-transfer", "cancel"], "ChoiceContextRequest"),
+  ...choices(`${R}/allocations/v2/{allocationId}`, ["withdraw"], "ChoiceContextRequest"),
+  ["GET", `${R}/metadata/v1/info`, "none"],
+  ["GET", `${R}/metadata/v1/instruments`, "none"],
+  ["GET", `${R}/metadata/v1/instruments/{instrumentId}`, "none"],
+  ["GET", `${U}/operator`, "none"],
+  ["GET", `${U}/package/all`, "none"],
+  ["GET", `${U}/openapi`, "none"],
+  ["GET", `${U}/contract/instrument-configuration/all`, "none"],
+  ["POST", `${U}/registry/mint/v0/offer`, "OfferMintRequest"],
+  ["POST", `${U}/registry/mint/v0/request`, "RequestMintRequest"],
+  ["POST", `${U}/registry/burn/v0/offer`, "OfferBurnRequest"],
+  ["POST", `${U}/registry/burn/v0/request`, "RequestBurnRequest"],
+  ...choices(`${U}/registry/mint/v0/offer/{mintOfferId}`, issuance, "none"),
+  ...choices(`${U}/registry/mint/v0/request/{mintRequestId}`, issuance, "none"),
+  ...choices(`${U}/registry/burn/v0/offer/{burnOfferId}`, ["accept", "reject"], "none"),
+  ...choices(`${U}/registry/burn/v0/request/{burnRequestId}`, ["reject", "cancel"], "none"),
+  ["POST", `${U}/registry/burn-mint-instruction/v0/burn-mint-factory`, "GetBurnMintFactoryRequest"],
+  ["POST", `${U}/registry/transfer/v0/proof`, "VerifyTransferProofRequest"],
+  ["GET", "/livez", "none"],
+  ["GET", "/readyz", "none"],
+];
+
+const documented = [...eight, ...others];
+
+type Documented = readonly [method: "GET" | "POST", path: string, body: string];
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly hasBody: boolean;
+}
+
+const byPath = (a: Route, b: Route): number => (a.path < b.path ? -1 : 1);
+
+const documentedRoutes = documented
+  .map(([method, path, body]): Route => ({ method, path, hasBody: body !== "none" }))
+  .toSorted(byPath);
+
+/** A binding as the table of service.md writes it: variables in braces, in their JSON spelling. */
+function asDocumented({ httpMethod, path, hasBody }: Binding): Route {
+  const names = path.variables.map(({ fieldPath }) => fieldPath.join("."));
+  const written = path.route.replaceAll(/:p(\d+)/g, (_, index: string) => `{${camelCase(names[Number(index)] ?? "")}}`);
+  return { method: httpMethod, path: written, hasBody };
+}
+
+const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const limits = { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 };
+const always = { staleReason: () => undefined, catchUp: () => Promise.resolve(false) };
+const served = services(
+  new QueryExecutor(utilityRegistry({ settlementLimits: limits }), new MemoryStore(), always, Date.now),
+  { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined },
+).flatMap(({ service }) => service.methods);
+
+const namesOf = (methods: readonly DescMethod[]): string[] =>
+  methods.map(({ parent, name }) => `${parent.typeName}/${name}`).toSorted((a, b) => (a < b ? -1 : 1));
+
+const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, "nobody");
+
+describe("the documented endpoints", () => {
+  test("are exactly the routes of the services that are served", () => {
+    expect(served.flatMap(bindingsOf).map(asDocumented).toSorted(byPath)).toEqual(documentedRoutes);
+  });
+
+  test("are exactly the routes of the image of the proto files in gen", () => {
+    const image = fromBinary(
+      FileDescriptorSetSchema,
+      readFileSync(new URL("../../../gen/offledger.binpb", import.meta.url)),
+    );
+    const methods = [...createFileRegistry(image)]
+      .flatMap((desc) => (desc.kind === "service" ? desc.methods : []))
+      .filter(({ parent }) => parent.typeName.startsWith("offledger."));
+    expect(methods.flatMap(bindingsOf).map(asDocumented).toSorted(byPath)).toEqual(documentedRoutes);
+    expect(namesOf(methods)).toEqual(namesOf(served));
+  });
+});
+
+describe("the running service", () => {
+  let running: Running;
+  beforeAll(async () => {
+    running = await serveFile(undefined);
+  });
+  afterAll(() => running.close());
+
+  const ask = async (method: string, path: string) => {
+    const response = await fetch(running.url + path, { method });
+    return { status: response.status, body: await response.text() };
+  };
+
+  test.each(documented)("has something at %s %s", async (method, path) => {
+    const { status, body } = await ask(method, filled(path));
+    expect([200, 400, 404]).toContain(status);
+    expect(body).not.toContain("nothing is served at");
+  });
+
+  test.each(documented)("has nothing beside it: not at %s %s", async (verb, path) => {
+    const here = filled(path);
+    for (const [method, other] of [
+      [verb === "GET" ? "POST" : "GET", here],
+      ["PUT", here],
+      [verb, `${here}/more/still`],
+      // Where the path ends in an id, this is another one.
+      [verb, path.endsWith("}") ? `${here}/x/` : `${here}x`],
+      [verb, `${here.replace("/v0/", "/v9/")}/v9`],
+      [verb, here.toUpperCase()],
+    ] as const) {
+      expect({ method, other, ...(await ask(method, other)) }).toEqual({
+        method,
+        other,
+        status: 404,
+        body: expect.stringContaining("nothing is served at") as string,
+      });
+    }
+  });
+});
+
+type Rule = MessageInitShape<typeof HttpRuleSchema>;
+
+/** An rpc with a rule of its own, or with none. */
+function methodWith(rule: Rule | undefined): DescMethod {
+  const options = create(MethodOptionsSchema);
+  if (rule !== undefined) setExtension(options, http, create(HttpRuleSchema, rule));
+  const file = create(FileDescriptorProtoSchema, {
+    name: "test.proto",
+    package: "test",
+    syntax: "proto3",
+    messageType: [{ name: "Message" }],
+    service: [
+      { name: "Service", method: [{ name: "Call", inputType: ".test.Message", outputType: ".test.Message", options }] },
+    ],
+  });
+  const registry = createFileRegistry(file, () => undefined);
+  const method = registry.getService("test.Service")?.methods[0];
+  if (method === undefined) throw new Error("the descriptor has no method");
+  return method;
+}
+
+describe("a rule", () => {
+  test.each([
+    ["get", "GET"],
+    ["put", "PUT"],
+    ["post", "POST"],
+    ["delete", "DELETE"],
+    ["patch", "PATCH"],
+  ] as const)("of %s is served by %s", (name, httpMethod) => {
+    expect(bindingsOf(methodWith({ pattern: { case: name, value: "/a/{v}" } }))).toEqual([
+      {
+        httpMethod,
+        path: { route: "/a/:p0", variables: [{ fieldPath: ["v"], parts: [{ parameter: "p0" }] }] },
+        hasBody: false,
+      },
+    ]);
+  });
+
+  test("with the body * reads the body", () => {
+    const rule: Rule = { pattern: { case: "post", value: "/a" }, body: "*" };
+    expect(bindingsOf(methodWith(rule))).toMatchObject([{ hasBody: true }]);
+  });
+
+  test("with additional bindings is served at each of them", () => {
+    const rule: Rule = {
+      pattern: { case: "post", value: "/a" },
+      body: "*",
+      additionalBindings: [
+        { pattern: { case: "get", value: "/b" } },
+        { pattern: { case: "put", value: "/c" }, body: "*" },
+      ],
+    };
+    expect(bindingsOf(methodWith(rule))).toEqual([
+      { httpMethod: "POST", path: { route: "/a", variables: [] }, hasBody: true },
+      { httpMethod: "GET", path: { route: "/b", variables: [] }, hasBody: false },
+      { httpMethod: "PUT", path: { route: "/c", variables: [] }, hasBody: true },
+    ]);
+  });
+
+  test("that is not there gives no route", () => {
+    expect(bindingsOf(methodWith(undefined))).toEqual([]);
+  });
+
+  test.each<[string, Rule, string]>([
+    [
+      "a custom method",
+      { pattern: { case: "custom", value: { kind: "HEAD", path: "/a" } } },
+      "its google.api.http rule has to name get, put, post, delete or patch",
+    ],
+    ["no method", { body: "*" }, "its google.api.http rule has to name get, put, post, delete or patch"],
+    [
+      "a body that is one field",
+      { pattern: { case: "post", value: "/a" }, body: "field" },
+      'body has to be "*" or absent, and is "field"',
+    ],
+    [
+      "such a body in an additional binding",
+      {
+        pattern: { case: "post", value: "/a" },
+        additionalBindings: [{ pattern: { case: "post", value: "/b" }, body: "x" }],
+      },
+      'body has to be "*" or absent, and is "x"',
+    ],
+  ])("with %s is refused by the name of its rpc", (_what, rule, reason) => {
+    expect(() => bindingsOf(methodWith(rule))).toThrow(new Error(`test.Service/Call: ${reason}`));
+  });
+
+  test("with a path that is no template is refused", () => {
+    expect(() => bindingsOf(methodWith({ pattern: { case: "get", value: "a" } }))).toThrow(
+      /^path template a: expected "\/"/,
+    );
+  });
+});
