@@ -20,7 +20,7 @@ import { startTelemetry } from "../telemetry/telemetry.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
 import { Database } from "../store/postgres/database.js";
 import { migrate, type Migrated } from "../store/postgres/migrate.js";
-import { avoidNextTickDeoptimisation } from "../transport/fast-path/next-tick-workaround.js";
+import { avoidNextTickDeoptimisation } from "../transport/listener/next-tick-workaround.js";
 import { createServer } from "../transport/server.js";
 
 /** A running service. */
@@ -91,7 +91,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     log,
     guards,
     observers: telemetry.observers,
-    plugin: (report) => standardServices({ services: served, notReadyReason, reflects: config.reflection, report }),
+    standard: standardServices({ services: served, notReadyReason, reflection: config.reflection }),
   });
   shutdown.add((graceMs) => server.close(graceMs));
   await source.start(log);

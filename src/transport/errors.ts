@@ -1,21 +1,21 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type RegistryErrorReason, RegistryError } from "../domain/errors.js";
 
-/** One outcome that is not an answer, as every protocol shows it. */
+/** One error, in the form of every protocol. */
 interface Row {
-  /** Undefined where no registry gives it. */
+  /** The reason of a RegistryError; undefined where no registry throws it. */
   readonly reason: RegistryErrorReason | undefined;
   readonly code: Code;
   readonly status: number;
   /** `error` in the body of a utility operation. */
   readonly name: string;
-  /** Seconds for `Retry-After`; undefined where asking again changes nothing by itself. */
+  /** Seconds for `Retry-After`; undefined where a retry changes nothing. */
   readonly retryAfter?: number;
 }
 
 const failure: Row = { reason: undefined, code: Code.Internal, status: 500, name: "unknown_error" };
 
-/** The one table: registry error <-> code <-> status <-> body. The first row of a code is the one it leads to. */
+/** The one table: RegistryError <-> Code <-> HTTP status <-> body. The first row of a code is the one it maps to. */
 const table: readonly Row[] = [
   { reason: "invalid", code: Code.InvalidArgument, status: 400, name: "invalid_argument" },
   { reason: undefined, code: Code.Unauthenticated, status: 401, name: "unauthenticated" },
@@ -32,27 +32,24 @@ const table: readonly Row[] = [
   { reason: "unavailable", code: Code.Unavailable, status: 503, name: "unavailable", retryAfter: 1 },
 ];
 
-/** The status of an outcome by its name, for what is written about operations; undefined where there is none of that name. */
+/** The HTTP status of an error name, for the generated documents; undefined for an unknown name. */
 export function statusOf(name: string): number | undefined {
   return table.find((row) => row.name === name)?.status;
 }
 
-/** The outcome that a status of a REST path stands for; zero where all is well. */
+/** The code that a REST status stands for; 0 for success. */
 export function outcomeOf(status: number): Code | 0 {
   if (status < 400) return 0;
-  // Of these the protocols of Connect alone make use.
+  // Statuses that only Connect uses.
   if (status === 499) return Code.Canceled;
   if (status === 405 || status === 501) return Code.Unimplemented;
   return table.find((row) => row.status === status)?.code ?? (status < 500 ? Code.InvalidArgument : Code.Internal);
 }
 
-/** What a defect of ours looks like from outside, whatever it was. */
+/** All that a client learns of a defect. */
 const GENERIC = "something went wrong here; the operator's log has the details";
 
-/**
- * An error as the protocols of Connect tell it. What is not an outcome of the
- * table is a defect: it is handed to `report` and shows nothing of itself.
- */
+/** An error for Connect and gRPC. An error without a row in the table is a defect: it is reported, and the client gets GENERIC. */
 export function toConnectError(error: unknown, report: (defect: unknown) => void): ConnectError {
   if (error instanceof RegistryError) return connectError(rowBy("reason", error.reason), error.message);
   if (error instanceof ConnectError && rowBy("code", error.code) !== failure) return error;
@@ -60,12 +57,12 @@ export function toConnectError(error: unknown, report: (defect: unknown) => void
   return new ConnectError(GENERIC, Code.Internal);
 }
 
-/** A request that is not of its form. */
+/** The error of a malformed request. */
 export function malformed(message: string): ConnectError {
   return new ConnectError(message, Code.InvalidArgument);
 }
 
-/** An error as a REST path tells it. */
+/** An error for REST. */
 export interface RestError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -81,13 +78,13 @@ interface UtilityError {
   readonly error_description: string;
 }
 
-/** The REST form of an outcome, in the family of operations that `path` belongs to. */
+/** The REST form of an error. The path decides between the two families of error bodies. */
 export function toRestError({ code, rawMessage, metadata }: ConnectError, path: string): RestError {
   const error = restError(rowBy("code", code), rawMessage, path);
   return { ...error, headers: { ...error.headers, ...Object.fromEntries(metadata) } };
 }
 
-/** A failure of HTTP itself, before there is an operation: no such path, body too large. */
+/** An error of HTTP itself, before there is an operation: unknown path, body too large. */
 export function httpError(status: number, message: string, path: string): RestError {
   const row = table.find((known) => known.status === status) ?? { ...rowBy("code", Code.InvalidArgument), status };
   return restError(row, message, path);
@@ -109,5 +106,5 @@ function rowBy<K extends "reason" | "code">(column: K, value: Row[K]): Row {
   return table.find((row) => row[column] === value) ?? failure;
 }
 
-/** The utility operations have an error body of their own. */
+/** The utility API has error bodies of its own. */
 export const isUtility = (path: string): boolean => path.startsWith("/api/utilities/");

@@ -11,50 +11,51 @@ import { ruleCheck } from "./decoding/validation.js";
 export interface Operation {
   readonly service: DescService;
   readonly method: DescMethodUnary;
-  /** The full name of the rpc, as its path has it without the first slash. */
+  /** Full name of the rpc: its path without the leading slash. */
   readonly name: string;
-  /** Validates the request and answers it, mostly at once. Throws ConnectError alone, as the promise does. */
+  /** Validates and executes a request, mostly synchronously. Throws, or rejects with, ConnectError only. */
   readonly call: (request: Message) => EncodableResponse | Promise<EncodableResponse>;
 }
 
-/** Told of every error that is a defect of ours, with the rpc in which it happened. */
-export type Report = (defect: unknown, rpc: string) => void;
+/** Logs an error that is a defect of the service, with the rpc in which it happened. */
+export type Report = (defect: unknown, rpc?: string) => void;
 
 /**
- * The operations of all services. What cuts across them sits here, where REST
- * and RPC both pass. `refusal` says why nothing more is answered for now. Throws where a service has an rpc that is not unary.
+ * The operations of all services. Validation, limits and load shedding sit here,
+ * where REST and RPC both pass. `overload` returns an error while requests have to
+ * be shed. Throws where a service has an rpc that is not unary.
  */
 export function operations(
   bindings: readonly ServiceBinding[],
   report: Report,
   limits: ArgumentLimits = DEFAULT_ARGUMENT_LIMITS,
-  refusal: () => ConnectError | undefined = () => undefined,
+  overload: () => ConnectError | undefined = () => undefined,
 ): Operation[] {
   return bindings.flatMap(({ service, handlerOf }) =>
     service.methods.map((method) => {
       const name = `${service.typeName}/${method.name}`;
-      if (!isUnary(method)) throw new Error(`${name} streams, and only unary rpcs are served`);
-      // A handler takes the request of its own method, which is what a protocol decodes.
+      if (!isUnary(method)) throw new Error(`${name} is a streaming rpc, and only unary rpcs are served`);
+      // Protocols decode the request type of the method, which is what its handler takes.
       const handler = handlerOf(method) as (request: Message) => object | Promise<object>;
-      const refuse = (error: unknown) => toConnectError(error, (defect) => report(defect, name));
-      const answered = (found: object) => new EncodableResponse(method.output, found, refuse);
+      const toError = (error: unknown) => toConnectError(error, (defect) => report(defect, name));
+      const toResponse = (result: object) => new EncodableResponse(method.output, result, toError);
       const checkRules = ruleCheck(method.input);
-      const checkSize = argumentLimitCheck(method.input, limits);
-      const isRefused = isHealth(name) ? () => undefined : refusal;
+      const checkArguments = argumentLimitCheck(method.input, limits);
+      const shed = isHealth(name) ? () => undefined : overload;
       const call = (request: Message): EncodableResponse | Promise<EncodableResponse> => {
-        // Of an HTTP/2 connection many come whole at once, and wait for each other from here on.
-        const late = isRefused();
-        if (late !== undefined) throw late;
+        // Checked again after the body is read: many requests of one HTTP/2 connection arrive at once.
+        const refusal = shed();
+        if (refusal !== undefined) throw refusal;
         try {
           checkRules(request);
-          checkSize?.(request);
-          const found = handler(request);
-          if (!(found instanceof Promise)) return answered(found);
-          return found.then(answered).catch((error: unknown) => {
-            throw refuse(error);
+          checkArguments?.(request);
+          const result = handler(request);
+          if (!(result instanceof Promise)) return toResponse(result);
+          return result.then(toResponse).catch((error: unknown) => {
+            throw toError(error);
           });
         } catch (error) {
-          throw refuse(error);
+          throw toError(error);
         }
       };
       return { service, method, name, call };

@@ -1,41 +1,31 @@
-/** Answers a request with an error before its operation is asked, in the words of its protocol. */
-import { Code, ConnectError } from "@connectrpc/connect";
-import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+/** Answers a request with an error before its operation is called, in the form of its protocol. */
+import { type Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { rejectRpc } from "./connect/send-error.js";
+import { drainBody } from "./drain-body.js";
 import { toRestError } from "./errors.js";
 import { protocolOf } from "./middleware/protocol.js";
-import { pathOf } from "./rest/rest.js";
-import { setHeaders, sendJson, hijack } from "./fast-path/send.js";
-import { sendError } from "./fast-path/connect.js";
-import { drainBody } from "./drain-body.js";
+import { hijack, sendJson, setHeaders } from "./reply.js";
+import { pathOf } from "./rest/rest-path.js";
 
-/** Ends a request. Its body is read, up to a bound, so that the connection is of use for the next. */
+/** Ends a request. Its body is drained, up to a bound, so that the connection can serve the next request. */
 export function reject(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
-  const { record, raw } = request;
+  const { record, raw, routeOptions } = request;
   record.protocol = protocolOf(request);
-  record.operation = request.routeOptions.config.operation ?? "";
-  record.end(error.code);
+  record.operation = routeOptions.config.operation ?? "";
   void drainBody(raw);
-  const given = hijack(reply);
-  setHeaders(reply.raw, given);
-  if (request.routeOptions.config.isRpc !== true) {
-    const { status, headers, body } = toRestError(error, pathOf(request));
-    setHeaders(reply.raw, headers);
-    sendJson(reply.raw, status, body);
-    return;
-  }
-  if (record.protocol === "connect") {
-    sendError(reply.raw, record, error);
-    return;
-  }
-  // Without a message, the trailers of gRPC may stand in the head.
-  const headers = ["content-type", request.headers["content-type"] ?? "application/grpc"];
-  setTrailerStatus(new Headers(), error).forEach((value, name) => headers.push(name, value));
-  reply.raw.writeHead(200, headers);
-  reply.raw.end();
+  if (record.protocol === "rest") rejectRest(request, reply, error);
+  else rejectRpc(request, reply, error);
 }
 
-/** An error with the seconds after which to ask again. */
+function rejectRest(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
+  request.record.end(error.code);
+  const { status, headers, body } = toRestError(error, pathOf(request));
+  setHeaders(reply.raw, { ...hijack(reply), ...headers });
+  sendJson(reply.raw, status, body);
+}
+
+/** An error with the seconds after which a retry makes sense. */
 export function retryAfter(code: Code, message: string, seconds: number): ConnectError {
   return new ConnectError(message, code, { "retry-after": String(seconds) });
 }

@@ -1,94 +1,92 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Logger, pino } from "pino";
-import { type MiddlewareOptions, addMiddleware, DEFAULT_MIDDLEWARE } from "./middleware/middleware.js";
 import type { ServiceBinding } from "../service/service-binding.js";
-import { docs } from "./rest/docs-page.js";
+import type { RequestObserver } from "../telemetry/request-record.js";
+import { connect } from "./connect/connect.js";
+import type { StandardServices } from "./connect/standard-services.js";
+import type { ArgumentLimits } from "./decoding/argument-limits.js";
 import { httpError } from "./errors.js";
 import type { Certificate } from "./listener/certificate.js";
+import { clientErrorHandler } from "./listener/client-error-handler.js";
 import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./listener/limits.js";
 import { Listener } from "./listener/listener.js";
-import { operations } from "./operations.js";
-import type { RequestObserver } from "../telemetry/request-record.js";
-import { sendShutdownResponse } from "./shutdown-response.js";
-import { clientErrorHandler } from "./listener/client-error-handler.js";
+import { addMiddleware, DEFAULT_MIDDLEWARE, type MiddlewareOptions } from "./middleware/middleware.js";
 import { recordRequests } from "./middleware/record-requests.js";
-import type { ArgumentLimits } from "./decoding/argument-limits.js";
-import { pathOf, rest, send } from "./rest/rest.js";
-import { rpc } from "./connect/routes.js";
+import { operations } from "./operations.js";
+import { docs } from "./rest/docs-page.js";
+import { rest, sendRestError } from "./rest/rest.js";
+import { pathOf } from "./rest/rest-path.js";
+import { sendShutdownResponse } from "./shutdown-response.js";
 
 const MIB = 1024 * 1024;
 
-/** Longest value of a path parameter. Longer than the URL that Node.js accepts, so that the rules on fields decide. */
+/** Longest path parameter. Longer than any URL that Node.js accepts, so that the rules on fields decide. */
 const MAX_PARAM_LENGTH = 64 * 1024;
 
-/** A server that answers by REST, Connect, gRPC and gRPC-Web on one port. */
+/** A server that answers REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
-  /** Where the service logs: JSON lines on standard error. */
+  /** Logs JSON lines to standard error. */
   readonly log: Logger;
-  /** Begins to listen, and returns the base URL. */
+  /** Starts to listen, and returns the base URL. */
   listen(host: string, port: number): Promise<string>;
-  /** Takes no more requests, ends those under way, and after `graceMs` cuts what is left. */
+  /** Accepts no more requests, completes those in progress, and cuts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Adds hooks to a server that has no routes yet, and refuses with them what is not to be answered. */
+/** Adds hooks that may reject requests, before the server has routes. */
 export type Guard = (server: FastifyInstance, log: Logger) => void | Promise<void>;
 
 export interface ServerOptions {
-  /** Least level of what is logged on standard error, where `log` is not given. */
+  /** Minimum level of the log, where `log` is absent. */
   readonly logLevel: string;
-  /** Where the service logs. */
   readonly log?: Logger;
-  /** Told of each request when it has been answered. */
+  /** Called for each completed request. */
   readonly observers?: readonly RequestObserver[];
-  /** Largest body of a request, in bytes; 1 MiB, twenty times a settlement of the worst case, where it is not said. */
+  /** Maximum request body in bytes; 1 MiB by default. */
   readonly maxBodyBytes?: number;
-  /** Serves more beside the operations; given where to tell of what is a defect. */
-  readonly plugin?: (report: (defect: unknown) => void) => (server: FastifyInstance) => Promise<void>;
+  /** Health and reflection of gRPC; absent where they are not served. */
+  readonly standard?: StandardServices;
   readonly connections?: ConnectionLimits;
   readonly edge?: MiddlewareOptions;
-  /** What stands before the routes besides, in this order. */
+  /** Run after the middleware, in this order. */
   readonly guards?: readonly Guard[];
   readonly arguments?: ArgumentLimits;
-  /** Without it the port is cleartext. */
+  /** Serves TLS; the port is cleartext without it. */
   readonly certificate?: Certificate | undefined;
-  /** Addresses and networks of proxies, which tell where a request came from. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** The OpenAPI document of the paths, for the page that shows them. */
+  /** The OpenAPI document, for the page at /docs. */
   readonly openApi: object;
 }
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   const { connections = DEFAULT_CONNECTION_LIMITS, maxBodyBytes = MIB, certificate } = options;
   const listener = new Listener(connections, certificate);
-  // Fastify has none: it would make another for each request.
+  // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
     serverFactory: listener.factory,
     bodyLimit: maxBodyBytes,
     trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
-    // Callers put a base URL that ends in a slash before a path that begins with one.
+    // Clients join a base URL with a trailing slash and a path with a leading one.
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreDuplicateSlashes: true, ignoreTrailingSlash: true },
     frameworkErrors: (error, request, reply) => {
-      void send(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
+      void sendRestError(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
     clientErrorHandler: clientErrorHandler(connections.requestMs),
   });
   recordRequests(server, options.observers ?? []);
   const { edge = DEFAULT_MIDDLEWARE, guards = [] } = options;
-  const answerNotFound = (request: FastifyRequest, reply: FastifyReply) => void notFound(request, reply);
-  const shedding = await addMiddleware(server, edge, answerNotFound, guards.length > 0);
-  // One behind the other: the order is that of the hooks.
+  const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void notFound(request, reply);
+  const shedding = await addMiddleware(server, edge, rejectUnknown, guards.length > 0);
+  // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
-  for (const more of guards) await more(server, log);
-  const report = (defect: unknown, rpcName?: string) => log.error({ err: defect, rpc: rpcName }, "a request failed");
+  for (const guard of guards) await guard(server, log);
+  const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
   const served = operations(bindings, report, options.arguments, () => shedding.refusal());
   server.setNotFoundHandler(notFound);
   await server.register(rest(served, maxBodyBytes, report));
-  await server.register(rpc(served, maxBodyBytes, report));
-  if (options.plugin !== undefined) {
-    await server.register(options.plugin(report));
-  }
+  await server.register(connect(served, options.standard, maxBodyBytes, report));
   await server.register(docs(options.openApi));
   server.addHook("preClose", (done) => {
     listener.drain(sendShutdownResponse);
@@ -99,7 +97,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     async listen(host, port) {
       const url = await server.listen({ host, port });
       certificate?.watch(log);
-      // Fastify does not know of the TLS before it.
+      // Fastify does not know about the TLS in front of it.
       return certificate === undefined ? url : url.replace(/^http:/, "https:");
     },
     async close(graceMs) {
@@ -115,6 +113,6 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
 }
 
 async function notFound(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const asked = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
-  await send(reply, httpError(404, `nothing is served at ${request.method} ${asked}`, pathOf(request)));
+  const url = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
+  await sendRestError(reply, httpError(404, `nothing is served at ${request.method} ${url}`, pathOf(request)));
 }

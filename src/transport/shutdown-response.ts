@@ -1,16 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { httpError } from "./errors.js";
-import { setHeaders, sendJson } from "./fast-path/send.js";
+import { sendJson, setHeaders } from "./reply.js";
 
-/** What a request is told that comes when no more are taken. */
-const STOPPING = "the service is stopping and takes no more requests; ask again";
+const MESSAGE = "the service is stopping and accepts no more requests; retry";
 
-/** Answers what comes too late, in the words of its family. */
+/** Answers a request that arrives during shutdown, with the error body of its path. */
 export function sendShutdownResponse(request: IncomingMessage, response: ServerResponse): void {
   const [path = ""] = (request.url ?? "").replaceAll(/\/{2,}/g, "/").split("?", 1);
-  const { status, headers, body } = httpError(503, STOPPING, path);
+  const { status, headers, body } = httpError(503, MESSAGE, path);
   setHeaders(response, headers);
-  // Over HTTP/2 the session has been told already.
+  // An HTTP/2 session has received GOAWAY already.
   if (request.httpVersionMajor === 1) response.setHeader("connection", "close");
   sendJson(response, status, body);
 }

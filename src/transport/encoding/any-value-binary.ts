@@ -1,55 +1,88 @@
-/** Values of a choice context in protobuf: as the Struct that stands for their JSON. */
-import { memoizeByContract } from "../../domain/contract-slots.js";
-import type { AnyValue, Contract, NamedValue } from "../../registry/sdk/registry.js";
-import { toArena } from "./byte-arena.js";
+/** Values of a choice context in protobuf: each is the Struct of its JSON, `{"tag": …, "value": …}`. */
+import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
+import { boundedMemoize } from "../../util/bounded-memoize.js";
+import { type BinaryString, flatten } from "./binary-string.js";
+import { ChunkList } from "./chunk-list.js";
 import { cacheEntry } from "./entry-cache.js";
-import { addEntries, type EntryWriting } from "./map-entries.js";
-import type { BinaryString } from "./binary-string.js";
-import type { ChunkList } from "./chunk-list.js";
-import { before, field, fixed, type Head, inside } from "./protobuf.js";
-import { boolValue, entry, entryHead, LIST, listValue, STRUCT, textValue, VALUES } from "./struct.js";
+import { inObjectOrder, referencedContract } from "./map-entries.js";
+import { delimited, lengthPrefix, text, varintField } from "./protobuf.js";
+import { ENTRY_KEY, ENTRY_VALUE, LIST_VALUES, STRUCT_FIELDS, VALUE } from "./struct.js";
 
-const reference = memoizeByContract((contract) => toArena(referenceTo(contract)));
-const referenceTo = ({ contractId }: Contract): BinaryString => tagged("AV_ContractId", textValue(contractId));
+const prefix = (fieldNumber: number) => (length: number) => lengthPrefix(fieldNumber, length);
+const entryPrefix = prefix(STRUCT_FIELDS);
+const entryValuePrefix = prefix(ENTRY_VALUE);
+const structPrefix = prefix(VALUE.struct);
+const listPrefix = prefix(VALUE.list);
+const elementPrefix = prefix(LIST_VALUES);
 
-const entries: EntryWriting = {
-  one: cacheEntry((contract, name) => entry(name, referenceTo(contract))),
-  list: cacheEntry((contract, name) => entry(name, tagged("AV_List", listValue([referenceTo(contract)])))),
-  add(chunks, { name, value }) {
-    chunks.addLengthPrefixed(entryHead(name), () => addValue(chunks, value));
-  },
-};
+const keyField = boundedMemoize((name) => flatten(text(ENTRY_KEY, name)));
+const tagEntry = boundedMemoize((tag) =>
+  flatten(delimited(STRUCT_FIELDS, text(ENTRY_KEY, "tag") + delimited(ENTRY_VALUE, text(VALUE.string, tag)))),
+);
 
-/** A Value: `{"tag": …, "value": …}`. */
-function addValue(chunks: ChunkList, value: AnyValue): void {
-  switch (value.tag) {
-    case "AV_ContractId":
-      return chunks.add(
-        value.contract === undefined ? tagged(value.tag, textValue(value.value)) : reference(value.contract),
-      );
-    case "AV_List":
-      return chunks.addLengthPrefixed(listHead, () => {
-        for (const one of value.value) chunks.addLengthPrefixed(elementHead, () => addValue(chunks, one));
-      });
-    case "AV_Map":
-      return chunks.addLengthPrefixed(mapHead, () => addFields(chunks, value.value));
-    case "AV_Bool":
-      return chunks.add(tagged(value.tag, boolValue(value.value)));
-    default:
-      return chunks.add(tagged(value.tag, textValue(value.value)));
+const referenceEntry = cacheEntry(({ contractId }, name) =>
+  encodeEntry(name, { tag: "AV_ContractId", value: contractId }),
+);
+const listEntry = cacheEntry(({ contractId }, name) =>
+  encodeEntry(name, { tag: "AV_List", value: [{ tag: "AV_ContractId", value: contractId }] }),
+);
+
+/** The content of a Struct whose fields are the values. */
+export function addFields(chunks: ChunkList, values: readonly NamedValue[]): void {
+  for (const { name, value } of inObjectOrder(values)) {
+    const cached = cachedEntry(name, value);
+    if (cached === undefined) addEntry(chunks, name, () => addValue(chunks, value));
+    else chunks.add(cached);
   }
 }
 
-/** The content of a Struct of values. */
-export function addFields(chunks: ChunkList, values: readonly NamedValue[]): void {
-  addEntries(chunks, entries, values);
+/** Nearly every entry refers to one contract, by itself or as the only element of a list. */
+function cachedEntry(name: string, value: AnyValue): Uint8Array | undefined {
+  if (value.tag === "AV_List" && value.value.length === 1) {
+    const contract = referencedContract(value.value[0]);
+    return contract === undefined ? undefined : listEntry(contract, name);
+  }
+  const contract = referencedContract(value);
+  return contract === undefined ? undefined : referenceEntry(contract, name);
 }
 
-/** What stands before the content of a value that has a tag. */
-const taggedHead = (tag: string): Head =>
-  inside(field(STRUCT), fixed(entry("tag", textValue(tag))), entryHead("value"));
-const tagged = (tag: string, content: BinaryString): BinaryString => before(taggedHead(tag), content);
+function encodeEntry(name: string, value: AnyValue): Uint8Array {
+  const chunks = new ChunkList();
+  addEntry(chunks, name, () => addValue(chunks, value));
+  const bytes = Buffer.allocUnsafe(chunks.length);
+  chunks.write(bytes, 0);
+  return bytes;
+}
 
-const listHead = inside(taggedHead("AV_List"), field(LIST));
-const mapHead = inside(taggedHead("AV_Map"), field(STRUCT));
-const elementHead = field(VALUES);
+function addEntry(chunks: ChunkList, name: string, addContent: () => void): void {
+  chunks.addLengthPrefixed(entryPrefix, () => {
+    chunks.add(keyField(name));
+    chunks.addLengthPrefixed(entryValuePrefix, addContent);
+  });
+}
+
+/** The content of a Value: a Struct of tag and value. */
+function addValue(chunks: ChunkList, value: AnyValue): void {
+  chunks.addLengthPrefixed(structPrefix, () => {
+    chunks.add(tagEntry(value.tag));
+    addEntry(chunks, "value", () => addContent(chunks, value));
+  });
+}
+
+function addContent(chunks: ChunkList, value: AnyValue): void {
+  switch (value.tag) {
+    case "AV_List":
+      return chunks.addLengthPrefixed(listPrefix, () => {
+        for (const element of value.value) {
+          chunks.addLengthPrefixed(elementPrefix, () => addValue(chunks, element));
+        }
+      });
+    case "AV_Map":
+      return chunks.addLengthPrefixed(structPrefix, () => addFields(chunks, value.value));
+    default:
+      return chunks.add(scalar(value.value));
+  }
+}
+
+const scalar = (value: string | boolean): BinaryString =>
+  typeof value === "boolean" ? varintField(VALUE.bool, value ? 1 : 0) : text(VALUE.string, value);

@@ -1,64 +1,73 @@
-/** Joins an answer that discloses contracts from the pieces of each. */
+/** Joins a response that discloses contracts from the encodings of each contract. */
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import type { ContextReply } from "../../service/context-reply.js";
-import * as binaryOf from "./any-value-binary.js";
-import * as jsonOf from "./any-value-json.js";
-import { binaryElement, jsonElement } from "./disclosed-contract.js";
-import { toArena } from "./byte-arena.js";
+import { addFields as addBinaryFields } from "./any-value-binary.js";
+import { addFields as addJsonFields } from "./any-value-json.js";
 import { type BinaryString, utf8 } from "./binary-string.js";
 import { ChunkList } from "./chunk-list.js";
-import { field, fixed, inside, numberField, text } from "./protobuf.js";
-import { entryHead, STRUCT } from "./struct.js";
+import { binaryElement, jsonElement } from "./disclosed-contract.js";
+import { lengthPrefix, text, varintField } from "./protobuf.js";
+import { ENTRY_KEY, ENTRY_VALUE, STRUCT_FIELDS, VALUE } from "./struct.js";
 
-const DATA = toArena('{"choiceContextData":{"values":{');
-const CONTRACTS = toArena('},"disclosedContracts":[');
-const END = toArena("}");
+type Factory = NonNullable<ContextReply["factory"]>;
 
-/** The message in JSON, as `toJson` writes it. */
+const DATA = Buffer.from('{"choiceContextData":{"values":{');
+const CONTRACTS = Buffer.from('},"disclosedContracts":[');
+const END = Buffer.from("}");
+
+/** The response in JSON, byte for byte what `toJson` gives. */
 export function contextJson({ answer: { values, disclosed }, variant, factory }: ContextReply): ChunkList {
   const chunks = new ChunkList();
-  if (factory !== undefined) chunks.add(beforeContext(factory));
+  if (factory !== undefined) chunks.add(factoryJson(factory));
   chunks.add(DATA);
-  jsonOf.addFields(chunks, values);
+  addJsonFields(chunks, values);
   chunks.add(CONTRACTS);
-  const element = jsonElement[variant];
-  for (const contract of disclosed) chunks.add(element(contract));
+  const encode = jsonElement[variant];
+  for (const contract of disclosed) chunks.add(encode(contract));
   chunks.close("]", disclosed.length === 0);
   chunks.add(END);
   if (factory !== undefined) chunks.add(END);
   return chunks;
 }
 
-function beforeContext({ factoryId, transferKind }: NonNullable<ContextReply["factory"]>): BinaryString {
+function factoryJson({ factoryId, transferKind }: Factory): BinaryString {
   const kind = transferKind === undefined ? "" : `"transferKind":"${TransferKind[transferKind]}",`;
   return `{"factoryId":${utf8(JSON.stringify(factoryId))},${kind}"choiceContext":`;
 }
 
-/** The numbers of the fields: of ChoiceContext, and of the messages that have a factory. */
-const CONTEXT_DATA = 1;
+/** Field numbers of ChoiceContext, FactoryWithChoiceContext and TransferFactoryWithChoiceContext. */
+const CHOICE_CONTEXT_DATA = 1;
 const FACTORY_ID = 1;
+const CHOICE_CONTEXT = 2;
 const TRANSFER_KIND = 2;
-const CONTEXT = 2;
-const CONTEXT_OF_TRANSFER = 3;
+const CHOICE_CONTEXT_OF_TRANSFER = 3;
 
-const dataHead = inside(field(CONTEXT_DATA), entryHead("values"), field(STRUCT));
-
-/** The message in protobuf, as `toBinary` writes it. */
+/** The response in protobuf, byte for byte what `toBinary` gives. */
 export function contextBinary({ answer, variant, factory }: ContextReply): ChunkList {
   const chunks = new ChunkList();
   const addContext = () => {
-    chunks.addLengthPrefixed(dataHead, () => binaryOf.addFields(chunks, answer.values));
-    const element = binaryElement[variant];
-    for (const contract of answer.disclosed) chunks.add(element(contract));
+    chunks.addLengthPrefixed(dataPrefix, () => addBinaryFields(chunks, answer.values));
+    const encode = binaryElement[variant];
+    for (const contract of answer.disclosed) chunks.add(encode(contract));
   };
   if (factory === undefined) addContext();
-  else chunks.addLengthPrefixed(factoryHead(factory), addContext);
+  else addAfterFactory(chunks, factory, addContext);
   return chunks;
 }
 
-function factoryHead({ factoryId, transferKind }: NonNullable<ContextReply["factory"]>) {
-  const id = text(FACTORY_ID, factoryId);
-  return transferKind === undefined
-    ? inside(fixed(id), field(CONTEXT))
-    : inside(fixed(id + numberField(TRANSFER_KIND, transferKind)), field(CONTEXT_OF_TRANSFER));
+function addAfterFactory(chunks: ChunkList, { factoryId, transferKind }: Factory, addContext: () => void): void {
+  chunks.add(text(FACTORY_ID, factoryId));
+  if (transferKind !== undefined) chunks.add(varintField(TRANSFER_KIND, transferKind));
+  const field = transferKind === undefined ? CHOICE_CONTEXT : CHOICE_CONTEXT_OF_TRANSFER;
+  chunks.addLengthPrefixed((length) => lengthPrefix(field, length), addContext);
+}
+
+const VALUES_KEY = text(ENTRY_KEY, "values");
+
+/** `choice_context_data` is a Struct with the one field `values`, which is a Struct. */
+function dataPrefix(length: number): BinaryString {
+  const struct = lengthPrefix(VALUE.struct, length);
+  const value = VALUES_KEY + lengthPrefix(ENTRY_VALUE, struct.length + length) + struct;
+  const entry = lengthPrefix(STRUCT_FIELDS, value.length + length) + value;
+  return lengthPrefix(CHOICE_CONTEXT_DATA, entry.length + length) + entry;
 }

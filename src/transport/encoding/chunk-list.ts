@@ -1,20 +1,15 @@
 import type { BinaryString } from "./binary-string.js";
 
-/**
- * Bytes or octets that were written before, as most of an answer is; octets that
- * are written for it; or one byte that takes the place of the last, as a bracket
- * takes that of the comma behind the last element.
- */
-type Piece = Uint8Array | BinaryString | number;
+/** Bytes that were encoded before, bytes encoded for this response, or one byte that replaces the previous one. */
+type Chunk = Uint8Array | BinaryString | number;
 
 /**
- * An answer in pieces, which are put together where it is sent, in memory that is
- * used again and again. As one text it would be put together in memory that is new
- * each time, of which nothing is in the processor's caches, and which has to be
- * collected.
+ * An encoded response as a list of chunks. They are joined where they are sent, in
+ * a pooled buffer: joined in V8's heap, each response would touch fresh memory and
+ * leave it to the garbage collector.
  */
 export class ChunkList {
-  readonly #all: Piece[] = [];
+  readonly #chunks: Chunk[] = [];
   #length = 0;
 
   /** In bytes. */
@@ -22,45 +17,44 @@ export class ChunkList {
     return this.#length;
   }
 
-  add(piece: Uint8Array | BinaryString): void {
-    this.#all.push(piece);
-    this.#length += piece.length;
+  add(chunk: Uint8Array | BinaryString): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
   }
 
-  /** Closes a list whose elements have commas behind them. */
+  /** Closes a JSON list or object whose elements end in commas: the bracket replaces the last comma. */
   close(bracket: "}" | "]", isEmpty: boolean): void {
     if (isEmpty) this.add(bracket);
-    else this.#all.push(bracket.charCodeAt(0));
+    else this.#chunks.push(bracket.charCodeAt(0));
   }
 
-  /** Adds what `add` adds, and before it what `head` makes of its length. */
-  addLengthPrefixed(head: (length: number) => BinaryString, add: () => void): void {
-    const at = this.#all.push("") - 1;
+  /** Adds what `addContent` adds, after a prefix made of its length. */
+  addLengthPrefixed(prefix: (length: number) => BinaryString, addContent: () => void): void {
+    const index = this.#chunks.push("") - 1;
     const before = this.#length;
-    add();
-    const binary = head(this.#length - before);
-    this.#all[at] = binary;
-    this.#length += binary.length;
+    addContent();
+    const header = prefix(this.#length - before);
+    this.#chunks[index] = header;
+    this.#length += header.length;
   }
 
-  /** Writes all of it into some memory, which has to have room for it from `from` on, and gives where it ends there. */
-  write(memory: Buffer, from: number): number {
-    let at = from;
-    for (const piece of this.#all) {
-      if (typeof piece === "number") memory[at - 1] = piece;
+  /** Writes all chunks into a buffer from `start` on, and returns the end. The buffer must have `length` bytes left. */
+  write(buffer: Buffer, start: number): number {
+    let end = start;
+    for (const chunk of this.#chunks) {
+      if (typeof chunk === "number") buffer[end - 1] = chunk;
       else {
-        if (typeof piece === "string") memory.write(piece, at, piece.length, "latin1");
-        else memory.set(piece, at);
-        at += piece.length;
+        if (typeof chunk === "string") buffer.write(chunk, end, chunk.length, "latin1");
+        else buffer.set(chunk, end);
+        end += chunk.length;
       }
     }
-    return at;
+    return end;
   }
 }
 
-/** An answer of one piece. */
-export function singleChunk(piece: Uint8Array | BinaryString): ChunkList {
+export function singleChunk(chunk: Uint8Array | BinaryString): ChunkList {
   const chunks = new ChunkList();
-  chunks.add(piece);
+  chunks.add(chunk);
   return chunks;
 }

@@ -1,44 +1,42 @@
 /**
- * What has been written of each contract: made when it is first needed, dropped
- * with its contract. A contract never changes, one that is reassigned is another.
- * Field by field, by hand: to have the library do it would cost ten times as
- * much, and most contracts are disclosed a few times at most. A test holds every
- * byte against the library.
+ * Each disclosed contract is encoded once per form, on first use, and dropped with
+ * the contract. A contract never changes; a reassigned one is a new object. Fields
+ * are written by hand, at a tenth of the cost of the library; a test compares every
+ * byte with it.
  */
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { Contract } from "../../domain/contract.js";
 import { memoizeByContract } from "../../domain/contract-slots.js";
-import type { Contract } from "../../registry/sdk/registry.js";
-import { synchronizerOf } from "../../service/messages.js";
 import type { Variant } from "../../service/context-reply.js";
-import { type BinaryString, utf8, flatten } from "./binary-string.js";
-import { delimited, text } from "./protobuf.js";
-import { structOf } from "./struct.js";
+import { synchronizerOf } from "../../service/messages.js";
+import { type BinaryString, flatten, utf8 } from "./binary-string.js";
+import { delimited, text, written } from "./protobuf.js";
+import { writeStruct } from "./struct.js";
 
-/** How often a contract was written, by form: each at most once in one form. */
+/** How many encodings were made, by form. For tests: each contract counts at most once per form. */
 export const encodeCounts = { json: 0, binary: 0 };
 
-/** What is written of a contract in each form in which it may be disclosed. */
-type Elements = Readonly<Record<Variant, (contract: Contract) => BinaryString>>;
+type Encoders = Readonly<Record<Variant, (contract: Contract) => BinaryString>>;
 
 /**
- * An element of `disclosedContracts` in JSON, with a comma behind it. Each form in
- * one piece, though two forms have much in common: to put one more piece into an
- * answer takes as long as to copy a kilobyte.
+ * An element of `disclosedContracts` in JSON, with a comma after it. One string per
+ * form: another chunk in a response costs as much as copying a kilobyte.
  */
-export const jsonElement: Elements = {
+export const jsonElement: Encoders = {
   plain: memoizeByContract((contract) => encodeJson(standardJson(contract))),
   debug: memoizeByContract((contract) => {
-    const { packageName } = contract.template;
-    const name = fields({ debugPackageName: packageName });
+    const packageName = fields({ debugPackageName: contract.template.packageName });
     // The payload is JSON already.
     const payload = `"debugPayload":${contract.payload}`;
-    return encodeJson(`${standardJson(contract)},${name},${payload},${fields({ debugCreatedAt: contract.createdAt })}`);
+    const createdAt = fields({ debugCreatedAt: contract.createdAt });
+    return encodeJson(`${standardJson(contract)},${packageName},${payload},${createdAt}`);
   }),
   utility: memoizeByContract((contract) => {
     const { contractId, templateId, createdEventBlob, createdAt } = contract;
     const synchronizerId = synchronizerOf(contract);
-    const written = { contractId, templateId, createdEventBlob, createdAt, synchronizerId, domainId: synchronizerId };
-    return encodeJson(fields(written));
+    return encodeJson(
+      fields({ contractId, templateId, createdEventBlob, createdAt, synchronizerId, domainId: synchronizerId }),
+    );
   }),
 };
 
@@ -47,19 +45,19 @@ function encodeJson(content: string): BinaryString {
   return flatten(utf8(`{${content}},`));
 }
 
-/** The fields that the token standard has. */
+/** The fields of variant A without debug fields. */
 function standardJson(contract: Contract): string {
   const { templateId, contractId, createdEventBlob } = contract;
   return fields({ templateId, contractId, createdEventBlob, synchronizerId: synchronizerOf(contract) });
 }
 
-const fields = (texts: Readonly<Record<string, string>>): string => JSON.stringify(texts).slice(1, -1);
+const fields = (values: Readonly<Record<string, string>>): string => JSON.stringify(values).slice(1, -1);
 
-/** The field of a choice context in which the contracts stand, in both families of operations. */
+/** The number of the field `disclosed_contracts`, the same in both families of operations. */
 const DISCLOSED_CONTRACTS = 2;
 
-/** An element of `disclosed_contracts` in protobuf, with the head of its field. */
-export const binaryElement: Elements = {
+/** An element of `disclosed_contracts` in protobuf, with its tag and length. */
+export const binaryElement: Encoders = {
   plain: memoizeByContract((contract) => encodeBinary(standardBinary(contract))),
   debug: memoizeByContract((contract) => encodeBinary(standardBinary(contract) + debugBinary(contract))),
   utility: memoizeByContract((contract) => {
@@ -79,11 +77,18 @@ function standardBinary(contract: Contract): BinaryString {
 }
 
 function debugBinary({ template: { packageName }, payload, createdAt }: Contract): BinaryString {
-  // What was written as JSON of an object is one again.
+  // The payload was written by JSON.stringify of an object.
   const object = JSON.parse(payload) as JsonObject;
-  return text(5, packageName) + delimited(6, structOf(object)) + text(7, createdAt);
+  return (
+    text(5, packageName) +
+    delimited(
+      6,
+      written((writer) => writeStruct(writer, object)),
+    ) +
+    text(7, createdAt)
+  );
 }
 
-/** Fields of text from number 1 on; an empty one is not written, which stands for it. */
+/** String fields numbered from 1. An empty string is the default and not written. */
 const texts = (...values: readonly string[]): BinaryString =>
   values.map((value, index) => (value === "" ? "" : text(index + 1, value))).join("");

@@ -1,55 +1,56 @@
 import { create, type DescMessage, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { ContextReply } from "../../service/context-reply.js";
-import { contextBinary, contextJson } from "./choice-context.js";
-import { JSON_WRITE_OPTIONS } from "./json-options.js";
 import { utf8 } from "./binary-string.js";
-import { singleChunk, type ChunkList } from "./chunk-list.js";
+import { contextBinary, contextJson } from "./choice-context.js";
+import { type ChunkList, singleChunk } from "./chunk-list.js";
+import { JSON_WRITE_OPTIONS } from "./json-options.js";
 
 /**
- * What an operation answers, to be written in the form that a protocol asks
- * for. What discloses contracts is joined from what was written of each contract
- * before. What fails while it is written is a defect like any other.
+ * The result of an operation, encoded in the form that a protocol asks for. A
+ * result that discloses contracts joins the encodings kept with each contract. An
+ * error while encoding is a defect like any other.
  */
 export class EncodableResponse {
   readonly #output: DescMessage;
-  readonly #found: ContextReply | Message;
-  readonly #refuse: (error: unknown) => Error;
+  readonly #result: ContextReply | Message;
+  readonly #toError: (error: unknown) => Error;
 
-  /** `found` is what a handler gives. `refuse` makes what is thrown of what failed. */
-  constructor(output: DescMessage, found: object, refuse: (error: unknown) => Error) {
+  /** `result` is what a handler returns; `toError` maps what encoding throws. */
+  constructor(output: DescMessage, result: object, toError: (error: unknown) => Error) {
     this.#output = output;
-    this.#found = found instanceof ContextReply ? found : create<DescMessage>(output, found as Record<string, unknown>);
-    this.#refuse = refuse;
+    this.#result =
+      result instanceof ContextReply ? result : create<DescMessage>(output, result as Record<string, unknown>);
+    this.#toError = toError;
   }
 
   message(): Message {
-    const found = this.#found;
-    if (!(found instanceof ContextReply)) return found;
+    const result = this.#result;
+    if (!(result instanceof ContextReply)) return result;
     try {
-      return found.message();
+      return result.message();
     } catch (error) {
-      throw this.#refuse(error);
+      throw this.#toError(error);
     }
   }
 
-  /** The message in JSON, in UTF-8. */
+  /** JSON in UTF-8. */
   json(): ChunkList {
-    const found = this.#found;
+    const result = this.#result;
     try {
-      if (found instanceof ContextReply) return contextJson(found);
-      return singleChunk(utf8(toJsonString(this.#output, found, JSON_WRITE_OPTIONS)));
+      if (result instanceof ContextReply) return contextJson(result);
+      return singleChunk(utf8(toJsonString(this.#output, result, JSON_WRITE_OPTIONS)));
     } catch (error) {
-      throw this.#refuse(error);
+      throw this.#toError(error);
     }
   }
 
-  /** The message in protobuf. */
+  /** Protobuf. */
   binary(): ChunkList {
-    const found = this.#found;
+    const result = this.#result;
     try {
-      return found instanceof ContextReply ? contextBinary(found) : singleChunk(toBinary(this.#output, found));
+      return result instanceof ContextReply ? contextBinary(result) : singleChunk(toBinary(this.#output, result));
     } catch (error) {
-      throw this.#refuse(error);
+      throw this.#toError(error);
     }
   }
 }

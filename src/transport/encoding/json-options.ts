@@ -1,2 +1,2 @@
-/** How messages are written as JSON, on REST and on RPC: required fields stand there also when they are empty. */
+/** JSON of REST and RPC: required fields are written even where they are empty. */
 export const JSON_WRITE_OPTIONS = { alwaysEmitImplicit: true } as const;

@@ -1,58 +1,29 @@
-/** The few forms of the protobuf encoding that a choice context is made of. */
+/** The parts of the protobuf encoding that a choice context needs, as binary strings. */
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type BinaryString, binaryStringOf, utf8 } from "./binary-string.js";
 
-/** What stands before some content, by the length of that in bytes. */
-export type Head = (length: number) => BinaryString;
-
-/** Of a field of text, bytes or a message, by its number. */
-export const field =
-  (number: number): Head =>
-  (length) =>
-    head(number, length);
-
-/** What is the same before any content: fields that stand first in their message. */
-export const fixed =
-  (binary: BinaryString): Head =>
-  () =>
-    binary;
-
-/** One inside the other, the outermost first. */
-export function inside(...heads: readonly Head[]): Head {
-  const inwards = heads.toReversed();
-  return (length) => {
-    let binary = "";
-    for (const one of inwards) binary = one(binary.length + length) + binary;
-    return binary;
-  };
+/** Tag and length of a string, bytes or message field. */
+export function lengthPrefix(fieldNumber: number, length: number): BinaryString {
+  return String.fromCharCode((fieldNumber << 3) | WireType.LengthDelimited) + varint(length);
 }
 
-/** Some content with what stands before it. */
-export const before = (one: Head, content: BinaryString): BinaryString => one(content.length) + content;
+/** A string, bytes or message field. */
+export const delimited = (fieldNumber: number, content: BinaryString): BinaryString =>
+  lengthPrefix(fieldNumber, content.length) + content;
 
-/** A field of text. */
-export const text = (number: number, value: string): BinaryString => delimited(number, utf8(value));
+export const text = (fieldNumber: number, value: string): BinaryString => delimited(fieldNumber, utf8(value));
 
-/** A field of text, bytes or a message. */
-export const delimited = (number: number, content: BinaryString): BinaryString =>
-  head(number, content.length) + content;
+/** An enum or bool field. */
+export const varintField = (fieldNumber: number, value: number): BinaryString =>
+  String.fromCharCode(fieldNumber << 3) + varint(value);
 
-/** What stands before the content of such a field. */
-export const head = (number: number, length: number): BinaryString =>
-  String.fromCharCode((number << 3) | 2) + varint(length);
-
-/** A field of an enum or a truth value. */
-export function numberField(number: number, value: number): BinaryString {
-  return String.fromCharCode(number << 3) + varint(value);
+/** What a function writes with the library's writer. For encodings made once per contract. */
+export function written(write: (writer: BinaryWriter) => void): BinaryString {
+  const writer = new BinaryWriter();
+  write(writer);
+  return binaryStringOf(writer.finish());
 }
 
-/** A field of a number in double precision. */
-export function double(number: number, value: number): BinaryString {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(value);
-  return String.fromCharCode((number << 3) | 1) + binaryStringOf(bytes);
-}
-
-/** A whole number: seven bits in each byte, the lowest first. */
 function varint(value: number): BinaryString {
   let binary = "";
   let rest = value;

@@ -1,55 +1,55 @@
-/** JSON in protobuf: google.protobuf.Struct, Value and ListValue. */
+/** JSON as google.protobuf.Struct. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { type BinaryString, flatten } from "./binary-string.js";
-import { before, delimited, double, field, fixed, type Head, inside, numberField, text } from "./protobuf.js";
-import { boundedMemoize } from "../../util/bounded-memoize.js";
+import { type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** The field numbers of Value, of Struct and ListValue, and of an entry of a map. */
-const NULL = 1;
-const NUMBER = 2;
-const STRING = 3;
-const BOOL = 4;
-export const STRUCT = 5;
-export const LIST = 6;
-const FIELDS = 1;
-export const VALUES = 1;
-const KEY = 1;
-const VALUE = 2;
+/** Field numbers of Value. */
+export const VALUE = { null: 1, number: 2, string: 3, bool: 4, struct: 5, list: 6 } as const;
+/** Field numbers of Struct, of ListValue, and of an entry of Struct's map. */
+export const STRUCT_FIELDS = 1;
+export const LIST_VALUES = 1;
+export const ENTRY_KEY = 1;
+export const ENTRY_VALUE = 2;
 
-/** A Value of each kind. */
-export const textValue = (value: string): BinaryString => text(STRING, value);
-export const boolValue = (value: boolean): BinaryString => numberField(BOOL, value ? 1 : 0);
-
-export function listValue(values: Iterable<BinaryString>): BinaryString {
-  let list = "";
-  for (const value of values) list += delimited(VALUES, value);
-  return delimited(LIST, list);
+/** Writes the content of a Struct. */
+export function writeStruct(writer: BinaryWriter, object: JsonObject): void {
+  for (const [name, value] of Object.entries(object)) {
+    writer.tag(STRUCT_FIELDS, WireType.LengthDelimited).fork();
+    writer.tag(ENTRY_KEY, WireType.LengthDelimited).string(name);
+    writer.tag(ENTRY_VALUE, WireType.LengthDelimited).fork();
+    writeValue(writer, value);
+    writer.join().join();
+  }
 }
 
-/** What stands before the value of an entry of the fields of a Struct. */
-export const entryHead = boundedMemoize((name): Head => inside(field(FIELDS), fixed(nameField(name)), field(VALUE)));
-const nameField = (name: string): BinaryString => flatten(text(KEY, name));
-
-/** An entry of the fields of a Struct. */
-export const entry = (name: string, value: BinaryString): BinaryString => before(entryHead(name), value);
-
-/** The content of a Struct. */
-export function structOf(object: JsonObject): BinaryString {
-  let fields = "";
-  for (const [name, value] of Object.entries(object)) fields += entry(name, valueOf(value));
-  return fields;
-}
-
-function valueOf(value: JsonValue): BinaryString {
+/** Writes the content of a Value. */
+function writeValue(writer: BinaryWriter, value: JsonValue): void {
   switch (typeof value) {
     case "string":
-      return textValue(value);
+      writer.tag(VALUE.string, WireType.LengthDelimited).string(value);
+      break;
     case "number":
-      return double(NUMBER, value);
+      writer.tag(VALUE.number, WireType.Bit64).double(value);
+      break;
     case "boolean":
-      return boolValue(value);
+      writer.tag(VALUE.bool, WireType.Varint).bool(value);
+      break;
     default:
-      if (value === null) return numberField(NULL, 0);
-      return Array.isArray(value) ? listValue(value.map(valueOf)) : delimited(STRUCT, structOf(value));
+      if (value === null) writer.tag(VALUE.null, WireType.Varint).int32(0);
+      else if (Array.isArray(value)) writeList(writer, value);
+      else {
+        writer.tag(VALUE.struct, WireType.LengthDelimited).fork();
+        writeStruct(writer, value);
+        writer.join();
+      }
   }
+}
+
+function writeList(writer: BinaryWriter, values: readonly JsonValue[]): void {
+  writer.tag(VALUE.list, WireType.LengthDelimited).fork();
+  for (const value of values) {
+    writer.tag(LIST_VALUES, WireType.LengthDelimited).fork();
+    writeValue(writer, value);
+    writer.join();
+  }
+  writer.join();
 }

@@ -1,17 +1,20 @@
+/** Step 2: the whole body, within a limit. */
 import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
 import { TLSSocket } from "node:tls";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { drainBody, type Incoming } from "../drain-body.js";
 import { enqueue } from "./response-batching.js";
-import { type Incoming, drainBody } from "../drain-body.js";
 
-/** Larger ones take longer to answer than it takes to begin with it. */
-const SMALL = 4_096;
+/** Larger requests take longer than batching saves. */
+const MAX_BATCHED_BYTES = 4_096;
+
+const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Reads the body of a request. Calls back once: with the bytes, with
- * resource_exhausted where there are more than the limit, or with undefined
- * where the caller has gone.
+ * resource_exhausted where there are more than `limit`, or with undefined where
+ * the client is gone.
  */
 export function readBody(
   request: Incoming,
@@ -19,59 +22,55 @@ export function readBody(
   done: (body: Buffer | ConnectError | undefined) => void,
 ): void {
   let first: Buffer | undefined;
-  let more: Buffer[] | undefined;
+  let chunks: Buffer[] | undefined;
   let length = 0;
-  let isWhole = false;
-  let ended = false;
-  const end = (result: Buffer | ConnectError | undefined) => {
-    if (ended) return;
-    ended = true;
+  let isComplete = false;
+  let isDone = false;
+  const finish = (result: Buffer | ConnectError | undefined) => {
+    if (isDone) return;
+    isDone = true;
     done(result);
   };
-  // A hook that waited may have let it go: nothing more would be told of it.
-  if (request.destroyed) return end(undefined);
+  // The client may have left while an asynchronous hook ran; no event follows then.
+  if (request.destroyed) return finish(undefined);
   const onData = (chunk: Buffer) => {
     length += chunk.length;
     if (length > limit) {
-      request.off("data", onData).off("end", onEnd).off("close", onGone);
-      const error = new ConnectError(
-        `message is larger than ${limit} bytes, which is all that is read`,
-        Code.ResourceExhausted,
-      );
-      void drainBody(request).then(() => end(error));
+      request.off("data", onData).off("end", onEnd).off("close", onClose);
+      void drainBody(request).then(() => finish(tooLarge(limit)));
     } else if (first === undefined) first = chunk;
-    else (more ??= [first]).push(chunk);
+    else (chunks ??= [first]).push(chunk);
   };
-  const tell = () => {
-    // A stream of HTTP/2 that is cut ends like one that has come whole.
-    if (isCut(request)) end(undefined);
-    else end(more === undefined ? (first ?? EMPTY) : Buffer.concat(more, length));
+  const finishWithBody = () => {
+    // A reset HTTP/2 stream emits "end" like a complete one.
+    if (isClosed(request)) finish(undefined);
+    else finish(chunks === undefined ? (first ?? NO_BYTES) : Buffer.concat(chunks, length));
   };
   const onEnd = () => {
-    isWhole = true;
-    if (length <= SMALL && !mayEndAtOnce(request)) enqueue(tell);
-    else tell();
+    isComplete = true;
+    if (length <= MAX_BATCHED_BYTES && !mayCloseWithRequest(request)) enqueue(finishWithBody);
+    else finishWithBody();
   };
-  const onGone = () => {
-    // A request that has been read is closed too.
-    if (!isWhole) end(undefined);
+  const onClose = () => {
+    // A request that was read to its end emits "close" too.
+    if (!isComplete) finish(undefined);
   };
-  request.on("data", onData).on("end", onEnd).on("error", onGone).on("close", onGone);
+  request.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
 }
 
-const EMPTY = Buffer.alloc(0);
+const tooLarge = (limit: number): ConnectError =>
+  new ConnectError(`the message is larger than ${limit} bytes, the limit of this service`, Code.ResourceExhausted);
 
 /**
- * Whether the end of the connection may come in the same reading as that of the
- * request, as over TLS, and Node.js ends its own side before the turn is over.
- * In cleartext it comes in the next, and over HTTP/2 streams end by themselves.
+ * Over TLS, FIN may arrive in the same read as the request, and Node.js closes its
+ * side before the tick ends: such a request is answered at once. In cleartext FIN
+ * arrives in a later read, and HTTP/2 streams end on their own.
  */
-function mayEndAtOnce(request: Incoming): boolean {
+function mayCloseWithRequest(request: Incoming): boolean {
   return request instanceof IncomingMessage && request.socket instanceof TLSSocket;
 }
 
-/** Whether nobody waits for the answer any more. */
-function isCut(request: Incoming): boolean {
+function isClosed(request: Incoming): boolean {
   if (request instanceof IncomingMessage) return request.socket.destroyed;
   const stream = request instanceof Http2ServerRequest ? request.stream : request;
   return stream.closed;

@@ -1,56 +1,54 @@
 /**
- * A turn of the event loop: what has come by all connections is read first, and
- * small requests are answered behind that, one after the other. Between two
- * readings of sockets everything that answers a request has to be fetched anew into
- * the processor's caches; so it is fetched once for several.
+ * Answers small requests together at the end of an event loop tick, after all
+ * sockets have been read: code and data of a call stay hot in the CPU caches. Gains
+ * 5 % of the CPU of a Connect or gRPC call; it can go when Node.js reads all ready
+ * sockets before it emits their events.
  */
 
-/** So many answers wait for each other at most. */
-const MOST = 16;
-/** None waits for longer, in milliseconds, when others come meanwhile that are answered while they are read. */
-const LONGEST_MS = 1;
+const MAX_BATCH = 16;
+/** A request waits at most this long for the end of a tick in which other requests are served. */
+const MAX_WAIT_MS = 1;
 
-let answers: (() => void)[] = [];
-/** Since when the first of them waits. */
-let since = 0;
-let ends: (() => void)[] = [];
-let hasBegun = false;
+let queue: (() => void)[] = [];
+/** When the first of the queue was enqueued. */
+let queuedAt = 0;
+let tickEndListeners: (() => void)[] = [];
+let isScheduled = false;
 
-/** Gives an answer at the end of this turn, or before, when enough others wait. It must not throw. */
-export function enqueue(answer: () => void): void {
-  begin();
-  if (answers.length === 0) since = performance.now();
-  if (answers.push(answer) >= MOST) flush();
+/** Runs a callback at the end of this tick, or earlier when the batch is full. The callback must not throw. */
+export function enqueue(callback: () => void): void {
+  schedule();
+  if (queue.length === 0) queuedAt = performance.now();
+  if (queue.push(callback) >= MAX_BATCH) flush();
 }
 
-/** To be called for each request that comes, with the time. */
+/** Flushes a batch that waits too long. Called for each incoming request, with the time. */
 export function flushOverdue(now: number): void {
-  if (answers.length > 0 && now - since > LONGEST_MS) flush();
+  if (queue.length > 0 && now - queuedAt > MAX_WAIT_MS) flush();
 }
 
-/** Gives all that wait. */
 export function flush(): void {
-  const all = answers;
-  answers = [];
-  for (const answer of all) answer();
+  const batch = queue;
+  queue = [];
+  for (const callback of batch) callback();
 }
 
-/** Calls back at the end of this turn, behind the answers that wait. */
-export function onTickEnd(end: () => void): void {
-  begin();
-  ends.push(end);
+/** Runs a callback once at the end of this tick, after the batch. */
+export function onTickEnd(listener: () => void): void {
+  schedule();
+  tickEndListeners.push(listener);
 }
 
-function begin(): void {
-  if (hasBegun) return;
-  hasBegun = true;
-  setImmediate(finish);
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(endTick);
 }
 
-function finish(): void {
-  hasBegun = false;
+function endTick(): void {
+  isScheduled = false;
   flush();
-  const all = ends;
-  ends = [];
-  for (const end of all) end();
+  const listeners = tickEndListeners;
+  tickEndListeners = [];
+  for (const listener of listeners) listener();
 }

@@ -1,95 +1,108 @@
-import { type OutgoingHttpHeaders, ServerResponse } from "node:http";
-import type { FastifyReply, FastifyRequest } from "fastify";
-import { release, acquire } from "../encoding/buffer-pool.js";
+/** Step 6: an encoded message, or an error, -> the connection. */
+import { ServerResponse } from "node:http";
+import type { Http2ServerRequest, ServerHttp2Stream } from "node:http2";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { endConnectWithError, endGrpcWithError, isClosedStream } from "../connect/send-error.js";
 import type { BinaryString } from "../encoding/binary-string.js";
+import { acquire, release } from "../encoding/buffer-pool.js";
 import type { ChunkList } from "../encoding/chunk-list.js";
+import { hijack, setHeaders } from "../reply.js";
+import type { FastCall } from "./call.js";
 
-/**
- * Sends an answer that is written already, past Fastify, which would look at it
- * once more.
- */
-export function sendBody(request: FastifyRequest, reply: FastifyReply, contentType: string, body: ChunkList): void {
-  const { raw } = reply;
-  setHeaders(raw, hijack(reply));
-  endWith(raw, contentType, body);
+const FRAME_HEADER_BYTES = 5;
+/** connect-es, which serves compressed requests, accepts gzip. */
+const ACCEPTED_ENCODING = "gzip";
+
+/** Sends an HTTP response by REST or Connect. */
+export function sendHttp({ request, reply }: FastCall, contentType: string, message: ChunkList): void {
+  const response = reply.raw;
+  setHeaders(response, hijack(reply));
+  response.writeHead(200, ["content-type", contentType, "content-length", String(message.length)]);
+  if (response instanceof ServerResponse) endHttp1(response, message);
+  else {
+    // The compatibility class of HTTP/2 has the same methods.
+    const bytes = bytesForStream(message.length, (buffer) => message.write(buffer, 0));
+    (response as ServerResponse).end(bytes, "latin1");
+  }
   request.record.end(0);
 }
 
 /**
- * Sends head and body. The memory of the body is lent where nothing is before it
- * on its connection, and given back when the system has all of it, which it mostly
- * has at once. What has to wait has memory of just its own length: many such may
- * wait on one connection.
+ * Writes from a pooled buffer, which is released once the kernel has taken it: at
+ * once, nearly always. A response that has to wait gets memory of its own, because
+ * many may wait on one connection.
  */
-export function endWith(response: ServerResponse, contentType: string, body: ChunkList): void {
-  const { length } = body;
-  response.writeHead(200, ["content-type", contentType, "content-length", String(length)]);
-  if (isHttp2(response)) {
-    response.end(
-      bytesForStream(length, (memory) => body.write(memory, 0)),
-      "latin1",
-    );
-    return;
-  }
-  // Behind another answer on its connection it has no socket yet.
+function endHttp1(response: ServerResponse, message: ChunkList): void {
+  const { length } = message;
+  // A pipelined response has no socket until its predecessors are sent.
   const { socket } = response;
   if (socket === null || socket.writableLength > 0) {
     const own = Buffer.allocUnsafe(length);
-    body.write(own, 0);
+    message.write(own, 0);
     response.end(own);
     return;
   }
-  const memory = acquire(length);
-  response.end(memory.subarray(0, body.write(memory, 0)));
-  if (socket.writableLength === 0) release(memory);
-  else response.once("finish", () => release(memory));
+  const pooled = acquire(length);
+  response.end(pooled.subarray(0, message.write(pooled, 0)));
+  if (socket.writableLength === 0) release(pooled);
+  else response.once("finish", () => release(pooled));
 }
 
-/** From so many bytes on, a text stands in memory that the engine takes from the system each time. */
-const LARGE = 64 * 1024;
+/** Strings from this size on are allocated outside the heap, which costs more than a buffer. */
+const LARGE_BYTES = 64 * 1024;
 
 /**
- * The same for a stream of HTTP/2, which may be closed before its bytes are
- * written, so that nobody knows when their memory is free: a copy, which is
- * collected; as a text while it is not large, whose memory costs less. To be sent as "latin1".
+ * Copies bytes for an HTTP/2 stream, which may close before it writes them, so a
+ * pooled buffer could never be released safely. To be sent as "latin1".
  */
-export function bytesForStream(length: number, write: (memory: Buffer) => void): Buffer | BinaryString {
-  if (length >= LARGE) {
+function bytesForStream(length: number, write: (buffer: Buffer) => void): Buffer | BinaryString {
+  if (length >= LARGE_BYTES) {
     const own = Buffer.allocUnsafe(length);
     write(own);
     return own;
   }
-  const memory = acquire(length);
-  write(memory);
-  const binary = memory.toString("latin1", 0, length);
-  release(memory);
-  return binary;
+  const pooled = acquire(length);
+  write(pooled);
+  const bytes = pooled.toString("latin1", 0, length);
+  release(pooled);
+  return bytes;
 }
 
-/** Sends a small body that is not written yet. */
-export function sendJson(response: ServerResponse, status: number, body: object): void {
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length });
-  response.end(bytes);
+/** Sends HEADERS, one framed message, and trailers. */
+export function sendGrpc({ request, reply }: FastCall, message: ChunkList): void {
+  const stream = streamOf(request);
+  const headers = hijack(reply);
+  if (isClosedStream(stream)) return request.record.end(Code.Canceled);
+  // The response sends them when the stream asks for trailers.
+  reply.raw.addTrailers({ "grpc-status": "0" });
+  stream.respond(
+    {
+      ":status": 200,
+      "content-type": "application/grpc+proto",
+      "grpc-accept-encoding": ACCEPTED_ENCODING,
+      ...headers,
+    },
+    { waitForTrailers: true },
+  );
+  stream.end(framed(message), "latin1");
+  request.record.end(0);
 }
 
-/** The classes that make both versions look alike differ in this. */
-const isHttp2 = (response: object): boolean => !(response instanceof ServerResponse);
-
-const NONE: OutgoingHttpHeaders = Object.freeze({});
-
-/** Takes a reply out of Fastify's hands, and gives the headers that others have set for it: they go with the answer. */
-export function hijack(reply: FastifyReply): OutgoingHttpHeaders {
-  reply.hijack();
-  if (!reply.request.record.mayHaveReplyHeaders) return NONE;
-  // A name with a value that is undefined, which the types allow, is left out where they are sent.
-  return reply.getHeaders() as OutgoingHttpHeaders;
+function framed(message: ChunkList): Buffer | BinaryString {
+  return bytesForStream(FRAME_HEADER_BYTES + message.length, (buffer) => {
+    buffer[0] = 0;
+    buffer.writeUInt32BE(message.length, 1);
+    message.write(buffer, FRAME_HEADER_BYTES);
+  });
 }
 
-/** Puts headers into a response. */
-export function setHeaders(response: ServerResponse, headers: OutgoingHttpHeaders): void {
-  for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined) response.setHeader(name, value);
-  }
+export function sendConnectError({ request, reply }: FastCall, error: unknown): void {
+  setHeaders(reply.raw, hijack(reply));
+  endConnectWithError(reply.raw, request.record, ConnectError.from(error));
 }
+
+export function sendGrpcError({ request, reply }: FastCall, error: unknown): void {
+  endGrpcWithError(streamOf(request), hijack(reply), request.record, ConnectError.from(error));
+}
+
+const streamOf = ({ raw }: FastCall["request"]): ServerHttp2Stream => (raw as unknown as Http2ServerRequest).stream;

@@ -7,6 +7,7 @@ import { onTestFinished } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import type { StreamLimits } from "../../../src/transport/connect/streams/limits.js";
+import { connect } from "../../../src/transport/connect/connect.js";
 import { standardServices } from "../../../src/transport/connect/standard-services.js";
 import { DEFAULT_CONNECTION_LIMITS } from "../../../src/transport/listener/limits.js";
 import { recordRequests } from "../../../src/transport/middleware/record-requests.js";
@@ -45,10 +46,9 @@ export async function stand(limits: Partial<StreamLimits> = {}): Promise<Standin
     standing.looks++;
     return standing.reason;
   };
-  const report = (defect: unknown) => defects.push(defect);
-  await server.register(
-    standardServices({ services: served, notReadyReason, report, limits: { lookMs: 5, ...limits } }),
-  );
+  const report = (defect: unknown) => void defects.push(defect);
+  const standard = standardServices({ services: served, notReadyReason, limits: { lookMs: 5, ...limits } });
+  await server.register(connect([], standard, 1_024 * 1_024, report));
   server.addHook("preClose", (done) => {
     listener.drain((_request, response) => response.writeHead(503).end());
     done();

@@ -7,7 +7,7 @@ import { InstrumentConfigurationService } from "../../../gen/offledger/instrumen
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { type Binding, bindingsOf } from "../../../src/transport/rest/http-rules.js";
 import { parsePathTemplate } from "../../../src/transport/rest/path-template.js";
-import { requestReader } from "../../../src/transport/decoding/rest-request.js";
+import { requestReader } from "../../../src/transport/rest/rest-request.js";
 
 const factory = AllocationService.method.getSettlementFactory;
 const reject = TransferInstructionService.method.getTransferInstructionRejectContext;

@@ -2,11 +2,11 @@
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
 import { malformed } from "../errors.js";
-import type { Binding } from "../rest/http-rules.js";
-import { valueOf } from "../rest/path-template.js";
-import { fromJsonObject } from "./decode.js";
-import { isObject } from "./type-errors.js";
-import { fastDecodeJson } from "./fast-json.js";
+import type { Binding } from "./http-rules.js";
+import { valueOf } from "./path-template.js";
+import { fromJsonObject } from "../decoding/decode.js";
+import { isObject } from "../decoding/type-errors.js";
+import { fastDecodeJson } from "../decoding/fast-json.js";
 import { type Query, queryFields } from "./query.js";
 
 type Parameters = Readonly<Record<string, string | undefined>>;

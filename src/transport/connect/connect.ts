@@ -1,0 +1,78 @@
+/**
+ * Serves every request by Connect, gRPC and gRPC-Web: plain unary requests on the
+ * fast path, all others (gRPC-Web, GET, compression, deadlines, streams) by
+ * connect-fastify with the same operations.
+ */
+import { Code, createContextValues } from "@connectrpc/connect";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import { compressionGzip } from "@connectrpc/connect-node";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
+import { malformed } from "../errors.js";
+import { rpcFastPath } from "../fast-path/fast-path.js";
+import { protocolOf } from "../middleware/protocol.js";
+import type { Operation, Report } from "../operations.js";
+import { reject } from "../reject.js";
+import { adaptHandlers } from "./handler/adapt.js";
+import { connectCall } from "./handler/connect-call.js";
+import { withDeadline } from "./handler/deadlines.js";
+import type { StandardServices } from "./standard-services.js";
+
+/** The largest value connect-es allows. Responses are base64, which hardly compresses, and are sent as they are. */
+const NEVER_COMPRESS = 0xffffffff;
+
+/** To be registered as a plugin of its own: it changes how bodies are parsed. `standard` adds health and reflection. */
+export function connect(
+  operations: readonly Operation[],
+  standard: StandardServices | undefined,
+  maxBodyBytes: number,
+  report: Report,
+) {
+  return async (server: FastifyInstance): Promise<void> => {
+    // The protocols read the body themselves, whatever its content type.
+    server.removeAllContentTypeParsers();
+    server.addContentTypeParser("*", (_request, _payload, done) => done(null));
+    server.addHook("onRoute", (route) => {
+      route.config = { ...route.config, operation: route.url.slice(1), isRpc: true };
+    });
+    server.addHook("onRequest", rpcFastPath(operations, maxBodyBytes));
+    server.addHook("onRequest", (request, reply, done) => {
+      if (hasValidUrl(request)) beginCall(request, reply, done);
+      else reject(request, reply, malformed("the Host header and the path are not a URL"));
+    });
+    await server.register(fastifyConnectPlugin, {
+      routes(router) {
+        for (const { method, call } of operations) {
+          router.rpc(method, async (request, { signal }) => (await withDeadline(call(request), signal)).message());
+        }
+        standard?.register(router);
+        adaptHandlers(router, report);
+      },
+      contextValues: ({ connectCall: call }) => createContextValues().set(connectCall, call),
+      jsonOptions: { ...JSON_WRITE_OPTIONS, ignoreUnknownFields: true },
+      readMaxBytes: maxBodyBytes,
+      acceptCompression: [compressionGzip],
+      compressMinBytes: NEVER_COMPRESS,
+    });
+    server.addHook("preClose", (done) => {
+      standard?.close();
+      done();
+    });
+  };
+}
+
+/** connect-fastify builds a URL of the request, and leaves a request unanswered where that fails. */
+function hasValidUrl({ raw }: FastifyRequest): boolean {
+  const authority = raw.headers[":authority"] ?? raw.headers.host;
+  return authority !== undefined && URL.canParse(raw.url ?? "", `http://${String(authority)}`);
+}
+
+/** Hands request and reply to the handlers, and records how the call ends. */
+function beginCall(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { record } = request;
+  record.operation = request.routeOptions.config.operation ?? "";
+  record.protocol = protocolOf(request);
+  request.connectCall = { request, reply };
+  reply.raw.once("close", () => record.end(Code.Canceled));
+  done();
+}

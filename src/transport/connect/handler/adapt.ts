@@ -1,0 +1,118 @@
+/** What the service adds to the handlers of connect-es, as wrappers around them. */
+import type { IncomingMessage } from "node:http";
+import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { drainBody } from "../../drain-body.js";
+import type { Report } from "../../operations.js";
+import { type ConnectCall, connectCall } from "./connect-call.js";
+import { limitDeadline } from "./deadlines.js";
+import { drainAfterResponse } from "./drain-after-response.js";
+import { asInvalidArgument } from "./invalid-argument.js";
+import { outcomeOfResponse } from "./outcome.js";
+import { unencodableErrorResponse } from "./unencodable-error.js";
+import { bytesOf, withBody } from "./universal-response.js";
+
+type UniversalCall = (request: UniversalServerRequest) => Promise<UniversalServerResponse>;
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** Replaces the handlers of a router by adapted ones. */
+export function adaptHandlers({ handlers }: ConnectRouter, report: Report): void {
+  for (const [index, handler] of handlers.entries()) handlers[index] = adapt(handler, report);
+}
+
+function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
+  const isUnary = handler.method.methodKind === "unary";
+  const handle: UniversalCall = isUnary ? asInvalidArgument(handler) : handler;
+  const adapted = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
+    const call = request.contextValues?.get(connectCall);
+    if (call === undefined) throw new Error(`${handler.requestPath} was called without its Fastify request`);
+    // connect-fastify writes to the raw response, so Fastify must not send one.
+    call.reply.hijack();
+    limitDeadline(request.header);
+    try {
+      return isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
+    } catch (error) {
+      const response = error instanceof URIError ? unencodableErrorResponse(request.header) : undefined;
+      if (response !== undefined) {
+        call.request.record.end(Code.InvalidArgument);
+        return response;
+      }
+      fail(error, call, handler.requestPath.slice(1), report);
+      // The only code that connect-fastify does not print to the console.
+      throw new ConnectError("the call has been ended", Code.Aborted);
+    }
+  };
+  return Object.assign(adapted, propertiesOf(handler));
+}
+
+/** Collects the whole response, so that errors of the library show before anything is sent. */
+async function unary(
+  handle: UniversalCall,
+  request: UniversalServerRequest,
+  call: ConnectCall,
+): Promise<UniversalServerResponse> {
+  const { raw, record } = call.request;
+  const response = await handle({ ...request, body: drainedBody(raw) });
+  const isConnect = record.protocol === "connect";
+  const bytes = isConnect ? NO_BYTES : await bytesOf(response);
+  // connect-es does not read a body that it refuses by its headers. Node.js forgets an HTTP/2 stream after its trailers,
+  // and a client that still sends would wait for ever.
+  if (!isConnect) await drainBody(raw);
+  else if (response.status !== 200) void drainBody(raw);
+  recordOutcome(call, response, bytes);
+  return isConnect ? response : withBody(response, bytes);
+}
+
+async function streaming(
+  handle: UniversalCall,
+  request: UniversalServerRequest,
+  call: ConnectCall,
+): Promise<UniversalServerResponse> {
+  const { raw } = call.request;
+  // Chunks of a raw body are bytes.
+  const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  const response = await handle({ ...request, body });
+  drainAfterResponse(call);
+  recordOutcome(call, response, NO_BYTES);
+  return response;
+}
+
+/** The body of a request. What is not read of it is drained, so that the connection can serve the next request. */
+async function* drainedBody(request: IncomingMessage): AsyncGenerator<Uint8Array> {
+  try {
+    // Chunks of a raw body are bytes.
+    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } finally {
+    await drainBody(request);
+  }
+}
+
+/** The trailers are complete when the response has been sent. `bytes` is the whole body, where gRPC-Web has its trailers. */
+function recordOutcome(
+  { request: { record }, reply }: ConnectCall,
+  response: UniversalServerResponse,
+  bytes: Buffer,
+): void {
+  // The promise of connect-fastify does not tell: over HTTP/1.1 it never resolves.
+  reply.raw.once("finish", () => record.end(outcomeOfResponse(response, record.protocol, bytes)));
+}
+
+function fail(error: unknown, { request, reply }: ConnectCall, rpc: string, report: Report): void {
+  request.record.end(Code.Canceled);
+  // Aborted: the client is gone.
+  if (ConnectError.from(error).code !== Code.Aborted) report(error, rpc);
+  reply.raw.destroy();
+}
+
+/** The properties by which connect-es and its adapters route a handler. */
+function propertiesOf({
+  protocolNames,
+  service,
+  method,
+  requestPath,
+  allowedMethods,
+  supportedContentType,
+}: UniversalHandler) {
+  return { protocolNames, service, method, requestPath, allowedMethods, supportedContentType };
+}

@@ -1,0 +1,23 @@
+import { IncomingMessage } from "node:http";
+import { constants, type Http2ServerRequest } from "node:http2";
+import { drainBody } from "../../drain-body.js";
+import type { ConnectCall } from "./connect-call.js";
+
+/**
+ * Drops what a client still sends after a complete response, so that it does not
+ * hold the connection up. An HTTP/2 stream is reset with NO_ERROR, as gRPC asks.
+ */
+export function drainAfterResponse({ request: { raw }, reply }: ConnectCall): void {
+  if (raw instanceof IncomingMessage && raw.httpVersionMajor === 1) {
+    reply.raw.once("finish", () => void drainBody(raw));
+    return;
+  }
+  const { stream } = raw as unknown as Http2ServerRequest;
+  const close = () => {
+    stream.close(constants.NGHTTP2_NO_ERROR);
+    // A stream with unread bytes would stay open.
+    void drainBody(raw);
+  };
+  // After the listener that sends the trailers.
+  stream.once("wantTrailers", () => setImmediate(close));
+}

@@ -1,0 +1,23 @@
+import { Code } from "@connectrpc/connect";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { createAsyncIterable } from "@connectrpc/connect/protocol";
+import { trailersFrame } from "./universal-response.js";
+
+const STATUS = String(Code.InvalidArgument);
+const MESSAGE = "a string is not well-formed Unicode";
+
+/**
+ * The response to a gRPC or gRPC-Web request whose error connect-es cannot write:
+ * the error quotes the request, and a lone surrogate, which JSON may hold, cannot
+ * be percent-encoded. Undefined for Connect, whose errors are JSON.
+ */
+export function unencodableErrorResponse(header: Headers): UniversalServerResponse | undefined {
+  const contentType = header.get("content-type") ?? "";
+  if (!contentType.startsWith("application/grpc")) return undefined;
+  const head = new Headers({ "content-type": contentType });
+  if (contentType.startsWith("application/grpc-web")) {
+    const trailers = trailersFrame(`grpc-status: ${STATUS}\r\ngrpc-message: ${MESSAGE}\r\n`);
+    return { status: 200, header: head, body: createAsyncIterable([trailers]) };
+  }
+  return { status: 200, header: head, trailer: new Headers({ "grpc-status": STATUS, "grpc-message": MESSAGE }) };
+}

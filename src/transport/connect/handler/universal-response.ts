@@ -1,0 +1,26 @@
+import { createAsyncIterable, type UniversalServerResponse } from "@connectrpc/connect/protocol";
+
+/** The whole body of a response. */
+export async function bytesOf({ body }: UniversalServerResponse): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body ?? []) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The response with another body. */
+export function withBody(response: UniversalServerResponse, body: Uint8Array): UniversalServerResponse {
+  return { ...response, body: createAsyncIterable([body]) };
+}
+
+/** The trailers of gRPC-Web: a frame at the end of the body, marked by the highest bit of its flags. */
+export const TRAILERS_FLAG = 0x80;
+/** Flags (1 byte) and length (4 bytes) before each frame. */
+export const FRAME_HEADER_BYTES = 5;
+
+export function trailersFrame(trailers: string): Buffer {
+  const text = Buffer.from(trailers);
+  const header = Buffer.alloc(FRAME_HEADER_BYTES);
+  header[0] = TRAILERS_FLAG;
+  header.writeUInt32BE(text.length, 1);
+  return Buffer.concat([header, text]);
+}

@@ -1,0 +1,70 @@
+/** Errors as Connect, gRPC and gRPC-Web send them, for calls that connect-es does not see. */
+import type { ServerResponse } from "node:http";
+import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import { ConnectError } from "@connectrpc/connect";
+import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { RequestRecord } from "../../telemetry/request-record.js";
+import { hijack, setHeaders } from "../reply.js";
+
+/** Sends an error in the protocol of the request's record. */
+export function rejectRpc(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
+  const { raw, record } = request;
+  const headers = hijack(reply);
+  if (record.protocol === "grpc" && raw.httpVersionMajor === 2) {
+    endGrpcWithError((raw as unknown as Http2ServerRequest).stream, headers, record, error);
+    return;
+  }
+  setHeaders(reply.raw, headers);
+  if (record.protocol === "connect") endConnectWithError(reply.raw, record, error);
+  else endWithGrpcHeaders(reply.raw, request.headers["content-type"] ?? "application/grpc", record, error);
+}
+
+/** Unary Connect: an HTTP status, and the error as JSON. */
+export function endConnectWithError(response: ServerResponse, record: RequestRecord, error: ConnectError): void {
+  record.end(error.code);
+  const bytes = errorToJsonBytes(error, undefined);
+  const headers = ["content-type", "application/json", "content-length", String(bytes.length)];
+  error.metadata.forEach((value, name) => headers.push(name, value));
+  response.writeHead(codeToHttpStatus(error.code), headers);
+  response.end(bytes);
+}
+
+/** gRPC over HTTP/2, "Trailers-Only": one HEADERS frame with END_STREAM. */
+export function endGrpcWithError(
+  stream: ServerHttp2Stream,
+  headers: OutgoingHttpHeaders,
+  record: RequestRecord,
+  error: ConnectError,
+): void {
+  record.end(error.code);
+  if (isClosedStream(stream)) return;
+  const head: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc+proto", ...headers };
+  grpcStatus(error).forEach((value, name) => (head[name] = value));
+  stream.respond(head, { endStream: true });
+}
+
+/** gRPC-Web, whose clients read the status of an empty response from its headers. */
+function endWithGrpcHeaders(
+  response: ServerResponse,
+  contentType: string,
+  record: RequestRecord,
+  error: ConnectError,
+): void {
+  record.end(error.code);
+  const headers = ["content-type", contentType];
+  grpcStatus(error).forEach((value, name) => headers.push(name, value));
+  response.writeHead(200, headers);
+  response.end();
+}
+
+function grpcStatus({ rawMessage, code, metadata }: ConnectError): Headers {
+  const trailers = new Headers();
+  // A lone surrogate cannot be percent-encoded.
+  setTrailerStatus(trailers, new ConnectError(rawMessage.toWellFormed(), code, metadata));
+  return trailers;
+}
+
+/** A stream that either side has closed takes no headers, although it is destroyed only some ticks later. */
+export const isClosedStream = ({ destroyed, closed }: ServerHttp2Stream): boolean => destroyed || closed;

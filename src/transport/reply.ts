@@ -1,0 +1,26 @@
+/** Takes a reply out of Fastify's hands, for responses that are sent on the raw response. */
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { FastifyReply } from "fastify";
+
+const NO_HEADERS: OutgoingHttpHeaders = Object.freeze({});
+
+/** Hijacks a reply, and returns the headers that hooks have set for it: they belong to the response. */
+export function hijack(reply: FastifyReply): OutgoingHttpHeaders {
+  reply.hijack();
+  if (!reply.request.record.mayHaveReplyHeaders) return NO_HEADERS;
+  // Undefined values, which the type allows, are skipped by setHeaders.
+  return reply.getHeaders() as OutgoingHttpHeaders;
+}
+
+export function setHeaders(response: ServerResponse, headers: OutgoingHttpHeaders): void {
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) response.setHeader(name, value);
+  }
+}
+
+export function sendJson(response: ServerResponse, status: number, body: object): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { "content-type": "application/json", "content-length": bytes.length });
+  response.end(bytes);
+}
