@@ -1,28 +1,28 @@
-/** How large the choice arguments of a request may be, whatever the bytes that they came in. */
+/** Limits on the structure of choice arguments, whatever their size in bytes. */
 import type { DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
 import { malformed } from "../errors.js";
 
 export interface ArgumentLimits {
-  /** Objects and lists within each other. */
+  /** Maximum nesting of objects and lists. */
   readonly depth: number;
-  /** Keys of objects and elements of lists, all together. */
+  /** Maximum sum of object keys and list elements. */
   readonly keys: number;
 }
 
 /** What holds where nothing else is said. */
 export const DEFAULT_ARGUMENT_LIMITS: ArgumentLimits = { depth: 48, keys: 50_000 };
 
-/** Holds the objects of a request against the limits. Throws invalid_argument. */
+/** Checks the Structs of a request. Throws invalid_argument. */
 export type SizeCheck = (request: Message) => void;
 
-/** Undefined for requests without such objects. */
+/** The check for one type of request; undefined where it has no Struct. */
 export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits): SizeCheck | undefined {
   const fields = schema.fields.filter(
     (field) => field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct",
   );
   if (fields.length === 0) return undefined;
   return (request) => {
-    // The names of this message's fields are those that its schema has.
+    // The schema names the fields of this message.
     const values = request as unknown as Readonly<Record<string, JsonValue | undefined>>;
     for (const { localName, jsonName } of fields) {
       const value = values[localName];
@@ -44,7 +44,7 @@ class Measure {
   take(value: JsonValue, depth: number): void {
     if (typeof value !== "object" || value === null) return;
     if (depth > this.#limits.depth) {
-      throw malformed(`${this.#name} is nested more than ${this.#limits.depth} deep, which is all that is read`);
+      throw malformed(`${this.#name} is nested deeper than the limit of ${this.#limits.depth}`);
     }
     if (Array.isArray(value)) {
       this.#count(value.length);
@@ -60,7 +60,7 @@ class Measure {
   #count(more: number): void {
     this.#keys += more;
     if (this.#keys > this.#limits.keys) {
-      throw malformed(`${this.#name} has more than ${this.#limits.keys} keys and elements, which is all that is read`);
+      throw malformed(`${this.#name} has more keys and elements than the limit of ${this.#limits.keys}`);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The bytes of a request -> its message, as every protocol reads them. */
+/** Request bodies -> messages, for every protocol. */
 import {
   type DescMessage,
   fromBinary,
@@ -12,10 +12,10 @@ import { isObject, describeTypeError } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";
 import { fastDecodeJson } from "./fast-json.js";
 
-/** Unknown fields may come from newer clients. */
+/** Newer clients may send unknown fields. */
 const reading = { ignoreUnknownFields: true } as const;
 
-/** Throws invalid_argument, and names the field that is wrong. */
+/** Throws invalid_argument with the path of the wrong field. */
 export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
   const plain = fastDecodeJson(schema, json);
   if (plain !== undefined) return plain;
@@ -26,14 +26,14 @@ export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
   }
 }
 
-/** Throws what the library throws, or SyntaxError. */
+/** Throws the errors of the library, or SyntaxError. */
 export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
-  // JSON.parse gives nothing but JSON values.
+  // JSON.parse returns JSON values only.
   const json = JSON.parse(bytes.toString()) as JsonValue;
   return (isObject(json) ? fastDecodeJson(schema, json) : undefined) ?? fromJson(schema, json, reading);
 }
 
-/** Throws what the library throws. */
+/** Throws the errors of the library. */
 export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
   return fastDecodeBinary(schema, bytes) ?? fromBinary(schema, bytes);
 }

@@ -1,32 +1,32 @@
-/** Plain requests from protobuf. */
+/** The fast decoder for protobuf. */
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { MAX_DEPTH, fastSchema } from "./fast-schema.js";
 
-/** Types of fields on the wire. */
+/** Wire types. */
 const VARINT = 0;
 const FIXED64 = 1;
 const DELIMITED = 2;
 
-/** The message of some bytes, or undefined where the library has to look at them. */
+/** The message of a body; undefined where the library has to decode it. */
 export function fastDecodeBinary(schema: DescMessage, bytes: Buffer): Message | undefined {
-  const plain = fastSchema(schema);
-  if (plain === undefined) return undefined;
-  const { fields } = plain;
+  const fast = fastSchema(schema);
+  if (fast === undefined) return undefined;
+  const { fields } = fast;
   const values: (JsonValue | undefined)[] = fields.map(() => undefined);
   try {
-    const reader = new Reader(bytes, 0, bytes.length);
+    const reader = new RangeReader(bytes, 0, bytes.length);
     while (reader.hasMore()) {
       const tag = reader.varint();
       const index = fields.findIndex(({ number }) => number === tag >>> 3);
       const type = fields[index]?.type;
       if (type === undefined) return undefined;
       if ((tag & 7) !== (type === "bool" ? VARINT : DELIMITED)) return undefined;
-      // An object that comes in parts is put together by the library.
-      if (type === "object" && values[index] !== undefined) return undefined;
-      values[index] = type === "text" ? reader.text() : type === "bool" ? reader.bool() : reader.part().object(1);
+      // The library merges a Struct that is sent in parts.
+      if (type === "struct" && values[index] !== undefined) return undefined;
+      values[index] = type === "string" ? reader.string() : type === "bool" ? reader.bool() : reader.range().struct(1);
     }
-    const message = plain.create();
-    for (let index = 0; index < values.length; index++) plain.set(message, index, values[index]);
+    const message = fast.create();
+    for (let index = 0; index < values.length; index++) fast.set(message, index, values[index]);
     return message;
   } catch (error) {
     if (error instanceof FastPathMiss) return undefined;
@@ -34,14 +34,14 @@ export function fastDecodeBinary(schema: DescMessage, bytes: Buffer): Message | 
   }
 }
 
-/** Thrown to leave a request to the library; it never gets further than that. */
+/** Leaves a request to the library; caught in this file. */
 class FastPathMiss extends Error {}
 
-/** What it is thrown as: nothing of it is looked at, so one is enough. */
-const notPlain = new FastPathMiss();
+/** One instance is enough: nothing reads its stack. */
+const miss = new FastPathMiss();
 
-/** Reads a part of the bytes from its beginning to its end. */
-class Reader {
+/** Reads a range of bytes. */
+class RangeReader {
   readonly #bytes: Buffer;
   readonly #end: number;
   #at: number;
@@ -56,51 +56,51 @@ class Reader {
     return this.#at < this.#end;
   }
 
-  /** A whole number of 28 bits at most, which a tag and a length are here. */
+  /** A varint of at most 28 bits: a tag or a length. */
   varint(): number {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = this.#at < this.#end ? this.#bytes[this.#at++] : undefined;
-      if (byte === undefined) throw notPlain;
+      if (byte === undefined) throw miss;
       value |= (byte & 127) << shift;
       if (byte < 128) return value;
     }
-    throw notPlain;
+    throw miss;
   }
 
   bool(): boolean {
     const value = this.varint();
-    if (value > 1) throw notPlain;
+    if (value > 1) throw miss;
     return value === 1;
   }
 
-  text(): string {
+  string(): string {
     const from = this.#skip(this.varint());
     const text = this.#bytes.toString("utf8", from, this.#at);
-    // This character may stand for bytes that are no UTF-8.
-    if (text.includes("\ufffd")) throw notPlain;
+    // The replacement character may stand for invalid UTF-8.
+    if (text.includes("\ufffd")) throw miss;
     return text;
   }
 
-  /** What a length stands before, as a reader of its own. */
-  part(): Reader {
+  /** The range after a length prefix, as a reader of its own. */
+  range(): RangeReader {
     const from = this.#skip(this.varint());
-    return new Reader(this.#bytes, from, this.#at);
+    return new RangeReader(this.#bytes, from, this.#at);
   }
 
   /** google.protobuf.Struct: entries of key and value. */
-  object(depth: number): JsonObject {
-    if (depth > MAX_DEPTH) throw notPlain;
+  struct(depth: number): JsonObject {
+    if (depth > MAX_DEPTH) throw miss;
     const object: JsonObject = {};
     while (this.hasMore()) {
       this.#expect(1, DELIMITED);
-      const entry = this.part();
+      const entry = this.range();
       entry.#expect(1, DELIMITED);
-      const key = entry.text();
-      if (key === "__proto__") throw notPlain;
+      const key = entry.string();
+      if (key === "__proto__") throw miss;
       entry.#expect(2, DELIMITED);
-      object[key] = entry.part().#value(depth + 1);
-      if (entry.hasMore()) throw notPlain;
+      object[key] = entry.range().#value(depth + 1);
+      if (entry.hasMore()) throw miss;
     }
     return object;
   }
@@ -109,36 +109,36 @@ class Reader {
   #value(depth: number): JsonValue {
     const tag = this.varint();
     const value = this.#valueOf(tag, depth);
-    if (this.hasMore()) throw notPlain;
+    if (this.hasMore()) throw miss;
     return value;
   }
 
   #valueOf(tag: number, depth: number): JsonValue {
     switch (tag) {
       case (1 << 3) | VARINT:
-        if (this.varint() !== 0) throw notPlain;
+        if (this.varint() !== 0) throw miss;
         return null;
       case (2 << 3) | FIXED64:
         return this.#number();
       case (3 << 3) | DELIMITED:
-        return this.text();
+        return this.string();
       case (4 << 3) | VARINT:
         return this.bool();
       case (5 << 3) | DELIMITED:
-        return this.part().object(depth);
+        return this.range().struct(depth);
       case (6 << 3) | DELIMITED:
-        return this.part().#list(depth);
+        return this.range().#list(depth);
       default:
-        throw notPlain;
+        throw miss;
     }
   }
 
   #list(depth: number): JsonValue[] {
-    if (depth > MAX_DEPTH) throw notPlain;
+    if (depth > MAX_DEPTH) throw miss;
     const list: JsonValue[] = [];
     while (this.hasMore()) {
       this.#expect(1, DELIMITED);
-      list.push(this.part().#value(depth + 1));
+      list.push(this.range().#value(depth + 1));
     }
     return list;
   }
@@ -146,18 +146,18 @@ class Reader {
   #number(): number {
     const from = this.#skip(8);
     const value = this.#bytes.readDoubleLE(from);
-    if (!Number.isFinite(value)) throw notPlain;
+    if (!Number.isFinite(value)) throw miss;
     return value;
   }
 
   #expect(field: number, type: number): void {
-    if (this.varint() !== ((field << 3) | type)) throw notPlain;
+    if (this.varint() !== ((field << 3) | type)) throw miss;
   }
 
-  /** Moves on by so many bytes, and says where they begin. */
+  /** Skips bytes, and returns their start. */
   #skip(length: number): number {
     const from = this.#at;
-    if (length > this.#end - from) throw notPlain;
+    if (length > this.#end - from) throw miss;
     this.#at = from + length;
     return from;
   }

@@ -1,15 +1,15 @@
-/** What is wrong with a request that the library refuses, in the spelling of the caller. */
+/** Explains why a JSON request does not fit its message, in the JSON names that the client uses. */
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
 
-/** Names the field that is wrong, and the way to it; the library does so for some, and in the spelling of the proto file. */
+/** The path of the wrong field, and what it must be. The library reports only some paths, in proto names. */
 export function describeTypeError(error: unknown, schema: DescMessage, json: JsonObject): string {
   const message = error instanceof Error ? error.message : String(error);
   if (message.includes("recursion depth") || error instanceof RangeError) return "the body is nested too deep";
   return wrongField(schema, json, "") ?? message;
 }
 
-/** The first field that was given a value of another JSON type than it takes. A Struct is any object. */
+/** The first field with a value of the wrong JSON type. A Struct is any object. */
 function wrongField(schema: DescMessage, json: JsonObject, path: string): string | undefined {
   for (const field of schema.fields) {
     const value = json[field.jsonName] ?? json[field.name];
@@ -22,7 +22,7 @@ function wrongField(schema: DescMessage, json: JsonObject, path: string): string
   return undefined;
 }
 
-/** The same within a field that is a message. */
+/** The same within a message field. */
 function wrongInner(field: DescField, value: JsonValue, name: string): string | undefined {
   const message = field.fieldKind === "message" || field.fieldKind === "list" ? field.message : undefined;
   if (message === undefined || !isObject(value) || message.typeName.startsWith("google.protobuf.")) return undefined;
@@ -57,12 +57,12 @@ function fits(field: DescField, value: JsonValue): boolean {
       return field.enum.values.some(({ name, number }) => name === value || number === value);
     case "scalar":
       if (field.scalar === ScalarType.INT32) return isInt32(value);
-      // Of other numbers the library knows more forms than one.
+      // Other numeric types have several JSON forms, which the library knows.
       return typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
   }
 }
 
-/** The scalar types that requests use, as JSON has them. */
+/** JSON types of the scalar types in requests. */
 const jsonTypes: Readonly<Record<number, "string" | "boolean">> = {
   [ScalarType.STRING]: "string",
   [ScalarType.BOOL]: "boolean",
@@ -82,7 +82,7 @@ function expected(field: DescField): string {
   }
 }
 
-/** A number may stand as a text. */
+/** JSON allows a number as a string. */
 function isInt32(value: JsonValue): boolean {
   const isNumeric = typeof value === "number" || (typeof value === "string" && /^-?\d+$/.test(value));
   return isNumeric && Number.isInteger(Number(value)) && Math.abs(Number(value)) <= 0x7fffffff;

@@ -2,7 +2,7 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 
-/** Styles and scripts are files of this server; pictures may also stand in the styles. */
+/** Styles and scripts are files of this server; images may be inlined in styles. */
 const contentSecurityPolicy = {
   "default-src": ["'self'"],
   "base-uri": ["'self'"],
@@ -13,13 +13,12 @@ const contentSecurityPolicy = {
 };
 
 /**
- * A page at /docs that shows the OpenAPI document and lets a request be tried.
- * All that it loads comes from this server, which its content security policy
- * holds it to.
+ * A page at /docs that shows the OpenAPI document and sends requests. It loads
+ * nothing from other servers, and its content security policy enforces that.
  */
 export function docs(openApi: object) {
   return async (server: FastifyInstance): Promise<void> => {
-    // The document comes from the proto files; nothing is collected from the routes.
+    // The document is generated from the proto files, not collected from the routes.
     await server.register(swagger, { mode: "static", specification: { document: { ...openApi } as never } });
     await server.register(swaggerUi, {
       routePrefix: "/docs",

@@ -1,5 +1,5 @@
 /**
- * Path templates of google.api.http. Pure.
+ * Path templates of google.api.http.
  *
  *     Template  = "/" Segments [ ":" LITERAL ]
  *     Segments  = Segment { "/" Segment }
@@ -7,34 +7,34 @@
  *     Variable  = "{" FieldPath [ "=" Segments ] "}"
  *     FieldPath = IDENT { "." IDENT }
  *
- * A variable without segments stands for one segment. What the router cannot
- * match (`**` before the end, a verb behind a variable) is refused when the
- * template is parsed, which is when the program starts.
+ * A variable without segments stands for one segment. Templates that the router
+ * cannot match (`**` before the end, a verb after a variable) are refused when they
+ * are parsed, at start.
  */
 
-/** A template that can be routed, and bound to the fields of a request. */
+/** A parsed template. */
 export interface PathTemplate {
-  /** The same path in the router's syntax: literals, `:p0`, `:p1`, … and `*`. */
+  /** The path in the router's syntax: literals, `:p0`, `:p1`, … and `*`. */
   readonly route: string;
   readonly variables: readonly Variable[];
 }
 
-/** A field of the request that is filled from the path. */
+/** A field of the request that the path fills. */
 export interface Variable {
-  /** Names of the fields that lead to it, as they stand in the proto file. */
+  /** The path of fields that leads to it, by their proto names. */
   readonly fieldPath: readonly string[];
-  /** The literals and the router's parameters that make up the value. */
+  /** Literals and router parameters that make up the value. */
   readonly parts: readonly Part[];
 }
 
 export type Part = { readonly literal: string } | { readonly parameter: string };
 
-/** Throws an Error that shows the place where the text is not a template. */
+/** Throws an Error with the position of the first mistake. */
 export function parsePathTemplate(text: string): PathTemplate {
   return new Parser(text).template();
 }
 
-/** The value of a variable, from the parameters that the router has matched and decoded. */
+/** The value of a variable, from the decoded parameters of the router. */
 export function valueOf({ parts }: Variable, parameters: Readonly<Record<string, string | undefined>>): string {
   const [only, second] = parts;
   if (only !== undefined && second === undefined) return textOf(only, parameters);
@@ -61,7 +61,7 @@ class Parser {
     let route = parts.map((part) => `/${"literal" in part ? part.literal : nameOf(part)}`).join("");
     if (this.#take(":")) {
       const last = parts.at(-1);
-      if (last === undefined || !("literal" in last)) throw this.#error("a verb behind a variable is not supported");
+      if (last === undefined || !("literal" in last)) throw this.#error("a verb after a variable is not supported");
       route += `::${this.#run(/[^/{}*:]+/y, "a verb")}`;
     }
     if (this.#at < this.#text.length) throw this.#error("expected the end");
@@ -79,7 +79,7 @@ class Parser {
     return parts;
   }
 
-  /** The router has `*` for the rest of a path, so nothing can stand behind it. */
+  /** The router's `*` matches the rest of a path, so nothing can follow it. */
   #wildcard(): Part {
     if (/^\}?\//.test(this.#text.slice(this.#at))) {
       this.#at -= 2;

@@ -1,15 +1,15 @@
-/** Query parameters -> fields of a request message in JSON. Pure. */
+/** Query parameters -> fields of a request message in JSON. */
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
 import { malformed } from "../errors.js";
 
-/** As the server reads a query: a parameter that comes more than once has a list. */
+/** A query as Fastify parses it: a repeated parameter is a list. */
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * The fields that a query names, by their names in JSON or in the proto file,
- * with points between the names of nested ones. Unknown parameters are ignored.
- * Throws invalid_argument where a field that is no list is given twice.
+ * The fields that a query names, by JSON or proto name, with dots between nested
+ * names. Unknown parameters are ignored. Throws invalid_argument where a field that
+ * is not a list is given twice.
  */
 export function queryFields(schema: DescMessage, query: Query): JsonObject {
   const fields: JsonObject = {};
@@ -36,7 +36,7 @@ function put(
   }
 }
 
-/** `known` is what was given under the field's other name. */
+/** `known` is the value given under the field's other name. */
 function valueOf(
   field: DescField,
   name: string,
@@ -50,11 +50,11 @@ function valueOf(
   return value;
 }
 
-/** The JSON of a boolean and of a number; every other text stands for itself. */
+/** Booleans and numbers become JSON values; every other parameter stays a string. */
 function scalar(field: DescField, name: string, text: string): JsonValue {
   const type = field.fieldKind === "scalar" || field.fieldKind === "list" ? field.scalar : undefined;
   if (type === ScalarType.BOOL && (text === "true" || text === "false")) return text === "true";
   if (type !== ScalarType.INT32) return text;
   if (/^-?\d{1,15}$/.test(text)) return Number(text);
-  throw malformed(`${name} has to be a whole number, and is ${formatValue(text)}`);
+  throw malformed(`${name} must be an integer, and is ${formatValue(text)}`);
 }

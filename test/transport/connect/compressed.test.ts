@@ -128,7 +128,7 @@ describe("REST", () => {
     for (const body of [gzipSync("{}"), large.subarray(0, 8 * MIB)]) {
       const told = await askHttp1(running.url, transferFactory(), headers, body);
       expect(told.status).toBe(415);
-      expect(JSON.parse(told.body)).toEqual({ error: "the body has to come as it is, without content-encoding" });
+      expect(JSON.parse(told.body)).toEqual({ error: "the body must not have a content-encoding" });
     }
     await expectAlive(running.url);
   });

@@ -217,7 +217,7 @@ async function silent(url: string, transportTo = transports["gRPC"]): Promise<vo
 
 describe.each(Object.entries(transports))("a stream by %s", (_name, transportTo) => {
   test("ends where nothing is asked for too long", async () => {
-    const { url, defects } = await stand({ silentMs: 50 });
+    const { url, defects } = await stand({ idleMs: 50 });
     const error = await ending(silent(url, transportTo));
     expect(error).toMatchObject({
       code: Code.DeadlineExceeded,
@@ -227,7 +227,7 @@ describe.each(Object.entries(transports))("a stream by %s", (_name, transportTo)
   });
 
   test("ends where too much is asked", async () => {
-    const { url, defects } = await stand({ questions: 2 });
+    const { url, defects } = await stand({ requests: 2 });
     const asked = symbol("offledger.health.v1.HealthService");
     await ask(url, [asked, asked], versions.v1, transportTo);
     const error = await ending(ask(url, [asked, asked, asked], versions.v1, transportTo));

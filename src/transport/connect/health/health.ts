@@ -5,32 +5,33 @@ import {
   HealthCheckResponse_ServingStatus as Status,
   type HealthCheckResponseSchema,
 } from "../../../../gen/grpc/health/v1/health_pb.js";
-import type { Readiness } from "./readiness.js";
 import type { Streams } from "../streams/streams.js";
+import type { Readiness } from "./readiness.js";
 
-/** The name that stands for the server as a whole. */
-const WHOLE = "";
+/** The service name that stands for the whole server. */
+const SERVER = "";
 
-/** grpc.health.v1.Health: all services are ready together, or none is. `names` are the full names of those that are served. */
+/** grpc.health.v1.Health. All services are ready together. `names` are the full names of the services. */
 export function health(names: readonly string[], readiness: Readiness, watches: Streams): ServiceImpl<typeof Health> {
-  const known = new Set([WHOLE, ...names]);
-  // Who still asks while the service stops had better ask elsewhere.
+  const known = new Set([SERVER, ...names]);
+  // Clients should go elsewhere during shutdown.
   const status = () => (readiness.isReady && !watches.isClosing ? Status.SERVING : Status.NOT_SERVING);
   return {
     check({ service }) {
-      if (!known.has(service)) throw new ConnectError(`${service} is not served here`, Code.NotFound);
+      if (!known.has(service)) throw new ConnectError(`service ${service} is not served here`, Code.NotFound);
       return { status: status() };
     },
 
     list: () => ({ statuses: Object.fromEntries([...known].map((name) => [name, { status: status() }])) }),
 
-    async *watch({ service }, { signal: caller }) {
-      const { signal, end } = watches.begin(caller);
+    async *watch({ service }, { signal: client }) {
+      const { signal, end } = watches.begin(client);
       try {
-        if (!known.has(service)) {
+        if (known.has(service)) yield* changes(signal);
+        else {
           yield { status: Status.SERVICE_UNKNOWN };
           await aborted(signal);
-        } else yield* states(signal);
+        }
         throw signal.reason;
       } finally {
         end();
@@ -38,14 +39,14 @@ export function health(names: readonly string[], readiness: Readiness, watches: 
     },
   };
 
-  /** The state, and each that comes after it, until the signal aborts. */
-  async function* states(signal: AbortSignal): AsyncGenerator<MessageInitShape<typeof HealthCheckResponseSchema>> {
-    let told: Status | undefined;
+  /** The status, and each change of it, until the signal aborts. */
+  async function* changes(signal: AbortSignal): AsyncGenerator<MessageInitShape<typeof HealthCheckResponseSchema>> {
+    let sent: Status | undefined;
     for (;;) {
-      const now = status();
-      if (now !== told) yield { status: (told = now) };
+      const current = status();
+      if (current !== sent) yield { status: (sent = current) };
       if (signal.aborted) return;
-      await readiness.change(told === Status.SERVING, signal);
+      await readiness.changeFrom(sent === Status.SERVING, signal);
     }
   }
 }

@@ -1,19 +1,16 @@
-/** Somebody who waits for the state to be another than the one that is known. */
-interface Waiting {
-  readonly known: boolean;
+interface Waiter {
+  /** The state that the waiter knows. */
+  readonly isReady: boolean;
   readonly wake: () => void;
 }
 
-/**
- * Whether requests may be sent, told to many at once when it changes. It is
- * looked at for all of them together, and not at all while nobody waits.
- */
+/** The readiness of the service, polled for all waiters together, and only while there are any. */
 export class Readiness {
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiters = new Set<Waiter>();
   #timer: NodeJS.Timeout | undefined;
 
+  /** `notReadyReason` returns undefined where the service is ready. */
   constructor(
-    /** Why the service is not ready; undefined where it is. */
     private readonly notReadyReason: () => string | undefined,
     private readonly lookMs: number,
   ) {}
@@ -22,25 +19,25 @@ export class Readiness {
     return this.notReadyReason() === undefined;
   }
 
-  /** Ends when the state is not `known` any more, or when the signal aborts. */
-  async change(known: boolean, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || this.isReady !== known) return;
-    const stop = new AbortController();
+  /** Resolves when the state differs from `isReady`, or when the signal aborts. */
+  async changeFrom(isReady: boolean, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || this.isReady !== isReady) return;
+    const settled = new AbortController();
     await new Promise<void>((wake) => {
-      const waiting = { known, wake };
-      this.#waiting.add(waiting);
+      const waiter = { isReady, wake };
+      this.#waiters.add(waiter);
       this.#timer ??= setInterval(() => this.#look(), this.lookMs);
-      signal.addEventListener("abort", () => wake(), { signal: stop.signal });
-      stop.signal.addEventListener("abort", () => this.#waiting.delete(waiting));
+      signal.addEventListener("abort", () => wake(), { signal: settled.signal });
+      settled.signal.addEventListener("abort", () => this.#waiters.delete(waiter));
     });
-    stop.abort();
-    if (this.#waiting.size > 0) return;
+    settled.abort();
+    if (this.#waiters.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   #look(): void {
     const { isReady } = this;
-    for (const { known, wake } of this.#waiting) if (known !== isReady) wake();
+    for (const waiter of this.#waiters) if (waiter.isReady !== isReady) waiter.wake();
   }
 }

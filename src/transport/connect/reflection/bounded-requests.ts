@@ -3,47 +3,47 @@ import { tooMany } from "../streams/errors.js";
 import type { StreamLimits } from "../streams/limits.js";
 
 /**
- * The questions of a stream, one by one, within limits. Throws the signal's reason
- * when that aborts, deadline_exceeded where none comes for too long, and
- * resource_exhausted where there are too many. What is not read is left: whoever
- * waits for it to end would wait for the caller.
+ * The requests of a stream, within limits. Throws the signal's reason when it
+ * aborts, deadline_exceeded when no request arrives in time, and
+ * resource_exhausted after the last allowed request. The iterator is not returned:
+ * that would wait for the client.
  */
 export async function* boundedRequests<T>(
-  asked: AsyncIterable<T>,
+  requests: AsyncIterable<T>,
   signal: AbortSignal,
-  { silentMs, questions: max }: StreamLimits,
+  { idleMs, requests: max }: StreamLimits,
 ): AsyncGenerator<T> {
-  const iterator = asked[Symbol.asyncIterator]();
+  const iterator = requests[Symbol.asyncIterator]();
   for (let count = 0; ; count++) {
-    const { done, value } = await nextOf(iterator, signal, silentMs);
+    const { done, value } = await nextRequest(iterator, signal, idleMs);
     if (done === true) return;
-    if (count === max) throw tooMany(`${max} questions are all that one stream may ask; open another`);
+    if (count === max) throw tooMany(`the limit of ${max} requests per stream is reached; open another stream`);
     yield value;
   }
 }
 
-async function nextOf<T>(
+async function nextRequest<T>(
   iterator: AsyncIterator<T>,
   signal: AbortSignal,
-  silentMs: number,
+  idleMs: number,
 ): Promise<IteratorResult<T>> {
   signal.throwIfAborted();
-  const stop = new AbortController();
-  const over = new Promise<never>((_resolve, reject) => {
-    const onSilence = () => {
-      const what = `nothing was asked for ${silentMs} ms; open another stream`;
-      reject(new ConnectError(what, Code.DeadlineExceeded));
+  const settled = new AbortController();
+  const ended = new Promise<never>((_resolve, reject) => {
+    const onIdle = () => {
+      const message = `no request arrived within ${idleMs} ms; open another stream`;
+      reject(new ConnectError(message, Code.DeadlineExceeded));
     };
-    const timer = setTimeout(onSilence, silentMs);
-    signal.addEventListener("abort", () => reject(signal.reason), { signal: stop.signal });
-    stop.signal.addEventListener("abort", () => clearTimeout(timer));
+    const timer = setTimeout(onIdle, idleMs);
+    signal.addEventListener("abort", () => reject(signal.reason), { signal: settled.signal });
+    settled.signal.addEventListener("abort", () => clearTimeout(timer));
   });
   const next = iterator.next();
-  // Where the stream is over first, nobody waits for it any more.
+  // The race may be over before it rejects.
   next.catch(() => {});
   try {
-    return await Promise.race([next, over]);
+    return await Promise.race([next, ended]);
   } finally {
-    stop.abort();
+    settled.abort();
   }
 }

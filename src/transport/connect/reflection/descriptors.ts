@@ -9,13 +9,13 @@ import {
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
-/** The definitions of services and of all that they are made of, to be found by name. */
+/** The file descriptors of services and of all that they import, by file name and symbol. */
 export class Descriptors {
   /** Full names of the services, sorted. */
   readonly services: readonly string[];
   readonly #files = new Map<string, DescFile>();
   readonly #symbols = new Map<string, DescFile>();
-  /** By the full name of the message that is extended, and the number. */
+  /** By the full name of the extended message, then by field number. */
   readonly #extensions = new Map<string, Map<number, DescFile>>();
   readonly #messages = new Set<string>();
   readonly #bytes = new Map<DescFile, Uint8Array>();
@@ -29,7 +29,7 @@ export class Descriptors {
     return this.#files.get(path);
   }
 
-  /** The file that defines a name, which may be that of anything in it. */
+  /** The file that defines a symbol: a message, field, enum, value, service or method. */
   fileOf(name: string): DescFile | undefined {
     return this.#symbols.get(name);
   }
@@ -38,7 +38,7 @@ export class Descriptors {
     return this.#extensions.get(message)?.get(number);
   }
 
-  /** The numbers of the extensions of a message, in order; undefined where there is no such message. */
+  /** The extension numbers of a message, ascending; undefined for an unknown message. */
   extensionsOf(message: string): number[] | undefined {
     if (!this.#messages.has(message)) return undefined;
     return [...(this.#extensions.get(message)?.keys() ?? [])].toSorted((a, b) => a - b);
@@ -68,15 +68,15 @@ export class Descriptors {
   }
 }
 
-/** A file, and behind it all that it imports, each once. */
+/** A file, then all that it imports, each once. */
 export function withImports(file: DescFile): Iterable<DescFile> {
   const found = new Set([file]);
-  // A set that grows is gone through to its end.
+  // The loop also visits elements that it adds.
   for (const one of found) for (const imported of one.dependencies) found.add(imported);
   return found;
 }
 
-/** The names that a type brings: its own, and those of its parts. */
+/** The names that a type defines: its own, and those of its parts. */
 function symbolsOf(type: DescMessage | DescEnum | DescExtension | DescService, scope: string): string[] {
   const { typeName } = type;
   switch (type.kind) {
@@ -85,9 +85,9 @@ function symbolsOf(type: DescMessage | DescEnum | DescExtension | DescService, s
     case "service":
       return [typeName, ...type.methods.map(({ name }) => `${typeName}.${name}`)];
     case "enum": {
-      // The values of an enumeration stand beside it, not in it.
-      const around = type.parent?.typeName ?? scope;
-      return [typeName, ...type.values.map(({ name }) => (around === "" ? name : `${around}.${name}`))];
+      // Enum values are siblings of their enum.
+      const parent = type.parent?.typeName ?? scope;
+      return [typeName, ...type.values.map(({ name }) => (parent === "" ? name : `${parent}.${name}`))];
     }
     case "extension":
       return [typeName];

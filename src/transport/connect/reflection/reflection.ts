@@ -7,11 +7,11 @@ import type { StreamLimits } from "../streams/limits.js";
 import { boundedRequests } from "./bounded-requests.js";
 import type { Streams } from "../streams/streams.js";
 
-/** Both versions ask the same. */
-type Request = RequestV1 | RequestV1Alpha;
+/** Both versions have the same requests. */
+type ReflectionRequest = RequestV1 | RequestV1Alpha;
 
-/** An answer of either version, as the one `oneof` of it. */
-type Answer =
+/** The `oneof` of a response, in either version. */
+type MessageResponse =
   | { readonly case: "fileDescriptorResponse"; readonly value: { readonly fileDescriptorProto: Uint8Array[] } }
   | {
       readonly case: "allExtensionNumbersResponse";
@@ -20,14 +20,14 @@ type Answer =
   | { readonly case: "listServicesResponse"; readonly value: { readonly service: { readonly name: string }[] } }
   | { readonly case: "errorResponse"; readonly value: { readonly errorCode: number; readonly errorMessage: string } };
 
-/** The one rpc of grpc.reflection, for either version. `descriptors` gives the definitions when they are first asked for. */
+/** The one rpc of grpc.reflection, for either version. `descriptors` is called for each request. */
 export function reflection(descriptors: () => Descriptors, streams: Streams, limits: StreamLimits) {
-  return async function* <R extends Request>(requests: AsyncIterable<R>, { signal: caller }: HandlerContext) {
-    const { signal, end } = streams.begin(caller);
+  return async function* <R extends ReflectionRequest>(requests: AsyncIterable<R>, { signal: client }: HandlerContext) {
+    const { signal, end } = streams.begin(client);
     try {
       const sent = new Set<DescFile>();
       for await (const request of boundedRequests(requests, signal, limits)) {
-        const messageResponse = answer(request, descriptors(), sent);
+        const messageResponse = respond(request, descriptors(), sent);
         yield { validHost: request.host, originalRequest: request, messageResponse };
       }
     } finally {
@@ -36,44 +36,52 @@ export function reflection(descriptors: () => Descriptors, streams: Streams, lim
   };
 }
 
-/** `sent` are the files that this stream has had, to which the answer adds its own. */
-function answer({ messageRequest: asked }: Request, found: Descriptors, sent: Set<DescFile>): Answer {
-  switch (asked.case) {
+/** `sent` holds the files that the stream has sent; the response adds its own. */
+function respond(
+  { messageRequest }: ReflectionRequest,
+  descriptors: Descriptors,
+  sent: Set<DescFile>,
+): MessageResponse {
+  switch (messageRequest.case) {
     case "listServices":
-      return { case: "listServicesResponse", value: { service: found.services.map((name) => ({ name })) } };
+      return { case: "listServicesResponse", value: { service: descriptors.services.map((name) => ({ name })) } };
     case "fileByFilename":
-      return files(found.file(asked.value), found, sent) ?? unknown(`file ${asked.value}`);
+      return (
+        files(descriptors.file(messageRequest.value), descriptors, sent) ?? unknown(`file ${messageRequest.value}`)
+      );
     case "fileContainingSymbol":
-      return files(found.fileOf(asked.value), found, sent) ?? unknown(`symbol ${asked.value}`);
+      return (
+        files(descriptors.fileOf(messageRequest.value), descriptors, sent) ?? unknown(`symbol ${messageRequest.value}`)
+      );
     case "fileContainingExtension": {
-      const { containingType, extensionNumber } = asked.value;
-      const file = found.fileOfExtension(containingType, extensionNumber);
-      return files(file, found, sent) ?? unknown(`extension ${extensionNumber} of ${containingType}`);
+      const { containingType, extensionNumber } = messageRequest.value;
+      const file = descriptors.fileOfExtension(containingType, extensionNumber);
+      return files(file, descriptors, sent) ?? unknown(`extension ${extensionNumber} of ${containingType}`);
     }
     case "allExtensionNumbersOfType": {
-      const numbers = found.extensionsOf(asked.value);
-      if (numbers === undefined) return unknown(`message ${asked.value}`);
-      const value = { baseTypeName: asked.value, extensionNumber: numbers };
+      const numbers = descriptors.extensionsOf(messageRequest.value);
+      if (numbers === undefined) return unknown(`message ${messageRequest.value}`);
+      const value = { baseTypeName: messageRequest.value, extensionNumber: numbers };
       return { case: "allExtensionNumbersResponse", value };
     }
     case undefined:
-      return refusal(
-        Code.Unimplemented,
-        "this is no question that is known here; ask for services, files or extensions",
-      );
+      return errorResponse(Code.Unimplemented, "unknown request; ask for services, files or extensions");
   }
 }
 
-/** A file in any case, and of what it imports all that the stream has not had. */
-function files(file: DescFile | undefined, found: Descriptors, sent: Set<DescFile>): Answer | undefined {
+/** The file, and those of its imports that the stream has not sent yet. */
+function files(file: DescFile | undefined, descriptors: Descriptors, sent: Set<DescFile>): MessageResponse | undefined {
   if (file === undefined) return undefined;
   const wanted = [...withImports(file)].filter((one) => one === file || !sent.has(one));
   for (const one of wanted) sent.add(one);
-  return { case: "fileDescriptorResponse", value: { fileDescriptorProto: wanted.map((one) => found.bytesOf(one)) } };
+  return {
+    case: "fileDescriptorResponse",
+    value: { fileDescriptorProto: wanted.map((one) => descriptors.bytesOf(one)) },
+  };
 }
 
-const unknown = (what: string): Answer => refusal(Code.NotFound, `${what} is not known here`);
+const unknown = (what: string): MessageResponse => errorResponse(Code.NotFound, `${what} is unknown`);
 
-function refusal(code: Code, errorMessage: string): Answer {
+function errorResponse(code: Code, errorMessage: string): MessageResponse {
   return { case: "errorResponse", value: { errorCode: code, errorMessage } };
 }

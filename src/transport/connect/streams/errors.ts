@@ -1,11 +1,10 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { retryAfter } from "../../reject.js";
 
-/** Seconds after which it makes sense to ask again, as everywhere in the service. */
-const AGAIN_S = 1;
+const RETRY_SECONDS = 1;
 
-/** There are as many as there may be; some will end. */
-export const tooMany = (what: string): ConnectError => retryAfter(Code.ResourceExhausted, what, AGAIN_S);
+/** A limit is reached; some of what counts towards it will end. */
+export const tooMany = (message: string): ConnectError => retryAfter(Code.ResourceExhausted, message, RETRY_SECONDS);
 
-/** It ends, and may be begun anew. */
-export const streamOver = (what: string): ConnectError => retryAfter(Code.Unavailable, what, AGAIN_S);
+/** The service ends a stream; the client may open another. */
+export const streamOver = (message: string): ConnectError => retryAfter(Code.Unavailable, message, RETRY_SECONDS);

@@ -1,21 +1,21 @@
-/** What a caller may take of the standard services. Times are in milliseconds. */
+/** What clients may use of health and reflection. Times are in milliseconds. */
 export interface StreamLimits {
-  /** Largest message of a request, in bytes: names and numbers need little. */
+  /** Maximum request message, in bytes: names and numbers need little. */
   readonly messageBytes: number;
-  /** How often it is looked whether the service is ready, while anybody watches. */
+  /** Interval between two looks at the readiness, while there are watches. */
   readonly lookMs: number;
-  /** Watches at the same time. */
+  /** Concurrent watches. */
   readonly watches: number;
-  /** How long a watch lasts at most; so one whose caller has gone without a word does not stay for good. */
+  /** Maximum duration of a watch. It bounds streams whose client is gone without a word. */
   readonly watchMs: number;
-  /** Streams of reflection at the same time. */
+  /** Concurrent reflection streams. */
   readonly reflections: number;
-  /** How long a stream of reflection lasts at most. */
+  /** Maximum duration of a reflection stream. */
   readonly reflectionMs: number;
-  /** How long a stream of reflection may go without a question. */
-  readonly silentMs: number;
-  /** Questions on one stream of reflection. */
-  readonly questions: number;
+  /** Maximum time between two requests on a reflection stream. */
+  readonly idleMs: number;
+  /** Requests on one reflection stream. */
+  readonly requests: number;
 }
 
 export const DEFAULT_STREAM_LIMITS: StreamLimits = {
@@ -25,6 +25,6 @@ export const DEFAULT_STREAM_LIMITS: StreamLimits = {
   watchMs: 60 * 60 * 1000,
   reflections: 100,
   reflectionMs: 10 * 60 * 1000,
-  silentMs: 60 * 1000,
-  questions: 1000,
+  idleMs: 60 * 1000,
+  requests: 1000,
 };

@@ -1,24 +1,23 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { streamOver, tooMany } from "./errors.js";
 
-/** One stream that is open. */
 export interface OpenStream {
-  /** Aborts when the stream has to end: its caller has gone, its time is over, or the service stops. */
+  /** Aborts when the stream has to end: client gone, maximum duration reached, or shutdown. */
   readonly signal: AbortSignal;
-  /** Lets go of it; to be called whatever became of the stream. */
+  /** Frees the stream's place. Must be called however the stream ended. */
   readonly end: () => void;
 }
 
-/** Streams of one kind: so many at the same time, none for longer than a bound, and all of them ended when the service stops. */
+/** Open streams of one kind, limited in number and duration. All of them end at shutdown. */
 export class Streams {
   readonly #open = new Set<(reason: ConnectError) => void>();
   #isClosing = false;
 
-  /** `what` names the kind in errors. */
+  /** `label` names the kind in errors: "watches". */
   constructor(
-    private readonly what: string,
+    private readonly label: string,
     private readonly max: number,
-    private readonly lastMs: number,
+    private readonly maxDurationMs: number,
   ) {}
 
   get count(): number {
@@ -29,32 +28,31 @@ export class Streams {
     return this.#isClosing;
   }
 
-  /** Opens one for a caller. Throws resource_exhausted where there are too many, and unavailable where the service stops. */
-  begin(caller: AbortSignal): OpenStream {
-    if (this.#isClosing) throw stopping();
-    if (this.#open.size >= this.max) {
-      throw tooMany(`${this.max} ${this.what} are open, which is all that there may be; ask again later`);
-    }
+  /** Opens a stream. Throws resource_exhausted at the limit, and unavailable during shutdown. */
+  begin(client: AbortSignal): OpenStream {
+    if (this.#isClosing) throw shuttingDown();
+    if (this.#open.size >= this.max) throw tooMany(`the limit of ${this.max} ${this.label} is reached; retry later`);
     const controller = new AbortController();
     const abort = (reason: ConnectError) => controller.abort(reason);
-    const onGone = () => controller.abort(caller.reason);
+    const onClientGone = () => controller.abort(client.reason);
     const end = () => {
       clearTimeout(timer);
-      caller.removeEventListener("abort", onGone);
+      client.removeEventListener("abort", onClientGone);
       this.#open.delete(abort);
     };
-    const timer = setTimeout(abort, this.lastMs, streamOver(`the stream has lasted ${this.lastMs} ms; open another`));
+    const expired = streamOver(`the maximum duration of ${this.maxDurationMs} ms is reached; open another stream`);
+    const timer = setTimeout(abort, this.maxDurationMs, expired);
     this.#open.add(abort);
-    caller.addEventListener("abort", onGone);
-    if (caller.aborted) onGone();
+    client.addEventListener("abort", onClientGone);
+    if (client.aborted) onClientGone();
     return { signal: controller.signal, end };
   }
 
-  /** Ends all, and lets none begin any more. */
+  /** Ends all streams, and refuses new ones. */
   close(): void {
     this.#isClosing = true;
-    for (const abort of this.#open) abort(stopping());
+    for (const abort of this.#open) abort(shuttingDown());
   }
 }
 
-const stopping = (): ConnectError => streamOver("the service is stopping; ask again");
+const shuttingDown = (): ConnectError => streamOver("the service is stopping; retry");
