@@ -106,7 +106,7 @@ describe.each(Object.entries(transports))("by %s", (_name, transportTo) => {
       expect(await watch.next()).toBe(Status.NOT_SERVING);
       expect(await watch.next()).toMatchObject({
         code: Code.Unavailable,
-        rawMessage: "the service is stopping; ask again",
+        rawMessage: "the service is stopping; retry",
       });
     }
     await within(5_000, "the server closes", closed);
@@ -120,7 +120,7 @@ describe.each(Object.entries(transports))("by %s", (_name, transportTo) => {
     const refused = await watching(transport).next();
     expect(refused).toMatchObject({
       code: Code.ResourceExhausted,
-      rawMessage: "2 watches are open, which is all that there may be; ask again later",
+      rawMessage: "the limit of 2 watches is reached; retry later",
     });
     expect((refused as ConnectError).metadata.get("retry-after")).toBe("1");
     watches[0]?.leave();

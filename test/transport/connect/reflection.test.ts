@@ -189,7 +189,7 @@ test("says of what is not there that it is not, and goes on", async () => {
   const codes = answers.map((answer) => (answer.case === "errorResponse" ? answer.value.errorCode : answer.case));
   expect(codes).toEqual([5, 5, 5, 5, 5, 5, 12, "fileDescriptorResponse"]);
   expect(answers[0]).toMatchObject({
-    value: { errorMessage: "file offledger/health/v1/nothing.proto is not known here" },
+    value: { errorMessage: "file offledger/health/v1/nothing.proto is unknown" },
   });
 });
 
@@ -221,7 +221,7 @@ describe.each(Object.entries(transports))("a stream by %s", (_name, transportTo)
     const error = await ending(silent(url, transportTo));
     expect(error).toMatchObject({
       code: Code.DeadlineExceeded,
-      rawMessage: "nothing was asked for 50 ms; open another stream",
+      rawMessage: "no request arrived within 50 ms; open another stream",
     });
     expect(defects).toEqual([]);
   });
