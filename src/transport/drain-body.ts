@@ -8,9 +8,8 @@ export type Incoming = IncomingMessage | Http2ServerRequest | ServerHttp2Stream;
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads and drops the rest of a request that is answered early, such as one that is
- * too large. Unread bytes block an HTTP/1.1 connection, and count as session memory
- * over HTTP/2. Resolves when the request has ended in any way.
+ * Reads and drops the rest of a request that is answered early, such as one that is too large. Unread bytes block an
+ * HTTP/1.1 connection, and count as session memory over HTTP/2. Resolves when the request has ended in any way.
  */
 export function drainBody(request: Incoming): Promise<void> {
   if (request.readableEnded || request.destroyed) return Promise.resolve();

@@ -21,9 +21,8 @@ export interface Operation {
 export type Report = (defect: unknown, rpc?: string) => void;
 
 /**
- * The operations of all services. Validation, limits and load shedding sit here,
- * where REST and RPC both pass. `overload` returns an error while requests have to
- * be shed. Throws where a service has an rpc that is not unary.
+ * The operations of all services. Validation, limits and load shedding sit here, where REST and RPC both pass.
+ * `overload` returns an error while requests have to be shed. Throws where a service has an rpc that is not unary.
  */
 export function operations(
   bindings: readonly ServiceBinding[],

@@ -1,7 +1,6 @@
 /**
- * Serves every request by Connect, gRPC and gRPC-Web: plain unary requests on the
- * fast path, all others (gRPC-Web, GET, compression, deadlines, streams) by
- * connect-fastify with the same operations.
+ * Serves every request by Connect, gRPC and gRPC-Web: plain unary requests on the fast path, all others (gRPC-Web, GET,
+ * compression, deadlines, streams) by connect-fastify with the same operations.
  */
 import { Code, createContextValues } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";

@@ -9,20 +9,17 @@ export interface ArgumentLimits {
   readonly keys: number;
 }
 
-/** What holds where nothing else is said. */
 export const DEFAULT_ARGUMENT_LIMITS: ArgumentLimits = { depth: 48, keys: 50_000 };
 
 /** Checks the Structs of a request. Throws invalid_argument. */
 export type SizeCheck = (request: Message) => void;
 
-/** The check for one type of request; undefined where it has no Struct. */
 export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits): SizeCheck | undefined {
   const fields = schema.fields.filter(
     (field) => field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct",
   );
   if (fields.length === 0) return undefined;
   return (request) => {
-    // The schema names the fields of this message.
     const values = request as unknown as Readonly<Record<string, JsonValue | undefined>>;
     for (const { localName, jsonName } of fields) {
       const value = values[localName];

@@ -12,7 +12,6 @@ import { isObject, describeTypeError } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";
 import { fastDecodeJson } from "./fast-json.js";
 
-/** Newer clients may send unknown fields. */
 const reading = { ignoreUnknownFields: true } as const;
 
 /** Throws invalid_argument with the path of the wrong field. */
@@ -26,14 +25,11 @@ export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
   }
 }
 
-/** Throws the errors of the library, or SyntaxError. */
 export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
-  // JSON.parse returns JSON values only.
   const json = JSON.parse(bytes.toString()) as JsonValue;
   return (isObject(json) ? fastDecodeJson(schema, json) : undefined) ?? fromJson(schema, json, reading);
 }
 
-/** Throws the errors of the library. */
 export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
   return fastDecodeBinary(schema, bytes) ?? fromBinary(schema, bytes);
 }

@@ -2,7 +2,6 @@
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { MAX_DEPTH, fastSchema } from "./fast-schema.js";
 
-/** Wire types. */
 const VARINT = 0;
 const FIXED64 = 1;
 const DELIMITED = 2;
@@ -40,7 +39,6 @@ class FastPathMiss extends Error {}
 /** One instance is enough: nothing reads its stack. */
 const miss = new FastPathMiss();
 
-/** Reads a range of bytes. */
 class RangeReader {
   readonly #bytes: Buffer;
   readonly #end: number;
@@ -82,13 +80,11 @@ class RangeReader {
     return text;
   }
 
-  /** The range after a length prefix, as a reader of its own. */
   range(): RangeReader {
     const from = this.#skip(this.varint());
     return new RangeReader(this.#bytes, from, this.#at);
   }
 
-  /** google.protobuf.Struct: entries of key and value. */
   struct(depth: number): JsonObject {
     if (depth > MAX_DEPTH) throw miss;
     const object: JsonObject = {};
@@ -105,7 +101,6 @@ class RangeReader {
     return object;
   }
 
-  /** google.protobuf.Value: one of its six fields. */
   #value(depth: number): JsonValue {
     const tag = this.varint();
     const value = this.#valueOf(tag, depth);
@@ -154,7 +149,6 @@ class RangeReader {
     if (this.varint() !== ((field << 3) | type)) throw miss;
   }
 
-  /** Skips bytes, and returns their start. */
   #skip(length: number): number {
     const from = this.#at;
     if (length > this.#end - from) throw miss;

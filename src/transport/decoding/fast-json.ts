@@ -3,9 +3,8 @@ import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/prot
 import { MAX_DEPTH, type FastField, fastSchema } from "./fast-schema.js";
 
 /**
- * The message of an object; undefined where the library has to decode it. `known`
- * holds values for fields by their index in the schema; the object's values for
- * these are ignored.
+ * The message of an object; undefined where the library has to decode it. `known` holds values for fields by their
+ * index in the schema; the object's values for these are ignored.
  */
 export function fastDecodeJson(
   schema: DescMessage,

@@ -22,14 +22,12 @@ function wrongField(schema: DescMessage, json: JsonObject, path: string): string
   return undefined;
 }
 
-/** The same within a message field. */
 function wrongInner(field: DescField, value: JsonValue, name: string): string | undefined {
   const message = field.fieldKind === "message" || field.fieldKind === "list" ? field.message : undefined;
   if (message === undefined || !isObject(value) || message.typeName.startsWith("google.protobuf.")) return undefined;
   return wrongField(message, value, `${name}.`);
 }
 
-/** The same within a list. */
 function wrongElement(field: DescField, values: readonly JsonValue[], name: string): string | undefined {
   if (field.fieldKind !== "list") return undefined;
   for (const [index, value] of values.entries()) {
@@ -62,7 +60,6 @@ function fits(field: DescField, value: JsonValue): boolean {
   }
 }
 
-/** JSON types of the scalar types in requests. */
 const jsonTypes: Readonly<Record<number, "string" | "boolean">> = {
   [ScalarType.STRING]: "string",
   [ScalarType.BOOL]: "boolean",

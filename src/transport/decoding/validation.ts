@@ -14,7 +14,6 @@ const validator = createValidator();
 /** Checks a request against the buf.validate rules of its proto file. Throws invalid_argument with the JSON name of each field. */
 export type RuleCheck = (request: Message) => void;
 
-/** The check for one type of message. */
 export function ruleCheck(schema: DescMessage): RuleCheck {
   const holds = fastCheckFor(schema);
   return (request) => {
@@ -34,8 +33,8 @@ export function ruleCheck(schema: DescMessage): RuleCheck {
 type FastCheck = (request: Message) => boolean;
 
 /**
- * For messages whose rules are string lengths and required Structs. Gains 8 to 12 %
- * of the CPU of a call; it can go when protovalidate compiles its rules.
+ * For messages whose rules are string lengths and required Structs. Gains 8 to 12 % of the CPU of a call; it can go
+ * when protovalidate compiles its rules.
  */
 function fastCheckFor(schema: DescMessage): FastCheck | undefined {
   const hasOther = hasOption(schema, messageRules) || schema.oneofs.some((oneof) => hasOption(oneof, oneofRules));
@@ -50,7 +49,6 @@ function fastCheckFor(schema: DescMessage): FastCheck | undefined {
     names.push(field.localName);
   }
   return (request) => {
-    // The schema names the fields of this message.
     const fields = request as unknown as Readonly<Record<string, unknown>>;
     for (let index = 0; index < checks.length; index++) {
       if (checks[index]?.(fields[names[index] ?? ""]) !== true) return false;
@@ -72,7 +70,6 @@ function checkOf(field: DescField, rules: FieldRules): ((value: unknown) => bool
   return (value) => typeof value === "string" && value.length >= 2 * least && value.length <= most;
 }
 
-/** Whether rules have options besides these. */
 function hasMore(rules: Message, names: readonly string[]): boolean {
   return Object.entries(rules).some(
     ([name, value]) => name !== "$typeName" && !names.includes(name) && !isEmpty(value),

@@ -27,7 +27,6 @@ const listEntry = cacheEntry(({ contractId }, name) =>
   encodeEntry(name, { tag: "AV_List", value: [{ tag: "AV_ContractId", value: contractId }] }),
 );
 
-/** The content of a Struct whose fields are the values. */
 export function addFields(chunks: ChunkList, values: readonly NamedValue[]): void {
   for (const { name, value } of inObjectOrder(values)) {
     const cached = cachedEntry(name, value);
@@ -61,7 +60,6 @@ function addEntry(chunks: ChunkList, name: string, addContent: () => void): void
   });
 }
 
-/** The content of a Value: a Struct of tag and value. */
 function addValue(chunks: ChunkList, value: AnyValue): void {
   chunks.addLengthPrefixed(structPrefix, () => {
     chunks.add(tagEntry(value.tag));

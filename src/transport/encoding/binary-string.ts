@@ -1,14 +1,12 @@
 /**
- * Bytes as a string with one character per byte ("latin1" in Node.js). It takes as
- * much memory as a buffer, stays in V8's heap, and concatenates faster than small
- * buffers.
+ * Bytes as a string with one character per byte ("latin1" in Node.js). It takes as much memory as a buffer, stays in
+ * V8's heap, and concatenates faster than small buffers.
  */
 export type BinaryString = string;
 
 // eslint-disable-next-line no-control-regex -- ASCII starts with control characters
 const beyondAscii = /[^\u0000-\u007f]/;
 
-/** A string in UTF-8. */
 export function utf8(text: string): BinaryString {
   return beyondAscii.test(text) ? Buffer.from(text).toString("latin1") : text;
 }

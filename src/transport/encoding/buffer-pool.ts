@@ -1,7 +1,6 @@
 /**
- * Buffers for responses, used again and again. Fresh memory costs a page fault per
- * 4 KiB, and the buffer used last is still in the CPU caches. Gains 7 to 10 % of the
- * CPU of a call; it can go when Node.js pools buffers of this size.
+ * Buffers for responses, used again and again. Fresh memory costs a page fault per 4 KiB, and the buffer used last is
+ * still in the CPU caches. Gains 7 to 10 % of the CPU of a call; it can go when Node.js pools buffers of this size.
  */
 
 const MAX_POOLED = 32;

@@ -1,18 +1,15 @@
 import type { BinaryString } from "./binary-string.js";
 
-/** Bytes that were encoded before, bytes encoded for this response, or one byte that replaces the previous one. */
 type Chunk = Uint8Array | BinaryString | number;
 
 /**
- * An encoded response as a list of chunks. They are joined where they are sent, in
- * a pooled buffer: joined in V8's heap, each response would touch fresh memory and
- * leave it to the garbage collector.
+ * An encoded response as a list of chunks. They are joined where they are sent, in a pooled buffer: joined in V8's
+ * heap, each response would touch fresh memory and leave it to the garbage collector.
  */
 export class ChunkList {
   readonly #chunks: Chunk[] = [];
   #length = 0;
 
-  /** In bytes. */
   get length(): number {
     return this.#length;
   }
@@ -28,7 +25,6 @@ export class ChunkList {
     else this.#chunks.push(bracket.charCodeAt(0));
   }
 
-  /** Adds what `addContent` adds, after a prefix made of its length. */
   addLengthPrefixed(prefix: (length: number) => BinaryString, addContent: () => void): void {
     const index = this.#chunks.push("") - 1;
     const before = this.#length;

@@ -1,8 +1,7 @@
 /**
- * Each disclosed contract is encoded once per form, on first use, and dropped with
- * the contract. A contract never changes; a reassigned one is a new object. Fields
- * are written by hand, at a tenth of the cost of the library; a test compares every
- * byte with it.
+ * Each disclosed contract is encoded once per form, on first use, and dropped with the contract. A contract never
+ * changes; a reassigned one is a new object. Fields are written by hand, at a tenth of the cost of the library; a test
+ * compares every byte with it.
  */
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Contract } from "../../domain/contract.js";
@@ -19,8 +18,8 @@ export const encodeCounts = { json: 0, binary: 0 };
 type Encoders = Readonly<Record<Variant, (contract: Contract) => BinaryString>>;
 
 /**
- * An element of `disclosedContracts` in JSON, with a comma after it. One string per
- * form: another chunk in a response costs as much as copying a kilobyte.
+ * An element of `disclosedContracts` in JSON, with a comma after it. One string per form: another chunk in a response
+ * costs as much as copying a kilobyte.
  */
 export const jsonElement: Encoders = {
   plain: memoizeByContract((contract) => encodeJson(standardJson(contract))),
@@ -45,7 +44,6 @@ function encodeJson(content: string): BinaryString {
   return flatten(utf8(`{${content}},`));
 }
 
-/** The fields of variant A without debug fields. */
 function standardJson(contract: Contract): string {
   const { templateId, contractId, createdEventBlob } = contract;
   return fields({ templateId, contractId, createdEventBlob, synchronizerId: synchronizerOf(contract) });
@@ -53,7 +51,6 @@ function standardJson(contract: Contract): string {
 
 const fields = (values: Readonly<Record<string, string>>): string => JSON.stringify(values).slice(1, -1);
 
-/** The number of the field `disclosed_contracts`, the same in both families of operations. */
 const DISCLOSED_CONTRACTS = 2;
 
 /** An element of `disclosed_contracts` in protobuf, with its tag and length. */

@@ -6,16 +6,14 @@ import { type ChunkList, singleChunk } from "./chunk-list.js";
 import { JSON_WRITE_OPTIONS } from "./json-options.js";
 
 /**
- * The result of an operation, encoded in the form that a protocol asks for. A
- * result that discloses contracts joins the encodings kept with each contract. An
- * error while encoding is a defect like any other.
+ * The result of an operation, encoded in the form that a protocol asks for. A result that discloses contracts joins the
+ * encodings kept with each contract. An error while encoding is a defect like any other.
  */
 export class EncodableResponse {
   readonly #output: DescMessage;
   readonly #result: ContextReply | Message;
   readonly #toError: (error: unknown) => Error;
 
-  /** `result` is what a handler returns; `toError` maps what encoding throws. */
   constructor(output: DescMessage, result: object, toError: (error: unknown) => Error) {
     this.#output = output;
     this.#result =
@@ -33,7 +31,6 @@ export class EncodableResponse {
     }
   }
 
-  /** JSON in UTF-8. */
   json(): ChunkList {
     const result = this.#result;
     try {
@@ -44,7 +41,6 @@ export class EncodableResponse {
     }
   }
 
-  /** Protobuf. */
   binary(): ChunkList {
     const result = this.#result;
     try {

@@ -2,8 +2,8 @@ import type { Contract } from "../../domain/contract.js";
 import { contractSlot } from "../../domain/contract-slots.js";
 
 /**
- * Entries kept with one contract. A credential may stand for its holder as sender,
- * receiver and issuer, with and without prefix, and under the party's name.
+ * Entries kept with one contract. A credential may stand for its holder as sender, receiver and issuer, with and
+ * without prefix, and under the party's name.
  */
 const MAX_ENTRIES = 8;
 
@@ -17,9 +17,8 @@ interface CachedEntry {
 }
 
 /**
- * Caches, with a contract, the encoding of an entry that refers to it alone. Gains
- * 19 % of the CPU of a Connect binary call; it can go when an entry is a typed
- * message in place of a Struct. Call it when a module is loaded.
+ * Caches, with a contract, the encoding of an entry that refers to it alone. Gains 19 % of the CPU of a Connect binary
+ * call; it can go when an entry is a typed message in place of a Struct. Call it when a module is loaded.
  */
 export function cacheEntry(
   encode: (contract: Contract, name: string) => Uint8Array,

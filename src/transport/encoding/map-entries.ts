@@ -13,6 +13,5 @@ function sortedAsObject(values: readonly NamedValue[]): NamedValue[] {
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
-/** The contract of a value that refers to one disclosed contract. */
 export const referencedContract = (value: AnyValue | undefined): Contract | undefined =>
   value?.tag === "AV_ContractId" ? value.contract : undefined;

@@ -7,13 +7,11 @@ export function lengthPrefix(fieldNumber: number, length: number): BinaryString 
   return String.fromCharCode((fieldNumber << 3) | WireType.LengthDelimited) + varint(length);
 }
 
-/** A string, bytes or message field. */
 export const delimited = (fieldNumber: number, content: BinaryString): BinaryString =>
   lengthPrefix(fieldNumber, content.length) + content;
 
 export const text = (fieldNumber: number, value: string): BinaryString => delimited(fieldNumber, utf8(value));
 
-/** An enum or bool field. */
 export const varintField = (fieldNumber: number, value: number): BinaryString =>
   String.fromCharCode(fieldNumber << 3) + varint(value);
 

@@ -2,7 +2,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** Field numbers of Value. */
 export const VALUE = { null: 1, number: 2, string: 3, bool: 4, struct: 5, list: 6 } as const;
 /** Field numbers of Struct, of ListValue, and of an entry of Struct's map. */
 export const STRUCT_FIELDS = 1;
@@ -10,7 +9,6 @@ export const LIST_VALUES = 1;
 export const ENTRY_KEY = 1;
 export const ENTRY_VALUE = 2;
 
-/** Writes the content of a Struct. */
 export function writeStruct(writer: BinaryWriter, object: JsonObject): void {
   for (const [name, value] of Object.entries(object)) {
     writer.tag(STRUCT_FIELDS, WireType.LengthDelimited).fork();
@@ -21,7 +19,6 @@ export function writeStruct(writer: BinaryWriter, object: JsonObject): void {
   }
 }
 
-/** Writes the content of a Value. */
 function writeValue(writer: BinaryWriter, value: JsonValue): void {
   switch (typeof value) {
     case "string":

@@ -3,8 +3,8 @@
  *
  *     match -> read body -> decode -> call -> encode -> send
  *
- * The hooks run after those of the middleware and before Fastify reads a body.
- * They answer a plain request themselves and call `done` for every other one.
+ * The hooks run after those of the middleware and before Fastify reads a body. They answer a plain request themselves
+ * and call `done` for every other one.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { onRequestHookHandler } from "fastify";

@@ -1,7 +1,6 @@
 /**
- * Step 1: which requests take the fast path. A plain request is unary, has one
- * uncompressed body of a known type, and no deadline. Every other request is
- * left to Fastify (REST) or connect-fastify (RPC).
+ * Step 1: which requests take the fast path. A plain request is unary, has one uncompressed body of a known type, and
+ * no deadline. Every other request is left to Fastify (REST) or connect-fastify (RPC).
  */
 import type { IncomingMessage } from "node:http";
 import type { WireFormat } from "./call.js";

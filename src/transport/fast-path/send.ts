@@ -28,9 +28,8 @@ export function sendHttp({ request, reply }: FastCall, contentType: string, mess
 }
 
 /**
- * Writes from a pooled buffer, which is released once the kernel has taken it: at
- * once, nearly always. A response that has to wait gets memory of its own, because
- * many may wait on one connection.
+ * Writes from a pooled buffer, which is released once the kernel has taken it: at once, nearly always. A response that
+ * has to wait gets memory of its own, because many may wait on one connection.
  */
 function endHttp1(response: ServerResponse, message: ChunkList): void {
   const { length } = message;
@@ -52,8 +51,8 @@ function endHttp1(response: ServerResponse, message: ChunkList): void {
 const LARGE_BYTES = 64 * 1024;
 
 /**
- * Copies bytes for an HTTP/2 stream, which may close before it writes them, so a
- * pooled buffer could never be released safely. To be sent as "latin1".
+ * Copies bytes for an HTTP/2 stream, which may close before it writes them, so a pooled buffer could never be released
+ * safely. To be sent as "latin1".
  */
 function bytesForStream(length: number, write: (buffer: Buffer) => void): Buffer | BinaryString {
   if (length >= LARGE_BYTES) {

@@ -26,8 +26,8 @@ export interface CertificateLog {
 }
 
 /**
- * The certificate of the service, read again when its files change. Of the two
- * one may be there before the other: until they fit, what was used before goes on.
+ * The certificate of the service, read again when its files change. Of the two one may be there before the other: until
+ * they fit, what was used before goes on.
  */
 export class Certificate {
   readonly #certFile: string;

@@ -40,9 +40,8 @@ interface SessionState {
 }
 
 /**
- * HTTP/2 connections. What Node.js does for HTTP/1.1 is done here: requests
- * that do not arrive, callers who do not read, and connections on which bytes
- * come but no requests do all end.
+ * HTTP/2 connections. What Node.js does for HTTP/1.1 is done here: requests that do not arrive, callers who do not
+ * read, and connections on which bytes come but no requests do all end.
  */
 export class Http2Sessions {
   readonly #server: http2.Http2Server;

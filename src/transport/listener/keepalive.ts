@@ -10,11 +10,10 @@ const UNSENT_MS = 2_000;
 const LEAVING_MS = 10_000;
 
 /**
- * Whether there is still somebody at the other end of a session. Where a peer has
- * broken the protocol, Node.js often takes leave of it, reads no more, and never
- * sees that the peer closes the connection. It sends no more either, so what it is
- * asked to send stays with it. Otherwise nothing does where no answer is on its way,
- * since one is over when the system has all of it.
+ * Whether there is still somebody at the other end of a session. Where a peer has broken the protocol, Node.js often
+ * takes leave of it, reads no more, and never sees that the peer closes the connection. It sends no more either, so
+ * what it is asked to send stays with it. Otherwise nothing does where no answer is on its way, since one is over when
+ * the system has all of it.
  */
 export class Keepalive {
   readonly #session: ServerHttp2Session;

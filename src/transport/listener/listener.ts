@@ -23,9 +23,8 @@ interface Served {
 }
 
 /**
- * One port for HTTP/1.1 and HTTP/2, both with the same handler. In cleartext
- * the first bytes of a connection tell which it is, over TLS what both ends
- * have agreed on; it is handed to the one or the other server.
+ * One port for HTTP/1.1 and HTTP/2, both with the same handler. In cleartext the first bytes of a connection tell which
+ * it is, over TLS what both ends have agreed on; it is handed to the one or the other server.
  */
 export class Listener {
   readonly #limits: ConnectionLimits;
@@ -80,9 +79,8 @@ export class Listener {
   };
 
   /**
-   * Lets nothing new begin on the connections there are: those that are silent
-   * end now, the others when what is under way on them has been answered.
-   * Requests that come all the same are answered by `refuse`.
+   * Lets nothing new begin on the connections there are: those that are silent end now, the others when what is under
+   * way on them has been answered. Requests that come all the same are answered by `refuse`.
    */
   drain(refuse: Handler): void {
     this.#refuse = refuse;

@@ -9,8 +9,8 @@ const MAPPED = "0:0:0:0:0:ffff:";
 const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/;
 
 /**
- * By what a client is told from others: an address of IPv4, or the first 64 bits
- * of one of IPv6. What is no address, as only a proxy can give it, is one client.
+ * By what a client is told from others: an address of IPv4, or the first 64 bits of one of IPv6. What is no address, as
+ * only a proxy can give it, is one client.
  */
 export function clientOf(given: string): string {
   const [, inBrackets, beforePort] = WITH_PORT.exec(given) ?? [];

@@ -17,11 +17,10 @@ const ALLOWED = [...connect.allowedHeaders, "Authorization", "Traceparent", "Tra
 const EXPOSED = [...connect.exposedHeaders, "Retry-After", "WWW-Authenticate", "X-Request-Id"];
 
 /**
- * Lets web pages of other origins ask. It stands before all that refuses, so
- * that a page can read why it was refused, and a preflight needs no token. No
- * credentials: nothing here hangs on a cookie, and a page sends a token itself.
- * Gives the hook for the requests that it concerns, and has added a route for
- * preflights; undefined where there is nothing to do.
+ * Lets web pages of other origins ask. It stands before all that refuses, so that a page can read why it was refused,
+ * and a preflight needs no token. No credentials: nothing here hangs on a cookie, and a page sends a token itself.
+ * Gives the hook for the requests that it concerns, and has added a route for preflights; undefined where there is
+ * nothing to do.
  */
 export async function cors(server: FastifyInstance, origins: Origins): Promise<onRequestHookHandler | undefined> {
   if (origins === "none") return undefined;
@@ -46,9 +45,8 @@ export async function cors(server: FastifyInstance, origins: Origins): Promise<o
 }
 
 /**
- * POST is what nearly everybody does who is no page, and no cache keeps its
- * answers. Those to GET may be kept, so they say without an origin too whom
- * they are for. OPTIONS that is no preflight is a method that is not served.
+ * POST is what nearly everybody does who is no page, and no cache keeps its answers. Those to GET may be kept, so they
+ * say without an origin too whom they are for. OPTIONS that is no preflight is a method that is not served.
  */
 export function needsCors({ raw }: FastifyRequest): boolean {
   const { method, headers } = raw;

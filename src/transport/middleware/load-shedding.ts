@@ -14,17 +14,15 @@ const OVERLOAD_PART = 50;
 const FEW = 20;
 
 /**
- * Tells which requests would have waited for too long. All that has come when
- * the event loop looks is answered in one turn, one behind the other, so the time
- * since the turn began is how long a request has waited. A burst is worked off,
- * as long as nobody waits for longer than `maxDelayMs`. Where it does not end,
- * that would be how long everybody waits, and so an overload leaves a small part of
- * it: what is answered in a second stays the same, since the turns become as short
- * as what is left, and so does the wait for the next turn. (After the adaptive time
- * limit of B. Maurer, "Fail at Scale", ACM Queue 2015.)
+ * Tells which requests would have waited for too long. All that has come when the event loop looks is answered in one
+ * turn, one behind the other, so the time since the turn began is how long a request has waited. A burst is worked off,
+ * as long as nobody waits for longer than `maxDelayMs`. Where it does not end, that would be how long everybody waits,
+ * and so an overload leaves a small part of it: what is answered in a second stays the same, since the turns become as
+ * short as what is left, and so does the wait for the next turn. (After the adaptive time limit of B. Maurer, "Fail at
+ * Scale", ACM Queue 2015.)
  *
- * Sampling the delay of the event loop would see an overload when it has lasted,
- * and refuse all requests or none until the next sample.
+ * Sampling the delay of the event loop would see an overload when it has lasted, and refuse all requests or none until
+ * the next sample.
  */
 export class Shedding {
   readonly #maxDelayMs: number;

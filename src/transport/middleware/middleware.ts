@@ -24,10 +24,9 @@ export const DEFAULT_MIDDLEWARE: MiddlewareOptions = {
 };
 
 /**
- * To be put before the routes: plain requests are answered by hooks of theirs.
- * `notFound` answers what has no route, before a body is read, which Fastify
- * would answer for by itself where it cannot be. `hasMore` says whether more hooks stand
- * between it and the routes. Gives what has to be asked once more when a request has come whole.
+ * To be put before the routes: plain requests are answered by hooks of theirs. `notFound` answers what has no route,
+ * before a body is read, which Fastify would answer for by itself where it cannot be. `hasMore` says whether more hooks
+ * stand between it and the routes. Gives what has to be asked once more when a request has come whole.
  */
 export async function addMiddleware(
   server: FastifyInstance,

@@ -4,8 +4,8 @@ import { outcomeOf } from "../errors.js";
 import { flushOverdue } from "../fast-path/response-batching.js";
 
 /**
- * Begins an exchange for each request, before any other hook, and ends it where
- * Fastify sends the answer. Whoever sends one past Fastify ends it himself.
+ * Begins an exchange for each request, before any other hook, and ends it where Fastify sends the answer. Whoever sends
+ * one past Fastify ends it himself.
  */
 export function recordRequests(server: FastifyInstance, observers: readonly RequestObserver[]): void {
   // A getter would not do: the place has to be there before the first request, for the sake of its hidden class.

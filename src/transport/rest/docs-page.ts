@@ -13,8 +13,8 @@ const contentSecurityPolicy = {
 };
 
 /**
- * A page at /docs that shows the OpenAPI document and sends requests. It loads
- * nothing from other servers, and its content security policy enforces that.
+ * A page at /docs that shows the OpenAPI document and sends requests. It loads nothing from other servers, and its
+ * content security policy enforces that.
  */
 export function docs(openApi: object) {
   return async (server: FastifyInstance): Promise<void> => {

@@ -3,7 +3,6 @@ import { http } from "../../../gen/google/api/annotations_pb.js";
 import type { HttpRule } from "../../../gen/google/api/http_pb.js";
 import { parsePathTemplate, type PathTemplate } from "./path-template.js";
 
-/** An HTTP method and path of an rpc. */
 export interface Binding {
   readonly httpMethod: "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
   readonly path: PathTemplate;
@@ -12,9 +11,8 @@ export interface Binding {
 }
 
 /**
- * The bindings of an rpc, from its google.api.http option; empty without one.
- * Throws for rules that are not supported: a custom method, or a body that is a
- * single field.
+ * The bindings of an rpc, from its google.api.http option; empty without one. Throws for rules that are not supported:
+ * a custom method, or a body that is a single field.
  */
 export function bindingsOf(method: DescMethod): Binding[] {
   if (!hasOption(method, http)) return [];

@@ -7,19 +7,16 @@
  *     Variable  = "{" FieldPath [ "=" Segments ] "}"
  *     FieldPath = IDENT { "." IDENT }
  *
- * A variable without segments stands for one segment. Templates that the router
- * cannot match (`**` before the end, a verb after a variable) are refused when they
- * are parsed, at start.
+ * A variable without segments stands for one segment. Templates that the router cannot match (`**` before the end, a
+ * verb after a variable) are refused when they are parsed, at start.
  */
 
-/** A parsed template. */
 export interface PathTemplate {
   /** The path in the router's syntax: literals, `:p0`, `:p1`, … and `*`. */
   readonly route: string;
   readonly variables: readonly Variable[];
 }
 
-/** A field of the request that the path fills. */
 export interface Variable {
   /** The path of fields that leads to it, by their proto names. */
   readonly fieldPath: readonly string[];

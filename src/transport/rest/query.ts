@@ -7,9 +7,8 @@ import { malformed } from "../errors.js";
 export type Query = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * The fields that a query names, by JSON or proto name, with dots between nested
- * names. Unknown parameters are ignored. Throws invalid_argument where a field that
- * is not a list is given twice.
+ * The fields that a query names, by JSON or proto name, with dots between nested names. Unknown parameters are ignored.
+ * Throws invalid_argument where a field that is not a list is given twice.
  */
 export function queryFields(schema: DescMessage, query: Query): JsonObject {
   const fields: JsonObject = {};
@@ -36,7 +35,6 @@ function put(
   }
 }
 
-/** `known` is the value given under the field's other name. */
 function valueOf(
   field: DescField,
   name: string,

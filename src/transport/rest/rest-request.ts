@@ -12,10 +12,9 @@ import { type Query, queryFields } from "./query.js";
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * Builds the request message from the body where the rule has one, else from the
- * query. A field that the path names is read from the path only; the body's or
- * query's value for it is dropped. Throws invalid_argument where the body is not an
- * object, or a field has the wrong type.
+ * Builds the request message from the body where the rule has one, else from the query. A field that the path names is
+ * read from the path only; the body's or query's value for it is dropped. Throws invalid_argument where the body is not
+ * an object, or a field has the wrong type.
  */
 export type RequestReader = (parameters: Parameters, body: JsonValue, query?: Query) => Message;
 

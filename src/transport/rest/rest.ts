@@ -12,9 +12,8 @@ import { pathOf } from "./rest-path.js";
 import { requestReader } from "./rest-request.js";
 
 /**
- * Serves the operations at the paths of their google.api.http options. Registered
- * as a plugin of its own, because its body parsers and its error handler must not
- * apply to other routes.
+ * Serves the operations at the paths of their google.api.http options. Registered as a plugin of its own, because its
+ * body parsers and its error handler must not apply to other routes.
  */
 export function rest(operations: readonly Operation[], maxBodyBytes: number, report: (defect: unknown) => void) {
   return async (server: FastifyInstance): Promise<void> => {
@@ -26,7 +25,6 @@ export function rest(operations: readonly Operation[], maxBodyBytes: number, rep
       for (const binding of bindingsOf(operation.method)) {
         const read = requestReader(operation.method.input, binding);
         const decode = (request: FastifyRequest, body: JsonValue) =>
-          // The router's parameters and query are strings.
           read(request.params as Record<string, string | undefined>, body, request.query as Query);
         server.route({
           method: binding.httpMethod,

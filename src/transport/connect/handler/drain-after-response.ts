@@ -4,8 +4,8 @@ import { drainBody } from "../../drain-body.js";
 import type { ConnectCall } from "./connect-call.js";
 
 /**
- * Drops what a client still sends after a complete response, so that it does not
- * hold the connection up. An HTTP/2 stream is reset with NO_ERROR, as gRPC asks.
+ * Drops what a client still sends after a complete response, so that it does not hold the connection up. An HTTP/2
+ * stream is reset with NO_ERROR, as gRPC asks.
  */
 export function drainAfterResponse({ request: { raw }, reply }: ConnectCall): void {
   if (raw instanceof IncomingMessage && raw.httpVersionMajor === 1) {

@@ -1,7 +1,7 @@
 /**
- * Turns errors of connect-es about undecodable requests from `internal` into
- * `invalid_argument`, as REST and the fast path have it. The library offers no hook
- * before it writes such an error, so its messages are recognised; a test holds them.
+ * Turns errors of connect-es about undecodable requests from `internal` into `invalid_argument`, as REST and the fast
+ * path have it. The library offers no hook before it writes such an error, so its messages are recognised; a test holds
+ * them.
  */
 import { Code } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";

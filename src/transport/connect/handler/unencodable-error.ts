@@ -7,9 +7,8 @@ const STATUS = String(Code.InvalidArgument);
 const MESSAGE = "a string is not well-formed Unicode";
 
 /**
- * The response to a gRPC or gRPC-Web request whose error connect-es cannot write:
- * the error quotes the request, and a lone surrogate, which JSON may hold, cannot
- * be percent-encoded. Undefined for Connect, whose errors are JSON.
+ * The response to a gRPC or gRPC-Web request whose error connect-es cannot write: the error quotes the request, and a
+ * lone surrogate, which JSON may hold, cannot be percent-encoded. Undefined for Connect, whose errors are JSON.
  */
 export function unencodableErrorResponse(header: Headers): UniversalServerResponse | undefined {
   const contentType = header.get("content-type") ?? "";
