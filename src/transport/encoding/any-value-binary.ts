@@ -63,11 +63,11 @@ function addEntry(chunks: ChunkList, name: string, addContent: () => void): void
 function addValue(chunks: ChunkList, value: AnyValue): void {
   chunks.addLengthPrefixed(structPrefix, () => {
     chunks.add(tagEntry(value.tag));
-    addEntry(chunks, "value", () => addContent(chunks, value));
+    addEntry(chunks, "value", () => addPayload(chunks, value));
   });
 }
 
-function addContent(chunks: ChunkList, value: AnyValue): void {
+function addPayload(chunks: ChunkList, value: AnyValue): void {
   switch (value.tag) {
     case "AV_List":
       return chunks.addLengthPrefixed(listPrefix, () => {
