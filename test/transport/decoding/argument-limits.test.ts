@@ -66,12 +66,12 @@ const filled: Readonly<Record<string, (count: number) => JsonValue>> = {
 const tooDeep = {
   ok: false,
   code: Code.InvalidArgument,
-  message: expect.stringContaining(`more than ${DEPTH} deep`) as string,
+  message: expect.stringContaining(`deeper than the limit of ${DEPTH}`) as string,
 };
 const tooMany = {
   ok: false,
   code: Code.InvalidArgument,
-  message: expect.stringContaining(`more than ${KEYS} keys and elements`) as string,
+  message: expect.stringContaining(`more keys and elements than the limit of ${KEYS}`) as string,
 };
 
 describe.each(Object.entries(protocols))("by %s", (_name, ask) => {

@@ -237,13 +237,13 @@ describe("a rule", () => {
     [
       "a custom method",
       { pattern: { case: "custom", value: { kind: "HEAD", path: "/a" } } },
-      "its google.api.http rule has to name get, put, post, delete or patch",
+      "its google.api.http rule must name get, put, post, delete or patch",
     ],
-    ["no method", { body: "*" }, "its google.api.http rule has to name get, put, post, delete or patch"],
+    ["no method", { body: "*" }, "its google.api.http rule must name get, put, post, delete or patch"],
     [
       "a body that is one field",
       { pattern: { case: "post", value: "/a" }, body: "field" },
-      'body has to be "*" or absent, and is "field"',
+      'body must be "*" or absent, and is "field"',
     ],
     [
       "such a body in an additional binding",
@@ -251,7 +251,7 @@ describe("a rule", () => {
         pattern: { case: "post", value: "/a" },
         additionalBindings: [{ pattern: { case: "post", value: "/b" }, body: "x" }],
       },
-      'body has to be "*" or absent, and is "x"',
+      'body must be "*" or absent, and is "x"',
     ],
   ])("with %s is refused by the name of its rpc", (_what, rule, reason) => {
     expect(() => bindingsOf(methodWith(rule))).toThrow(new Error(`test.Service/Call: ${reason}`));

@@ -111,7 +111,7 @@ describe("the value", () => {
     "of a number that is none, %j, is refused",
     (text) => {
       expect(() => queryFields(page, { pageSize: text })).toThrow(
-        `pageSize has to be a whole number, and is ${JSON.stringify(text)}`,
+        `pageSize must be an integer, and is ${JSON.stringify(text)}`,
       );
     },
   );

@@ -174,7 +174,7 @@ describe("a body that is no object is refused", () => {
     ["0", 0],
     ["true", true],
   ])("as %s", (what, body) => {
-    const refused = { code: Code.InvalidArgument, message: `the body has to be a JSON object, and is ${what}` };
+    const refused = { code: Code.InvalidArgument, message: `the body must be a JSON object, and is ${what}` };
     expect(refusal(factory, body)).toEqual(refused);
     expect(refusal(lookUp, body)).toEqual(refused);
   });
