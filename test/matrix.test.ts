@@ -3,12 +3,12 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { answered, calls, refused } from "./fixtures/calls/index.js";
-import { acme, alice, bob } from "./fixtures/calls/making.js";
+import { acme, alice, bob } from "./fixtures/calls/build.js";
 import { instruments } from "./fixtures/calls/metadata.js";
 import { factoryV1, transferV1 } from "./fixtures/calls/transfer-instruction.js";
 import { type Call, protocols, sendRest } from "./fixtures/protocols.js";
 import { nameOf, rpcs } from "./fixtures/services.js";
-import { defective, demo, inReassignment, type Place, unready } from "./fixtures/situations.js";
+import { defective, demo, inReassignment, type Place, unready } from "./fixtures/scenarios.js";
 import { within } from "./fixtures/wait.js";
 
 const everyProtocol = Object.entries(protocols);

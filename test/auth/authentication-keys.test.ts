@@ -7,7 +7,7 @@ import { TokenVerifier } from "../../src/auth/token-verifier.js";
 import { IssuerKeys, DEFAULT_KEY_FETCH_LIMITS, type KeyFetchLimits } from "../../src/auth/issuer-keys.js";
 import { serveFile } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
-import { ways } from "../fixtures/bearing.js";
+import { authenticatedCalls } from "../fixtures/authenticated-calls.js";
 import { at, AUDIENCE, ISSUER, Key, NOW, type Published, Publisher } from "../fixtures/issuer.js";
 
 const [first, second] = await Promise.all([Key.make("first"), Key.make("second", "ES256")]);
@@ -154,7 +154,7 @@ describe("an issuer that is away", () => {
       await running.close();
       await publisher.close();
     });
-    for (const [way, ask] of Object.entries(ways)) {
+    for (const [way, ask] of Object.entries(authenticatedCalls)) {
       const told = await ask(running.url, `Bearer ${await first.sign()}`);
       expect({ way, ...told }).toMatchObject({ way, code: Code.Unavailable, retryAfter: "5", challenge: null });
       expect((await ask(running.url)).code).toBe(Code.Unauthenticated);

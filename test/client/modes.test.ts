@@ -9,7 +9,7 @@ import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_servic
 import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import { createServer, type Server } from "../../src/transport/server.js";
-import { offerSome } from "../fixtures/offering.js";
+import { bindPartial } from "../fixtures/partial-service.js";
 import { until, within } from "../fixtures/wait.js";
 import { modes } from "./modes.js";
 
@@ -64,9 +64,9 @@ let server: Server;
 let url: string;
 beforeAll(async () => {
   const bindings = [
-    offerSome(MetadataService, { getRegistryInfo: ({ registrarParty }) => ending(registrarParty) }),
+    bindPartial(MetadataService, { getRegistryInfo: ({ registrarParty }) => ending(registrarParty) }),
     // Choice arguments may be large; the id is the length of a text in them.
-    offerSome(TransferInstructionService, {
+    bindPartial(TransferInstructionService, {
       getTransferFactory: async ({ choiceArguments }) => ({
         factoryId: String(JSON.stringify(choiceArguments?.["text"]).length - 2),
       }),

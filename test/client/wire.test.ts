@@ -5,7 +5,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { createServer, type Server } from "../../src/transport/server.js";
-import { offerSome } from "../fixtures/offering.js";
+import { bindPartial } from "../fixtures/partial-service.js";
 import { within } from "../fixtures/wait.js";
 
 const path = `/${MetadataService.typeName}/GetRegistryInfo`;
@@ -22,7 +22,7 @@ const getRegistryInfo = async ({ registrarParty }: { registrarParty: string }) =
 };
 
 beforeAll(async () => {
-  server = await createServer([offerSome(MetadataService, { getRegistryInfo })], { logLevel: "silent", openApi: {} });
+  server = await createServer([bindPartial(MetadataService, { getRegistryInfo })], { logLevel: "silent", openApi: {} });
   url = await server.listen("127.0.0.1", 0);
   client = http2.connect(url);
 });

@@ -7,19 +7,19 @@ import { answered, calls } from "../fixtures/calls/index.js";
 import { type Document, isAt, OpenApi, routeOf } from "../fixtures/openapi.js";
 import type { Call } from "../fixtures/protocols.js";
 import { rpcs } from "../fixtures/services.js";
-import { type Exchange, Situations, whileStopping } from "../fixtures/situations.js";
+import { type Exchange, Scenarios, callDuringShutdown } from "../fixtures/scenarios.js";
 import { openApi30 } from "./openapi-3.0.js";
 
 const file = JSON.parse(await readFile(new URL("../../gen/openapi.json", import.meta.url), "utf8")) as Document;
 const own = new OpenApi(file);
 const operations = [...own.operations];
 
-let situations: Situations;
+let situations: Scenarios;
 const exchanges = new Map<Call, readonly Exchange[]>();
 beforeAll(async () => {
-  situations = await Situations.start();
+  situations = await Scenarios.start();
   const all = Object.values(calls);
-  const stopping = await whileStopping(all);
+  const stopping = await callDuringShutdown(all);
   for (const [index, call] of all.entries()) {
     exchanges.set(call, [...(await situations.exchanges(call)), ...stopping.slice(index, index + 1)]);
   }

@@ -7,8 +7,8 @@ import { parse } from "yaml";
 import { answered, calls } from "../fixtures/calls/index.js";
 import { type Document, OpenApi, type Operation, routeOf, type Schema } from "../fixtures/openapi.js";
 import type { Call } from "../fixtures/protocols.js";
-import { type Exchange, Situations } from "../fixtures/situations.js";
-import { departures } from "./departures.js";
+import { type Exchange, Scenarios } from "../fixtures/scenarios.js";
+import { deviations } from "./deviations.js";
 
 const folder = new URL("../../../shared/reference/", import.meta.url);
 const isThere = existsSync(folder);
@@ -113,7 +113,7 @@ describe.skipIf(!isThere)("the document of the service", () => {
   test.each(routes)("takes for $route what is published", ({ route, api, operation }) => {
     const [theirs, ours] = [bodyOf(operation), bodyOf(own.operation(route))];
     expect(ours === undefined).toBe(theirs === undefined);
-    const found = theirs === undefined || ours === undefined ? [] : departures([api, theirs], [own, ours], "request");
+    const found = theirs === undefined || ours === undefined ? [] : deviations([api, theirs], [own, ours], "request");
     expect(found).toEqual([]);
     // The registrar stands in the base that token-standard documents leave to others.
     const inBase = route.includes("{registrarParty}") ? ["path registrarParty string"] : [];
@@ -122,7 +122,7 @@ describe.skipIf(!isThere)("the document of the service", () => {
 
   test.each(routes.filter(({ route }) => route !== asBytes))("answers for $route what is published", (one) => {
     const ours = answerOf(own.operation(one.route));
-    const found = departures([one.api, answerOf(one.operation)], [own, ours], "answer");
+    const found = deviations([one.api, answerOf(one.operation)], [own, ours], "answer");
     const instrument = one.route.includes("/instruments/{instrumentId}") ? [".description is ours"] : [];
     const instruments = one.route.endsWith("/instruments") ? [".instruments[].description is ours"] : [];
     expect(found).toEqual([...instrument, ...instruments]);
@@ -136,8 +136,8 @@ describe.skipIf(!isThere)("the document of the service", () => {
       properties: { a: { type: "integer" }, b: { enum: ["x", "y"] }, c: {} },
     };
     const found = ["a is integer, not string", "b is one of x,y, not of x"];
-    const between = (asks: "request" | "answer") => departures([own, one], [own, other], asks).toSorted();
-    expect(departures([own, one], [own, one], "request")).toEqual([]);
+    const between = (asks: "request" | "answer") => deviations([own, one], [own, other], asks).toSorted();
+    expect(deviations([own, one], [own, one], "request")).toEqual([]);
     expect(between("request")).toEqual(
       [".b is asked for", ".c is ours", ...found.map((what) => `.${what}`)].toSorted(),
     );
@@ -145,7 +145,7 @@ describe.skipIf(!isThere)("the document of the service", () => {
       [".a is not sure to be there", ".c is ours", ...found.map((what) => `.${what}`)].toSorted(),
     );
     const without = { ...one, properties: { b: { enum: ["x"] } } };
-    expect(departures([own, one], [own, without], "answer")).toEqual([".a is not there"]);
+    expect(deviations([own, one], [own, without], "answer")).toEqual([".a is not there"]);
   });
 
   test("gives the OpenAPI document as JSON, which is published as bytes", () => {
@@ -175,10 +175,10 @@ const mistakes = (one: Published | undefined, route: string, status: number, bod
   one?.api.wrong(route, status, body, one.errors).length;
 
 describe.skipIf(!isThere)("an answer", () => {
-  let situations: Situations;
+  let situations: Scenarios;
   const exchanges = new Map<Call, readonly Exchange[]>();
   beforeAll(async () => {
-    situations = await Situations.start();
+    situations = await Scenarios.start();
     for (const { call } of publishedCalls) exchanges.set(call, await situations.exchanges(call));
   });
   afterAll(() => situations.close());

@@ -39,7 +39,7 @@ import {
 } from "../fixtures/requests.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { FetchingReader } from "../fixtures/fetching-reader.js";
-import { freshSchema, type Schema } from "../fixtures/postgres-store.js";
+import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { registryOf } from "../fixtures/registries.js";
 
 /** What every operation may take. */

@@ -5,7 +5,7 @@ import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_
 import { contextReply } from "../../src/service/context-reply.js";
 import type { Contract } from "../../src/domain/contract.js";
 import { createServer, type Server } from "../../src/transport/server.js";
-import { offerSome } from "../fixtures/offering.js";
+import { bindPartial } from "../fixtures/partial-service.js";
 import { type Call, protocols } from "../fixtures/protocols.js";
 
 /** The rules never let a contract between synchronizers into an answer; this one is there all the same. */
@@ -37,7 +37,7 @@ const answer = async () => contextReply({ values: [], disclosed: [moving] }, fal
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  const bindings = [offerSome(AllocationService, { getAllocationWithdrawContext: answer })];
+  const bindings = [bindPartial(AllocationService, { getAllocationWithdrawContext: answer })];
   server = await createServer(bindings, { logLevel: "silent", openApi: {} });
   url = await server.listen("127.0.0.1", 0);
 });

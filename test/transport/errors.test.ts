@@ -1,4 +1,4 @@
-import { offerSome } from "../fixtures/offering.js";
+import { bindPartial } from "../fixtures/partial-service.js";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
@@ -196,8 +196,8 @@ describe("on the wire", () => {
 
   beforeAll(async () => {
     const bindings = [
-      offerSome(AllocationService, { getAllocationWithdrawContext: fail }),
-      offerSome(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
+      bindPartial(AllocationService, { getAllocationWithdrawContext: fail }),
+      bindPartial(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
     ];
     server = await createServer(bindings, { logLevel: "silent", openApi: {} });
     url = await server.listen("127.0.0.1", 0);

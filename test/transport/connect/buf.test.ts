@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { nordic } from "../../fixtures/calls/making.js";
+import { nordic } from "../../fixtures/calls/build.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 import { nameOf, rpcs } from "../../fixtures/services.js";
 

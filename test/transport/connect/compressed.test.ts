@@ -5,10 +5,10 @@ import type { Compression } from "@connectrpc/connect/protocol";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
-import { acme, alice, bob } from "../../fixtures/calls/making.js";
+import { acme, alice, bob } from "../../fixtures/calls/build.js";
 import { transferV1 } from "../../fixtures/calls/transfer-instruction.js";
 import { transferFactory } from "../../fixtures/requests.js";
-import { askHttp1, expectAlive } from "../../fixtures/plain-requests.js";
+import { requestHttp1, expectAlive } from "../../fixtures/http-requests.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 import { within } from "../../fixtures/wait.js";
 
@@ -117,7 +117,7 @@ test("a request in the path of Connect expands no further either", async () => {
   const message = gzipSync(Buffer.alloc(100_000, 32)).toString("base64url");
   const query = `connect=v1&encoding=json&compression=gzip&base64=1&message=${message}`;
   const rpc = `/${method.parent.typeName}/${method.name}`;
-  const { status, body } = await askHttp1(small.url, `${rpc}?${query}`);
+  const { status, body } = await requestHttp1(small.url, `${rpc}?${query}`);
   expect([status, JSON.parse(body)]).toMatchObject([429, { code: "resource_exhausted" }]);
   await small.close();
 });
@@ -126,7 +126,7 @@ describe("REST", () => {
   test.each(["gzip", "br", "deflate", "x-unknown"])("takes no %s, and says so", async (encoding) => {
     const headers = { "content-type": "application/json", "content-encoding": encoding };
     for (const body of [gzipSync("{}"), large.subarray(0, 8 * MIB)]) {
-      const told = await askHttp1(running.url, transferFactory(), headers, body);
+      const told = await requestHttp1(running.url, transferFactory(), headers, body);
       expect(told.status).toBe(415);
       expect(JSON.parse(told.body)).toEqual({ error: "the body has to come as it is, without content-encoding" });
     }
@@ -135,7 +135,12 @@ describe("REST", () => {
 
   test("takes what is encoded in no way", async () => {
     const headers = { "content-type": "application/json", "content-encoding": "identity" };
-    const { status } = await askHttp1(running.url, transferFactory(), headers, JSON.stringify({ choiceArguments: {} }));
+    const { status } = await requestHttp1(
+      running.url,
+      transferFactory(),
+      headers,
+      JSON.stringify({ choiceArguments: {} }),
+    );
     expect(status).toBe(400);
   });
 });

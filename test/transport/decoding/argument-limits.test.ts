@@ -3,9 +3,9 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
-import { acme, alice, bob, factory } from "../../fixtures/calls/making.js";
+import { acme, alice, bob, factory } from "../../fixtures/calls/build.js";
 import { transferV1 } from "../../fixtures/calls/transfer-instruction.js";
-import { expectAlive } from "../../fixtures/plain-requests.js";
+import { expectAlive } from "../../fixtures/http-requests.js";
 import { type Call, protocols } from "../../fixtures/protocols.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 

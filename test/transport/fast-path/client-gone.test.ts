@@ -10,8 +10,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import type { CompletedRequest } from "../../../src/telemetry/request-record.js";
-import { asking, END_HEADERS, frame, FrameConnection, Type } from "../../fixtures/frames.js";
-import { offerSome } from "../../fixtures/offering.js";
+import { requestHeaders, END_HEADERS, frame, FrameConnection, Type } from "../../fixtures/http2-frames.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
 import { until } from "../../fixtures/wait.js";
 
 const path = "/offledger.burn.v0.BurnService/GetBurnOfferCancelContext";
@@ -28,7 +28,7 @@ async function answer() {
 }
 
 beforeAll(async () => {
-  server = await createServer([offerSome(BurnService, { getBurnOfferCancelContext: answer })], {
+  server = await createServer([bindPartial(BurnService, { getBurnOfferCancelContext: answer })], {
     logLevel: "silent",
     openApi: {},
     observers: [(completed) => told.push(completed)],
@@ -84,7 +84,7 @@ test.each([
 ])("who leaves in the middle of %s (%s) is told of once, as canceled", async (_what, type, protocol, sent) => {
   told.length = 0;
   const connection = await FrameConnection.to(url);
-  const headers = asking(path, { "content-type": type, te: "trailers" });
+  const headers = requestHeaders(path, { "content-type": type, te: "trailers" });
   connection.send(frame(Type.headers, END_HEADERS, 1, headers), frame(Type.data, 0, 1, sent));
   await sleep(50);
   connection.send(frame(Type.reset, 0, 1, CANCEL));

@@ -15,7 +15,7 @@ import {
   tooMuch,
   unread,
   wrongOf,
-} from "../../fixtures/paced.js";
+} from "../../fixtures/paced-clients.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 
 const KB = 1024;

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Server } from "../../../src/transport/server.js";
 import { type Asked, expectedOf, type Form } from "../../fixtures/large-responses.js";
-import { clients, held, questions, serve, SOON_MS, wrongOf } from "../../fixtures/paced.js";
+import { clients, held, questions, serve, SOON_MS, wrongOf } from "../../fixtures/paced-clients.js";
 import { within } from "../../fixtures/wait.js";
 
 let server: Server;

@@ -5,7 +5,7 @@ import { AllocationService } from "../../../gen/offledger/allocation/v1/allocati
 import { contextReply } from "../../../src/service/context-reply.js";
 import { DEFAULT_MIDDLEWARE } from "../../../src/transport/middleware/middleware.js";
 import { createServer } from "../../../src/transport/server.js";
-import { offerSome } from "../../fixtures/offering.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
 import { gate, until } from "../../fixtures/wait.js";
 
 const CONNECTIONS = 40;
@@ -28,7 +28,7 @@ const told = (seen: string): string[] => [...seen.matchAll(/"value":"(id \d+)"/g
 test("many small answers that wait take little memory, and come in their order", async () => {
   const shut = gate();
   let answered = 0;
-  const service = offerSome(AllocationService, {
+  const service = bindPartial(AllocationService, {
     async getAllocationWithdrawContext({ allocationId }) {
       await shut.opened;
       return reply(allocationId);

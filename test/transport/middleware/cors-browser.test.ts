@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { party } from "../../../demo/element.js";
 import { Browser, chromium, type Page } from "../../docs-page/chromium.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
-import { transferBody, transferFactory } from "../../fixtures/bearing.js";
+import { transferBody, transferFactory } from "../../fixtures/authenticated-calls.js";
 import { at, AUDIENCE, ISSUER, Key, NOW, Publisher } from "../../fixtures/issuer.js";
 import { type Origin, servePage } from "./page/origin.js";
 import type { Read } from "./page/page.js";

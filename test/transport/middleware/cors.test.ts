@@ -4,7 +4,7 @@ import { connect } from "node:http2";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
-import { transferBody, transferFactory } from "../../fixtures/bearing.js";
+import { transferBody, transferFactory } from "../../fixtures/authenticated-calls.js";
 import { AUDIENCE, ISSUER, Key, Publisher } from "../../fixtures/issuer.js";
 
 const PAGE = "https://wallet.example";

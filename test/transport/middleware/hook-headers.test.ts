@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
-import { offerSome } from "../../fixtures/offering.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
 
 const rpc = "/offledger.burn.v0.BurnService/GetBurnOfferCancelContext";
 const answer = () => ({ choiceContextData: {}, disclosedContracts: [] });
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  server = await createServer([offerSome(BurnService, { getBurnOfferCancelContext: answer })], {
+  server = await createServer([bindPartial(BurnService, { getBurnOfferCancelContext: answer })], {
     logLevel: "silent",
     openApi: {},
     guards: [

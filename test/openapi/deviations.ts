@@ -28,7 +28,7 @@ function shapeOf(api: OpenApi, schema: Schema): Shape {
 }
 
 /** How a schema of ours departs from a published one, a line each. */
-export function departures([api, theirs]: Part, [own, ours]: Part, asks: "request" | "answer", path = ""): string[] {
+export function deviations([api, theirs]: Part, [own, ours]: Part, asks: "request" | "answer", path = ""): string[] {
   const [their, our] = [shapeOf(api, theirs), shapeOf(own, ours)];
   const names = Object.keys(their.properties);
   // A request may leave out no less with us, and an answer of ours leaves out no more.
@@ -46,10 +46,10 @@ export function departures([api, theirs]: Part, [own, ours]: Part, asks: "reques
       const known = our.properties[name];
       return known === undefined
         ? [`${path}.${name} is not there`]
-        : departures([api, schema], [own, known], asks, `${path}.${name}`);
+        : deviations([api, schema], [own, known], asks, `${path}.${name}`);
     }),
     ...(their.items === undefined || our.items === undefined || their.type !== "array"
       ? []
-      : departures([api, their.items], [own, our.items], asks, `${path}[]`)),
+      : deviations([api, their.items], [own, our.items], asks, `${path}[]`)),
   ];
 }
