@@ -4,8 +4,8 @@ import { request as httpRequest } from "node:http";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { contractId, party } from "../demo/element.js";
-import { registry, type Running, serveFile } from "./fixtures/run-service.js";
+import { contractId, party } from "../../demo/element.js";
+import { registry, type Running, serveFile } from "../fixtures/run-service.js";
 
 const acme = party("acme-registrar");
 const account = (owner: string): JsonObject => ({ owner: party(owner), provider: null, id: "" });
