@@ -1,4 +1,4 @@
-/** A caller by HTTP/2 who does not read its answer, and so keeps its end of the connection, does not keep the server. */
+/** An HTTP/2 client that never reads its response does not keep the server from closing. */
 import { once } from "node:events";
 import http2 from "node:http2";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,7 +6,7 @@ import { health } from "../../../src/service/health.js";
 import { createServer } from "../../../src/transport/server.js";
 import { within } from "../../fixtures/wait.js";
 
-test("the server closes when its time is over", async () => {
+test("the server closes after its grace period", async () => {
   const server = await createServer(
     health(() => undefined),
     { logLevel: "silent", openApi: {} },

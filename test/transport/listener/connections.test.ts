@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { FrameConnection } from "../../fixtures/http2-frames.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
-import { openSockets, untilDisconnected } from "../../fixtures/server-sockets.js";
+import { countConnections, untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
 
 const MOST = 5;
@@ -54,7 +54,7 @@ test("more than the setting says are closed at once, and the others go on", asyn
   }
   for (const client of clients) await answers(client);
   clients[0]?.socket.end();
-  await until("there is room", () => openSockets(running.url) < MOST);
+  await until("there is room", () => countConnections(running.url) < MOST);
   await answers(await connect());
   for (const { socket } of clients) socket.destroy();
 });
@@ -62,7 +62,7 @@ test("more than the setting says are closed at once, and the others go on", asyn
 test("connections of HTTP/2 count as well", async () => {
   await untilDisconnected(running.url);
   for (let at = 0; at < MOST; at++) await FrameConnection.to(running.url);
-  await until("all are there", () => openSockets(running.url) === MOST);
+  await until("all are there", () => countConnections(running.url) === MOST);
   const beyond = await connect();
   await until("it is closed", () => beyond.isOver);
   expect(beyond.text).toBe("");
@@ -73,6 +73,6 @@ test("those that say nothing end, and leave room", async () => {
   const silent = await Promise.all(Array.from({ length: MOST }, connect));
   await until("they have ended", () => silent.every(({ isOver }) => isOver), 25_000);
   await untilDisconnected(running.url);
-  expect(openSockets(running.url)).toBe(0);
+  expect(countConnections(running.url)).toBe(0);
   await answers(await connect());
 });

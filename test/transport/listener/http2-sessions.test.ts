@@ -18,7 +18,7 @@ import {
   Type,
 } from "../../fixtures/http2-frames.js";
 import { serveFile } from "../../fixtures/run-service.js";
-import { openSockets, untilDisconnected } from "../../fixtures/server-sockets.js";
+import { countConnections, untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
 
 const handler = (request: http.IncomingMessage, response: http.ServerResponse): void => {
@@ -55,7 +55,7 @@ describe("a session", () => {
     onTestFinished(() => clearInterval(sending));
     await connection.ended();
     await untilDisconnected(url);
-    expect(openSockets(url)).toBe(0);
+    expect(countConnections(url)).toBe(0);
   });
 
   test("that has broken the protocol and left ends in seconds", async () => {
@@ -67,7 +67,7 @@ describe("a session", () => {
     await until("it is told", () => connection.codeOf(Type.goaway) !== undefined);
     connection.destroy();
     await untilDisconnected(url);
-    expect(openSockets(url)).toBe(0);
+    expect(countConnections(url)).toBe(0);
   });
 
   test("of which the caller takes leave answers what came with the leave", async () => {
@@ -103,7 +103,7 @@ describe("a session", () => {
     onTestFinished(() => clearInterval(sending));
     await connection.ended();
     await untilDisconnected(url);
-    expect(openSockets(url)).toBe(0);
+    expect(countConnections(url)).toBe(0);
   });
 
   test("whose answers are not read has them cut", async () => {
@@ -117,7 +117,7 @@ describe("a session", () => {
     connection.send(frame(Type.headers, END_HEADERS, 5, requestHeaders("/never")));
     await connection.ended();
     await untilDisconnected(url);
-    expect(openSockets(url)).toBe(0);
+    expect(countConnections(url)).toBe(0);
   });
 
   test("ends with the service, also where its caller does not close it", async () => {
@@ -127,6 +127,6 @@ describe("a session", () => {
     await other.close();
     await connection.ended();
     await untilDisconnected(other.url);
-    expect(openSockets(other.url)).toBe(0);
+    expect(countConnections(other.url)).toBe(0);
   });
 });
