@@ -6,10 +6,10 @@ import { SettingError } from "../../src/config/setting-error.js";
 import { main, Program, run } from "../fixtures/program.js";
 import { quiet, serveFile } from "../fixtures/run-service.js";
 import { authenticatedCalls } from "../fixtures/authenticated-calls.js";
-import { AUDIENCE, ISSUER, Key, Publisher } from "../fixtures/issuer.js";
+import { AUDIENCE, ISSUER, Key, JwksServer } from "../fixtures/issuer.js";
 
 const key = await Key.make("first");
-const publisher = new Publisher([key]);
+const publisher = new JwksServer([key]);
 beforeAll(() => publisher.open());
 afterAll(() => publisher.close());
 

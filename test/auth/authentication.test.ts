@@ -6,10 +6,10 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 import { transferBody, transferFactory, authenticatedCalls } from "../fixtures/authenticated-calls.js";
-import { at, AUDIENCE, ISSUER, Key, NOW, Publisher } from "../fixtures/issuer.js";
+import { at, AUDIENCE, ISSUER, Key, NOW, JwksServer } from "../fixtures/issuer.js";
 
 const [first, second, foreign] = await Promise.all([Key.make("first"), Key.make("second", "ES256"), Key.make("first")]);
-const publisher = new Publisher([first, second]);
+const publisher = new JwksServer([first, second]);
 
 let running: Running;
 let open: Running;

@@ -167,7 +167,7 @@ async function onBoth(asking: Asking, elements: readonly JsonObject[] = whole): 
   const atHand = await outcomeOf(() => asking(engineOn(store)));
   const fetched = await outcomeOf(() => asking(engineOn(reader)));
   expect(fetched).toEqual(atHand);
-  const deaf = new FetchingReader(store, { foresees: false, mostRuns: 500 });
+  const deaf = new FetchingReader(store, { prefetches: false, maxRuns: 500 });
   expect(await outcomeOf(() => asking(engineOn(deaf)))).toEqual(atHand);
   for (const trips of reader.trips) expect(trips).toBeLessThanOrEqual(MOST_TRIPS);
   const replica = await replicaOf(elements);
