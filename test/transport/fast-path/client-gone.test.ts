@@ -13,6 +13,7 @@ import type { CompletedRequest } from "../../../src/telemetry/request-record.js"
 import { requestHeaders, END_HEADERS, frame, FrameConnection, Type } from "../../fixtures/http2-frames.js";
 import { bindPartial } from "../../fixtures/partial-service.js";
 import { until } from "../../fixtures/wait.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 const path = "/offledger.burn.v0.BurnService/GetBurnOfferCancelContext";
 let server: Server;
@@ -29,8 +30,7 @@ async function respond() {
 
 beforeAll(async () => {
   server = await createServer([bindPartial(BurnService, { getBurnOfferCancelContext: respond })], {
-    logLevel: "silent",
-    openApi: {},
+    ...TEST_SERVER_OPTIONS,
     observers: [(request) => completed.push(request)],
   });
   subscribe("net.server.socket", (message) => {

@@ -8,6 +8,7 @@ import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { Connection } from "../../fixtures/raw-connection.js";
 import { gate, type Gate, until, within } from "../../fixtures/wait.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 /** Far longer than any close that is not held up; short enough to see one that is. */
 const GRACE_MS = 20_000;
@@ -35,7 +36,7 @@ async function serving(): Promise<Serving> {
     getBurnRequestAcceptContext: ({ burnRequestId }) => answer(burnRequestId),
     getBurnOfferCancelContext: ({ burnOfferId }) => answer(burnOfferId),
   });
-  const server = await createServer([bindings], { logLevel: "silent", openApi: {} });
+  const server = await createServer([bindings], TEST_SERVER_OPTIONS);
   const url = await server.listen("127.0.0.1", 0);
   onTestFinishedOrAll(async () => {
     waiting.open();
