@@ -1,4 +1,4 @@
-/** Connections: as many as the setting says, and none that nobody uses. */
+/** The connection limit. Silent connections are in silent-connections.slow.test.ts. */
 import net from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -66,13 +66,4 @@ test("connections of HTTP/2 count as well", async () => {
   const beyond = await connect();
   await until("it is closed", () => beyond.isOver);
   expect(beyond.text).toBe("");
-});
-
-test("those that say nothing end, and leave room", async () => {
-  await untilDisconnected(running.url);
-  const silent = await Promise.all(Array.from({ length: MOST }, connect));
-  await until("they have ended", () => silent.every(({ isOver }) => isOver), 25_000);
-  await untilDisconnected(running.url);
-  expect(countConnections(running.url)).toBe(0);
-  await answers(await connect());
 });

@@ -35,11 +35,10 @@ const head = (path: string, ...lines: readonly string[]): string =>
   [`POST ${path} HTTP/1.1`, "Host: a", ...lines, "", ""].join("\r\n");
 const json = "Content-Type: application/json";
 
-/** Sends at once what is to come at once, and the rest a byte at a time until the other end is closed. */
+/** Sends the first bytes at once, and the rest a byte at a time until the server closes the connection. */
 async function sendSlowly(atOnce: string, rest: string): Promise<{ text: string; port: number | undefined }> {
   const { hostname, port } = new URL(running.url);
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
-  onTestFinished(() => void socket.destroy());
   const localPort = await new Promise<number | undefined>((resolve) =>
     socket.once("connect", () => resolve(socket.localPort)),
   );
@@ -48,15 +47,20 @@ async function sendSlowly(atOnce: string, rest: string): Promise<{ text: string;
   if (atOnce !== "") socket.write(atOnce);
 
   const deadline = performance.now() + BOUND_MS;
-  for (let at = 0; !socket.destroyed; at++) {
-    if (performance.now() > deadline) throw new Error("the connection goes on");
-    socket.write(rest.charAt(at % rest.length));
-    await pause(20);
+  try {
+    for (let at = 0; !socket.destroyed; at++) {
+      if (performance.now() > deadline) throw new Error("the connection stays open");
+      socket.write(rest.charAt(at % rest.length));
+      await pause(20);
+    }
+  } finally {
+    socket.destroy();
   }
   return { text, port: localPort };
 }
 
-describe("over HTTP/1.1", () => {
+// Each test waits for a timeout of its own connection, so they run concurrently.
+describe.concurrent("over HTTP/1.1", () => {
   test.each([
     ["the request line", "", head(`${transferFactory()}?${"a".repeat(4_000)}`)],
     ["empty lines before it", "", "\r\n"],
