@@ -664,7 +664,7 @@ describe("the reader that counts", () => {
     let runs = 0;
     const reader = new FetchingReader(await storeOf(whole));
     const endless = reader.read((view) => view.byId(transferOffer, `contract-${++runs}`));
-    await expect(endless).rejects.toThrow("a reading has not ended after 20 runs");
+    await expect(endless).rejects.toThrow("a read has not ended after 20 runs");
   });
 
   test("shows where a question catches what it should let pass", async () => {
