@@ -4,7 +4,9 @@ const folders = "{test,scripted-participant}/**";
 /** The slow tier, by file name: long timeouts, processes that are killed, packages, browsers; and random input. */
 const slow = `${folders}/*.{slow,property}.test.ts`;
 
-const limits = { testTimeout: 30_000, hookTimeout: 30_000 };
+/** Generous, so that a loaded machine fails no test. */
+const quickLimits = { testTimeout: 60_000, hookTimeout: 60_000 };
+const slowLimits = { testTimeout: 120_000, hookTimeout: 120_000 };
 
 export default defineConfig({
   test: {
@@ -12,8 +14,8 @@ export default defineConfig({
     // Many tests wait for timeouts, so a second worker is worth it on two cores.
     maxWorkers: "100%",
     projects: [
-      { test: { ...limits, name: "quick", include: [`${folders}/*.test.ts`], exclude: [slow] } },
-      { test: { ...limits, name: "slow", include: [slow] } },
+      { test: { ...quickLimits, name: "quick", include: [`${folders}/*.test.ts`], exclude: [slow] } },
+      { test: { ...slowLimits, name: "slow", include: [slow] } },
     ],
   },
 });
