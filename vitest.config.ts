@@ -1,10 +1,21 @@
 import { defineConfig } from "vitest/config";
 
+const folders = "{test,scripted-participant}/**";
+/** The slow tier, by file name: long timeouts, processes that are killed, packages, browsers; and random input. */
+const slow = `${folders}/*.{slow,property}.test.ts`;
+
+/** Generous, so that a loaded machine fails no test. */
+const quickLimits = { testTimeout: 60_000, hookTimeout: 60_000 };
+const slowLimits = { testTimeout: 120_000, hookTimeout: 120_000 };
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts", "scripted-participant/**/*.test.ts"],
     globalSetup: "test/fixtures/postgres-setup.ts",
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Many tests wait for timeouts, so a second worker is worth it on two cores.
+    maxWorkers: "100%",
+    projects: [
+      { test: { ...quickLimits, name: "quick", include: [`${folders}/*.test.ts`], exclude: [slow] } },
+      { test: { ...slowLimits, name: "slow", include: [slow] } },
+    ],
   },
 });

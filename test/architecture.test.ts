@@ -1,9 +1,9 @@
-/** Data flows one way: which folder of src may import which. */
+/** The directions of imports between the modules of src. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 
-/** What each module of src may import, itself aside. A longer path wins over the folder that holds it. */
+/** The modules that each module may import, besides itself. The longest matching path applies. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   util: [],
@@ -40,34 +40,34 @@ function importsOf(file: string): Import[] {
     .map((specifier) => ({ file, target: normalize(join("src", dirname(file), specifier)).replace(/\.js$/, "") }));
 }
 
-/** The module of a path below src, or "gen". */
+/** Returns the module of a path below src, or "gen". */
 function moduleOf(path: string): string {
   if (path.startsWith("gen/")) return "gen";
   const file = path.replace(/^src\//, "").replace(/\.ts$/, "");
   return file in allowed ? file : (file.split("/")[0] ?? file);
 }
 
-test("every file of src is in a module that has a rule", () => {
+test("every file of src belongs to a module with a rule", () => {
   expect(files.length).toBeGreaterThan(30);
   expect([...new Set(files.map(moduleOf))].filter((module) => !(module in allowed))).toEqual([]);
 });
 
-test("no module imports one that it may not", () => {
-  const wrong = imports.filter(({ file, target }) => {
+test("modules import only what their rule allows", () => {
+  const violations = imports.filter(({ file, target }) => {
     const from = moduleOf(file);
     const to = moduleOf(target);
     return from !== to && !allowed[from]?.includes(to);
   });
-  expect(wrong).toEqual([]);
+  expect(violations).toEqual([]);
   expect(imports.length).toBeGreaterThan(100);
 });
 
-test("the environment is read in config alone", () => {
+test("only config reads the environment", () => {
   const readers = files.filter((file) => readFileSync(join("src", file), "utf8").includes("process.env"));
   expect(readers).toEqual(["config/config.ts"]);
 });
 
-test("the registry knows nothing of protobuf, HTTP or SQL", () => {
+test("domain, registry and store/port import no packages", () => {
   const packages = files
     .filter((file) => ["domain/", "registry/", "store/port"].some((module) => file.startsWith(module)))
     .flatMap((file) =>

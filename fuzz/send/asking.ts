@@ -51,7 +51,7 @@ export async function ask(target: Target, request: Request, isFresh: boolean): P
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), target.limitMs);
   try {
-    return await (request.version === 1 ? askHttp1 : askHttp2)(target, request, isFresh, stop.signal);
+    return await (request.version === 1 ? requestHttp1 : requestHttp2)(target, request, isFresh, stop.signal);
   } catch (error) {
     throw stop.signal.aborted ? new Error(`none within ${target.limitMs} ms`, { cause: error }) : error;
   } finally {
@@ -61,7 +61,7 @@ export async function ask(target: Target, request: Request, isFresh: boolean): P
 
 type Ask = (target: Target, request: Request, isFresh: boolean, signal: AbortSignal) => Promise<Answer>;
 
-const askHttp1: Ask = ({ host, port, agent }, { method, path, headers, body }, isFresh, signal) =>
+const requestHttp1: Ask = ({ host, port, agent }, { method, path, headers, body }, isFresh, signal) =>
   new Promise((resolve, reject) => {
     const length =
       body.length > 0 && headers["transfer-encoding"] === undefined ? { "content-length": body.length } : {};
@@ -83,7 +83,7 @@ const askHttp1: Ask = ({ host, port, agent }, { method, path, headers, body }, i
     asked.end(body.length > 0 ? body : undefined);
   });
 
-const askHttp2: Ask = (target, { method, path, headers, body }, isFresh, signal) =>
+const requestHttp2: Ask = (target, { method, path, headers, body }, isFresh, signal) =>
   new Promise((resolve, reject) => {
     const stream = target
       .session(isFresh)

@@ -7,8 +7,8 @@ import { TokenVerifier } from "../../src/auth/token-verifier.js";
 import { IssuerKeys, DEFAULT_KEY_FETCH_LIMITS, type KeyFetchLimits } from "../../src/auth/issuer-keys.js";
 import { serveFile } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
-import { ways } from "../fixtures/bearing.js";
-import { at, AUDIENCE, ISSUER, Key, NOW, type Published, Publisher } from "../fixtures/issuer.js";
+import { authenticatedCalls } from "../fixtures/authenticated-calls.js";
+import { at, AUDIENCE, ISSUER, Key, NOW, type JwksReply, JwksServer } from "../fixtures/issuer.js";
 
 const [first, second] = await Promise.all([Key.make("first"), Key.make("second", "ES256")]);
 const rules = { issuer: ISSUER, audience: AUDIENCE, algorithms: ["RS256", "ES256"] };
@@ -22,8 +22,8 @@ afterEach(() => {
 });
 
 /** Tokens checked by the keys of a publisher, and what was logged meanwhile. */
-async function checking(published: Published, limits: Partial<KeyFetchLimits> = {}, isOpen = true) {
-  const publisher = new Publisher(published);
+async function checking(published: JwksReply, limits: Partial<KeyFetchLimits> = {}, isOpen = true) {
+  const publisher = new JwksServer(published);
   await publisher.open();
   if (!isOpen) await publisher.close();
   onTestFinished(() => publisher.close());
@@ -124,7 +124,7 @@ describe("an issuer that is away", () => {
     expect(publisher.asked).toBe(1);
   });
 
-  test.each<[string, Published]>([
+  test.each<[string, JwksReply]>([
     ["silence", "silence"],
     ["an error", { status: 500, body: "oops" }],
     ["a redirection", { status: 302, body: "" }],
@@ -146,7 +146,7 @@ describe("an issuer that is away", () => {
   });
 
   test("is 503 on every protocol, with the seconds after which to ask again; health and a token that is missing are as ever", async () => {
-    const publisher = new Publisher({ status: 503, body: "" });
+    const publisher = new JwksServer({ status: 503, body: "" });
     await publisher.open();
     const config = { authJwksUrl: publisher.url, authIssuer: ISSUER, authAudience: AUDIENCE };
     const running = await serveFile(undefined, { now: NOW, config });
@@ -154,7 +154,7 @@ describe("an issuer that is away", () => {
       await running.close();
       await publisher.close();
     });
-    for (const [way, ask] of Object.entries(ways)) {
+    for (const [way, ask] of Object.entries(authenticatedCalls)) {
       const told = await ask(running.url, `Bearer ${await first.sign()}`);
       expect({ way, ...told }).toMatchObject({ way, code: Code.Unavailable, retryAfter: "5", challenge: null });
       expect((await ask(running.url)).code).toBe(Code.Unauthenticated);

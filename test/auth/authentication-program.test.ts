@@ -5,11 +5,11 @@ import { startApp } from "../../src/app/app.js";
 import { SettingError } from "../../src/config/setting-error.js";
 import { main, Program, run } from "../fixtures/program.js";
 import { quiet, serveFile } from "../fixtures/run-service.js";
-import { ways } from "../fixtures/bearing.js";
-import { AUDIENCE, ISSUER, Key, Publisher } from "../fixtures/issuer.js";
+import { authenticatedCalls } from "../fixtures/authenticated-calls.js";
+import { AUDIENCE, ISSUER, Key, JwksServer } from "../fixtures/issuer.js";
 
 const key = await Key.make("first");
-const publisher = new Publisher([key]);
+const publisher = new JwksServer([key]);
 beforeAll(() => publisher.open());
 afterAll(() => publisher.close());
 
@@ -27,10 +27,10 @@ describe("chosen operations", () => {
       expect((await running.get("/api/utilities/v0/operator")).status).toBe(operator);
       expect((await running.get("/api/utilities/v0/package/all")).status).toBe(packages);
       for (const way of ["Connect", "Connect GET", "gRPC", "gRPC-Web", "REST HEAD"]) {
-        const told = await ways[way]?.(running.url);
+        const told = await authenticatedCalls[way]?.(running.url);
         expect({ way, code: told?.code }).toEqual({ way, code: operator === 401 ? Code.Unauthenticated : 0 });
       }
-      expect((await ways["REST POST"]?.(running.url))?.code).toBe(0);
+      expect((await authenticatedCalls["REST POST"]?.(running.url))?.code).toBe(0);
     } finally {
       await running.close();
     }
@@ -92,7 +92,7 @@ describe("the log, at its most talkative,", () => {
       "garbage-that-is-no-token",
     ];
     for (const token of tokens) {
-      for (const ask of Object.values(ways)) await ask(url, `Bearer ${token}`);
+      for (const ask of Object.values(authenticatedCalls)) await ask(url, `Bearer ${token}`);
       // What cannot be routed, what is not found, and what is too much of a head.
       const headers = { authorization: `Bearer ${token}` };
       for (const path of ["/nothing", "/%zz", `/livez?access_token=${token}`]) await fetch(url + path, { headers });

@@ -5,11 +5,11 @@ import { json } from "node:stream/consumers";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Running, serveFile } from "../fixtures/run-service.js";
-import { transferBody, transferFactory, ways } from "../fixtures/bearing.js";
-import { at, AUDIENCE, ISSUER, Key, NOW, Publisher } from "../fixtures/issuer.js";
+import { transferBody, transferFactory, authenticatedCalls } from "../fixtures/authenticated-calls.js";
+import { at, AUDIENCE, ISSUER, Key, NOW, JwksServer } from "../fixtures/issuer.js";
 
 const [first, second, foreign] = await Promise.all([Key.make("first"), Key.make("second", "ES256"), Key.make("first")]);
-const publisher = new Publisher([first, second]);
+const publisher = new JwksServer([first, second]);
 
 let running: Running;
 let open: Running;
@@ -68,7 +68,7 @@ async function crit(): Promise<string> {
   return `${part({ alg: "RS256", kid: "first", crit: ["secret-extension"], "secret-extension": 1 })}.${payload}.${signature}`;
 }
 
-describe.each(Object.entries(ways))("%s", (way, ask) => {
+describe.each(Object.entries(authenticatedCalls))("%s", (way, ask) => {
   /** An answer to HEAD says nothing. */
   const said = (words: string): string => (way === "REST HEAD" ? "" : words);
 

@@ -117,7 +117,7 @@ describe("serve", () => {
 
   test.each(["SIGTERM", "SIGINT"] as const)("ends with 0 by %s, also right behind its first words", async (name) => {
     const serving = new Program(["serve", "--port", "0", "--log-level", "silent"]);
-    serving.signalAtFirstWords(name);
+    serving.signalAtFirstOutput(name);
     const { code, out, err } = await serving.ended();
     expect(out).toMatch(/^offledger serves /);
     expect({ code, err }).toEqual({ code: 0, err: "" });

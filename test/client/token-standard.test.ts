@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, party, synchronizer } from "../../demo/element.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { allocateV1 } from "../fixtures/calls/allocation-instruction.js";
-import { acme, alice, bob, carol, nobody, nordic } from "../fixtures/calls/making.js";
+import { acme, alice, bob, carol, nobody, nordic } from "../fixtures/calls/build.js";
 import { transferV1 } from "../fixtures/calls/transfer-instruction.js";
 import * as context from "../fixtures/context.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";

@@ -1,58 +1,58 @@
-/** The document that the service gives of itself: it is valid, it says what is served, and every answer is as it says. */
+/** The OpenAPI document of the service is valid and complete, and every response conforms to it. */
 import { readFile } from "node:fs/promises";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { Ajv } from "ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { answered, calls } from "../fixtures/calls/index.js";
-import { type Document, isAt, OpenApi, routeOf } from "../fixtures/openapi.js";
+import { successfulCalls, calls } from "../fixtures/calls/index.js";
+import { type Document, matchesRoute, OpenApi, routeOf } from "../fixtures/openapi.js";
 import type { Call } from "../fixtures/protocols.js";
 import { rpcs } from "../fixtures/services.js";
-import { type Exchange, Situations, whileStopping } from "../fixtures/situations.js";
+import { type ScenarioResponse, Scenarios, callDuringShutdown } from "../fixtures/scenarios.js";
 import { openApi30 } from "./openapi-3.0.js";
 
 const file = JSON.parse(await readFile(new URL("../../gen/openapi.json", import.meta.url), "utf8")) as Document;
 const own = new OpenApi(file);
 const operations = [...own.operations];
 
-let situations: Situations;
-const exchanges = new Map<Call, readonly Exchange[]>();
+let scenarios: Scenarios;
+const received = new Map<Call, readonly ScenarioResponse[]>();
 beforeAll(async () => {
-  situations = await Situations.start();
+  scenarios = await Scenarios.start();
   const all = Object.values(calls);
-  const stopping = await whileStopping(all);
+  const duringShutdown = await callDuringShutdown(all);
   for (const [index, call] of all.entries()) {
-    exchanges.set(call, [...(await situations.exchanges(call)), ...stopping.slice(index, index + 1)]);
+    received.set(call, [...(await scenarios.run(call)), ...duringShutdown.slice(index, index + 1)]);
   }
 });
-afterAll(() => situations.close());
+afterAll(() => scenarios.close());
 
-const of = (call: Call | undefined): readonly Exchange[] => (call && exchanges.get(call)) ?? [];
-const exchangesAt = (route: string) =>
+const responsesTo = (call: Call | undefined): readonly ScenarioResponse[] => (call && received.get(call)) ?? [];
+const findResponses = (route: string) =>
   Object.values(calls)
     .filter(({ method }) => routeOf(method) === route)
-    .flatMap(of);
+    .flatMap(responsesTo);
 
-/** What one call is answered in one situation. */
-function answerTo(name: string, situation = "on the demo registry"): { route: string; body: JsonObject } {
+/** Returns the response to one call in one scenario. */
+function getResponse(name: string, scenario = "on the demo registry"): { route: string; body: JsonObject } {
   const call = calls[name];
-  const found = of(call).find((one) => one.situation === situation);
-  if (call === undefined || found === undefined) throw new Error(`there is no answer to ${name} ${situation}`);
+  const found = responsesTo(call).find((one) => one.scenario === scenario);
+  if (call === undefined || found === undefined) throw new Error(`there is no response to ${name} ${scenario}`);
   return { route: routeOf(call.method), body: found.body as JsonObject };
 }
 
 describe("the document", () => {
-  test("is the one that is generated", async () => {
-    const { body } = answerTo("the OpenAPI document");
+  test("is the generated one", async () => {
+    const { body } = getResponse("the OpenAPI document");
     expect(body).toEqual(file);
   });
 
-  test("is valid OpenAPI 3.0, and everything in it is described", () => {
+  test("is valid OpenAPI 3.0 with a description for everything", () => {
     const ajv = new Ajv({ allErrors: true, strict: false, validateFormats: false });
     ajv.validate(openApi30, file);
     expect(ajv.errors ?? []).toEqual([]);
   });
 
-  test("is held to its form by a schema that can refuse", () => {
+  test("is checked against a schema that rejects invalid documents", () => {
     const ajv = new Ajv({ strict: false, validateFormats: false });
     const isValid = ajv.compile(openApi30);
     const path = { get: { ...own.operation("GET /livez"), operationId: "a" } };
@@ -67,7 +67,7 @@ describe("the document", () => {
     }
   });
 
-  test("gives every operation an id of its own, and tags that it explains", () => {
+  test("has unique operation ids, and describes the tags that it uses", () => {
     const ids = operations.map(([, { operationId }]) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     const tags = (file as unknown as { readonly tags: readonly { readonly name: string }[] }).tags;
@@ -75,7 +75,7 @@ describe("the document", () => {
     expect(new Set(tags.map(({ name }) => name))).toEqual(used);
   });
 
-  test("has a parameter for each name in a path, and in a path no other", () => {
+  test("declares exactly the path parameters that the paths name", () => {
     for (const [route, { parameters = [] }] of operations) {
       const named = [...route.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const given = parameters.filter((one) => one.in === "path").map(({ name }) => name);
@@ -83,7 +83,7 @@ describe("the document", () => {
     }
   });
 
-  test("leads to something with every reference, and uses every schema", () => {
+  test("resolves every reference, and uses every schema", () => {
     const references = JSON.stringify(file).match(/"#\/[^"]*"/g) ?? [];
     const found = new Set(references.map((one) => one.slice(1, -1)));
     for (const $ref of found) expect(own.resolve({ $ref })).toBeTypeOf("object");
@@ -94,7 +94,7 @@ describe("the document", () => {
     );
   });
 
-  test("describes every field, and requires none that it does not have", () => {
+  test("describes every field, and requires only fields that exist", () => {
     const undescribed = Object.entries(file.components.schemas).flatMap(([name, { properties = {} }]) =>
       Object.entries(properties).flatMap(([field, { description = "" }]) =>
         description === "" ? [`${name}.${field}`] : [],
@@ -106,38 +106,38 @@ describe("the document", () => {
     }
   });
 
-  test("declares that no credentials are needed", () => {
+  test("declares that no credentials are required", () => {
     expect((file as unknown as JsonObject)["security"]).toEqual([]);
   });
 });
 
-describe("what is served", () => {
-  test("is what the document has: each rpc under the path of its rule, and nothing else", () => {
+describe("the served operations", () => {
+  test("are those of the document: each rpc at the path of its rule, and nothing else", () => {
     expect(rpcs.map(routeOf).toSorted()).toEqual([...own.operations.keys()].toSorted());
   });
 
-  test("has a call for every operation, at its path", () => {
+  test("each have a call at their path", () => {
     for (const [name, { method, path }] of Object.entries(calls)) {
-      expect({ name, isAt: isAt(routeOf(method), path) }).toEqual({ name, isAt: true });
+      expect({ name, matchesRoute: matchesRoute(routeOf(method), path) }).toEqual({ name, matchesRoute: true });
     }
     const called = new Set(Object.values(calls).map(({ method }) => routeOf(method)));
     expect([...own.operations.keys()].filter((route) => !called.has(route))).toEqual([]);
   });
 
-  test.each(operations)("%s is found", async (route) => {
-    for (const { body, situation } of exchangesAt(route)) {
-      expect({ situation, body: JSON.stringify(body) }).not.toMatchObject({
+  test.each(operations)("%s is routed", async (route) => {
+    for (const { body, scenario } of findResponses(route)) {
+      expect({ scenario, body: JSON.stringify(body) }).not.toMatchObject({
         body: expect.stringContaining("nothing is served at") as string,
       });
     }
   });
 });
 
-describe("the requests of the table", () => {
+describe("the requests of the calls", () => {
   const ajv = new Ajv({ strict: false, validateFormats: false });
   const isValid = (schema: object, value: unknown) => ajv.validate({ ...schema, components: file.components }, value);
 
-  test.each(Object.entries(answered))("%s is one that the document allows", (_name, { method, path, body }) => {
+  test.each(Object.entries(successfulCalls))("%s is valid", (_name, { method, path, body }) => {
     const { requestBody, parameters = [] } = own.operation(routeOf(method));
     expect(requestBody !== undefined).toBe(body !== undefined);
     const schema = requestBody?.content["application/json"]?.schema;
@@ -148,56 +148,58 @@ describe("the requests of the table", () => {
   });
 });
 
-/** What comes to an operation that takes no body, and has one all the same, is a test of its own. */
-const isOwn = (route: string, { status }: Exchange): boolean =>
+/** Whether an operation without a body rejected a body. A test of its own covers these. */
+const isBodyRejection = (route: string, { status }: ScenarioResponse): boolean =>
   own.operation(route).requestBody === undefined && (status === 413 || status === 415);
 
-/** The two have nothing in them that could fail. */
+/** Health operations cannot fail unexpectedly. */
 const isHealth = (route: string): boolean => !route.includes(" /api/");
 
-describe("answers", () => {
-  test.each(Object.entries(calls))("%s: every one is as the document says", (_name, call) => {
+describe("responses", () => {
+  test.each(Object.entries(calls))("%s: every one conforms to the document", (_name, call) => {
     const route = routeOf(call.method);
-    const all = of(call).filter((one) => !isOwn(route, one) && !(isHealth(route) && one.status >= 500));
-    const wrong = all.flatMap(({ situation, status, body }) =>
-      own.wrong(route, status, body).map((what) => `${situation}: ${status}: ${what}`),
+    const all = responsesTo(call).filter(
+      (one) => !isBodyRejection(route, one) && !(isHealth(route) && one.status >= 500),
+    );
+    const wrong = all.flatMap(({ scenario, status, body }) =>
+      own.validate(route, status, body).map((what) => `${scenario}: ${status}: ${what}`),
     );
     expect(all.length).toBeGreaterThan(2);
     expect(wrong).toEqual([]);
   });
 
-  test("to a body that is too large or not JSON are listed also where an operation takes none", () => {
+  test("to a body that is too large or not JSON are listed for operations without a body, too", () => {
     const unlisted = operations.flatMap(([route, { responses }]) =>
-      exchangesAt(route)
-        .filter((one) => isOwn(route, one) && !(one.status in responses))
+      findResponses(route)
+        .filter((one) => isBodyRejection(route, one) && !(one.status in responses))
         .map(({ status }) => `${route}: ${status}`),
     );
     expect([...new Set(unlisted)]).toEqual([]);
   });
 
-  test("of readiness and liveness are listed, whether or not contracts are there and while the service stops", () => {
+  test("of readiness and liveness are listed in every scenario", () => {
     const unlisted = operations
       .filter(([route]) => isHealth(route))
       .flatMap(([route, { responses }]) =>
-        exchangesAt(route)
+        findResponses(route)
           .filter(({ status }) => status !== 500 && !(status in responses))
-          .map(({ situation, status }) => `${route} ${situation}: ${status}`),
+          .map(({ scenario, status }) => `${route} ${scenario}: ${status}`),
       );
     expect(unlisted).toEqual([]);
   });
 
-  test.each(Object.entries(calls))("%s: none has a property that the document does not name", (_name, call) => {
+  test.each(Object.entries(calls))("%s: none has an undocumented property", (_name, call) => {
     const route = routeOf(call.method);
-    for (const { situation, status, body } of of(call)) {
-      // A status that is not listed is what the test before tells of.
-      const beyond = status in own.operation(route).responses ? own.unnamed(route, status, body) : [];
-      expect({ situation, status, beyond }).toEqual({ situation, status, beyond: [] });
+    for (const { scenario, status, body } of responsesTo(call)) {
+      // The test above reports unlisted statuses.
+      const extra = status in own.operation(route).responses ? own.findExtra(route, status, body) : [];
+      expect({ scenario, status, extra }).toEqual({ scenario, status, extra: [] });
     }
   });
 
-  test.each(Object.entries(calls))("%s: headers are as the document says", (_name, call) => {
+  test.each(Object.entries(calls))("%s: headers conform to the document", (_name, call) => {
     const { responses } = own.operation(routeOf(call.method));
-    for (const { status, headers } of of(call)) {
+    for (const { status, headers } of responsesTo(call)) {
       const { headers: listed } = responses[status] ?? {};
       expect(headers.get("content-type")).toMatch(/^application\/json(; charset=utf-8)?$/);
       const isListed = status === 503 || (listed !== undefined && "Retry-After" in listed);
@@ -205,20 +207,20 @@ describe("answers", () => {
     }
   });
 
-  test.each(operations)("%s has every status that the document lists", (route, { responses }) => {
-    const found = new Set(exchangesAt(route).map(({ status }) => String(status)));
+  test.each(operations)("%s produces every documented status", (route, { responses }) => {
+    const found = new Set(findResponses(route).map(({ status }) => String(status)));
     const missed = Object.keys(responses).filter((status) => !found.has(status));
-    // There are no pending allocation instructions in this registry, so nothing is ever told of one.
+    // This registry has no pending allocation instructions: these operations never succeed.
     expect(missed).toEqual(route.includes("{allocationInstructionId}") ? ["200"] : []);
   });
 
-  test("together have every class of error", () => {
-    const found = new Set([...exchanges.values()].flat().map(({ status }) => status));
+  test("cover every class of error", () => {
+    const found = new Set([...received.values()].flat().map(({ status }) => status));
     expect([...found].toSorted((a, b) => a - b)).toEqual([200, 400, 404, 409, 413, 415, 500, 503]);
   });
 
-  test("of the utility operations tell error and description, all others the error alone", () => {
-    for (const [call, found] of exchanges) {
+  test("have error and error_description in utility operations, and only error in all others", () => {
+    for (const [call, found] of received) {
       const names = call.path.startsWith("/api/utilities/") ? ["error", "error_description"] : ["error"];
       for (const { status, body } of found) {
         expect({ status, names: status === 200 ? names : Object.keys(body ?? {}) }).toEqual({ status, names });
@@ -226,47 +228,47 @@ describe("answers", () => {
     }
   });
 
-  test("to a proof tell the status of a transfer that is on offer", () => {
-    expect(answerTo("a proof from a file", "on a participant").body).toEqual({ status: "Pending" });
+  test("to a proof have the status of an offered transfer", () => {
+    expect(getResponse("a proof from a file", "on a participant").body).toEqual({ status: "Pending" });
   });
 
-  test("may tell all that can be told of an instrument", () => {
-    const { body } = answerTo("v1 instrument", "on a participant");
+  test("have every optional property of an instrument on a participant", () => {
+    const { body } = getResponse("v1 instrument", "on a participant");
     const named = Object.keys(own.resolve({ $ref: "#/components/schemas/Instrument/properties" }) ?? {});
     expect(Object.keys(body).toSorted()).toEqual(named.toSorted());
   });
 });
 
-/** What is wrong with an answer when it has been changed. */
-const wrong = (name: string, change: (body: JsonObject) => JsonValue, status = 200): string[] => {
-  const { route, body } = answerTo(name);
-  expect(own.wrong(route, 200, body)).toEqual([]);
-  return own.wrong(route, status, change(body));
+/** Validates a modified response. Returns the violations. */
+const validateChanged = (name: string, change: (body: JsonObject) => JsonValue, status = 200): string[] => {
+  const { route, body } = getResponse(name);
+  expect(own.validate(route, 200, body)).toEqual([]);
+  return own.validate(route, status, change(body));
 };
 
-const unnamed = (name: string, body: JsonValue) => own.unnamed(answerTo(name).route, 200, body);
+const findExtra = (name: string, body: JsonValue) => own.findExtra(getResponse(name).route, 200, body);
 
-describe("an answer that is wrong is refused", () => {
+describe("an invalid response is detected", () => {
   test.each<[string, string, (body: JsonObject) => JsonValue, number?]>([
     ["a field is missing", "v1 transfer factory, offer", (body) => ({ ...body, transferKind: undefined as never })],
-    ["a value is none of an enum", "v1 transfer factory, offer", (body) => ({ ...body, transferKind: "Offer" })],
+    ["a value is not in an enum", "v1 transfer factory, offer", (body) => ({ ...body, transferKind: "Offer" })],
     ["a field has another type", "operator", () => ({ partyId: 5 })],
     ["a field is null", "v1 instrument", (body) => ({ ...body, description: null })],
     ["a number is over its limit", "v1 instrument", (body) => ({ ...body, decimals: 11 })],
-    ["a time is none", "v1 instrument", (body) => ({ ...body, totalSupplyAsOf: "yesterday" })],
+    ["a time is malformed", "v1 instrument", (body) => ({ ...body, totalSupplyAsOf: "yesterday" })],
     ["an element of a list is wrong", "all packages", () => ({ packages: [{ name: "a" }] })],
     ["a value of a map is wrong", "v1 registry info", (body) => ({ ...body, supportedApis: { a: "1" } })],
-    ["it is no object", "liveness", () => []],
+    ["it is not an object", "liveness", () => []],
     ["its status is not listed", "liveness", (body) => body, 418],
-    ["it is an error of another family", "operator", () => ({ error: "what is wrong" }), 404],
-  ])("where %s", (_what, name, change, status) => {
-    expect(wrong(name, change, status)).not.toEqual([]);
+    ["it is an error in the form of another API", "operator", () => ({ error: "what is wrong" }), 404],
+  ])("when %s", (_what, name, change, status) => {
+    expect(validateChanged(name, change, status)).not.toEqual([]);
   });
 
-  test("where it has a property too many, wherever it stands", () => {
-    expect(unnamed("operator", { partyId: "a", more: 1 })).toEqual([".more"]);
+  test("when it has an extra property at any depth", () => {
+    expect(findExtra("operator", { partyId: "a", more: 1 })).toEqual([".more"]);
     expect(
-      unnamed("all packages", {
+      findExtra("all packages", {
         packages: [
           { name: "a", id: "b" },
           { name: "a", id: "b", size: 1 },
@@ -275,9 +277,9 @@ describe("an answer that is wrong is refused", () => {
     ).toEqual([".packages[].size"]);
     const disclosed = [{ contractId: "a", debugPayload: { free: 1 }, createdAt: "b" }];
     const context = { choiceContextData: { values: {}, free: 1 }, disclosedContracts: disclosed };
-    expect(unnamed("v1 transfer factory, offer", { factoryId: "a", choiceContext: context })).toEqual([
+    expect(findExtra("v1 transfer factory, offer", { factoryId: "a", choiceContext: context })).toEqual([
       ".choiceContext.disclosedContracts[].createdAt",
     ]);
-    expect(unnamed("v1 registry info", { adminId: "a", supportedApis: { any: 1 } })).toEqual([]);
+    expect(findExtra("v1 registry info", { adminId: "a", supportedApis: { any: 1 } })).toEqual([]);
   });
 });

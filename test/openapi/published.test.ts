@@ -1,20 +1,20 @@
-/** The API as others have published it: what the service answers is what those documents say. */
+/** The published OpenAPI documents: the service conforms to them. */
 import { existsSync, readFileSync } from "node:fs";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Ajv } from "ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { answered, calls } from "../fixtures/calls/index.js";
+import { successfulCalls, calls } from "../fixtures/calls/index.js";
 import { type Document, OpenApi, type Operation, routeOf, type Schema } from "../fixtures/openapi.js";
 import type { Call } from "../fixtures/protocols.js";
-import { type Exchange, Situations } from "../fixtures/situations.js";
-import { departures } from "./departures.js";
+import { type ScenarioResponse, Scenarios } from "../fixtures/scenarios.js";
+import { deviations } from "./deviations.js";
 
 const folder = new URL("../../../shared/reference/", import.meta.url);
-const isThere = existsSync(folder);
+const hasDocuments = existsSync(folder);
 
 const registrar = "/api/token-standard/v0/registrars/{registrarParty}";
-const published = !isThere
+const published = !hasDocuments
   ? []
   : [
       read("token-metadata-v1.yaml", registrar, "ErrorResponse"),
@@ -24,7 +24,7 @@ const published = !isThere
       read("utilities.yaml", "", "Error"),
     ];
 
-/** A document, and the name of the schema that its errors have. */
+/** A published document. `errors` names the schema of its errors. */
 interface Published {
   readonly file: string;
   readonly api: OpenApi;
@@ -43,21 +43,21 @@ const routes = published.flatMap(({ api, errors, file }) =>
   [...api.operations].map(([route, operation]) => ({ route, operation, api, errors, file })),
 );
 
-/** Where a call is published. */
-const publicationOf = ({ method }: Call) => routes.find(({ route }) => route === routeOf(method));
+/** Finds the published operation of a call. */
+const findPublication = ({ method }: Call) => routes.find(({ route }) => route === routeOf(method));
 const publishedCalls = Object.entries(calls).flatMap(([name, call]) => {
-  const publication = publicationOf(call);
+  const publication = findPublication(call);
   return publication === undefined ? [] : [{ name, call, ...publication }];
 });
 
-/** Its answer is published as bytes, and is the document in JSON here. */
+/** The published response is bytes. Ours is the document as JSON. */
 const asBytes = "GET /api/utilities/v0/openapi";
 
-/** What any operation may answer, and some documents list and some do not. */
-const ofAny = new Set([409, 413, 415, 500, 503]);
+/** Statuses that any operation may return. Only some documents list them. */
+const commonStatuses = new Set([409, 413, 415, 500, 503]);
 
-/** What the service answers beyond those and beyond the statuses that a document lists, in the form of its errors. */
-const moreStatuses: Readonly<Record<string, readonly string[]>> = {
+/** Other statuses of the service that a document does not list. Their body is an error of that document. */
+const unlistedStatuses: Readonly<Record<string, readonly string[]>> = {
   "token-metadata-v1.yaml": [
     "400 GET /registry/metadata/v1/info",
     "400 GET /registry/metadata/v1/instruments",
@@ -69,22 +69,22 @@ const moreStatuses: Readonly<Record<string, readonly string[]>> = {
   "utilities.yaml": [
     "400 POST /api/utilities/v0/contract/instrument-configuration",
     "404 GET /api/utilities/v0/operator",
-    // Of a file, which has no updates.
+    // From a file source, which has no updates.
     "404 POST /api/utilities/v0/registry/transfer/v0/proof",
   ],
 };
 
-test.skipIf(!isThere)(`the published documents are there: without ../shared/reference nothing here is tested`, () => {
+test.skipIf(!hasDocuments)(`the published documents exist (tests here are skipped without ../shared/reference)`, () => {
   expect(published).toHaveLength(5);
   expect(routes).toHaveLength(46 - 12);
 });
 
-describe.skipIf(!isThere)("the paths", () => {
-  test("that are published are all served", () => {
+describe.skipIf(!hasDocuments)("the paths", () => {
+  test("that are published are served", () => {
     expect(routes.map(({ route }) => route).filter((route) => !own.operations.has(route))).toEqual([]);
   });
 
-  test("that are served beyond those are version 2 of the token standard, and health", () => {
+  test("that are not published are version 2 of the token standard, and health", () => {
     const known = new Set(routes.map(({ route }) => route));
     const R = `${registrar}/registry`;
     expect([...own.operations.keys()].filter((route) => !known.has(route)).toSorted()).toEqual([
@@ -105,30 +105,30 @@ describe.skipIf(!isThere)("the paths", () => {
 });
 
 const bodyOf = ({ requestBody }: Operation): Schema | undefined => requestBody?.content["application/json"]?.schema;
-const answerOf = ({ responses }: Operation): Schema => responses["200"]?.content?.["application/json"]?.schema ?? {};
+const responseOf = ({ responses }: Operation): Schema => responses["200"]?.content?.["application/json"]?.schema ?? {};
 const parametersOf = ({ parameters = [] }: Operation): string[] =>
   parameters.map((one) => `${one.in} ${one.name} ${one.schema.type}`);
 
-describe.skipIf(!isThere)("the document of the service", () => {
-  test.each(routes)("takes for $route what is published", ({ route, api, operation }) => {
+describe.skipIf(!hasDocuments)("the document of the service", () => {
+  test.each(routes)("has the published request of $route", ({ route, api, operation }) => {
     const [theirs, ours] = [bodyOf(operation), bodyOf(own.operation(route))];
     expect(ours === undefined).toBe(theirs === undefined);
-    const found = theirs === undefined || ours === undefined ? [] : departures([api, theirs], [own, ours], "request");
+    const found = theirs === undefined || ours === undefined ? [] : deviations([api, theirs], [own, ours], "request");
     expect(found).toEqual([]);
-    // The registrar stands in the base that token-standard documents leave to others.
+    // Token-standard documents leave the base path, with the registrar, open.
     const inBase = route.includes("{registrarParty}") ? ["path registrarParty string"] : [];
     expect(parametersOf(own.operation(route)).toSorted()).toEqual([...parametersOf(operation), ...inBase].toSorted());
   });
 
-  test.each(routes.filter(({ route }) => route !== asBytes))("answers for $route what is published", (one) => {
-    const ours = answerOf(own.operation(one.route));
-    const found = departures([one.api, answerOf(one.operation)], [own, ours], "answer");
-    const instrument = one.route.includes("/instruments/{instrumentId}") ? [".description is ours"] : [];
-    const instruments = one.route.endsWith("/instruments") ? [".instruments[].description is ours"] : [];
+  test.each(routes.filter(({ route }) => route !== asBytes))("has the published response of $route", (one) => {
+    const ours = responseOf(own.operation(one.route));
+    const found = deviations([one.api, responseOf(one.operation)], [own, ours], "response");
+    const instrument = one.route.includes("/instruments/{instrumentId}") ? [".description is not published"] : [];
+    const instruments = one.route.endsWith("/instruments") ? [".instruments[].description is not published"] : [];
     expect(found).toEqual([...instrument, ...instruments]);
   });
 
-  test("is held against them by what can tell a difference", () => {
+  test("is compared by a function that finds differences", () => {
     const one = { type: "object", required: ["a"], properties: { a: { type: "string" }, b: { enum: ["x"] } } };
     const other = {
       type: "object",
@@ -136,16 +136,16 @@ describe.skipIf(!isThere)("the document of the service", () => {
       properties: { a: { type: "integer" }, b: { enum: ["x", "y"] }, c: {} },
     };
     const found = ["a is integer, not string", "b is one of x,y, not of x"];
-    const between = (asks: "request" | "answer") => departures([own, one], [own, other], asks).toSorted();
-    expect(departures([own, one], [own, one], "request")).toEqual([]);
+    const between = (direction: "request" | "response") => deviations([own, one], [own, other], direction).toSorted();
+    expect(deviations([own, one], [own, one], "request")).toEqual([]);
     expect(between("request")).toEqual(
-      [".b is asked for", ".c is ours", ...found.map((what) => `.${what}`)].toSorted(),
+      [".b is required", ".c is not published", ...found.map((what) => `.${what}`)].toSorted(),
     );
-    expect(between("answer")).toEqual(
-      [".a is not sure to be there", ".c is ours", ...found.map((what) => `.${what}`)].toSorted(),
+    expect(between("response")).toEqual(
+      [".a is not required", ".c is not published", ...found.map((what) => `.${what}`)].toSorted(),
     );
     const without = { ...one, properties: { b: { enum: ["x"] } } };
-    expect(departures([own, one], [own, without], "answer")).toEqual([".a is not there"]);
+    expect(deviations([own, one], [own, without], "response")).toEqual([".a is missing"]);
   });
 
   test("gives the OpenAPI document as JSON, which is published as bytes", () => {
@@ -156,75 +156,75 @@ describe.skipIf(!isThere)("the document of the service", () => {
   });
 });
 
-describe.skipIf(!isThere)("a request of the table", () => {
-  test.each(publishedCalls.filter(({ name }) => name in answered))("$name is one that is published", (one) => {
-    const schema = bodyOf(one.operation);
-    const { components } = one.api.document;
-    const ajv = new Ajv({ strict: false, validateFormats: false });
-    expect(one.call.body === undefined).toBe(schema === undefined);
-    expect(schema === undefined || ajv.validate({ ...schema, components }, one.call.body)).toBe(true);
-  });
-});
-
-/** The operator's description of an instrument is our own, and can be had on the participant of these tests. */
-const isOurs = (line: string) =>
-  line.startsWith("on a participant: 200: ") && line.endsWith(".description is not named");
-
-/** How many things are wrong with an answer. */
-const mistakes = (one: Published | undefined, route: string, status: number, body: JsonObject) =>
-  one?.api.wrong(route, status, body, one.errors).length;
-
-describe.skipIf(!isThere)("an answer", () => {
-  let situations: Situations;
-  const exchanges = new Map<Call, readonly Exchange[]>();
-  beforeAll(async () => {
-    situations = await Situations.start();
-    for (const { call } of publishedCalls) exchanges.set(call, await situations.exchanges(call));
-  });
-  afterAll(() => situations.close());
-  const of = (call: Call): readonly Exchange[] => exchanges.get(call) ?? [];
-
-  test.each(publishedCalls)("to $name is as is published, whatever the situation", ({ call, route, api, errors }) => {
-    const all = of(call).filter(({ status }) => route !== asBytes || status !== 200);
-    const wrong = all.flatMap(({ situation, status, body }) => {
-      const beyond = api.unnamed(route, status, body, errors).map((what) => `${what} is not named`);
-      const found = api.wrong(route, status, body, errors).concat(beyond);
-      return found.map((what) => `${situation}: ${status}: ${what}`);
-    });
-    expect(wrong.filter((line) => !isOurs(line))).toEqual([]);
-    expect(of(call).length).toBeGreaterThan(5);
-  });
-
-  test.each(published)(
-    "by $file has no status but those that are published, and those that any operation may have",
+describe.skipIf(!hasDocuments)("a request", () => {
+  test.each(publishedCalls.filter(({ name }) => name in successfulCalls))(
+    "$name conforms to the published schema",
     (one) => {
-      const unlisted = publishedCalls
-        .filter(({ file }) => file === one.file)
-        .flatMap(({ call, route, operation }) =>
-          of(call)
-            .filter(({ status }) => !(status in operation.responses) && !ofAny.has(status))
-            .map(({ status }) => `${status} ${route.replace(registrar, "")}`),
-        );
-      expect([...new Set(unlisted)].toSorted()).toEqual(moreStatuses[one.file]);
+      const schema = bodyOf(one.operation);
+      const { components } = one.api.document;
+      const ajv = new Ajv({ strict: false, validateFormats: false });
+      expect(one.call.body === undefined).toBe(schema === undefined);
+      expect(schema === undefined || ajv.validate({ ...schema, components }, one.call.body)).toBe(true);
     },
   );
+});
 
-  test("that is wrong is refused", () => {
+/** The description of an instrument is an addition of this service. */
+const isAddition = (line: string) =>
+  line.startsWith("on a participant: 200: ") && line.endsWith(".description is not documented");
+
+/** Counts the violations of a response. */
+const countErrors = (one: Published | undefined, route: string, status: number, body: JsonObject) =>
+  one?.api.validate(route, status, body, one.errors).length;
+
+describe.skipIf(!hasDocuments)("a response", () => {
+  let scenarios: Scenarios;
+  const received = new Map<Call, readonly ScenarioResponse[]>();
+  beforeAll(async () => {
+    scenarios = await Scenarios.start();
+    for (const { call } of publishedCalls) received.set(call, await scenarios.run(call));
+  });
+  afterAll(() => scenarios.close());
+  const responsesTo = (call: Call): readonly ScenarioResponse[] => received.get(call) ?? [];
+
+  test.each(publishedCalls)("to $name conforms in every scenario", ({ call, route, api, errors }) => {
+    const all = responsesTo(call).filter(({ status }) => route !== asBytes || status !== 200);
+    const wrong = all.flatMap(({ scenario, status, body }) => {
+      const extra = api.findExtra(route, status, body, errors).map((what) => `${what} is not documented`);
+      const found = api.validate(route, status, body, errors).concat(extra);
+      return found.map((what) => `${scenario}: ${status}: ${what}`);
+    });
+    expect(wrong.filter((line) => !isAddition(line))).toEqual([]);
+    expect(responsesTo(call).length).toBeGreaterThan(5);
+  });
+
+  test.each(published)("of $file has only published and common statuses", (one) => {
+    const unlisted = publishedCalls
+      .filter(({ file }) => file === one.file)
+      .flatMap(({ call, route, operation }) =>
+        responsesTo(call)
+          .filter(({ status }) => !(status in operation.responses) && !commonStatuses.has(status))
+          .map(({ status }) => `${status} ${route.replace(registrar, "")}`),
+      );
+    expect([...new Set(unlisted)].toSorted()).toEqual(unlistedStatuses[one.file]);
+  });
+
+  test("that is invalid is detected", () => {
     const [utilities] = published.slice(-1);
     const [metadata] = published;
     const operator = "GET /api/utilities/v0/operator";
-    expect(mistakes(utilities, operator, 200, { partyId: "a" })).toBe(0);
-    expect(mistakes(utilities, operator, 200, {})).toBe(1);
-    expect(mistakes(utilities, operator, 201, { partyId: "a" })).toBe(1);
-    // Both fields of an error have a default there, and are asked for all the same.
-    expect(mistakes(utilities, operator, 500, {})).toBe(2);
-    expect(mistakes(utilities, operator, 404, { error: "not_found" })).toBe(1);
-    expect(mistakes(utilities, operator, 404, { error: "not_found", error_description: "why" })).toBe(0);
+    expect(countErrors(utilities, operator, 200, { partyId: "a" })).toBe(0);
+    expect(countErrors(utilities, operator, 200, {})).toBe(1);
+    expect(countErrors(utilities, operator, 201, { partyId: "a" })).toBe(1);
+    // Both fields of an error have a default, and are required nevertheless.
+    expect(countErrors(utilities, operator, 500, {})).toBe(2);
+    expect(countErrors(utilities, operator, 404, { error: "not_found" })).toBe(1);
+    expect(countErrors(utilities, operator, 404, { error: "not_found", error_description: "why" })).toBe(0);
     const instrument = { id: "a", name: "a", symbol: "a", supportedApis: {} };
     const route = `GET ${registrar}/registry/metadata/v1/instruments/{instrumentId}`;
-    expect(mistakes(metadata, route, 200, { ...instrument, decimals: 10 })).toBe(0);
-    expect(mistakes(metadata, route, 200, instrument)).toBe(1);
-    expect(mistakes(metadata, route, 200, { ...instrument, decimals: "10" })).toBe(1);
-    expect(mistakes(metadata, route, 404, {})).toBe(1);
+    expect(countErrors(metadata, route, 200, { ...instrument, decimals: 10 })).toBe(0);
+    expect(countErrors(metadata, route, 200, instrument)).toBe(1);
+    expect(countErrors(metadata, route, 200, { ...instrument, decimals: "10" })).toBe(1);
+    expect(countErrors(metadata, route, 404, {})).toBe(1);
   });
 });

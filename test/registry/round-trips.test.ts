@@ -39,7 +39,7 @@ import {
 } from "../fixtures/requests.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { FetchingReader } from "../fixtures/fetching-reader.js";
-import { freshSchema, type Schema } from "../fixtures/postgres-store.js";
+import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { registryOf } from "../fixtures/registries.js";
 
 /** What every operation may take. */
@@ -167,7 +167,7 @@ async function onBoth(asking: Asking, elements: readonly JsonObject[] = whole): 
   const atHand = await outcomeOf(() => asking(engineOn(store)));
   const fetched = await outcomeOf(() => asking(engineOn(reader)));
   expect(fetched).toEqual(atHand);
-  const deaf = new FetchingReader(store, { foresees: false, mostRuns: 500 });
+  const deaf = new FetchingReader(store, { prefetches: false, maxRuns: 500 });
   expect(await outcomeOf(() => asking(engineOn(deaf)))).toEqual(atHand);
   for (const trips of reader.trips) expect(trips).toBeLessThanOrEqual(MOST_TRIPS);
   const replica = await replicaOf(elements);
@@ -664,7 +664,7 @@ describe("the reader that counts", () => {
     let runs = 0;
     const reader = new FetchingReader(await storeOf(whole));
     const endless = reader.read((view) => view.byId(transferOffer, `contract-${++runs}`));
-    await expect(endless).rejects.toThrow("a reading has not ended after 20 runs");
+    await expect(endless).rejects.toThrow("a read has not ended after 20 runs");
   });
 
   test("shows where a question catches what it should let pass", async () => {

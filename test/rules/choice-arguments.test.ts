@@ -1,7 +1,14 @@
 /** What the arguments of a choice cannot do without, and what in them contradicts the path. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { account, eight, settlementFactory, transferFactory, transferV1, transferV2 } from "../fixtures/requests.js";
+import {
+  account,
+  sampleRequests,
+  settlementFactory,
+  transferFactory,
+  transferV1,
+  transferV2,
+} from "../fixtures/requests.js";
 import { failure, short } from "../fixtures/context.js";
 import { instructions, registryOf } from "../fixtures/registries.js";
 import { type Running, serve } from "../fixtures/run-service.js";
@@ -17,7 +24,7 @@ const settle = async (body: JsonObject) => short(await running.post(settlementFa
 
 const v1 = transferV1("alice", "bob");
 const v2 = transferV2(account("alice"), account("bob"));
-const settled = eight[1].body;
+const settled = sampleRequests[1].body;
 
 const offer = { factoryId: "factory", transferKind: "offer" };
 

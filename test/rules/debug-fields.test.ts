@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { burnAccept, cancel, eight, type Endpoint, reject } from "../fixtures/requests.js";
+import { burnAccept, cancel, sampleRequests, type Endpoint, reject } from "../fixtures/requests.js";
 import { disclosedBy } from "../fixtures/context.js";
 import { element, payload } from "../fixtures/elements.js";
 import { instructions, registryOf, serving } from "../fixtures/registries.js";
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => running.close());
 
 const ask = (endpoint: Endpoint, more: JsonObject = {}) => {
-  const { path, body } = eight[endpoint];
+  const { path, body } = sampleRequests[endpoint];
   return running.post(path, body === undefined ? undefined : { ...body, ...more });
 };
 

@@ -1,7 +1,7 @@
 /** Which requests are refused, with which status, and in which of the two shapes of an error. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { eight, type Endpoint, transferFactory, transferV1 } from "../fixtures/requests.js";
+import { sampleRequests, type Endpoint, transferFactory, transferV1 } from "../fixtures/requests.js";
 import { failure, short, utilityFailure } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { instructions, registryOf, serving } from "../fixtures/registries.js";
@@ -22,15 +22,16 @@ const refusal = (endpoint: Endpoint, status: number, ...named: string[]): JsonOb
   endpoint >= 6 ? utilityFailure(status, ...named) : failure(status, ...named);
 
 async function send(endpoint: Endpoint, body: string, headers: Record<string, string>): Promise<Answer> {
-  const response = await fetch(running.url + eight[endpoint].path, { method: "POST", body, headers });
+  const response = await fetch(running.url + sampleRequests[endpoint].path, { method: "POST", body, headers });
   return { status: response.status, headers: response.headers, body: (await response.json()) as JsonValue };
 }
 
 /** What an endpoint answers to a body in place of its own. */
-const answerTo = async (endpoint: Endpoint, body: JsonObject) => short(await running.post(eight[endpoint].path, body));
+const answerTo = async (endpoint: Endpoint, body: JsonObject) =>
+  short(await running.post(sampleRequests[endpoint].path, body));
 
 test.each(all)("endpoint %i answers 200 to the request that the refusals below start from", async (endpoint) => {
-  const { path, body } = eight[endpoint];
+  const { path, body } = sampleRequests[endpoint];
   expect(await running.post(path, body)).toMatchObject({ status: 200 });
 });
 
@@ -57,7 +58,7 @@ describe("400", () => {
     "for an excludeDebugFields that is no boolean, on endpoint %i",
     async (endpoint) => {
       for (const excludeDebugFields of ["yes", "true", 1, {}]) {
-        const body = { ...eight[endpoint].body, excludeDebugFields };
+        const body = { ...sampleRequests[endpoint].body, excludeDebugFields };
         expect(await answerTo(endpoint, body)).toEqual(refusal(endpoint, 400, "excludeDebugFields"));
       }
     },
@@ -75,12 +76,12 @@ describe("404", () => {
 
   test.each(all)("where nothing that endpoint %i is asked about exists", async (endpoint) => {
     const empty = await serving(nothing);
-    const { path, body } = eight[endpoint];
+    const { path, body } = sampleRequests[endpoint];
     expect(short(await empty.post(path, body))).toEqual(refusal(endpoint, 404));
   });
 
   test.each([1, 2, 3, 4, 5] as const)("for a registrar that is not served, on endpoint %i", async (endpoint) => {
-    const { path, body } = eight[endpoint];
+    const { path, body } = sampleRequests[endpoint];
     const elsewhere = path.replace(encodeURIComponent(parties.registrar), "nobody%3A%3A1220");
     const theirs = JSON.parse(JSON.stringify(body).replaceAll(parties.registrar, "nobody::1220")) as JsonObject;
     expect(short(await running.post(elsewhere, theirs))).toEqual(refusal(endpoint, 404, "nobody::1220"));
@@ -92,7 +93,7 @@ describe("404", () => {
   });
 
   test.each([3, 4, 5, 6, 7] as const)("for an unknown contract, which is named, on endpoint %i", async (endpoint) => {
-    const path = eight[endpoint].path.replace(/[\w-]+(?=\/choice-contexts)/, "00ff");
+    const path = sampleRequests[endpoint].path.replace(/[\w-]+(?=\/choice-contexts)/, "00ff");
     expect(short(await running.post(path))).toEqual(refusal(endpoint, 404, "00ff"));
   });
 });
@@ -102,7 +103,7 @@ describe.each(["unassigned", "arriving"] as const)("409 where everything is %s",
     const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"), { moving });
     const factory = element("AllocationFactory", "factory", payload.service(), { moving });
     const between = await serving(registryOf({ configuration, factory }, ...instructions({ moving })));
-    const { path, body } = eight[endpoint];
+    const { path, body } = sampleRequests[endpoint];
     expect(short(await between.post(path, body))).toEqual(refusal(endpoint, 409));
   });
 });
@@ -117,13 +118,13 @@ function padded(body: JsonObject | undefined, bytes: number): string {
 
 describe("413 and 415", () => {
   test.each(withBody)("a body of 1 MiB is read, and one of a byte more is not, on endpoint %i", async (endpoint) => {
-    const { body } = eight[endpoint];
+    const { body } = sampleRequests[endpoint];
     expect(await send(endpoint, padded(body, MiB), json)).toMatchObject({ status: 200 });
     expect(short(await send(endpoint, padded(body, MiB + 1), json))).toEqual(refusal(endpoint, 413));
   });
 
   test.each(withBody)("a body that says it is not JSON is not read, on endpoint %i", async (endpoint) => {
-    const text = JSON.stringify(eight[endpoint].body);
+    const text = JSON.stringify(sampleRequests[endpoint].body);
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/xml"]) {
       expect(short(await send(endpoint, text, { "content-type": type }))).toEqual(refusal(endpoint, 415));
     }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, connect } from "node:net";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { answered, refused } from "../fixtures/calls/index.js";
+import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
 import type { Call } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
 import { nameOf, ways } from "./asking.js";
@@ -12,9 +12,9 @@ import { type Sample, scrape, typesOf, valueOf } from "./exposition.js";
 import { start } from "./starting.js";
 
 const REQUESTS = "offledger_requests_total";
-const good = answered["v1 instruments"] as Call;
-const missing = refused["an instrument that is not there"]?.call as Call;
-const wrong = refused["a page of no instruments"]?.call as Call;
+const good = successfulCalls["v1 instruments"] as Call;
+const missing = failingCalls["an instrument that does not exist"]?.call as Call;
+const wrong = failingCalls["a page of no instruments"]?.call as Call;
 
 /** The samples of requests to an operation that are not zero. */
 const countsOf = (samples: readonly Sample[], operation: string) =>

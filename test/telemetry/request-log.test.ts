@@ -1,14 +1,14 @@
 /** The log of requests: what a line holds, and above all what no line holds. */
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { answered, refused } from "../fixtures/calls/index.js";
+import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
 import { main, Program } from "../fixtures/program.js";
 import type { Call } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
 import { nameOf, ways } from "./asking.js";
 
-const good = answered["v1 instruments"] as Call;
-const missing = refused["an instrument that is not there"]?.call as Call;
+const good = successfulCalls["v1 instruments"] as Call;
+const missing = failingCalls["an instrument that does not exist"]?.call as Call;
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 type Line = Readonly<Record<string, unknown>>;
@@ -136,8 +136,8 @@ test("no token, payload or header is logged, whatever goes wrong", async () => {
   };
   // A payload that fits, one that breaks the rules, and one that names what is not there.
   const marked: Call[] = Object.values({
-    ...answered,
-    ...Object.fromEntries(Object.entries(refused).map(([k, v]) => [k, v.call])),
+    ...successfulCalls,
+    ...Object.fromEntries(Object.entries(failingCalls).map(([k, v]) => [k, v.call])),
   })
     .filter(({ body }) => body !== undefined)
     .map(({ method, path, body, request }) => ({ method, path, body: withMark(body), request: withMark(request, 1) }));

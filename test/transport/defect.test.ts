@@ -1,15 +1,16 @@
-/** A defect that shows only while an answer is written: told as any other, by every protocol, and the service goes on. */
+/** An unexpected error while a response is encoded becomes `internal` over every protocol, and the service keeps running. */
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { contextReply } from "../../src/service/context-reply.js";
 import type { Contract } from "../../src/domain/contract.js";
 import { createServer, type Server } from "../../src/transport/server.js";
-import { offerSome } from "../fixtures/offering.js";
+import { bindPartial } from "../fixtures/partial-service.js";
 import { type Call, protocols } from "../fixtures/protocols.js";
+import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
-/** The rules never let a contract between synchronizers into an answer; this one is there all the same. */
-const moving: Contract = {
+/** The rules never disclose a contract in reassignment. This one cannot be encoded. */
+const unencodable: Contract = {
   contractId: "secret-contract",
   template: { packageName: "package", qualifiedName: "Module:Entity", parse: () => undefined },
   templateId: "package:Module:Entity",
@@ -32,21 +33,21 @@ const call: Call = {
   body: {},
 };
 
-const answer = async () => contextReply({ values: [], disclosed: [moving] }, false);
+const respond = async () => contextReply({ values: [], disclosed: [unencodable] }, false);
 
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  const bindings = [offerSome(AllocationService, { getAllocationWithdrawContext: answer })];
-  server = await createServer(bindings, { logLevel: "silent", openApi: {} });
+  const bindings = [bindPartial(AllocationService, { getAllocationWithdrawContext: respond })];
+  server = await createServer(bindings, TEST_SERVER_OPTIONS);
   url = await server.listen("127.0.0.1", 0);
 });
 afterAll(() => server.close(1_000));
 
-test.each(Object.entries(protocols))("is internal by %s, and shows nothing", async (name, send) => {
+test.each(Object.entries(protocols))("is internal over %s, and hides the cause", async (name, send) => {
   for (let count = 0; count < 2; count++) {
     const outcome = await send(url, call);
-    // The fixture knows the statuses of outcomes alone.
+    // The REST fixture has no code for status 500.
     expect(outcome).toMatchObject({ ok: false, code: name === "REST" ? Code.Unknown : Code.Internal });
     expect(JSON.stringify(outcome)).not.toContain("secret-contract");
   }

@@ -1,4 +1,4 @@
-import { offerSome } from "../fixtures/offering.js";
+import { bindPartial } from "../fixtures/partial-service.js";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
@@ -7,11 +7,12 @@ import { conflict, invalid, notFound, RegistryError, unavailable } from "../../s
 import { httpError, malformed, toConnectError, toRestError } from "../../src/transport/errors.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { type Call, protocols } from "../fixtures/protocols.js";
+import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
 const tokenStandard = "/api/token-standard/v0/registrars/r/registry/allocations/v1/a/choice-contexts/withdraw";
 const utility = "/api/utilities/v0/registry/burn/v0/offer/a/choice-contexts/cancel";
 
-/** The table a second time: code, status, the name that utility errors have, and seconds until it makes sense to ask again. */
+/** A copy of the table: code, status, error name of utility operations, and seconds of Retry-After. */
 const table = [
   [Code.InvalidArgument, 400, "invalid_argument", undefined],
   [Code.Unauthenticated, 401, "unauthenticated", undefined],
@@ -26,7 +27,7 @@ const table = [
 
 const headersFor = (retryAfter: string | undefined) => (retryAfter === undefined ? {} : { "retry-after": retryAfter });
 
-describe("an outcome", () => {
+describe("an error", () => {
   test.each(table)("with code %d has status %d on REST", (code, status, name, retryAfter) => {
     const error = new ConnectError("what is wrong", code);
     const headers = headersFor(retryAfter);
@@ -38,7 +39,7 @@ describe("an outcome", () => {
     });
   });
 
-  test.each(table)("with code %d is what status %d of HTTP itself looks like", (_code, status, name, retryAfter) => {
+  test.each(table)("with code %d equals the HTTP error with status %d", (_code, status, name, retryAfter) => {
     const headers = headersFor(retryAfter);
     expect(httpError(status, "what is wrong", tokenStandard)).toEqual({
       status,
@@ -52,7 +53,7 @@ describe("an outcome", () => {
     });
   });
 
-  test.each([405, 414, 415, 431])("of HTTP alone, with status %d, keeps its status", (status) => {
+  test.each([405, 414, 415, 431])("with the HTTP-only status %d keeps its status", (status) => {
     expect(httpError(status, "what is wrong", tokenStandard)).toEqual({
       status,
       headers: {},
@@ -65,12 +66,12 @@ describe("an outcome", () => {
     });
   });
 
-  test("of a body that is too large has status 413, and nothing is gained by asking again", () => {
+  test("for a body that is too large has status 413 and no Retry-After", () => {
     const error = httpError(413, "what is wrong", tokenStandard);
     expect(error).toEqual({ status: 413, headers: {}, body: { error: "what is wrong" } });
   });
 
-  test("of any code has Retry-After with status 429 and 503 and no other", () => {
+  test("has Retry-After with status 429 and 503 only", () => {
     const codes = Object.values(Code).filter((code) => typeof code === "number");
     expect(codes).toHaveLength(16);
     for (const code of codes) {
@@ -81,7 +82,7 @@ describe("an outcome", () => {
   });
 
   test.each([Code.Canceled, Code.Unknown, Code.OutOfRange, Code.Unimplemented, Code.DataLoss])(
-    "with code %d, which the table does not have, is a general failure",
+    "with the unlisted code %d has status 500",
     (code) => {
       expect(toRestError(new ConnectError("", code), utility)).toMatchObject({
         status: 500,
@@ -101,19 +102,19 @@ describe("an outcome", () => {
   );
 
   test.each([tokenStandard, "/", "/api/utilities", "/api/utilities-2/", `/x${utility}`])(
-    "at %s has a text alone",
+    "at %s has only a message",
     (url) => {
       expect(httpError(404, "what is wrong", url).body).toEqual({ error: "what is wrong" });
     },
   );
 });
 
-/** Fails the test where something is reported that is no defect. */
+/** Fails the test: this error is not a defect. */
 function noReport(defect: unknown): void {
   throw new Error(`reported as a defect: ${String(defect)}`);
 }
 
-describe("an error of the registry", () => {
+describe("a domain error", () => {
   test.each([
     ["invalid", invalid, Code.InvalidArgument, 400, undefined],
     ["not-found", notFound, Code.NotFound, 404, undefined],
@@ -133,7 +134,7 @@ describe("an error of the registry", () => {
     });
   });
 
-  test("and one of the wire itself go on as they are", () => {
+  test("of the transport is passed on unchanged", () => {
     const error = malformed("the body has to be a JSON object");
     expect(error.code).toBe(Code.InvalidArgument);
     expect(error.rawMessage).toBe("the body has to be a JSON object");
@@ -155,7 +156,7 @@ describe("a defect", () => {
     ["a ConnectError that calls itself internal", new ConnectError(secret, Code.Internal)],
     ["a ConnectError of no known code", new ConnectError(secret, Code.Unknown)],
     ["a ConnectError of a code that the table does not have", new ConnectError(secret, Code.DataLoss)],
-  ])("that is %s is reported, and shows nothing of itself", (_what, defect) => {
+  ])("that is %s is reported and hidden", (_what, defect) => {
     const reported: unknown[] = [];
     const error = toConnectError(defect, (one) => reported.push(one));
     expect(reported).toEqual([defect]);
@@ -173,8 +174,8 @@ describe("a defect", () => {
   });
 });
 
-describe("on the wire", () => {
-  /** What the handlers throw next. */
+describe("over the protocols", () => {
+  /** The handlers throw this. */
   let thrown: unknown;
   const fail = async (): Promise<never> => {
     throw thrown;
@@ -196,29 +197,29 @@ describe("on the wire", () => {
 
   beforeAll(async () => {
     const bindings = [
-      offerSome(AllocationService, { getAllocationWithdrawContext: fail }),
-      offerSome(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
+      bindPartial(AllocationService, { getAllocationWithdrawContext: fail }),
+      bindPartial(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
     ];
-    server = await createServer(bindings, { logLevel: "silent", openApi: {} });
+    server = await createServer(bindings, TEST_SERVER_OPTIONS);
     url = await server.listen("127.0.0.1", 0);
   });
   afterAll(() => server.close(1_000));
 
-  test.each(Object.entries(protocols))("a defect is internal and shows nothing of itself by %s", async (name, call) => {
+  test.each(Object.entries(protocols))("a defect is internal and hidden over %s", async (name, call) => {
     thrown = new Error(secret);
-    for (const asked of [tokenStandardCall, utilityCall]) {
-      const outcome = await call(url, asked);
+    for (const request of [tokenStandardCall, utilityCall]) {
+      const outcome = await call(url, request);
       expect(outcome).toMatchObject({
         ok: false,
         message: expect.stringMatching(/^something went wrong here/) as string,
       });
-      // That fixture knows the statuses of outcomes alone.
+      // The REST fixture has no code for status 500.
       expect(outcome).toMatchObject({ code: name === "REST" ? Code.Unknown : Code.Internal });
       expect(JSON.stringify(outcome)).not.toContain("secret");
     }
   });
 
-  test("a defect has status 500 on REST, and the general name where there are names", async () => {
+  test("a defect has status 500 over REST, and the error name unknown_error in utility operations", async () => {
     thrown = new Error(secret);
     const general = "something went wrong here; the operator's log has the details";
     const first = await fetch(url + tokenStandard, { method: "POST" });
@@ -227,7 +228,7 @@ describe("on the wire", () => {
     expect([second.status, await second.json()]).toEqual([500, { error: "unknown_error", error_description: general }]);
   });
 
-  test("who asks too early is told when to ask again, on REST and on Connect", async () => {
+  test("unavailable has Retry-After over REST and Connect", async () => {
     thrown = new RegistryError("unavailable", "no snapshot yet");
     const rest = await fetch(url + tokenStandard, { method: "POST" });
     expect([rest.status, rest.headers.get("retry-after")]).toEqual([503, "1"]);
@@ -239,7 +240,7 @@ describe("on the wire", () => {
     expect([connect.status, connect.headers.get("retry-after")]).toEqual([503, "1"]);
   });
 
-  test("other errors tell no time", async () => {
+  test("other errors have no Retry-After", async () => {
     for (const [make, status] of [
       [invalid, 400],
       [notFound, 404],

@@ -5,7 +5,7 @@ import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participa
 import { callParticipant, sendRequest, type Timeouts, urlOf } from "../../../src/ledger/participant/http.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
-import { canCertify, type Certified, certify } from "../../fixtures/certificates.js";
+import { hasOpenssl, type Certificates, createCertificates } from "../../fixtures/certificates.js";
 import {
   endpointAt,
   everythingOf,
@@ -332,12 +332,12 @@ test("an exchange gives any status with its text as it is", async () => {
 });
 
 // Certificates are made by the openssl command line; where there is none these cannot run.
-describe.skipIf(!canCertify)("with an own authority", () => {
-  let own: Certified;
-  let other: Certified;
+describe.skipIf(!hasOpenssl)("with an own authority", () => {
+  let own: Certificates;
+  let other: Certificates;
   beforeAll(() => {
-    own = certify();
-    other = certify();
+    own = createCertificates();
+    other = createCertificates();
   });
 
   async function servingTls() {

@@ -11,7 +11,7 @@ import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { stream } from "../../../src/ledger/participant/stream.js";
 import type { JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
-import { canCertify, certify } from "../../fixtures/certificates.js";
+import { hasOpenssl, createCertificates } from "../../fixtures/certificates.js";
 import { endpointAt, everythingOf, failureOf, listening, nobody, SOON_MS, streaming } from "./servers.js";
 
 const PATH = "/v2/updates";
@@ -555,12 +555,12 @@ describe("a server that is silent", () => {
   });
 });
 
-describe.skipIf(!canCertify)("with an own authority", () => {
+describe.skipIf(!hasOpenssl)("with an own authority", () => {
   test.each<[string, boolean]>([
     ["that is trusted a stream opens by TLS", true],
     ["other than the server's it is lost, and the token stays here", false],
   ])("%s", async (_what, isTrusted) => {
-    const { ca, key, cert } = certify();
+    const { ca, key, cert } = createCertificates();
     const requests: string[] = [];
     const connected = (socket: WebSocket, request: IncomingMessage) => {
       requests.push(String(request.headers["sec-websocket-protocol"]));
@@ -568,7 +568,7 @@ describe.skipIf(!canCertify)("with an own authority", () => {
     };
     const url = await streaming(connected, {}, createTlsServer({ key, cert }));
     const { got, failure } = await all(
-      open(endpointAt(url, { ca: isTrusted ? ca : certify().ca, ...withToken(TOKEN) })),
+      open(endpointAt(url, { ca: isTrusted ? ca : createCertificates().ca, ...withToken(TOKEN) })),
     );
     expect(got).toEqual(isTrusted ? numbered(3) : []);
     expect(failure?.kind).toBe(isTrusted ? undefined : "lost");

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { freshSchema, type Schema } from "../../fixtures/postgres-store.js";
+import { freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 
 let schema: Schema;
 beforeAll(async () => {

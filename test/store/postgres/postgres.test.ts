@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "vitest";
 import type { Template } from "../../../src/domain/template.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
-import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
+import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { type Made, storePromises } from "../conformance.js";
 
 /** To make one takes far longer than a case. Each case finds it empty. */

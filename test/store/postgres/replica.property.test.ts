@@ -15,7 +15,7 @@ import type { Contract, CountedOnly } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 import type { ContractLookup, View } from "../../../src/store/port.js";
 import { apple, byLabel, counted, fruit, fruits, pear } from "../../fixtures/fruits.js";
-import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
+import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 
 /** How long it goes on with new scripts, in milliseconds. */
 const LONGEST_MS = 10_000;

@@ -8,7 +8,7 @@ import { PostgresWriter } from "../../../src/store/postgres/write/postgres-write
 import { StoreUnavailable } from "../../../src/store/port.js";
 import { apple, fruit, fruits } from "../../fixtures/fruits.js";
 import { freshDatabase, type OwnServer, ownServer } from "../../fixtures/postgres.js";
-import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
+import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until } from "../../fixtures/wait.js";
 
 /** Stands in every statement and among the values of each. */

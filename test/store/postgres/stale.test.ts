@@ -6,8 +6,8 @@ import type { Change } from "../../../src/domain/change.js";
 import type { Contract } from "../../../src/domain/contract.js";
 import { NotReady, type StoreReader, type View } from "../../../src/store/port.js";
 import { apple, byLabel, fruit, type FruitOptions, fruits, type Fruit } from "../../fixtures/fruits.js";
-import { HeldDatabase } from "../../fixtures/held-database.js";
-import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
+import { PausableDatabase } from "../../fixtures/pausable-database.js";
+import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 
 /** Behind by more updates than this, a replica begins anew. */
 const MOST_BEHIND = 2_000;
@@ -40,8 +40,8 @@ async function informed(database = schema.database, more: Partial<ReplicaOptions
   return replica;
 }
 
-function held(): HeldDatabase {
-  const database = new HeldDatabase(schema.url, 4);
+function held(): PausableDatabase {
+  const database = new PausableDatabase(schema.url, 4);
   onTestFinished(() => database.close());
   return database;
 }
@@ -108,13 +108,13 @@ describe("an answer that comes late", () => {
     const database = held();
     const replica = replicaOn(database);
     await replica.refresh();
-    const late = database.hold("answer", "fetch");
+    const late = database.pause("result", "fetch");
     const reading = Promise.resolve(replica.read((view) => [view.offset, told(byKey(view, "red"))]));
-    await late.there;
+    await late.reached;
     await writer.apply([moved("a", 1)], 11);
     await writer.apply([], 12);
     await replica.refresh();
-    late.letThrough();
+    late.resume();
     expect(await reading).toEqual([10, "a@sync-A"]);
     expect(await look(replica)).toBe("12; a@sync-1; b@sync-A; a@sync-1");
   });
@@ -123,16 +123,16 @@ describe("an answer that comes late", () => {
     const database = held();
     const replica = replicaOn(database);
     await replica.refresh();
-    const late = database.hold("answer", "fetch");
+    const late = database.pause("result", "fetch");
     const reading = Promise.resolve(replica.read((view) => told(byKey(view, "red"))));
-    await late.there;
+    await late.reached;
     await writer.apply([moved("a", 1)], 11);
     for (let offset = 12; offset <= 300; offset++) {
       await replica.refresh();
       await writer.apply([moved("b", offset, { labels: ["green"] })], offset);
     }
     await replica.refresh();
-    late.letThrough();
+    late.resume();
     expect(await reading).toBe("a@sync-A");
     expect(await look(replica)).toBe("300; a@sync-1; b@sync-300; a@sync-1");
   });
@@ -141,12 +141,12 @@ describe("an answer that comes late", () => {
     const database = held();
     const replica = replicaOn(database);
     await replica.refresh();
-    const late = database.hold("answer", "fetch");
+    const late = database.pause("result", "fetch");
     const reading = Promise.resolve(replica.read(everything));
-    await late.there;
+    await late.reached;
     await writer.replace([fruit("a", { name: "new" })], 10, 11);
     await replica.refresh();
-    late.letThrough();
+    late.resume();
     // What it has not asked for yet it learns by a second question, of the new state.
     expect(await reading).toBe("10; new@sync-A; ; new@sync-A");
     expect(await look(replica)).toBe("10; new@sync-A; ; new@sync-A");
@@ -155,14 +155,14 @@ describe("an answer that comes late", () => {
   test("does not say whose the new state is", async () => {
     const database = held();
     const replica = await informed(database);
-    const late = database.hold("answer", "fetch");
+    const late = database.pause("result", "fetch");
     const refreshed = replica.refresh();
-    await late.there;
+    await late.reached;
     await (await begin("other contents")).replace([fruit("x")], 20);
     // Any other question.
     const other = Promise.resolve(replica.read((view) => byKey(view, "blue")));
     await expect(other).rejects.toThrow(NotReady);
-    late.letThrough();
+    late.resume();
     await refreshed;
     expect(replica.status.isOurs).toBe(false);
     expect(() => replica.read((view) => view.offset)).toThrow(NotReady);
@@ -174,14 +174,14 @@ describe("a reading that a new state overtakes", () => {
     const database = held();
     const replica = replicaOn(database, { cacheBytes: 0 });
     await replica.refresh();
-    const late = database.hold("answer", "fetch");
+    const late = database.pause("result", "fetch");
     const reading = Promise.resolve(
       replica.read((view) => `${view.asOf}: ${told(byKey(view, "red"))}, ${told(idOf(view, "a"))}`),
     );
-    await late.there;
+    await late.reached;
     // It says other things of the same contract.
     await writer.replace([fruit("a", { name: "new" })], 20, 20);
-    late.letThrough();
+    late.resume();
     expect(await reading).toBe("20: new@sync-A, new@sync-A");
   });
 });
@@ -193,7 +193,7 @@ describe("a contract that is found in two ways within one reading is the same ob
     await writer.apply([{ active: fruit("c", { labels: ["one", "two"] }) }], 11);
     await replica.refresh();
     // Fetched by the one label, and the run after it is held up by something else that has to be fetched.
-    const late = database.hold("answer", "fetch");
+    const late = database.pause("result", "fetch");
     const reading = Promise.resolve(
       replica.read((view) => {
         const [one] = byKey(view, "one");
@@ -202,14 +202,14 @@ describe("a contract that is found in two ways within one reading is the same ob
         return { one, two, nothing };
       }),
     );
-    await late.there;
-    const later = database.hold("answer", "fetch");
-    late.letThrough();
-    await later.there;
+    await late.reached;
+    const later = database.pause("result", "fetch");
+    late.resume();
+    await later.reached;
     // Others push out what was found by it, and have the same contract by the other label.
     for (const index of Array(20).keys()) await replica.read((view) => byKey(view, `none-${index}`));
     await replica.read((view) => byKey(view, "two"));
-    later.letThrough();
+    later.resume();
     const { one, two } = await reading;
     expect(one?.contractId).toBe("c");
     expect(two).toBe(one);

@@ -6,8 +6,8 @@ import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import type { Change } from "../../../src/domain/change.js";
 import { apple, counted, fruit, fruits } from "../../fixtures/fruits.js";
-import { HeldDatabase } from "../../fixtures/held-database.js";
-import { clock, freshSchema, type Schema, tables } from "../../fixtures/postgres-store.js";
+import { PausableDatabase } from "../../fixtures/pausable-database.js";
+import { clock, freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
 let schema: Schema;
 beforeAll(async () => {
@@ -29,8 +29,8 @@ async function nextWriter(database = schema.database): Promise<Writer> {
   return { writer: await PostgresWriter.begin(database, Number(state?.epoch), written, lost), lost };
 }
 
-function held(): HeldDatabase {
-  const database = new HeldDatabase(schema.url, 4);
+function held(): PausableDatabase {
+  const database = new PausableDatabase(schema.url, 4);
   onTestFinished(() => database.close());
   return database;
 }
@@ -94,13 +94,13 @@ describe("a writer whose epoch has passed", () => {
     await writer.apply([active("b"), { archived: "a" }], 11);
     const database = held();
     const next = await nextWriter(database);
-    const swap = database.hold("question", "swap");
+    const swap = database.pause("query", "swap");
     const replacing = next.writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 5);
-    await swap.there;
+    await swap.reached;
     await writer.clear();
     expect(await failureOf(writer.replace([fruit("late")], 20))).toMatchObject({ kind: "lost" });
     await writer.clear();
-    swap.letThrough();
+    swap.resume();
     await replacing;
     const rows = await allRows();
     await writer.clear();
@@ -114,11 +114,11 @@ describe("a writer", () => {
     const database = held();
     const { writer } = await nextWriter(database);
     await writer.replace([fruit("a")], 10);
-    const swap = database.hold("question", "swap");
+    const swap = database.pause("query", "swap");
     const replacing = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
-    await swap.there;
+    await swap.reached;
     await writer.clear();
-    swap.letThrough();
+    swap.resume();
     await replacing;
     expect(await stored()).toEqual([20, ["x", "y"], 7n]);
     await writer.clear();
@@ -129,16 +129,16 @@ describe("a writer", () => {
     const database = held();
     const { writer } = await nextWriter(database);
     await writer.replace([fruit("a")], 10);
-    const [swap, later] = [database.hold("question", "swap"), database.hold("question", "swap")];
+    const [swap, later] = [database.pause("query", "swap"), database.pause("query", "swap")];
     const first = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
-    await swap.there;
+    await swap.reached;
     const second = writer.replace([fruit("b")], 30);
     // For as long as it would take to be done, if it did not wait.
-    await Promise.race([later.there, delay(500)]);
-    swap.letThrough();
+    await Promise.race([later.reached, delay(500)]);
+    swap.resume();
     await first;
     expect(await stored()).toEqual([20, ["x", "y"], 7n]);
-    later.letThrough();
+    later.resume();
     await second;
     expect(await stored()).toEqual([30, ["b"], 0n]);
   });

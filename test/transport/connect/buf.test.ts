@@ -1,8 +1,8 @@
-/** buf itself, on the service as it is started: it knows nothing of the definitions but what reflection tells it. */
+/** `buf curl` against the running service. It knows only the definitions that reflection returns. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { nordic } from "../../fixtures/calls/making.js";
+import { nordic } from "../../fixtures/calls/build.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 import { nameOf, rpcs } from "../../fixtures/services.js";
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** What `buf curl` prints, or what it says of an error. */
+/** Runs `buf curl`. Returns its output, or stderr when it fails. */
 async function bufCurl(...args: readonly string[]): Promise<string> {
   try {
     const command = ["curl", "--http2-prior-knowledge", "--reflect", ...args];
@@ -30,23 +30,23 @@ const standard = [
   "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 ];
 
-describe.each(["grpc-v1", "grpc-v1alpha"])("with reflection of %s", (version) => {
-  test("finds every rpc there is", async () => {
+describe.each(["grpc-v1", "grpc-v1alpha"])("with reflection %s", (version) => {
+  test("lists every rpc", async () => {
     const listed = await bufCurl("--reflect-protocol", version, "--list-methods", running.url);
     expect(listed.trim().split("\n").toSorted()).toEqual([...rpcs.map(nameOf), ...standard].toSorted());
   });
 });
 
-describe.each(["grpc", "grpcweb", "connect"])("by %s", (protocol) => {
+describe.each(["grpc", "grpcweb", "connect"])("over %s", (protocol) => {
   const call = (rpc: string, request: object) =>
     bufCurl("--protocol", protocol, "-d", JSON.stringify(request), `${running.url}/${rpc}`);
 
   test("calls an operation", async () => {
-    const said = await call("offledger.metadata.v1.MetadataService/ListInstruments", { registrarParty: nordic });
-    expect(JSON.parse(said)).toMatchObject({ instruments: [{ id: "NOK-CASH" }] });
+    const output = await call("offledger.metadata.v1.MetadataService/ListInstruments", { registrarParty: nordic });
+    expect(JSON.parse(output)).toMatchObject({ instruments: [{ id: "NOK-CASH" }] });
   });
 
-  test("asks for the health of the whole, and of a service", async () => {
+  test("checks the health of the server and of a service", async () => {
     for (const service of ["", "offledger.mint.v0.MintService", "grpc.health.v1.Health"]) {
       expect(JSON.parse(await call("grpc.health.v1.Health/Check", { service }))).toEqual({ status: "SERVING" });
     }
@@ -54,7 +54,7 @@ describe.each(["grpc", "grpcweb", "connect"])("by %s", (protocol) => {
     expect(JSON.parse(unknown)).toEqual({ code: "not_found", message: "service offledger.mint.v0 is not served here" });
   });
 
-  test("is told of an rpc that is not there", async () => {
+  test("gets an error for an unknown rpc", async () => {
     expect(await call("offledger.metadata.v1.MetadataService/Nothing", {})).toContain("Nothing");
   });
 });

@@ -1,4 +1,4 @@
-/** gRPC reflection, versions 1 and 1alpha, held against the descriptors that buf writes of the same proto files. */
+/** gRPC reflection v1 and v1alpha, compared with the descriptors that buf writes. */
 import { readFileSync } from "node:fs";
 import { create, createFileRegistry, fromBinary, type MessageInitShape, type Registry } from "@bufbuild/protobuf";
 import { type FileDescriptorProto, FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
@@ -12,11 +12,11 @@ import {
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
 import { within } from "../../fixtures/wait.js";
-import { stand } from "./standalone-server.js";
+import { startStandalone } from "./standalone-server.js";
 
-type Asked = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]>;
+type Query = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]>;
 
-/** Over HTTP/1.1 nothing can be asked and answered by turns. */
+/** HTTP/1.1 has no bidirectional streams. */
 const transports: Readonly<Record<string, (baseUrl: string) => Transport>> = {
   gRPC: (baseUrl) => createGrpcTransport({ baseUrl }),
   "gRPC-Web": (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "2" }),
@@ -25,36 +25,41 @@ const transports: Readonly<Record<string, (baseUrl: string) => Transport>> = {
 const versions = { v1: ServerReflection, v1alpha: ServerReflectionV1Alpha as unknown as typeof ServerReflection };
 const image = fromBinary(FileDescriptorSetSchema, new Uint8Array(readFileSync("gen/offledger.binpb")));
 
-/** Asks one question after the other on one stream, each when the one before has been answered. */
-async function ask(url: string, asked: readonly Asked[], version = versions.v1, transportTo = transports["gRPC"]) {
-  if (transportTo === undefined) throw new Error("there is no transport of that name");
+/** Sends requests on one stream, each after the response to the one before. */
+async function exchange(
+  url: string,
+  queries: readonly Query[],
+  version = versions.v1,
+  createTransport = transports["gRPC"],
+) {
+  if (createTransport === undefined) throw new Error("there is no transport of that name");
   const answers = [];
-  let answered: (() => void) | undefined;
+  let resume: (() => void) | undefined;
   async function* requests() {
-    for (const messageRequest of asked) {
-      const turn = new Promise<void>((resolve) => (answered = resolve));
+    for (const messageRequest of queries) {
+      const responded = new Promise<void>((resolve) => (resume = resolve));
       yield { host: "somewhere", messageRequest };
-      await turn;
+      await responded;
     }
   }
-  for await (const answer of createClient(version, transportTo(url)).serverReflectionInfo(requests())) {
+  for await (const answer of createClient(version, createTransport(url)).serverReflectionInfo(requests())) {
     expect(answer.validHost).toBe("somewhere");
-    expect(answer.originalRequest?.messageRequest).toMatchObject(asked[answers.length] ?? {});
+    expect(answer.originalRequest?.messageRequest).toMatchObject(queries[answers.length] ?? {});
     answers.push(answer.messageResponse);
-    answered?.();
+    resume?.();
   }
-  expect(answers).toHaveLength(asked.length);
+  expect(answers).toHaveLength(queries.length);
   return answers;
 }
 
-const symbol = (value: string): Asked => ({ case: "fileContainingSymbol", value });
-const byName = (value: string): Asked => ({ case: "fileByFilename", value });
-const extension = (containingType: string, extensionNumber: number): Asked => {
+const symbol = (value: string): Query => ({ case: "fileContainingSymbol", value });
+const byName = (value: string): Query => ({ case: "fileByFilename", value });
+const extension = (containingType: string, extensionNumber: number): Query => {
   const value: MessageInitShape<typeof ExtensionRequestSchema> = { containingType, extensionNumber };
   return { case: "fileContainingExtension", value };
 };
 
-type Answer = Awaited<ReturnType<typeof ask>>[number] | undefined;
+type Answer = Awaited<ReturnType<typeof exchange>>[number] | undefined;
 
 function filesOf(answer: Answer): FileDescriptorProto[] {
   if (answer?.case !== "fileDescriptorResponse") throw new Error(`no files: ${answer?.case}`);
@@ -63,8 +68,8 @@ function filesOf(answer: Answer): FileDescriptorProto[] {
 
 const namesOf = (answer: Answer): string[] => filesOf(answer).map(({ name }) => name);
 
-/** What a client makes of the files, which it takes in the order of their imports; throws where one is missing. */
-function registryOf(files: readonly FileDescriptorProto[]): Registry {
+/** Builds a registry of the files in the order of their imports. Throws when one is missing. */
+function buildRegistry(files: readonly FileDescriptorProto[]): Registry {
   const ordered = new Set<FileDescriptorProto>();
   const add = (path: string) => {
     const file = files.find(({ name }) => name === path);
@@ -77,9 +82,9 @@ function registryOf(files: readonly FileDescriptorProto[]): Registry {
 }
 
 describe.each(Object.entries(versions))("%s", (_version, version) => {
-  test.each(Object.entries(transports))("lists every service by %s", async (_name, transportTo) => {
-    const { url } = await stand();
-    const [answer] = await ask(url, [{ case: "listServices", value: "*" }], version, transportTo);
+  test.each(Object.entries(transports))("lists every service over %s", async (_name, createTransport) => {
+    const { url } = await startStandalone();
+    const [answer] = await exchange(url, [{ case: "listServices", value: "*" }], version, createTransport);
     expect(answer).toMatchObject({
       case: "listServicesResponse",
       value: {
@@ -94,34 +99,40 @@ describe.each(Object.entries(versions))("%s", (_version, version) => {
     });
   });
 
-  test.each(Object.entries(transports))("gives a file with all that it imports by %s", async (_name, transportTo) => {
-    const { url } = await stand();
-    const [answer] = await ask(url, [symbol("offledger.burn.v0.BurnService")], version, transportTo);
-    const files = filesOf(answer);
-    expect(files[0]?.name).toBe("offledger/burn/v0/burn_service.proto");
-    expect(new Set(files.map(({ name }) => name)).size).toBe(files.length);
-    for (const file of files) {
-      const written = image.file.find(({ name }) => name === file.name);
-      expect({ name: file.name, imports: file.dependency }).toEqual({ name: file.name, imports: written?.dependency });
-    }
-    // Those that come out of packages of others are made of another text.
-    const own = files.filter(({ name }) => name.startsWith("offledger/"));
-    expect(own.length).toBeGreaterThan(2);
-    expect(own).toEqual(own.map(({ name }) => image.file.find((one) => one.name === name)));
-    const service = registryOf(files).getService("offledger.burn.v0.BurnService");
-    expect(service?.methods.length).toBeGreaterThan(3);
-  });
+  test.each(Object.entries(transports))(
+    "returns a file with all its imports over %s",
+    async (_name, createTransport) => {
+      const { url } = await startStandalone();
+      const [answer] = await exchange(url, [symbol("offledger.burn.v0.BurnService")], version, createTransport);
+      const files = filesOf(answer);
+      expect(files[0]?.name).toBe("offledger/burn/v0/burn_service.proto");
+      expect(new Set(files.map(({ name }) => name)).size).toBe(files.length);
+      for (const file of files) {
+        const written = image.file.find(({ name }) => name === file.name);
+        expect({ name: file.name, imports: file.dependency }).toEqual({
+          name: file.name,
+          imports: written?.dependency,
+        });
+      }
+      // Files of other packages are generated from another source text.
+      const own = files.filter(({ name }) => name.startsWith("offledger/"));
+      expect(own.length).toBeGreaterThan(2);
+      expect(own).toEqual(own.map(({ name }) => image.file.find((one) => one.name === name)));
+      const service = buildRegistry(files).getService("offledger.burn.v0.BurnService");
+      expect(service?.methods.length).toBeGreaterThan(3);
+    },
+  );
 });
 
-test("finds the file of every kind of name", async () => {
-  const { url } = await stand();
+test("finds the file of every kind of symbol", async () => {
+  const { url } = await startStandalone();
   const places = {
     "offledger.burn.v0.BurnService": "offledger/burn/v0/burn_service.proto",
     "offledger.burn.v0.BurnService.GetBurnOfferCancelContext": "offledger/burn/v0/burn_service.proto",
     "offledger.health.v1.GetReadinessResponse": "offledger/health/v1/health.proto",
     "offledger.health.v1.GetReadinessResponse.status": "offledger/health/v1/health.proto",
     "grpc.health.v1.HealthCheckResponse.ServingStatus": "grpc/health/v1/health.proto",
-    // A value stands beside its enumeration.
+    // An enum value is a sibling of its enum.
     "grpc.health.v1.HealthCheckResponse.NOT_SERVING": "grpc/health/v1/health.proto",
     "grpc.reflection.v1.ServerReflectionRequest.message_request": "grpc/reflection/v1/reflection.proto",
     "grpc.reflection.v1alpha.ServerReflection": "grpc/reflection/v1alpha/reflection.proto",
@@ -130,15 +141,15 @@ test("finds the file of every kind of name", async () => {
     "buf.validate.field": "buf/validate/validate.proto",
   };
   for (const [name, place] of Object.entries(places)) {
-    const [answer] = await ask(url, [symbol(name)]);
+    const [answer] = await exchange(url, [symbol(name)]);
     expect({ name, place: namesOf(answer)[0] }).toEqual({ name, place });
   }
 });
 
-test("gives on one stream what has been asked for again, and what it imports no second time", async () => {
-  const { url } = await stand();
+test("sends a requested file again on the same stream, but not its imports", async () => {
+  const { url } = await startStandalone();
   const path = "offledger/health/v1/health_service.proto";
-  const [first, second, third] = await ask(url, [
+  const [first, second, third] = await exchange(url, [
     byName(path),
     byName(path),
     byName("offledger/health/v1/health.proto"),
@@ -159,8 +170,8 @@ test("gives on one stream what has been asked for again, and what it imports no 
 });
 
 test("finds extensions by message and number, and numbers by message", async () => {
-  const { url } = await stand();
-  const [file, numbers, none] = await ask(url, [
+  const { url } = await startStandalone();
+  const [file, numbers, none] = await exchange(url, [
     extension("google.protobuf.MethodOptions", 72295728),
     { case: "allExtensionNumbersOfType", value: "google.protobuf.MethodOptions" },
     { case: "allExtensionNumbersOfType", value: "offledger.health.v1.GetReadinessResponse" },
@@ -173,9 +184,9 @@ test("finds extensions by message and number, and numbers by message", async () 
   expect(none).toMatchObject({ case: "allExtensionNumbersResponse", value: { extensionNumber: [] } });
 });
 
-test("says of what is not there that it is not, and goes on", async () => {
-  const { url } = await stand();
-  const asked = [
+test("reports unknown names, and keeps the stream open", async () => {
+  const { url } = await startStandalone();
+  const queries = [
     byName("offledger/health/v1/nothing.proto"),
     symbol("offledger.health.v1"),
     symbol("toString"),
@@ -185,7 +196,7 @@ test("says of what is not there that it is not, and goes on", async () => {
     { case: undefined },
     symbol("offledger.health.v1.HealthService"),
   ] as const;
-  const answers = await ask(url, asked);
+  const answers = await exchange(url, queries);
   const codes = answers.map((answer) => (answer.case === "errorResponse" ? answer.value.errorCode : answer.case));
   expect(codes).toEqual([5, 5, 5, 5, 5, 5, 12, "fileDescriptorResponse"]);
   expect(answers[0]).toMatchObject({
@@ -193,9 +204,9 @@ test("says of what is not there that it is not, and goes on", async () => {
   });
 });
 
-async function ending(promise: Promise<unknown>): Promise<ConnectError> {
+async function catchError(promise: Promise<unknown>): Promise<ConnectError> {
   try {
-    await within(10_000, "the stream is over", promise);
+    await within(20_000, "the stream ends", promise);
   } catch (error) {
     return ConnectError.from(error);
   }
@@ -208,17 +219,19 @@ async function* oneQuestion() {
 }
 
 /** A stream on which nothing more is asked, and which the client does not end. */
-async function silent(url: string, transportTo = transports["gRPC"]): Promise<void> {
-  if (transportTo === undefined) throw new Error("there is no transport of that name");
-  for await (const _answer of createClient(ServerReflection, transportTo(url)).serverReflectionInfo(oneQuestion())) {
+async function silent(url: string, createTransport = transports["gRPC"]): Promise<void> {
+  if (createTransport === undefined) throw new Error("there is no transport of that name");
+  for await (const _answer of createClient(ServerReflection, createTransport(url)).serverReflectionInfo(
+    oneQuestion(),
+  )) {
     // Only the end is of interest.
   }
 }
 
-describe.each(Object.entries(transports))("a stream by %s", (_name, transportTo) => {
+describe.each(Object.entries(transports))("a stream by %s", (_name, createTransport) => {
   test("ends where nothing is asked for too long", async () => {
-    const { url, defects } = await stand({ idleMs: 50 });
-    const error = await ending(silent(url, transportTo));
+    const { url, defects } = await startStandalone({ idleMs: 50 });
+    const error = await catchError(silent(url, createTransport));
     expect(error).toMatchObject({
       code: Code.DeadlineExceeded,
       rawMessage: "no request arrived within 50 ms; open another stream",
@@ -227,40 +240,42 @@ describe.each(Object.entries(transports))("a stream by %s", (_name, transportTo)
   });
 
   test("ends where too much is asked", async () => {
-    const { url, defects } = await stand({ requests: 2 });
+    const { url, defects } = await startStandalone({ requests: 2 });
     const asked = symbol("offledger.health.v1.HealthService");
-    await ask(url, [asked, asked], versions.v1, transportTo);
-    const error = await ending(ask(url, [asked, asked, asked], versions.v1, transportTo));
+    await exchange(url, [asked, asked], versions.v1, createTransport);
+    const error = await catchError(exchange(url, [asked, asked, asked], versions.v1, createTransport));
     expect(error.code).toBe(Code.ResourceExhausted);
     expect(defects).toEqual([]);
   });
 
   test("ends where a question is too large", async () => {
-    const { url, defects } = await stand();
-    const error = await ending(ask(url, [symbol("x".repeat(70_000))], versions.v1, transportTo));
+    const { url, defects } = await startStandalone();
+    const error = await catchError(exchange(url, [symbol("x".repeat(70_000))], versions.v1, createTransport));
     expect(error.code).toBe(Code.ResourceExhausted);
     expect(defects).toEqual([]);
   });
 
   test("ends when the service stops", async () => {
-    const place = await stand();
-    const over = ending(silent(place.url, transportTo));
-    await ask(place.url, [symbol("offledger.health.v1.HealthService")]);
+    const place = await startStandalone();
+    const over = catchError(silent(place.url, createTransport));
+    await exchange(place.url, [symbol("offledger.health.v1.HealthService")]);
     await within(5_000, "the server closes", place.close());
     expect((await over).code).toBe(Code.Unavailable);
     expect(place.defects).toEqual([]);
   });
 
   test("is one of so many", async () => {
-    const { url } = await stand({ reflections: 0 });
-    const error = await ending(ask(url, [symbol("offledger.health.v1.HealthService")], versions.v1, transportTo));
+    const { url } = await startStandalone({ reflections: 0 });
+    const error = await catchError(
+      exchange(url, [symbol("offledger.health.v1.HealthService")], versions.v1, createTransport),
+    );
     expect(error.code).toBe(Code.ResourceExhausted);
     expect(error.metadata.get("retry-after")).toBe("1");
   });
 });
 
 test("HTTP/1.1 is told that it will not do", async () => {
-  const { url } = await stand();
+  const { url } = await startStandalone();
   const response = await fetch(`${url}/${ServerReflection.typeName}/ServerReflectionInfo`, {
     method: "POST",
     headers: { "content-type": "application/connect+json" },

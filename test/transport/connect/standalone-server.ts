@@ -1,4 +1,4 @@
-/** The standard services alone, on a real port, with a state that a test sets. */
+/** The standard services on a real port, with a readiness that the test sets. */
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
@@ -15,7 +15,7 @@ import { Listener } from "../../../src/transport/listener/listener.js";
 
 export const served: readonly DescService[] = [HealthService, BurnService];
 
-/** A transport for each protocol and version of HTTP over which the answer may be a stream. */
+/** A transport for each protocol and HTTP version with streaming responses. */
 export const transports: Readonly<Record<string, (baseUrl: string) => Transport>> = {
   gRPC: (baseUrl) => createGrpcTransport({ baseUrl }),
   "gRPC-Web over HTTP/1.1": (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" }),
@@ -24,27 +24,27 @@ export const transports: Readonly<Record<string, (baseUrl: string) => Transport>
   "Connect over HTTP/2": (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "2", useBinaryFormat: true }),
 };
 
-export interface Standing {
+export interface StandaloneServer {
   readonly url: string;
-  /** Why the service is not ready; to be set by the test. */
+  /** Why the service is not ready; the test sets it. */
   reason: string | undefined;
-  /** How often it was looked whether the service is ready. */
-  looks: number;
-  /** What was reported as a defect. */
+  /** How often the readiness was polled. */
+  polls: number;
+  /** The errors that were reported as defects. */
   readonly defects: unknown[];
   close(): Promise<void>;
 }
 
-/** Serves until the test is over. */
-export async function stand(limits: Partial<StreamLimits> = {}): Promise<Standing> {
+/** Serves until the test ends. */
+export async function startStandalone(limits: Partial<StreamLimits> = {}): Promise<StandaloneServer> {
   const listener = new Listener(DEFAULT_CONNECTION_LIMITS);
   const server = fastify({ serverFactory: listener.factory });
   recordRequests(server, []);
   const defects: unknown[] = [];
-  const standing = { reason: undefined as string | undefined, looks: 0, defects };
+  const state = { reason: undefined as string | undefined, polls: 0, defects };
   const notReadyReason = () => {
-    standing.looks++;
-    return standing.reason;
+    state.polls++;
+    return state.reason;
   };
   const report = (defect: unknown) => void defects.push(defect);
   const standard = standardServices({ services: served, notReadyReason, limits: { lookMs: 5, ...limits } });
@@ -61,5 +61,5 @@ export async function stand(limits: Partial<StreamLimits> = {}): Promise<Standin
     await close();
     clearTimeout(timer);
   });
-  return Object.assign(standing, { url, close });
+  return Object.assign(state, { url, close });
 }

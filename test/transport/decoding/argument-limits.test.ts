@@ -1,17 +1,17 @@
-/** How deep and how many the choice arguments may be: as many as the settings say, by every protocol. */
+/** Limits on depth and size of the choice arguments, over every protocol. */
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
-import { acme, alice, bob, factory } from "../../fixtures/calls/making.js";
+import { acme, alice, bob, factory } from "../../fixtures/calls/build.js";
 import { transferV1 } from "../../fixtures/calls/transfer-instruction.js";
-import { expectAlive } from "../../fixtures/plain-requests.js";
+import { expectAlive } from "../../fixtures/http-requests.js";
 import { type Call, protocols } from "../../fixtures/protocols.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 
 const DEPTH = 12;
 const KEYS = 200;
-/** Connect's GET has the request in its path, which is another limit. */
+/** A Connect GET has the request in its path, which has a limit of its own. */
 const PATH = 65_536;
 
 let running: Running;
@@ -24,8 +24,8 @@ afterAll(() => running.close());
 
 const plain = transferV1(alice, bob, "ACME-EUR");
 
-/** Asks for a transfer factory, with something more among the arguments. */
-function asking(more: JsonValue): Call {
+/** A transfer-factory call with an additional argument. */
+function createCall(more: JsonValue): Call {
   const choiceArguments: JsonObject = { ...plain, more };
   return factory(
     TransferInstructionService.method.getTransferFactory,
@@ -37,15 +37,15 @@ function asking(more: JsonValue): Call {
   );
 }
 
-/** Lists, or objects, in one another. The arguments themselves are the first. */
+/** Nested lists or objects. The arguments themselves are the first level. */
 function nested(depth: number, of: "lists" | "objects"): JsonValue {
   let value: JsonValue = of === "lists" ? [] : {};
   for (let at = 2; at < depth; at++) value = of === "lists" ? [value] : { a: value };
   return value;
 }
 
-/** Every key and every element once, as JSON.stringify goes through them; the whole of it is neither. */
-function keysOf(value: JsonValue): number {
+/** Counts keys and elements. The root is neither. */
+function countKeys(value: JsonValue): number {
   let seen = -1;
   JSON.stringify(value, (_key, one: unknown) => {
     seen++;
@@ -56,7 +56,7 @@ function keysOf(value: JsonValue): number {
 
 const times = (count: number, value: JsonValue): JsonValue[] => Array.from({ length: count }, () => value);
 
-/** Values with so many keys and elements. */
+/** Values with a given number of keys and elements. */
 const filled: Readonly<Record<string, (count: number) => JsonValue>> = {
   elements: (count) => times(count, 1),
   keys: (count) => Object.fromEntries(times(count, 1).map((one, at) => [`k${at}`, one])),
@@ -74,28 +74,25 @@ const tooMany = {
   message: expect.stringContaining(`more keys and elements than the limit of ${KEYS}`) as string,
 };
 
-describe.each(Object.entries(protocols))("by %s", (_name, ask) => {
-  test.each(["lists", "objects"] as const)(
-    "%s may be nested as deep as the setting says, and no deeper",
-    async (of) => {
-      expect(await ask(running.url, asking(nested(DEPTH, of)))).toMatchObject({ ok: true });
-      expect(await ask(running.url, asking(nested(DEPTH + 1, of)))).toMatchObject(tooDeep);
-      await expectAlive(running.url);
-    },
-  );
+describe.each(Object.entries(protocols))("over %s", (_name, send) => {
+  test.each(["lists", "objects"] as const)("%s may be nested up to the limit", async (of) => {
+    expect(await send(running.url, createCall(nested(DEPTH, of)))).toMatchObject({ ok: true });
+    expect(await send(running.url, createCall(nested(DEPTH + 1, of)))).toMatchObject(tooDeep);
+    await expectAlive(running.url);
+  });
 
-  test.each(Object.entries(filled))("%s may be as many as the setting says, and no more", async (_what, fill) => {
-    // `more` is a key itself.
-    const left = KEYS - keysOf({ ...plain, more: 0 });
+  test.each(Object.entries(filled))("%s are limited in number", async (_what, fill) => {
+    // `more` is a key, too.
+    const left = KEYS - countKeys({ ...plain, more: 0 });
     const [fits, more] = [fill(left), fill(left + 1)];
-    expect([keysOf({ ...plain, more: fits }), keysOf({ ...plain, more })]).toEqual([KEYS, KEYS + 1]);
-    expect(await ask(running.url, asking(fits))).toMatchObject({ ok: true });
-    expect(await ask(running.url, asking(more))).toMatchObject(tooMany);
+    expect([countKeys({ ...plain, more: fits }), countKeys({ ...plain, more })]).toEqual([KEYS, KEYS + 1]);
+    expect(await send(running.url, createCall(fits))).toMatchObject({ ok: true });
+    expect(await send(running.url, createCall(more))).toMatchObject(tooMany);
     await expectAlive(running.url);
   });
 });
 
-/** What reads the bytes has bounds of its own, which must not be nearer than the largest setting. */
+/** The decoders have limits of their own, which must not be below the largest setting. */
 describe("with the largest setting", () => {
   const LARGEST = 50;
   let deepest: Running;
@@ -106,10 +103,10 @@ describe("with the largest setting", () => {
   });
   afterAll(() => deepest.close());
 
-  test.each(Object.entries(protocols))("by %s it is the setting that decides", async (_name, ask) => {
+  test.each(Object.entries(protocols))("the setting decides over %s", async (_name, send) => {
     for (const of of ["lists", "objects"] as const) {
-      expect(await ask(deepest.url, asking(nested(LARGEST, of)))).toMatchObject({ ok: true });
-      expect(await ask(deepest.url, asking(nested(LARGEST + 1, of)))).toMatchObject({
+      expect(await send(deepest.url, createCall(nested(LARGEST, of)))).toMatchObject({ ok: true });
+      expect(await send(deepest.url, createCall(nested(LARGEST + 1, of)))).toMatchObject({
         ok: false,
         code: Code.InvalidArgument,
       });
@@ -117,12 +114,12 @@ describe("with the largest setting", () => {
   });
 });
 
-test("what is far too deep is refused too, and costs nobody else anything", async () => {
+test("extreme depth is rejected, and the service stays responsive", async () => {
   const depth = 200_000;
   const text = `{"choiceArguments":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
   const headers = { "content-type": "application/json" };
   const rpc = "/offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory";
-  for (const path of [asking(1).path, rpc]) {
+  for (const path of [createCall(1).path, rpc]) {
     const { status } = await fetch(running.url + path, { method: "POST", headers, body: text });
     expect(status).toBe(400);
     await expectAlive(running.url);

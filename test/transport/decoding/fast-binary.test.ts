@@ -1,4 +1,4 @@
-/** Requests in protobuf that are read without the library: the same messages, and the rest left to it. */
+/** The fast binary decoder returns the same messages as the library, or undefined. */
 import {
   create,
   type DescMessage,
@@ -31,7 +31,7 @@ const fields = fc.record(
   { requiredKeys: [] },
 );
 
-/** A field of a message: its tag and, behind their length, its bytes. */
+/** Encodes a length-delimited field. */
 const field = (number: number, content: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), content]);
 const arguments_ = (...entries: readonly Uint8Array[]): Buffer => field(2, Buffer.concat(entries));
@@ -40,15 +40,15 @@ const entry = (value: Uint8Array, key = "a"): Buffer =>
 const nested = (depth: number): JsonObject => (depth === 0 ? {} : { a: nested(depth - 1) });
 const written = (choiceArguments: JsonObject): Uint8Array => toBinary(schema, create(schema, { choiceArguments }));
 
-describe("a request of texts, booleans and objects", () => {
-  test("is read as the library reads it", () => {
+describe("a request of strings, booleans and objects", () => {
+  test("is decoded as by the library", () => {
     fc.assert(
       fc.property(fields, (given) => {
         // What fast-check gives is JSON.
         const init = given as { choiceArguments?: JsonObject };
         const bytes = toBinary(schema, create(schema, init));
         const message = read(bytes);
-        if (message === undefined) throw new Error("it was left to the library");
+        if (message === undefined) throw new Error("it was not decoded");
         const expected = fromBinary(schema, bytes);
         expect(message).toEqual(expected);
         expect(toJsonString<DescMessage>(schema, message)).toBe(toJsonString(schema, expected));
@@ -57,7 +57,7 @@ describe("a request of texts, booleans and objects", () => {
     );
   });
 
-  test("is read the same when a text or a boolean comes twice: the last one counts", () => {
+  test("keeps the last value of a repeated string or boolean", () => {
     const one = toBinary(schema, create(schema, { registrarParty: "a", excludeDebugFields: true }));
     const other = toBinary(schema, create(schema, { registrarParty: "b" }));
     const bytes = Buffer.concat([one, other, Buffer.from([3 << 3, 0])]);
@@ -65,7 +65,7 @@ describe("a request of texts, booleans and objects", () => {
     expect(read(bytes)).toMatchObject({ registrarParty: "b", excludeDebugFields: false });
   });
 
-  test("is never read otherwise than the library does, whatever the bytes", () => {
+  test("is never decoded differently from the library, for any bytes", () => {
     fc.assert(
       fc.property(fields, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), (given, changes) => {
         const bytes = Buffer.from(toBinary(schema, create(schema, given as { choiceArguments?: JsonObject })));
@@ -79,29 +79,29 @@ describe("a request of texts, booleans and objects", () => {
   });
 
   test.each<[string, Uint8Array]>([
-    ["a field that is not known", field(15, Buffer.from("a"))],
-    ["a field of another type", Buffer.from([(1 << 3) | 0, 1])],
-    ["a boolean of two", Buffer.from([3 << 3, 2])],
+    ["an unknown field", field(15, Buffer.from("a"))],
+    ["a field of another wire type", Buffer.from([(1 << 3) | 0, 1])],
+    ["a boolean with the value 2", Buffer.from([3 << 3, 2])],
     ["a length beyond the end", Buffer.from([(1 << 3) | 2, 5, 65])],
-    ["a length that does not end", Buffer.from([(1 << 3) | 2, 255, 255, 255, 255, 255])],
-    ["a tag that does not end", Buffer.from([128])],
-    ["bytes that are no UTF-8", field(1, Buffer.from([0xff]))],
-    ["a character that stands for bytes that are no UTF-8", field(1, Buffer.from("\ufffd"))],
+    ["an unterminated length", Buffer.from([(1 << 3) | 2, 255, 255, 255, 255, 255])],
+    ["an unterminated tag", Buffer.from([128])],
+    ["invalid UTF-8", field(1, Buffer.from([0xff]))],
+    ["the replacement character", field(1, Buffer.from("\ufffd"))],
     ["an object in two parts", Buffer.concat([arguments_(), arguments_()])],
-    ["a value that is none", arguments_(entry(Buffer.alloc(0)))],
-    ["a value that is two", arguments_(entry(Buffer.concat([field(3, Buffer.from("a")), field(3, Buffer.from("b"))])))],
+    ["an empty value", arguments_(entry(Buffer.alloc(0)))],
+    ["two values in one", arguments_(entry(Buffer.concat([field(3, Buffer.from("a")), field(3, Buffer.from("b"))])))],
     ["a key without a value", arguments_(field(1, field(1, Buffer.from("a"))))],
     ["a value without a key", arguments_(field(1, field(2, field(3, Buffer.from("a")))))],
     ["a null that is not 0", arguments_(entry(Buffer.from([1 << 3, 1])))],
-    ["a key that is a prototype's", arguments_(entry(field(3, Buffer.from("a")), "__proto__"))],
-    ["a number that JSON does not have", arguments_(entry(Buffer.from([(2 << 3) | 1, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f])))],
-    ["an object that is nested deep", written(nested(60))],
-    ["a list that is nested deep", written({ a: JSON.parse("[".repeat(60) + "]".repeat(60)) as [] })],
+    ["the key __proto__", arguments_(entry(field(3, Buffer.from("a")), "__proto__"))],
+    ["NaN", arguments_(entry(Buffer.from([(2 << 3) | 1, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f])))],
+    ["a deeply nested object", written(nested(60))],
+    ["a deeply nested list", written({ a: JSON.parse("[".repeat(60) + "]".repeat(60)) as [] })],
   ])("%s is left to the library", (_what, bytes) => {
     expect(read(bytes)).toBeUndefined();
   });
 
-  test("every kind of value is read", () => {
+  test("decodes every kind of value", () => {
     const value: JsonObject = { a: null, b: 1.5, c: "é", d: true, e: { f: {} }, g: [[], false, -0.1, "😀"] };
     expect(read(written(value))).toMatchObject({ choiceArguments: value });
   });

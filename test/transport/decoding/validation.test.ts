@@ -1,4 +1,4 @@
-/** The rules on requests: what is passed without the library would have been passed by it. */
+/** The fast rule check accepts exactly the requests that protovalidate accepts. */
 import { create, type DescMessage, fromJson, type JsonObject, type Message, ScalarType } from "@bufbuild/protobuf";
 import { createValidator } from "@bufbuild/protovalidate";
 import { ConnectError } from "@connectrpc/connect";
@@ -19,7 +19,7 @@ const schemas: readonly DescMessage[] = [
   GetBurnOfferContextRequestSchema,
 ];
 
-/** Texts on both sides of the limits, of one and of two units a character. */
+/** Strings around the limits, with one or two UTF-16 units per character. */
 const text = fc
   .tuple(
     fc.constantFrom("x", "é", "😀"),
@@ -27,7 +27,7 @@ const text = fc
   )
   .map(([unit, count]) => unit.repeat(count));
 
-const isRefused = (schema: DescMessage, request: Message): boolean => {
+const isRejected = (schema: DescMessage, request: Message): boolean => {
   try {
     ruleCheck(schema)(request);
     return false;
@@ -38,7 +38,7 @@ const isRefused = (schema: DescMessage, request: Message): boolean => {
 };
 
 describe.each(schemas.map((schema) => [schema.name, schema] as const))("%s", (_name, schema) => {
-  test("is refused where the library refuses it, and nowhere else", () => {
+  test("is rejected exactly when the library rejects it", () => {
     const fields = schema.fields.map((field): [string, fc.Arbitrary<JsonObject[string]>] => [
       field.jsonName,
       field.fieldKind === "message"
@@ -48,22 +48,22 @@ describe.each(schemas.map((schema) => [schema.name, schema] as const))("%s", (_n
           : fc.boolean(),
     ]);
     const arbitrary = fc.record(Object.fromEntries(fields), { requiredKeys: [] });
-    let refused = 0;
+    let rejected = 0;
     fc.assert(
       fc.property(arbitrary, (json) => {
         const request = fromJson(schema, json as JsonObject);
-        const isWrong = isRefused(schema, request);
-        if (isWrong) refused++;
+        const isWrong = isRejected(schema, request);
+        if (isWrong) rejected++;
         expect(isWrong).toBe(validator.validate(schema, request).kind !== "valid");
       }),
       { numRuns: 300 },
     );
-    expect(refused).toBeGreaterThan(0);
-    expect(refused).toBeLessThan(300);
+    expect(rejected).toBeGreaterThan(0);
+    expect(rejected).toBeLessThan(300);
   });
 });
 
-test("the error names every field that is wrong", () => {
+test("the error names every invalid field", () => {
   const request = create(GetFactoryRequestSchema, { registrarParty: "" });
   expect(() => ruleCheck(GetFactoryRequestSchema)(request)).toThrow(/registrarParty: .*; choiceArguments: /);
 });

@@ -1,35 +1,36 @@
-/** The memory that is lent for answers: what is lent is one's own, and not much is kept. */
+/** The buffer pool: acquired buffers are exclusive, and the pool is bounded. */
 import fc from "fast-check";
 import { beforeEach, expect, test, vi } from "vitest";
 
 const KB = 1024;
 const MB = 1024 * KB;
-/** What is kept at most: so many pieces, each of at most a megabyte. */
-const MOST = 32;
+/** The maximum number of pooled buffers. Each is at most a megabyte. */
+const MAX_POOLED = 32;
 
-/** As it is in a service that has just been started. */
-let memory: typeof import("../../../src/transport/encoding/buffer-pool.js");
+/** A fresh module, as after a start of the service. */
+let pool: typeof import("../../../src/transport/encoding/buffer-pool.js");
 beforeEach(async () => {
   vi.resetModules();
-  memory = await import("../../../src/transport/encoding/buffer-pool.js");
+  pool = await import("../../../src/transport/encoding/buffer-pool.js");
 });
 
-/** Lends so many pieces of a length. */
-const lendMany = (much: number, length: number): Buffer[] => Array.from({ length: much }, () => memory.acquire(length));
+/** Acquires a number of buffers. */
+const acquireMany = (much: number, length: number): Buffer[] =>
+  Array.from({ length: much }, () => pool.acquire(length));
 
-/** How many of them stand in memory that one of the others stood in. */
-function knownOf(lent: readonly Buffer[], before: readonly Buffer[]): number {
+/** Counts the buffers that reuse the memory of earlier ones. */
+function countReused(acquired: readonly Buffer[], before: readonly Buffer[]): number {
   const known = new Set(before.map(({ buffer }) => buffer));
-  return lent.filter(({ buffer }) => known.has(buffer)).length;
+  return acquired.filter(({ buffer }) => known.has(buffer)).length;
 }
 
-test("what is given back is lent again, to whom it is large enough for", () => {
-  const first = memory.acquire(100 * KB);
-  memory.release(first);
-  const larger = memory.acquire(200 * KB);
-  const smaller = memory.acquire(70 * KB);
-  expect(knownOf([larger], [first])).toBe(0);
-  expect(knownOf([smaller], [first])).toBe(1);
+test("a released buffer is reused when it is large enough", () => {
+  const first = pool.acquire(100 * KB);
+  pool.release(first);
+  const larger = pool.acquire(200 * KB);
+  const smaller = pool.acquire(70 * KB);
+  expect(countReused([larger], [first])).toBe(0);
+  expect(countReused([smaller], [first])).toBe(1);
   for (const [one, length] of [
     [first, 100],
     [larger, 200],
@@ -39,16 +40,16 @@ test("what is given back is lent again, to whom it is large enough for", () => {
   }
 });
 
-test("what a small answer had will do for any other that is small", () => {
-  const first = memory.acquire(1);
-  memory.release(first);
-  expect(knownOf([memory.acquire(64 * KB)], [first])).toBe(1);
+test("small buffers are interchangeable", () => {
+  const first = pool.acquire(1);
+  pool.release(first);
+  expect(countReused([pool.acquire(64 * KB)], [first])).toBe(1);
 });
 
-test("no more is kept than so many pieces", () => {
-  const before = lendMany(MOST + 10, 64 * KB);
-  for (const one of before) memory.release(one);
-  expect(knownOf(lendMany(MOST + 10, 64 * KB), before)).toBe(MOST);
+test("the number of pooled buffers is limited", () => {
+  const before = acquireMany(MAX_POOLED + 10, 64 * KB);
+  for (const one of before) pool.release(one);
+  expect(countReused(acquireMany(MAX_POOLED + 10, 64 * KB), before)).toBe(MAX_POOLED);
 });
 
 test.each([
@@ -56,30 +57,30 @@ test.each([
   [MB, 1],
   [MB + 1, 0],
   [5 * MB, 0],
-])("of %d bytes it is kept: %d", (length, kept) => {
-  const before = memory.acquire(length);
+])("a buffer of %d bytes is pooled: %d", (length, kept) => {
+  const before = pool.acquire(length);
   expect(before.length).toBeGreaterThanOrEqual(length);
-  memory.release(before);
-  expect(knownOf([memory.acquire(length)], [before])).toBe(kept);
+  pool.release(before);
+  expect(countReused([pool.acquire(length)], [before])).toBe(kept);
 });
 
-test("what is lent at the same time is of the length asked for at least, and shares nothing, whatever is lent and given back", () => {
+test("buffers acquired at the same time are long enough and never overlap", () => {
   const length = fc.oneof(fc.integer({ min: 1, max: 4 * KB }), fc.constantFrom(64 * KB, 64 * KB + 1, MB, MB + 1));
-  // What is to be lent, or which of those that are lent is given back.
+  // Acquires a buffer, or releases one of those acquired.
   const step = fc.oneof(fc.record({ length }), fc.record({ back: fc.nat() }));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const out: { readonly bytes: Buffer; readonly mark: number; readonly length: number }[] = [];
       for (const [mark, one] of steps.entries()) {
         if ("length" in one) {
-          const bytes = memory.acquire(one.length);
-          // Written at both ends alone: what shares memory shares its beginning, or its end.
+          const bytes = pool.acquire(one.length);
+          // Overlapping buffers would share their first or last byte.
           out.push({ bytes, mark, length: one.length });
           bytes[bytes.length - 1] = mark;
           bytes[0] = mark;
         } else {
           const [back] = out.splice(one.back % Math.max(out.length, 1), 1);
-          if (back !== undefined) memory.release(back.bytes);
+          if (back !== undefined) pool.release(back.bytes);
         }
         expect(new Set(out.map(({ bytes }) => bytes.buffer)).size).toBe(out.length);
         for (const { bytes, ...own } of out) {

@@ -1,4 +1,4 @@
-/** Answers that are joined from pieces: equal to the last byte to what the library writes, and each piece made once. */
+/** Responses assembled from chunks equal the encoding of the library, and each chunk is encoded once. */
 import { toBinary, toJsonString } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -16,21 +16,21 @@ import { JSON_WRITE_OPTIONS } from "../../../src/transport/encoding/json-options
 import { encodeCounts } from "../../../src/transport/encoding/disclosed-contract.js";
 import type { ChunkList } from "../../../src/transport/encoding/chunk-list.js";
 
-// A key of that name is lost in a Struct; docs/decisions.md says so.
-const name = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => text !== "__proto__" && isWhole(text));
-const text = fc.string({ unit: "binary", maxLength: 40 }).filter(isWhole);
+// A Struct loses the key __proto__: see docs/decisions.md.
+const name = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => text !== "__proto__" && isWellFormed(text));
+const text = fc.string({ unit: "binary", maxLength: 40 }).filter(isWellFormed);
 const id = fc.stringMatching(/^[0-9a-f]{1,140}$/);
 
 const template = { packageName: "package-é", qualifiedName: "Module:Entity", parse: () => undefined };
 
-interface Told {
+interface ContractFields {
   readonly contractId: string;
   readonly payload: Record<string, unknown>;
   readonly blob: string;
-  readonly place: string;
+  readonly synchronizer: string;
 }
 
-function contractOf({ contractId, payload, blob, place }: Told): Contract {
+function contractOf({ contractId, payload, blob, synchronizer }: ContractFields): Contract {
   return {
     contractId,
     template,
@@ -41,19 +41,19 @@ function contractOf({ contractId, payload, blob, place }: Told): Contract {
     createdEventBlob: blob,
     createdAt: "2026-01-05T09:00:00.123456Z",
     createdMicros: 0,
-    synchronizerId: `sync-${place}`,
+    synchronizerId: `sync-${synchronizer}`,
     reassignmentCounter: 0,
     supply: undefined,
     slots: undefined,
   };
 }
 
-/** Half a pair of surrogates cannot be written in UTF-8. */
-function isWhole(value: string): boolean {
+/** UTF-8 cannot encode a lone surrogate. */
+function isWellFormed(value: string): boolean {
   return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
 }
 
-/** Names that look like an index stand first in an object, whatever the order they came in. Some values stand under several names, one behind the other. */
+/** Includes names that look like an index, which objects order first; and values that repeat under adjacent names. */
 const named = (value: fc.Arbitrary<AnyValue>, maxLength: number): fc.Arbitrary<NamedValue[]> =>
   fc
     .uniqueArray(fc.record({ name: fc.oneof(name, fc.nat({ max: 30 }).map(String)), value, repeats: fc.boolean() }), {
@@ -68,9 +68,9 @@ const named = (value: fc.Arbitrary<AnyValue>, maxLength: number): fc.Arbitrary<N
       });
     });
 
-/** A few contracts to which values refer, again and again and under names of any sort. */
+/** Contracts that several values refer to, under any names. */
 const referred = ["00aa", "00bb", "00cc"].map((contractId) =>
-  contractOf({ contractId, payload: {}, blob: "", place: "a" }),
+  contractOf({ contractId, payload: {}, blob: "", synchronizer: "a" }),
 );
 const reference = fc
   .constantFrom(...referred)
@@ -93,10 +93,15 @@ const json = fc
   .jsonValue({ maxDepth: 3, stringUnit: "grapheme" })
   .filter((value) => !JSON.stringify(value).includes("__proto__"));
 const contract = fc
-  .record({ contractId: id, payload: fc.dictionary(name, json, { maxKeys: 4 }), blob: fc.base64String(), place: text })
+  .record({
+    contractId: id,
+    payload: fc.dictionary(name, json, { maxKeys: 4 }),
+    blob: fc.base64String(),
+    synchronizer: text,
+  })
   .map(contractOf);
 
-const answer = fc.record({
+const replyInput = fc.record({
   values: named(anyValue, 6),
   disclosed: fc.array(contract, { maxLength: 5 }),
   factoryId: fc.oneof(
@@ -105,7 +110,7 @@ const answer = fc.record({
   ),
 });
 
-/** Every form of a reply, with and without debug fields. */
+/** Every kind of reply, with and without debug fields. */
 const forms: Readonly<
   Record<string, (given: { values: NamedValue[]; disclosed: Contract[]; factoryId: string }) => ContextReply>
 > = {
@@ -117,12 +122,12 @@ const forms: Readonly<
   "a utility factory": (given) => utilityFactoryReply(given),
 };
 
-const answerOf = (reply: ContextReply): EncodableResponse =>
+const createResponse = (reply: ContextReply): EncodableResponse =>
   new EncodableResponse(reply.output, reply, (error) => (error instanceof Error ? error : new Error("not an error")));
 
-/** What would be sent. */
+/** The bytes that would be sent. */
 const bytes = (chunks: ChunkList): Buffer => {
-  // Behind other bytes, and with room to spare, as in memory that was used before.
+  // In the middle of a larger buffer, as in the pool.
   const memory = Buffer.alloc(chunks.length + 20, "#");
   expect(chunks.write(memory, 10)).toBe(10 + chunks.length);
   expect([memory.toString("latin1", 0, 10), memory.toString("latin1", 10 + chunks.length)]).toEqual([
@@ -133,11 +138,11 @@ const bytes = (chunks: ChunkList): Buffer => {
 };
 
 describe.each(Object.entries(forms))("%s", (_name, replyOf) => {
-  test("is the same to the last byte as the library writes it", () => {
+  test("equals the encoding of the library", () => {
     fc.assert(
-      fc.property(answer, (given) => {
+      fc.property(replyInput, (given) => {
         const reply = replyOf(given);
-        const written = answerOf(reply);
+        const written = createResponse(reply);
         const message = reply.message();
         expect(bytes(written.json()).toString()).toBe(toJsonString(reply.output, message, JSON_WRITE_OPTIONS));
         expect(bytes(written.binary()).equals(toBinary(reply.output, message))).toBe(true);
@@ -147,18 +152,18 @@ describe.each(Object.entries(forms))("%s", (_name, replyOf) => {
   });
 });
 
-test("a contract is written once in each form, over a thousand answers", () => {
+test("a contract is encoded once in each form over a thousand responses", () => {
   const disclosed = fc.sample(contract, { numRuns: 7, seed: 1 });
   const given = { values: [], disclosed, factoryId: "factory" };
   const before = { ...encodeCounts };
   for (let count = 0; count < 1_000; count++) {
     for (const replyOf of Object.values(forms)) {
       const reply = replyOf(given);
-      answerOf(reply).json();
-      answerOf(reply).binary();
+      createResponse(reply).json();
+      createResponse(reply).binary();
     }
   }
-  // With debug fields, without, and as the utility operations disclose it.
+  // With debug fields, without, and in the form of utility operations.
   const forEach = 3 * disclosed.length;
   expect({ json: encodeCounts.json - before.json, binary: encodeCounts.binary - before.binary }).toEqual({
     json: forEach,
@@ -166,7 +171,7 @@ test("a contract is written once in each form, over a thousand answers", () => {
   });
 });
 
-test("a reference to a disclosed contract is written as one to any other", () => {
+test("a reference to a disclosed contract is encoded like any other", () => {
   fc.assert(
     fc.property(contract, (one) => {
       const written = [one, undefined].map((disclosed) => {
@@ -175,8 +180,8 @@ test("a reference to a disclosed contract is written as one to any other", () =>
           value: one.contractId,
           ...(disclosed !== undefined && { contract: disclosed }),
         };
-        const answered = answerOf(contextReply({ values: [{ name: "rule", value }], disclosed: [one] }, true));
-        return [answered.json(), answered.binary(), answered.json(), answered.binary()].map(bytes);
+        const response = createResponse(contextReply({ values: [{ name: "rule", value }], disclosed: [one] }, true));
+        return [response.json(), response.binary(), response.json(), response.binary()].map(bytes);
       });
       expect(written[0]).toEqual(written[1]);
     }),

@@ -1,4 +1,4 @@
-/** Callers over HTTP/2 who go away in the middle of a request: nothing of theirs stays, and the process goes on. */
+/** HTTP/2 clients that leave in the middle of a request: nothing leaks, and the service keeps running. */
 import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -10,28 +10,28 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import type { CompletedRequest } from "../../../src/telemetry/request-record.js";
-import { asking, END_HEADERS, frame, FrameConnection, Type } from "../../fixtures/frames.js";
-import { offerSome } from "../../fixtures/offering.js";
+import { requestHeaders, END_HEADERS, frame, FrameConnection, Type } from "../../fixtures/http2-frames.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
 import { until } from "../../fixtures/wait.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 const path = "/offledger.burn.v0.BurnService/GetBurnOfferCancelContext";
 let server: Server;
 let url: string;
-/** The server's ends of the connections that there are. */
+/** The server's open sockets. */
 const open = new Set<net.Socket>();
 
-const told: CompletedRequest[] = [];
+const completed: CompletedRequest[] = [];
 
-async function answer() {
+async function respond() {
   await sleep(5);
   return { choiceContextData: {}, disclosedContracts: [] };
 }
 
 beforeAll(async () => {
-  server = await createServer([offerSome(BurnService, { getBurnOfferCancelContext: answer })], {
-    logLevel: "silent",
-    openApi: {},
-    observers: [(completed) => told.push(completed)],
+  server = await createServer([bindPartial(BurnService, { getBurnOfferCancelContext: respond })], {
+    ...TEST_SERVER_OPTIONS,
+    observers: [(request) => completed.push(request)],
   });
   subscribe("net.server.socket", (message) => {
     const { socket } = message as { readonly socket: net.Socket };
@@ -46,17 +46,17 @@ const types = ["application/grpc", "application/proto", "application/grpc-web+pr
 const codes = [http2.constants.NGHTTP2_NO_ERROR, http2.constants.NGHTTP2_CANCEL];
 
 test.each(types.flatMap((type) => codes.map((code) => [type, code] as const)))(
-  "a request as %s that is closed with code %i before, while and behind its end leaves the others alone",
+  "a request as %s that is reset with code %i before, during and after its end does not affect others",
   async (type, code) => {
     const session = http2.connect(url);
-    const whole = Buffer.from([0, 0, 0, 0, 2, 10, 0]);
-    for (let time = 0; time < 30; time++) {
+    const fullMessage = Buffer.from([0, 0, 0, 0, 2, 10, 0]);
+    for (let attempt = 0; attempt < 30; attempt++) {
       const stream = session.request({ ":method": "POST", ":path": path, "content-type": type, te: "trailers" });
       stream.on("error", () => undefined);
-      stream.write(time % 3 === 0 ? whole.subarray(0, 3) : whole);
-      if (time % 3 === 2) stream.end();
-      if (time % 2 === 0) stream.close(code);
-      else setTimeout(() => stream.close(code), time % 10);
+      stream.write(attempt % 3 === 0 ? fullMessage.subarray(0, 3) : fullMessage);
+      if (attempt % 3 === 2) stream.end();
+      if (attempt % 2 === 0) stream.close(code);
+      else setTimeout(() => stream.close(code), attempt % 10);
       await sleep(1);
     }
     const last = session.request({
@@ -65,11 +65,11 @@ test.each(types.flatMap((type) => codes.map((code) => [type, code] as const)))(
       "content-type": "application/grpc",
       te: "trailers",
     });
-    last.end(whole);
+    last.end(fullMessage);
     const [headers] = (await once(last, "response")) as [http2.IncomingHttpHeaders];
     expect(headers[":status"]).toBe(200);
     session.destroy();
-    await until("its connection is gone", () => open.size === 0);
+    await until("its connection has closed", () => open.size === 0);
   },
 );
 
@@ -81,41 +81,44 @@ test.each([
   ["its second message", "application/grpc+json", "grpc", Buffer.concat([message, message])],
   ["its body", "application/json", "connect", Buffer.from("{")],
   ["a message that connect-es reads", "application/grpc-web+json", "grpc-web", message],
-])("who leaves in the middle of %s (%s) is told of once, as canceled", async (_what, type, protocol, sent) => {
-  told.length = 0;
-  const connection = await FrameConnection.to(url);
-  const headers = asking(path, { "content-type": type, te: "trailers" });
-  connection.send(frame(Type.headers, END_HEADERS, 1, headers), frame(Type.data, 0, 1, sent));
-  await sleep(50);
-  connection.send(frame(Type.reset, 0, 1, CANCEL));
-  await until("it is told", () => told.length > 0);
-  await sleep(50);
-  expect(told.map((one) => [one.protocol, one.outcome])).toEqual([[protocol, Code.Canceled]]);
-  connection.end();
-  await until("its connection is gone", () => open.size === 0);
-});
+])(
+  "a client that resets in the middle of %s (%s) is recorded once, as canceled",
+  async (_what, type, protocol, sent) => {
+    completed.length = 0;
+    const connection = await FrameConnection.to(url);
+    const headers = requestHeaders(path, { "content-type": type, te: "trailers" });
+    connection.send(frame(Type.headers, END_HEADERS, 1, headers), frame(Type.data, 0, 1, sent));
+    await sleep(50);
+    connection.send(frame(Type.reset, 0, 1, CANCEL));
+    await until("the request is recorded", () => completed.length > 0);
+    await sleep(50);
+    expect(completed.map((one) => [one.protocol, one.outcome])).toEqual([[protocol, Code.Canceled]]);
+    connection.end();
+    await until("its connection has closed", () => open.size === 0);
+  },
+);
 
-test("who says that no more will come with the request itself is answered", async () => {
+test("a FIN in the same segment as the request does not prevent the response", async () => {
   const body = "{}";
   const head = `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
-  for (let time = 0; time < 20; time++) {
+  for (let attempt = 0; attempt < 20; attempt++) {
     const socket = net.connect({ host: "127.0.0.1", port: Number(new URL(url).port), allowHalfOpen: true });
     socket.end(`${head}\r\n\r\n${body}`);
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[^]*burnOfferId/);
   }
 });
 
-test("a connection that ends in the middle of a request is gone at once", async () => {
+test("a connection that ends in the middle of a request closes at once", async () => {
   const { port } = new URL(url);
   const socket = net.connect({ host: "127.0.0.1", port: Number(port), allowHalfOpen: true });
   socket.on("error", () => undefined);
   socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-  // Settings, and the head of a request without its end: ":method: POST", ":path: /".
+  // SETTINGS, and HEADERS of a request without END_STREAM: ":method: POST", ":path: /".
   socket.write(Buffer.from("0000000400000000000000020104000000018384", "hex"));
-  await until("the server has it", () => open.size === 1);
+  await until("the server has accepted it", () => open.size === 1);
   await sleep(50);
   socket.end();
-  await until("its connection is gone", () => open.size === 0, 2_000);
+  await until("its connection has closed", () => open.size === 0, 15_000);
   expect(open.size).toBe(0);
   socket.destroy();
 });

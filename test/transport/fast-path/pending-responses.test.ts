@@ -1,15 +1,15 @@
-/** Answers that wait behind another on their connection take the memory that they have bytes, not that which is lent to those that are sent at once. */
+/** Pipelined responses that wait for an earlier one hold their own bytes, not a pooled buffer each. */
 import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { AllocationService } from "../../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { contextReply } from "../../../src/service/context-reply.js";
-import { DEFAULT_MIDDLEWARE } from "../../../src/transport/middleware/middleware.js";
 import { createServer } from "../../../src/transport/server.js";
-import { offerSome } from "../../fixtures/offering.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
 import { gate, until } from "../../fixtures/wait.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 const CONNECTIONS = 40;
-/** Behind the one that they wait for. */
+/** Responses per connection that wait for the first one. */
 const WAITING = 8;
 const KB = 1024;
 
@@ -22,24 +22,23 @@ const rpc = (name: string, id: number): string => {
   return `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 };
 
-/** The ids in the answers that have come. */
-const told = (seen: string): string[] => [...seen.matchAll(/"value":"(id \d+)"/g)].map(([, id = ""]) => id);
+/** The ids in the responses received. */
+const parseIds = (seen: string): string[] => [...seen.matchAll(/"value":"(id \d+)"/g)].map(([, id = ""]) => id);
 
-test("many small answers that wait take little memory, and come in their order", async () => {
-  const shut = gate();
-  let answered = 0;
-  const service = offerSome(AllocationService, {
+test("many small waiting responses take little memory, and arrive in order", async () => {
+  const held = gate();
+  let handled = 0;
+  const service = bindPartial(AllocationService, {
     async getAllocationWithdrawContext({ allocationId }) {
-      await shut.opened;
+      await held.opened;
       return reply(allocationId);
     },
     getAllocationCancelContext({ allocationId }) {
-      answered++;
+      handled++;
       return reply(allocationId);
     },
   });
-  const edge = { ...DEFAULT_MIDDLEWARE, maxDelayMs: 0 };
-  const server = await createServer([service], { logLevel: "silent", openApi: {}, edge });
+  const server = await createServer([service], TEST_SERVER_OPTIONS);
   onTestFinished(() => server.close(100));
   const { hostname, port } = new URL(await server.listen("127.0.0.1", 0));
   const before = process.memoryUsage().arrayBuffers;
@@ -55,11 +54,11 @@ test("many small answers that wait take little memory, and come in their order",
     socket.write(requests);
     return client;
   });
-  await until("all are answered", () => answered === CONNECTIONS * WAITING);
-  // Each with 64 KiB would be 20 MB.
+  await until("all handlers have run", () => handled === CONNECTIONS * WAITING);
+  // With a pooled buffer of 64 KiB each it would be 20 MB.
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(CONNECTIONS * WAITING * 16 * KB);
 
-  shut.open();
-  await until("all answers have come", () => clients.every(({ seen }) => told(seen).length === WAITING + 1));
-  for (const { seen } of clients) expect(told(seen)).toEqual(["id 0", ...ids.map((id) => `id ${id}`)]);
+  held.open();
+  await until("all responses have arrived", () => clients.every(({ seen }) => parseIds(seen).length === WAITING + 1));
+  for (const { seen } of clients) expect(parseIds(seen)).toEqual(["id 0", ...ids.map((id) => `id ${id}`)]);
 });

@@ -1,51 +1,53 @@
-import { setImmediate as turnEnd } from "node:timers/promises";
+import { setImmediate as tickEnd } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { enqueue, flushOverdue, onTickEnd } from "../../../src/transport/fast-path/response-batching.js";
 
-test("what is read in a turn is answered at its end, in its order, and then it is over", async () => {
+test("responses of a tick are sent at its end, in order, before the tick-end callbacks", async () => {
   const seen: string[] = [];
-  onTickEnd(() => seen.push("over"));
+  onTickEnd(() => seen.push("tick end"));
   enqueue(() => seen.push("first"));
   enqueue(() => seen.push("second"));
   expect(seen).toEqual([]);
-  await turnEnd();
-  expect(seen).toEqual(["first", "second", "over"]);
-  enqueue(() => seen.push("of the next turn"));
-  await turnEnd();
-  expect(seen.slice(3)).toEqual(["of the next turn"]);
+  await tickEnd();
+  expect(seen).toEqual(["first", "second", "tick end"]);
+  enqueue(() => seen.push("next tick"));
+  await tickEnd();
+  expect(seen.slice(3)).toEqual(["next tick"]);
 });
 
-test("sixteen answers wait at most", async () => {
+test("at most sixteen responses wait", async () => {
   const seen: number[] = [];
   for (let index = 0; index < 40; index++) {
     enqueue(() => seen.push(index));
     expect(seen.length).toBe(index + 1 - ((index + 1) % 16));
   }
-  await turnEnd();
+  await tickEnd();
   expect(seen).toEqual(Array.from({ length: 40 }, (_, index) => index));
 });
 
-test("an answer that makes another does not wait for it", async () => {
+test("a response that enqueues another does not wait for it", async () => {
   const seen: string[] = [];
   enqueue(() => {
     enqueue(() => seen.push("inner"));
     seen.push("outer");
   });
-  await turnEnd();
+  await tickEnd();
   expect(seen).toEqual(["outer"]);
-  await turnEnd();
+  await tickEnd();
   expect(seen).toEqual(["outer", "inner"]);
 });
 
-test("who waits for a millisecond is answered before what comes then", async () => {
+test("a response that has waited for a millisecond is flushed before later work", async () => {
   const seen: string[] = [];
-  enqueue(() => seen.push("waits"));
-  flushOverdue(performance.now());
+  // Times before and after `enqueue`, so that a pause of the process changes nothing.
+  const before = performance.now();
+  enqueue(() => seen.push("first"));
+  flushOverdue(before);
   expect(seen).toEqual([]);
   flushOverdue(performance.now() + 1.1);
-  expect(seen).toEqual(["waits"]);
-  enqueue(() => seen.push("waits anew"));
-  flushOverdue(performance.now());
-  expect(seen).toEqual(["waits"]);
-  await turnEnd();
+  expect(seen).toEqual(["first"]);
+  enqueue(() => seen.push("second"));
+  flushOverdue(before);
+  expect(seen).toEqual(["first"]);
+  await tickEnd();
 });

@@ -1,15 +1,16 @@
-/** A caller by HTTP/2 who does not read its answer, and so keeps its end of the connection, does not keep the server. */
+/** An HTTP/2 client that never reads its response does not keep the server from closing. */
 import { once } from "node:events";
 import http2 from "node:http2";
 import { expect, onTestFinished, test } from "vitest";
 import { health } from "../../../src/service/health.js";
 import { createServer } from "../../../src/transport/server.js";
 import { within } from "../../fixtures/wait.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
-test("the server closes when its time is over", async () => {
+test("the server closes after its grace period", async () => {
   const server = await createServer(
     health(() => undefined),
-    { logLevel: "silent", openApi: {} },
+    TEST_SERVER_OPTIONS,
   );
   const client = http2.connect(await server.listen("127.0.0.1", 0));
   onTestFinished(() => client.destroy());

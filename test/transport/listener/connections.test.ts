@@ -1,10 +1,10 @@
-/** Connections: as many as the setting says, and none that nobody uses. */
+/** The connection limit. Silent connections are in silent-connections.slow.test.ts. */
 import net from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { FrameConnection } from "../../fixtures/frames.js";
+import { FrameConnection } from "../../fixtures/http2-frames.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
-import { held, nothingLeft } from "../../fixtures/server-ends.js";
+import { countConnections, untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
 
 const MOST = 5;
@@ -54,25 +54,16 @@ test("more than the setting says are closed at once, and the others go on", asyn
   }
   for (const client of clients) await answers(client);
   clients[0]?.socket.end();
-  await until("there is room", () => held(running.url) < MOST);
+  await until("there is room", () => countConnections(running.url) < MOST);
   await answers(await connect());
   for (const { socket } of clients) socket.destroy();
 });
 
 test("connections of HTTP/2 count as well", async () => {
-  await nothingLeft(running.url);
+  await untilDisconnected(running.url);
   for (let at = 0; at < MOST; at++) await FrameConnection.to(running.url);
-  await until("all are there", () => held(running.url) === MOST);
+  await until("all are there", () => countConnections(running.url) === MOST);
   const beyond = await connect();
   await until("it is closed", () => beyond.isOver);
   expect(beyond.text).toBe("");
-});
-
-test("those that say nothing end, and leave room", async () => {
-  await nothingLeft(running.url);
-  const silent = await Promise.all(Array.from({ length: MOST }, connect));
-  await until("they have ended", () => silent.every(({ isOver }) => isOver), 25_000);
-  await nothingLeft(running.url);
-  expect(held(running.url)).toBe(0);
-  await answers(await connect());
 });

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { transferFactory } from "../../fixtures/requests.js";
 import {
-  asking,
+  requestHeaders,
   END_HEADERS,
   END_STREAM,
   frame,
@@ -14,10 +14,10 @@ import {
   settings,
   Type,
   word,
-} from "../../fixtures/frames.js";
-import { askHttp2, expectAlive } from "../../fixtures/plain-requests.js";
+} from "../../fixtures/http2-frames.js";
+import { requestHttp2, expectAlive } from "../../fixtures/http-requests.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
-import { nothingLeft } from "../../fixtures/server-ends.js";
+import { untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until, within } from "../../fixtures/wait.js";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
@@ -35,9 +35,9 @@ afterAll(() => running.close());
 
 const json = { "content-type": "application/json" };
 /** A request of which the body is still to come. */
-const open = (id: number): Buffer => frame(Type.headers, END_HEADERS, id, asking(transferFactory(), json));
+const open = (id: number): Buffer => frame(Type.headers, END_HEADERS, id, requestHeaders(transferFactory(), json));
 const live = (id: number): Buffer =>
-  frame(Type.headers, END_HEADERS | END_STREAM, id, asking("/livez", { ":method": "GET" }));
+  frame(Type.headers, END_HEADERS | END_STREAM, id, requestHeaders("/livez", { ":method": "GET" }));
 const cancelled = (id: number): Buffer => Buffer.concat([open(id), frame(Type.reset, 0, id, word(NGHTTP2_CANCEL))]);
 const ids = (count: number, first = 0): number[] => Array.from({ length: count }, (_, at) => 2 * (first + at) + 1);
 
@@ -69,7 +69,7 @@ describe("streams", () => {
     await connection.over(next);
     expect(connection.textOf(next)).toBe('{"status":"ok"}');
     connection.destroy();
-    await nothingLeft(running.url, connection.port);
+    await untilDisconnected(running.url, connection.port);
   });
 
   test("whoever knows the limit and breaks it loses the connection alone", async () => {
@@ -77,7 +77,7 @@ describe("streams", () => {
     await until("it knows", () => connection.of(Type.settings).length === 2);
     connection.send(...ids(STREAMS + 1).map(open));
     await connection.ended();
-    await nothingLeft(running.url, connection.port);
+    await untilDisconnected(running.url, connection.port);
     await expectAlive(running.url);
   });
 
@@ -85,7 +85,7 @@ describe("streams", () => {
     const session = sessionTo(running.url);
     await once(session, "remoteSettings");
     const told = await Promise.all(
-      Array.from({ length: 10 * STREAMS }, () => askHttp2(session, "/livez", { ":method": "GET" })),
+      Array.from({ length: 10 * STREAMS }, () => requestHttp2(session, "/livez", { ":method": "GET" })),
     );
     expect(new Set(told.map(({ status }) => status))).toEqual(new Set([200]));
   });
@@ -94,7 +94,7 @@ describe("streams", () => {
 describe("cancelled requests", () => {
   test("one more than the setting says ends the connection, and no other", async () => {
     const other = sessionTo(running.url);
-    await askHttp2(other, "/livez", { ":method": "GET" });
+    await requestHttp2(other, "/livez", { ":method": "GET" });
     const connection = await FrameConnection.to(running.url);
     for (const id of ids(RESETS)) {
       // One behind the other: those that would be too many at a time are refused, which costs nothing.
@@ -108,8 +108,8 @@ describe("cancelled requests", () => {
     connection.send(cancelled(2 * RESETS + 3), cancelled(2 * RESETS + 5));
     await connection.ended();
     expect(connection.codeOf(Type.goaway)).toBe(NGHTTP2_ENHANCE_YOUR_CALM);
-    await nothingLeft(running.url, connection.port);
-    expect(await askHttp2(other, "/livez", { ":method": "GET" })).toMatchObject({ status: 200 });
+    await untilDisconnected(running.url, connection.port);
+    expect(await requestHttp2(other, "/livez", { ":method": "GET" })).toMatchObject({ status: 200 });
     await expectAlive(running.url);
   });
 
@@ -121,7 +121,7 @@ describe("cancelled requests", () => {
       await pause(5);
       stream.close(NGHTTP2_CANCEL);
     }
-    expect(await askHttp2(session, "/livez", { ":method": "GET" })).toMatchObject({ status: 200 });
+    expect(await requestHttp2(session, "/livez", { ":method": "GET" })).toMatchObject({ status: 200 });
   });
 
   test("also those that are whole come to an end", async () => {
@@ -166,7 +166,11 @@ describe("a head that is too large", () => {
     const connection = await FrameConnection.to(running.url, false);
     connection.acknowledges = false;
     const large = { ...json, large: "a".repeat(HEADERS) };
-    connection.send(PREFACE, settings(), frame(Type.headers, END_HEADERS | END_STREAM, 1, asking("/livez", large)));
+    connection.send(
+      PREFACE,
+      settings(),
+      frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/livez", large)),
+    );
     await connection.over(1);
     const error = `the head of the request is larger than ${HEADERS} bytes, which is all that is read`;
     expect(connection.textOf(1)).toBe(JSON.stringify({ error }));
@@ -175,7 +179,7 @@ describe("a head that is too large", () => {
         Type.headers,
         END_HEADERS | END_STREAM,
         3,
-        asking("/livez", { ":method": "GET", large: "a".repeat(HEADERS - 200) }),
+        requestHeaders("/livez", { ":method": "GET", large: "a".repeat(HEADERS - 200) }),
       ),
     );
     await connection.over(3);
@@ -186,7 +190,7 @@ describe("a head that is too large", () => {
     const connection = await FrameConnection.to(running.url);
     await until("it knows", () => connection.of(Type.settings).length === 2);
     connection.send(
-      frame(Type.headers, END_HEADERS | END_STREAM, 1, asking("/livez", { large: "a".repeat(HEADERS) })),
+      frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/livez", { large: "a".repeat(HEADERS) })),
       live(3),
     );
     await connection.over(3);
@@ -212,7 +216,7 @@ describe("a flood", () => {
   ])("%s harms nobody else", async (what, ends, send) => {
     const connection = await FrameConnection.to(running.url);
     await until("it knows", () => connection.of(Type.settings).length === 2);
-    if (what === "of continuations") connection.send(frame(Type.headers, END_STREAM, 1, asking("/livez")));
+    if (what === "of continuations") connection.send(frame(Type.headers, END_STREAM, 1, requestHeaders("/livez")));
     if (what === "of data behind the end") connection.send(live(1));
     for (let round = 0; round < 20_000 && !connection.hasEnded; round++) {
       send(connection, round);

@@ -3,7 +3,7 @@ import http from "node:http";
 import http2 from "node:http2";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { transferFactory } from "../../fixtures/requests.js";
-import { askHttp1, askHttp2, expectAlive, type Told } from "../../fixtures/plain-requests.js";
+import { requestHttp1, requestHttp2, expectAlive, type HttpResponse } from "../../fixtures/http-requests.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 
 const BODY = 4_096;
@@ -17,19 +17,19 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-type Ask = (path: string, headers: Readonly<Record<string, string>>, body: string | Buffer) => Promise<Told>;
+type Ask = (path: string, headers: Readonly<Record<string, string>>, body: string | Buffer) => Promise<HttpResponse>;
 
 /** Each over one connection, which has to outlive what is refused; `isLost` where the version of HTTP does not allow it. */
 const versions: Readonly<Record<string, () => { readonly ask: Ask }>> = {
   "HTTP/1.1": () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
-    return { ask: (path, headers, body) => askHttp1(running.url, path, headers, body, agent) };
+    return { ask: (path, headers, body) => requestHttp1(running.url, path, headers, body, agent) };
   },
   "HTTP/2": () => {
     const session = http2.connect(running.url).on("error", () => {});
     onTestFinished(() => session.destroy());
-    return { ask: (path, headers, body) => askHttp2(session, path, headers, body) };
+    return { ask: (path, headers, body) => requestHttp2(session, path, headers, body) };
   },
 };
 
@@ -52,7 +52,7 @@ const bare = (length: number): Buffer => envelope(length).subarray(5);
 const long = (length: number, path = transferFactory()) => `${path}?`.padEnd(length, "a");
 
 /** Where the code stands: in the head, or in the last message of a body. */
-function grpcStatus({ headers, body }: Told): string | undefined {
+function grpcStatus({ headers, body }: HttpResponse): string | undefined {
   const inHead = headers["grpc-status"];
   return typeof inHead === "string" ? inHead : /grpc-status: ?(\d+)/.exec(body)?.[1];
 }
@@ -133,9 +133,9 @@ const head = (length: number) => ({ ...json, large: "a".repeat(length) });
 
 test("a head over HTTP/1.1, whose connection is lost alone", async () => {
   // Names, the path and the request line take some of it.
-  expect(await askHttp1(running.url, transferFactory(), head(HEAD - 1_024), "{}")).toMatchObject({ status: 400 });
+  expect(await requestHttp1(running.url, transferFactory(), head(HEAD - 1_024), "{}")).toMatchObject({ status: 400 });
   for (const length of [HEAD, 20 * HEAD]) {
-    const refused = await askHttp1(running.url, transferFactory(), head(length), "{}");
+    const refused = await requestHttp1(running.url, transferFactory(), head(length), "{}");
     expect(refused.status).toBe(431);
     expect(JSON.parse(refused.body)).toEqual({
       error: "the head of the request is larger than what is read; send less",

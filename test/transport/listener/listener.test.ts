@@ -1,13 +1,14 @@
 /** One port for HTTP/1.1 and HTTP/2, on real connections, byte by byte where it matters. */
-import { offerSome } from "../../fixtures/offering.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
 import { once } from "node:events";
 import http2 from "node:http2";
 import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
-import { Connection } from "../../fixtures/sockets.js";
+import { Connection } from "../../fixtures/raw-connection.js";
 import { gate, type Gate, until, within } from "../../fixtures/wait.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 /** Far longer than any close that is not held up; short enough to see one that is. */
 const GRACE_MS = 20_000;
@@ -31,11 +32,11 @@ async function serving(): Promise<Serving> {
     if (id.startsWith("gated")) await waiting.opened;
     return { choiceContextData: { id }, disclosedContracts: [] };
   };
-  const bindings = offerSome(BurnService, {
+  const bindings = bindPartial(BurnService, {
     getBurnRequestAcceptContext: ({ burnRequestId }) => answer(burnRequestId),
     getBurnOfferCancelContext: ({ burnOfferId }) => answer(burnOfferId),
   });
-  const server = await createServer([bindings], { logLevel: "silent", openApi: {} });
+  const server = await createServer([bindings], TEST_SERVER_OPTIONS);
   const url = await server.listen("127.0.0.1", 0);
   onTestFinishedOrAll(async () => {
     waiting.open();

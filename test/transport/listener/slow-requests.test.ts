@@ -3,10 +3,10 @@ import net from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { transferFactory } from "../../fixtures/requests.js";
-import { askHttp2, expectAlive } from "../../fixtures/plain-requests.js";
+import { requestHttp2, expectAlive } from "../../fixtures/http-requests.js";
 import {
   ACK,
-  asking,
+  requestHeaders,
   END_HEADERS,
   END_STREAM,
   frame,
@@ -14,9 +14,9 @@ import {
   PREFACE,
   settings,
   Type,
-} from "../../fixtures/frames.js";
+} from "../../fixtures/http2-frames.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
-import { nothingLeft } from "../../fixtures/server-ends.js";
+import { untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
 import http2 from "node:http2";
 
@@ -35,11 +35,10 @@ const head = (path: string, ...lines: readonly string[]): string =>
   [`POST ${path} HTTP/1.1`, "Host: a", ...lines, "", ""].join("\r\n");
 const json = "Content-Type: application/json";
 
-/** Sends at once what is to come at once, and the rest a byte at a time until the other end is closed. */
+/** Sends the first bytes at once, and the rest a byte at a time until the server closes the connection. */
 async function sendSlowly(atOnce: string, rest: string): Promise<{ text: string; port: number | undefined }> {
   const { hostname, port } = new URL(running.url);
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
-  onTestFinished(() => void socket.destroy());
   const localPort = await new Promise<number | undefined>((resolve) =>
     socket.once("connect", () => resolve(socket.localPort)),
   );
@@ -48,15 +47,20 @@ async function sendSlowly(atOnce: string, rest: string): Promise<{ text: string;
   if (atOnce !== "") socket.write(atOnce);
 
   const deadline = performance.now() + BOUND_MS;
-  for (let at = 0; !socket.destroyed; at++) {
-    if (performance.now() > deadline) throw new Error("the connection goes on");
-    socket.write(rest.charAt(at % rest.length));
-    await pause(20);
+  try {
+    for (let at = 0; !socket.destroyed; at++) {
+      if (performance.now() > deadline) throw new Error("the connection stays open");
+      socket.write(rest.charAt(at % rest.length));
+      await pause(20);
+    }
+  } finally {
+    socket.destroy();
   }
   return { text, port: localPort };
 }
 
-describe("over HTTP/1.1", () => {
+// Each test waits for a timeout of its own connection, so they run concurrently.
+describe.concurrent("over HTTP/1.1", () => {
   test.each([
     ["the request line", "", head(`${transferFactory()}?${"a".repeat(4_000)}`)],
     ["empty lines before it", "", "\r\n"],
@@ -75,14 +79,14 @@ describe("over HTTP/1.1", () => {
     expect(text).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(text).toContain("Connection: close");
     expect(text).toContain(JSON.stringify({ error: told }));
-    await nothingLeft(running.url, port);
+    await untilDisconnected(running.url, port);
     await expectAlive(running.url);
   });
 
   test("a body where nothing is served is answered at once, and its connection ends all the same", async () => {
     const { text, port } = await sendSlowly(head("/nothing", json, "Content-Length: 100000"), " ");
     expect(text).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/);
-    await nothingLeft(running.url, port);
+    await untilDisconnected(running.url, port);
     await expectAlive(running.url);
   });
 
@@ -113,7 +117,7 @@ describe("over HTTP/2", () => {
     const slow = places.flatMap(([path, type]) =>
       // What is there so far looks like nothing, like a message, and like a part of one.
       ["", "{}", "\0\0\0\0\0", "\0\0\0"].map((begun) => {
-        const asked = askHttp2(session, path, { "content-type": type }, null, begun);
+        const asked = requestHttp2(session, path, { "content-type": type }, null, begun);
         return asked.then(({ status, body, resetCode }) => ({ path, type, begun, status, body, resetCode }));
       }),
     );
@@ -121,14 +125,16 @@ describe("over HTTP/2", () => {
       expect(one).toMatchObject({ status: 408, resetCode: 0 });
       expect(JSON.parse(one.body)).toEqual({ error: told });
     }
-    expect(await askHttp2(session, "/livez", { ":method": "GET" })).toMatchObject({ status: 200 });
+    expect(await requestHttp2(session, "/livez", { ":method": "GET" })).toMatchObject({ status: 200 });
     await expectAlive(running.url);
   });
 
   test("nor is it held where nothing is served, or where streams are meant to last", async () => {
     const session = sessionTo(running.url);
     const paths = ["/nothing", "/grpc.any/Thing", "/livez"];
-    const all = paths.flatMap((path) => types.map((type) => askHttp2(session, path, { "content-type": type }, null)));
+    const all = paths.flatMap((path) =>
+      types.map((type) => requestHttp2(session, path, { "content-type": type }, null)),
+    );
     for (const { status } of await Promise.all(all)) expect([404, 408]).toContain(status);
     await expectAlive(running.url);
   });
@@ -136,14 +142,14 @@ describe("over HTTP/2", () => {
   test("a body a byte at a time", async () => {
     const connection = await FrameConnection.to(running.url);
     connection.send(
-      frame(Type.headers, END_HEADERS, 1, asking(transferFactory(), { "content-type": "application/json" })),
+      frame(Type.headers, END_HEADERS, 1, requestHeaders(transferFactory(), { "content-type": "application/json" })),
     );
     const sending = setInterval(() => connection.send(frame(Type.data, 0, 1, " ")), 20);
     onTestFinished(() => clearInterval(sending));
     await connection.over(1);
     expect(connection.textOf(1)).toBe(JSON.stringify({ error: told }));
     clearInterval(sending);
-    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 3, asking("/livez", { ":method": "GET" })));
+    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 3, requestHeaders("/livez", { ":method": "GET" })));
     await connection.over(3);
     expect(connection.textOf(3)).toBe('{"status":"ok"}');
   });
@@ -164,13 +170,15 @@ describe("over HTTP/2", () => {
     const code = Buffer.alloc(4);
     for (const [at, [path, type]] of places.entries()) {
       const id = 2 * at + 1;
-      connection.send(frame(Type.headers, END_HEADERS, id, asking(path, { "content-type": type })));
+      connection.send(frame(Type.headers, END_HEADERS, id, requestHeaders(path, { "content-type": type })));
       connection.send(frame(Type.data, 0, id, "\0\0"));
       await pause(10);
       connection.send(frame(Type.reset, 0, id, code));
     }
     const last = 2 * places.length + 1;
-    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, last, asking("/livez", { ":method": "GET" })));
+    connection.send(
+      frame(Type.headers, END_HEADERS | END_STREAM, last, requestHeaders("/livez", { ":method": "GET" })),
+    );
     await connection.over(last);
     expect(connection.textOf(last)).toBe('{"status":"ok"}');
     await expectAlive(running.url);
@@ -178,7 +186,7 @@ describe("over HTTP/2", () => {
 });
 
 describe("a caller who goes", () => {
-  const half = asking(transferFactory());
+  const half = requestHeaders(transferFactory());
   test.each([
     ["in the preface", PREFACE.subarray(0, 9)],
     ["behind the preface", PREFACE],
@@ -193,7 +201,7 @@ describe("a caller who goes", () => {
     connection.send(bytes);
     await pause(50);
     connection.end();
-    await nothingLeft(running.url, connection.port);
+    await untilDisconnected(running.url, connection.port);
     await until("its own end has seen that", () => connection.hasEnded);
     await expectAlive(running.url);
   });

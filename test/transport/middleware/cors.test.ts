@@ -4,13 +4,13 @@ import { connect } from "node:http2";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
-import { transferBody, transferFactory } from "../../fixtures/bearing.js";
-import { AUDIENCE, ISSUER, Key, Publisher } from "../../fixtures/issuer.js";
+import { transferBody, transferFactory } from "../../fixtures/authenticated-calls.js";
+import { AUDIENCE, ISSUER, Key, JwksServer } from "../../fixtures/issuer.js";
 
 const PAGE = "https://wallet.example";
 const OTHER = "https://other.example";
 const rpc = "/offledger.operator.v0.OperatorService/GetOperator";
-const publisher = new Publisher([await Key.make("first")]);
+const publisher = new JwksServer([await Key.make("first")]);
 
 const SENT =
   "authorization content-type accept-encoding content-encoding connect-protocol-version connect-timeout-ms x-grpc-web " +

@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
-import { offerSome } from "../../fixtures/offering.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 const rpc = "/offledger.burn.v0.BurnService/GetBurnOfferCancelContext";
 const answer = () => ({ choiceContextData: {}, disclosedContracts: [] });
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  server = await createServer([offerSome(BurnService, { getBurnOfferCancelContext: answer })], {
-    logLevel: "silent",
-    openApi: {},
+  server = await createServer([bindPartial(BurnService, { getBurnOfferCancelContext: answer })], {
+    ...TEST_SERVER_OPTIONS,
     guards: [
       (fastify) => {
         fastify.addHook("onRequest", (_request, reply, done) => {

@@ -8,7 +8,7 @@ import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import { DEFAULT_MIDDLEWARE } from "../../../src/transport/middleware/middleware.js";
 import { createServer } from "../../../src/transport/server.js";
-import { offerSome } from "../../fixtures/offering.js";
+import { bindPartial } from "../../fixtures/partial-service.js";
 import { serveFile } from "../../fixtures/run-service.js";
 
 /** How long one answer takes, all of it work, and the longest delay. */
@@ -27,13 +27,13 @@ function work(): object {
 async function busy(maxDelayMs = MOST_MS) {
   let made = 0;
   const bindings = [
-    offerSome(BurnService, {
+    bindPartial(BurnService, {
       getBurnOfferCancelContext: () => {
         made++;
         return work();
       },
     }),
-    offerSome(HealthService, { getLiveness: () => ({ status: "ok" }) }),
+    bindPartial(HealthService, { getLiveness: () => ({ status: "ok" }) }),
   ];
   const server = await createServer(bindings, {
     logLevel: "silent",

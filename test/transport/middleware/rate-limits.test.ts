@@ -6,8 +6,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { MetadataService } from "../../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import type { Config } from "../../../src/config/config.js";
-import { acme } from "../../fixtures/calls/making.js";
-import { askHttp1, type Told } from "../../fixtures/plain-requests.js";
+import { acme } from "../../fixtures/calls/build.js";
+import { requestHttp1, type HttpResponse } from "../../fixtures/http-requests.js";
 import { registry, serveFile } from "../../fixtures/run-service.js";
 
 const MOST = 3;
@@ -35,20 +35,20 @@ async function inOneWindow<T>(ask: () => Promise<T>): Promise<T> {
   throw new Error("this machine is too slow to ask a few times within a second");
 }
 
-async function asked(url: string, paths: readonly string[], from?: string): Promise<Told[]> {
-  const told: Told[] = [];
+async function asked(url: string, paths: readonly string[], from?: string): Promise<HttpResponse[]> {
+  const told: HttpResponse[] = [];
   for (const path of paths) {
     const headers = from === undefined ? {} : { "x-forwarded-for": from };
-    told.push(await askHttp1(url, path, headers));
+    told.push(await requestHttp1(url, path, headers));
   }
   return told;
 }
 
 const times = <T>(count: number, what: T): T[] => Array.from({ length: count }, () => what);
-const statuses = (told: readonly Told[]): (number | undefined)[] => told.map(({ status }) => status);
+const statuses = (told: readonly HttpResponse[]): (number | undefined)[] => told.map(({ status }) => status);
 
 const askWithBody = (url: string) =>
-  askHttp1(url, utility, { "content-type": "application/json" }, `{"a":"${"b".repeat(100_000)}"}`);
+  requestHttp1(url, utility, { "content-type": "application/json" }, `{"a":"${"b".repeat(100_000)}"}`);
 
 describe("for each client and operation", () => {
   test("the first beyond the limit is refused, and told when to ask again", async () => {

@@ -21,8 +21,8 @@ import { type Running, serveFile } from "../../fixtures/run-service.js";
 const R = "/api/token-standard/v0/registrars/{registrarParty}/registry";
 const U = "/api/utilities/v0";
 
-/** The eight endpoints of service.md, to the letter; the last column says what body there is. */
-const eight: readonly Documented[] = [
+/** The eight endpoints of service.md. The last column names the body. */
+const endpoints: readonly Documented[] = [
   ["POST", `${R}/allocation/v2/settlement-factory`, "GetFactoryRequest"],
   ["POST", `${R}/transfer-instruction/v1/transfer-factory`, "GetFactoryRequest"],
   ["POST", `${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/reject`, "ChoiceContextRequest"],
@@ -37,7 +37,7 @@ const choices = (path: string, verbs: readonly string[], body: string) =>
   verbs.map((verb): Documented => ["POST", `${path}/choice-contexts/${verb}`, body]);
 const issuance = ["accept", "reject", "cancel"];
 
-/** The rest of the table of surface.md. */
+/** The other endpoints of surface.md. */
 const others: readonly Documented[] = [
   ["POST", `${R}/transfer-instruction/v2/transfer-factory`, "GetFactoryRequest"],
   ...choices(
@@ -76,7 +76,7 @@ const others: readonly Documented[] = [
   ["GET", "/readyz", "none"],
 ];
 
-const documented = [...eight, ...others];
+const documented = [...endpoints, ...others];
 
 type Documented = readonly [method: "GET" | "POST", path: string, body: string];
 
@@ -92,8 +92,8 @@ const documentedRoutes = documented
   .map(([method, path, body]): Route => ({ method, path, hasBody: body !== "none" }))
   .toSorted(byPath);
 
-/** A binding as the table of service.md writes it: variables in braces, in their JSON spelling. */
-function asDocumented({ httpMethod, path, hasBody }: Binding): Route {
+/** Formats a binding as service.md does: variables in braces, in their JSON spelling. */
+function toDocumented({ httpMethod, path, hasBody }: Binding): Route {
   const names = path.variables.map(({ fieldPath }) => fieldPath.join("."));
   const written = path.route.replaceAll(/:p(\d+)/g, (_, index: string) => `{${camelCase(names[Number(index)] ?? "")}}`);
   return { method: httpMethod, path: written, hasBody };
@@ -114,11 +114,11 @@ const namesOf = (methods: readonly DescMethod[]): string[] =>
 const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, "nobody");
 
 describe("the documented endpoints", () => {
-  test("are exactly the routes of the services that are served", () => {
-    expect(served.flatMap(bindingsOf).map(asDocumented).toSorted(byPath)).toEqual(documentedRoutes);
+  test("are exactly the routes of the served services", () => {
+    expect(served.flatMap(bindingsOf).map(toDocumented).toSorted(byPath)).toEqual(documentedRoutes);
   });
 
-  test("are exactly the routes of the image of the proto files in gen", () => {
+  test("are exactly the routes of the descriptor image in gen", () => {
     const image = fromBinary(
       FileDescriptorSetSchema,
       readFileSync(new URL("../../../gen/offledger.binpb", import.meta.url)),
@@ -126,7 +126,7 @@ describe("the documented endpoints", () => {
     const methods = [...createFileRegistry(image)]
       .flatMap((desc) => (desc.kind === "service" ? desc.methods : []))
       .filter(({ parent }) => parent.typeName.startsWith("offledger."));
-    expect(methods.flatMap(bindingsOf).map(asDocumented).toSorted(byPath)).toEqual(documentedRoutes);
+    expect(methods.flatMap(bindingsOf).map(toDocumented).toSorted(byPath)).toEqual(documentedRoutes);
     expect(namesOf(methods)).toEqual(namesOf(served));
   });
 });
@@ -138,29 +138,29 @@ describe("the running service", () => {
   });
   afterAll(() => running.close());
 
-  const ask = async (method: string, path: string) => {
+  const send = async (method: string, path: string) => {
     const response = await fetch(running.url + path, { method });
     return { status: response.status, body: await response.text() };
   };
 
-  test.each(documented)("has something at %s %s", async (method, path) => {
-    const { status, body } = await ask(method, filled(path));
+  test.each(documented)("serves %s %s", async (method, path) => {
+    const { status, body } = await send(method, filled(path));
     expect([200, 400, 404]).toContain(status);
     expect(body).not.toContain("nothing is served at");
   });
 
-  test.each(documented)("has nothing beside it: not at %s %s", async (verb, path) => {
+  test.each(documented)("serves nothing next to %s %s", async (verb, path) => {
     const here = filled(path);
     for (const [method, other] of [
       [verb === "GET" ? "POST" : "GET", here],
       ["PUT", here],
       [verb, `${here}/more/still`],
-      // Where the path ends in an id, this is another one.
+      // A path that ends in an id would match any other id.
       [verb, path.endsWith("}") ? `${here}/x/` : `${here}x`],
       [verb, `${here.replace("/v0/", "/v9/")}/v9`],
       [verb, here.toUpperCase()],
     ] as const) {
-      expect({ method, other, ...(await ask(method, other)) }).toEqual({
+      expect({ method, other, ...(await send(method, other)) }).toEqual({
         method,
         other,
         status: 404,
@@ -172,8 +172,8 @@ describe("the running service", () => {
 
 type Rule = MessageInitShape<typeof HttpRuleSchema>;
 
-/** An rpc with a rule of its own, or with none. */
-function methodWith(rule: Rule | undefined): DescMethod {
+/** Creates an rpc with a rule, or without one. */
+function createMethod(rule: Rule | undefined): DescMethod {
   const options = create(MethodOptionsSchema);
   if (rule !== undefined) setExtension(options, http, create(HttpRuleSchema, rule));
   const file = create(FileDescriptorProtoSchema, {
@@ -199,7 +199,7 @@ describe("a rule", () => {
     ["delete", "DELETE"],
     ["patch", "PATCH"],
   ] as const)("of %s is served by %s", (name, httpMethod) => {
-    expect(bindingsOf(methodWith({ pattern: { case: name, value: "/a/{v}" } }))).toEqual([
+    expect(bindingsOf(createMethod({ pattern: { case: name, value: "/a/{v}" } }))).toEqual([
       {
         httpMethod,
         path: { route: "/a/:p0", variables: [{ fieldPath: ["v"], parts: [{ parameter: "p0" }] }] },
@@ -210,7 +210,7 @@ describe("a rule", () => {
 
   test("with the body * reads the body", () => {
     const rule: Rule = { pattern: { case: "post", value: "/a" }, body: "*" };
-    expect(bindingsOf(methodWith(rule))).toMatchObject([{ hasBody: true }]);
+    expect(bindingsOf(createMethod(rule))).toMatchObject([{ hasBody: true }]);
   });
 
   test("with additional bindings is served at each of them", () => {
@@ -222,15 +222,15 @@ describe("a rule", () => {
         { pattern: { case: "put", value: "/c" }, body: "*" },
       ],
     };
-    expect(bindingsOf(methodWith(rule))).toEqual([
+    expect(bindingsOf(createMethod(rule))).toEqual([
       { httpMethod: "POST", path: { route: "/a", variables: [] }, hasBody: true },
       { httpMethod: "GET", path: { route: "/b", variables: [] }, hasBody: false },
       { httpMethod: "PUT", path: { route: "/c", variables: [] }, hasBody: true },
     ]);
   });
 
-  test("that is not there gives no route", () => {
-    expect(bindingsOf(methodWith(undefined))).toEqual([]);
+  test("that is missing has no route", () => {
+    expect(bindingsOf(createMethod(undefined))).toEqual([]);
   });
 
   test.each<[string, Rule, string]>([
@@ -253,12 +253,12 @@ describe("a rule", () => {
       },
       'body must be "*" or absent, and is "x"',
     ],
-  ])("with %s is refused by the name of its rpc", (_what, rule, reason) => {
-    expect(() => bindingsOf(methodWith(rule))).toThrow(new Error(`test.Service/Call: ${reason}`));
+  ])("with %s is rejected by the name of its rpc", (_what, rule, reason) => {
+    expect(() => bindingsOf(createMethod(rule))).toThrow(new Error(`test.Service/Call: ${reason}`));
   });
 
-  test("with a path that is no template is refused", () => {
-    expect(() => bindingsOf(methodWith({ pattern: { case: "get", value: "a" } }))).toThrow(
+  test("with an invalid path template is rejected", () => {
+    expect(() => bindingsOf(createMethod({ pattern: { case: "get", value: "a" } }))).toThrow(
       /^path template a: expected "\/"/,
     );
   });

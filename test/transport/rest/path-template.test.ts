@@ -16,7 +16,7 @@ describe("a template in the router's syntax", () => {
     ["/**", "/*"],
     ["/a/**", "/a/*"],
     ["/a/*/**", "/a/:p0/*"],
-    // A colon begins a parameter there, so that of a verb is doubled.
+    // The router escapes a colon by doubling it.
     ["/a:verb", "/a::verb"],
     ["/a/b:verb", "/a/b::verb"],
     ["/{v}/a:verb", "/:p0/a::verb"],
@@ -63,7 +63,7 @@ describe("the variables of a template", () => {
   });
 });
 
-describe("what is not a template is refused with its place", () => {
+describe("an invalid template is rejected with the position", () => {
   test.each([
     ["", 'expected "/"', 1],
     ["a", 'expected "/"', 1],
@@ -124,15 +124,15 @@ describe("the value of a variable", () => {
     ["one segment", [p0], { p0: "a" }, "a"],
     ["literals and segments, in order", [{ literal: "shelves" }, p1, { literal: "x" }], { p1: "1" }, "shelves/1/x"],
     ["the rest of a path", [{ literal: "files" }, rest], { "*": "a/b/c" }, "files/a/b/c"],
-    ["what is decoded already, unchanged", [p0], { p0: "a%2Fb::c" }, "a%2Fb::c"],
-    ["nothing, where the router matched none", [p0], {}, ""],
+    ["a decoded value, unchanged", [p0], { p0: "a%2Fb::c" }, "a%2Fb::c"],
+    ["empty, when the router matched nothing", [p0], {}, ""],
   ])("is %s", (_what, parts, parameters, value) => {
     expect(valueOf({ fieldPath: ["v"], parts }, parameters)).toBe(value);
   });
 });
 
-/** What the variables of a template come to at a path of a real router; undefined where it does not match. */
-async function matched(template: string, path: string): Promise<unknown> {
+/** Routes a path with a real router. Returns the variables; undefined when it does not match. */
+async function matchPath(template: string, path: string): Promise<unknown> {
   const { route, variables } = parsePathTemplate(template);
   const server = fastify();
   server.get(route, async ({ params }) => {
@@ -163,6 +163,6 @@ describe("in the router", () => {
     ["/v1/shelves:list", "/v1/shelves", undefined],
     ["/v1/{shelf}/books:list", "/v1/7/books:list", { shelf: "7" }],
   ])("%s at %s", async (template, path, values) => {
-    expect(await matched(template, path)).toEqual(values);
+    expect(await matchPath(template, path)).toEqual(values);
   });
 });

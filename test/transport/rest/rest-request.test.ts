@@ -14,8 +14,8 @@ const reject = TransferInstructionService.method.getTransferInstructionRejectCon
 const burn = BurnService.method.getBurnOfferCancelContext;
 const lookUp = InstrumentConfigurationService.method.getInstrumentConfiguration;
 
-/** The fields of the message that a request makes, without its type. */
-function fieldsOf(method: DescMethod, parameters: Record<string, string>, body: JsonValue, binding?: Binding) {
+/** Decodes a request. Returns the fields of the message without its type. */
+function decode(method: DescMethod, parameters: Record<string, string>, body: JsonValue, binding?: Binding) {
   const [own] = bindingsOf(method);
   const used = binding ?? own;
   if (used === undefined) throw new Error(`${method.name} has no binding`);
@@ -24,24 +24,24 @@ function fieldsOf(method: DescMethod, parameters: Record<string, string>, body: 
   return fields;
 }
 
-/** Why a request makes no message. */
-function refusal(method: DescMethod, body: JsonValue): { readonly code: Code; readonly message: string } {
+/** Returns the error of a request. */
+function catchError(method: DescMethod, body: JsonValue): { readonly code: Code; readonly message: string } {
   try {
-    fieldsOf(method, { p0: "path", p1: "path" }, body);
+    decode(method, { p0: "path", p1: "path" }, body);
   } catch (error) {
     if (error instanceof ConnectError) return { code: error.code, message: error.rawMessage };
     throw error;
   }
-  throw new Error("the request was not refused");
+  throw new Error("the request was accepted");
 }
 
-/** Lists or objects in one another. */
+/** Nested lists or objects. */
 const nested = (open: string, middle: string, close: string, depth: number): JsonValue =>
   JSON.parse(open.repeat(depth) + middle + close.repeat(depth)) as JsonValue;
 
 describe("path and body together", () => {
-  test("make the message", () => {
-    expect(fieldsOf(reject, { p0: "registrar", p1: "00ab" }, { meta: { a: 1 }, excludeDebugFields: true })).toEqual({
+  test("form the message", () => {
+    expect(decode(reject, { p0: "registrar", p1: "00ab" }, { meta: { a: 1 }, excludeDebugFields: true })).toEqual({
       registrarParty: "registrar",
       transferInstructionId: "00ab",
       meta: { a: 1 },
@@ -49,15 +49,15 @@ describe("path and body together", () => {
     });
   });
 
-  test("of an empty body make what the path says", () => {
-    expect(fieldsOf(reject, { p0: "registrar", p1: "00ab" }, {})).toEqual({
+  test("form the message from the path when the body is empty", () => {
+    expect(decode(reject, { p0: "registrar", p1: "00ab" }, {})).toEqual({
       registrarParty: "registrar",
       transferInstructionId: "00ab",
       excludeDebugFields: false,
     });
   });
 
-  test("leave the choice arguments as they were sent", () => {
+  test("keep the choice arguments unchanged", () => {
     const choiceArguments = {
       number: 1.5,
       text: 'é "\\ \u2028',
@@ -66,12 +66,12 @@ describe("path and body together", () => {
       list: [1, "a", null, { b: [] }],
       object: { "": {}, "a.b": "10.0000000000" },
     };
-    expect(fieldsOf(factory, { p0: "registrar" }, { choiceArguments })).toMatchObject({ choiceArguments });
+    expect(decode(factory, { p0: "registrar" }, { choiceArguments })).toMatchObject({ choiceArguments });
   });
 
-  test("leave the body as it was", () => {
+  test("do not modify the body", () => {
     const body = { registrarParty: "body", choiceArguments: {} };
-    fieldsOf(factory, { p0: "path" }, body);
+    decode(factory, { p0: "path" }, body);
     expect(body).toEqual({ registrarParty: "body", choiceArguments: {} });
   });
 
@@ -81,54 +81,54 @@ describe("path and body together", () => {
     ["both", { registrarParty: "body", registrar_party: "body", transferInstructionId: "body" }],
     ["the wrong type", { registrarParty: 5, registrar_party: {}, transfer_instruction_id: [] }],
     ["null", { registrarParty: null, registrar_party: null }],
-  ])("take from the path alone what the path names, though the body names it in %s", (_spelling, body) => {
-    expect(fieldsOf(reject, { p0: "path 0", p1: "path 1" }, body)).toMatchObject({
+  ])("take path parameters from the path only, also when the body has them in %s", (_spelling, body) => {
+    expect(decode(reject, { p0: "path 0", p1: "path 1" }, body)).toMatchObject({
       registrarParty: "path 0",
       transferInstructionId: "path 1",
     });
   });
 
-  test("read fields of the body in both spellings", () => {
-    expect(fieldsOf(reject, { p0: "a", p1: "b" }, { exclude_debug_fields: true })).toMatchObject({
+  test("accept body fields in both spellings", () => {
+    expect(decode(reject, { p0: "a", p1: "b" }, { exclude_debug_fields: true })).toMatchObject({
       excludeDebugFields: true,
     });
     const instrument_identifier = { id: "USD" };
-    expect(fieldsOf(lookUp, {}, { registrar: "r", instrument_identifier })).toMatchObject({
+    expect(decode(lookUp, {}, { registrar: "r", instrument_identifier })).toMatchObject({
       instrumentIdentifier: { id: "USD" },
     });
   });
 
-  test("ignore fields that are unknown, at every depth and of every type", () => {
+  test("ignore unknown fields at every depth and of every type", () => {
     const unknown = { text: "a", number: 5, nothing: null, list: [[]], object: { a: {} }, registrar_Party: "b" };
     expect(
-      fieldsOf(lookUp, {}, { ...unknown, registrar: "r", instrumentIdentifier: { ...unknown, id: "USD" } }),
+      decode(lookUp, {}, { ...unknown, registrar: "r", instrumentIdentifier: { ...unknown, id: "USD" } }),
     ).toMatchObject({ registrar: "r", instrumentIdentifier: { id: "USD" } });
-    expect(fieldsOf(reject, { p0: "a", p1: "b" }, unknown)).toEqual({
+    expect(decode(reject, { p0: "a", p1: "b" }, unknown)).toEqual({
       registrarParty: "a",
       transferInstructionId: "b",
       excludeDebugFields: false,
     });
   });
 
-  test("take null for absent", () => {
-    const fields = fieldsOf(reject, { p0: "a", p1: "b" }, { meta: null, excludeDebugFields: null });
+  test("treat null as absent", () => {
+    const fields = decode(reject, { p0: "a", p1: "b" }, { meta: null, excludeDebugFields: null });
     expect(fields).toEqual({ registrarParty: "a", transferInstructionId: "b", excludeDebugFields: false });
   });
 
-  test("take nothing from the body where the operation has none", () => {
-    expect(fieldsOf(burn, { p0: "path" }, { burnOfferId: "body", burn_offer_id: 5, meta: 5 })).toEqual({
+  test("ignore the body when the operation has none", () => {
+    expect(decode(burn, { p0: "path" }, { burnOfferId: "body", burn_offer_id: 5, meta: 5 })).toEqual({
       burnOfferId: "path",
     });
   });
 });
 
-describe("an operation that has no body does not look at one", () => {
+describe("an operation without a body ignores one", () => {
   test.each<JsonValue>([[], null, 5, "text", true])("that is %j", (body) => {
-    expect(fieldsOf(burn, { p0: "path" }, body)).toEqual({ burnOfferId: "path" });
+    expect(decode(burn, { p0: "path" }, body)).toEqual({ burnOfferId: "path" });
   });
 });
 
-describe("a path variable that leads into a message", () => {
+describe("a path variable of a nested field", () => {
   const binding: Binding = {
     httpMethod: "POST",
     path: parsePathTemplate("/{instrument_identifier.id}/{registrar}"),
@@ -137,35 +137,35 @@ describe("a path variable that leads into a message", () => {
   const parameters = { p0: "USD", p1: "registrar" };
 
   test.each<[string, JsonObject, JsonObject]>([
-    ["makes the message where the body has none", {}, { id: "USD" }],
+    ["creates the message when the body has none", {}, { id: "USD" }],
     [
-      "leaves the other fields of the body's message",
+      "keeps the other fields of the message in the body",
       { instrumentIdentifier: { source: "s", id: "body" } },
       { source: "s", id: "USD" },
     ],
     [
-      "leaves them in the spelling of the proto file as well",
+      "keeps them in the proto spelling, too",
       { instrument_identifier: { source: "s", id: 5 } },
       { source: "s", id: "USD" },
     ],
-    ["stands in place of what is no message", { instrumentIdentifier: "body" }, { id: "USD" }],
-    ["stands in place of null", { instrumentIdentifier: null }, { id: "USD" }],
-    ["stands in place of a list", { instrument_identifier: [1] }, { id: "USD" }],
+    ["replaces a value that is not a message", { instrumentIdentifier: "body" }, { id: "USD" }],
+    ["replaces null", { instrumentIdentifier: null }, { id: "USD" }],
+    ["replaces a list", { instrument_identifier: [1] }, { id: "USD" }],
   ])("%s", (_what, body, instrumentIdentifier) => {
     const before = structuredClone(body);
-    const fields = fieldsOf(lookUp, parameters, body, binding);
+    const fields = decode(lookUp, parameters, body, binding);
     expect(fields).toMatchObject({ registrar: "registrar", instrumentIdentifier });
     expect(body).toEqual(before);
   });
 
-  test("is a defect of ours where it names no field", () => {
+  test("throws an unexpected error when the field does not exist", () => {
     const unknown = { ...binding, path: parsePathTemplate("/{instrument_identifier.nothing}") };
-    expect(() => fieldsOf(lookUp, parameters, {}, unknown)).toThrow(/InstrumentIdentifier has no field nothing/);
-    expect(() => fieldsOf(lookUp, parameters, {}, unknown)).not.toThrow(ConnectError);
+    expect(() => decode(lookUp, parameters, {}, unknown)).toThrow(/InstrumentIdentifier has no field nothing/);
+    expect(() => decode(lookUp, parameters, {}, unknown)).not.toThrow(ConnectError);
   });
 });
 
-describe("a body that is no object is refused", () => {
+describe("a body that is not an object is rejected", () => {
   test.each<[string, JsonValue]>([
     ["null", null],
     ["a list", []],
@@ -175,12 +175,12 @@ describe("a body that is no object is refused", () => {
     ["true", true],
   ])("as %s", (what, body) => {
     const refused = { code: Code.InvalidArgument, message: `the body must be a JSON object, and is ${what}` };
-    expect(refusal(factory, body)).toEqual(refused);
-    expect(refusal(lookUp, body)).toEqual(refused);
+    expect(catchError(factory, body)).toEqual(refused);
+    expect(catchError(lookUp, body)).toEqual(refused);
   });
 });
 
-describe("a field of the wrong type is refused by its JSON name", () => {
+describe("a field of the wrong type is rejected by its JSON name", () => {
   test.each<[string, DescMethod, JsonObject]>([
     ["choiceArguments has to be an object, and is a list", factory, { choiceArguments: [] }],
     ["choiceArguments has to be an object, and is a list", factory, { choice_arguments: [1] }],
@@ -198,32 +198,32 @@ describe("a field of the wrong type is refused by its JSON name", () => {
     ['instrumentIdentifier has to be an object, and is "USD"', lookUp, { instrumentIdentifier: "USD" }],
     ["instrumentIdentifier has to be an object, and is true", lookUp, { instrument_identifier: true }],
   ])("%s", (message, method, body) => {
-    expect(refusal(method, body)).toEqual({ code: Code.InvalidArgument, message });
+    expect(catchError(method, body)).toEqual({ code: Code.InvalidArgument, message });
   });
 
-  test.each(["source", "id", "scheme"])("and by the way that leads to it: instrumentIdentifier.%s", (name) => {
-    // A field of the same name at the top is unknown, and nobody's fault.
+  test.each(["source", "id", "scheme"])("and by its path: instrumentIdentifier.%s", (name) => {
+    // A field of the same name at the top level is unknown and ignored.
     const body = { registrar: "r", [name]: "unknown", instrumentIdentifier: { [name]: 5 } };
-    const { code, message } = refusal(lookUp, body);
+    const { code, message } = catchError(lookUp, body);
     expect(code).toBe(Code.InvalidArgument);
     expect(message).toBe(`instrumentIdentifier.${name} has to be a string, and is 5`);
   });
 
-  test("and a long value is cut short", () => {
-    const { message } = refusal(factory, { excludeDebugFields: "x".repeat(10_000) });
+  test("and a long value is truncated", () => {
+    const { message } = catchError(factory, { excludeDebugFields: "x".repeat(10_000) });
     expect(message).toMatch(/^excludeDebugFields has to be a boolean, and is "x+…$/);
     expect(message.length).toBeLessThan(200);
   });
 });
 
-describe("a body that is nested too deep is refused", () => {
+describe("a body that is nested too deep is rejected", () => {
   test.each<[string, JsonObject]>([
     ["objects", { choiceArguments: nested('{"a":', "{}", "}", 200) }],
     ["very many objects", { choiceArguments: nested('{"a":', "{}", "}", 50_000) }],
     ["lists", { choiceArguments: { list: nested("[", "", "]", 200) } }],
     ["very many lists", { choiceArguments: { list: nested("[", "", "]", 50_000) } }],
-  ])("by %s", (_what, body) => {
-    expect(refusal(factory, body)).toEqual({ code: Code.InvalidArgument, message: "the body is nested too deep" });
+  ])("%s", (_what, body) => {
+    expect(catchError(factory, body)).toEqual({ code: Code.InvalidArgument, message: "the body is nested too deep" });
   });
 
   test.each<[string, DescMethod]>([
@@ -231,18 +231,18 @@ describe("a body that is nested too deep is refused", () => {
     ["excludeDebugFields", factory],
     ["meta", reject],
     ["registrar", lookUp],
-  ])("also where the type of %s is wrong", (field, method) => {
-    const { code, message } = refusal(method, { [field]: nested("[", "", "]", 50_000) });
+  ])("also when the type of %s is wrong", (field, method) => {
+    const { code, message } = catchError(method, { [field]: nested("[", "", "]", 50_000) });
     expect(code).toBe(Code.InvalidArgument);
     expect(message).toMatch(new RegExp(`^${field} has to be|nested too deep`));
   });
 
-  test("but not where the field is unknown", () => {
-    expect(fieldsOf(burn, { p0: "a" }, { unknown: nested("[", "", "]", 50_000) })).toEqual({ burnOfferId: "a" });
+  test("but not in an unknown field", () => {
+    expect(decode(burn, { p0: "a" }, { unknown: nested("[", "", "]", 50_000) })).toEqual({ burnOfferId: "a" });
   });
 
   test("and not at the depth of real choice arguments", () => {
     const choiceArguments = nested('{"a":', "{}", "}", 20) as JsonObject;
-    expect(fieldsOf(factory, { p0: "a" }, { choiceArguments })).toMatchObject({ choiceArguments });
+    expect(decode(factory, { p0: "a" }, { choiceArguments })).toMatchObject({ choiceArguments });
   });
 });

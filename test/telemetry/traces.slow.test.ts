@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import type { Config } from "../../src/config/config.js";
-import { answered, refused } from "../fixtures/calls/index.js";
+import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
 import type { Call } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
 import { nameOf, ways } from "./asking.js";
@@ -10,8 +10,8 @@ import { scrape, valueOf } from "./exposition.js";
 import { attributesOf, Receiver, type Span } from "./receiver.js";
 import { start } from "./starting.js";
 
-const good = answered["v1 instruments"] as Call;
-const missing = refused["an instrument that is not there"]?.call as Call;
+const good = successfulCalls["v1 instruments"] as Call;
+const missing = failingCalls["an instrument that does not exist"]?.call as Call;
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const caller = "b7ad6b7169203331";
 const sampled = { traceparent: `00-${traceId}-${caller}-01` };

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { DEFAULT_CONNECTION_LIMITS } from "../../../src/transport/listener/limits.js";
 import { Http2Sessions } from "../../../src/transport/listener/http2-sessions.js";
 import {
-  asking,
+  requestHeaders,
   END_HEADERS,
   END_STREAM,
   frame,
@@ -16,9 +16,9 @@ import {
   PREFACE,
   settings,
   Type,
-} from "../../fixtures/frames.js";
+} from "../../fixtures/http2-frames.js";
 import { serveFile } from "../../fixtures/run-service.js";
-import { held, nothingLeft } from "../../fixtures/server-ends.js";
+import { countConnections, untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
 
 const handler = (request: http.IncomingMessage, response: http.ServerResponse): void => {
@@ -42,7 +42,7 @@ async function serving(idleMs = 1_000): Promise<string> {
   return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`;
 }
 
-const small = (id: number): Buffer => frame(Type.headers, END_HEADERS | END_STREAM, id, asking("/small"));
+const small = (id: number): Buffer => frame(Type.headers, END_HEADERS | END_STREAM, id, requestHeaders("/small"));
 
 describe("a session", () => {
   test.each([
@@ -54,8 +54,8 @@ describe("a session", () => {
     const sending = setInterval(() => connection.send(bytes), 50);
     onTestFinished(() => clearInterval(sending));
     await connection.ended();
-    await nothingLeft(url);
-    expect(held(url)).toBe(0);
+    await untilDisconnected(url);
+    expect(countConnections(url)).toBe(0);
   });
 
   test("that has broken the protocol and left ends in seconds", async () => {
@@ -66,8 +66,8 @@ describe("a session", () => {
     connection.send(frame(Type.data, 0, 1, Buffer.from("x")));
     await until("it is told", () => connection.codeOf(Type.goaway) !== undefined);
     connection.destroy();
-    await nothingLeft(url);
-    expect(held(url)).toBe(0);
+    await untilDisconnected(url);
+    expect(countConnections(url)).toBe(0);
   });
 
   test("of which the caller takes leave answers what came with the leave", async () => {
@@ -97,13 +97,13 @@ describe("a session", () => {
     const url = await serving();
     const connection = await FrameConnection.to(url);
     await until("it knows", () => connection.of(Type.settings).length === 2);
-    const slow = frame(Type.headers, END_HEADERS, 1, asking("/livez", { slow: "a".repeat(8_192) }));
+    const slow = frame(Type.headers, END_HEADERS, 1, requestHeaders("/livez", { slow: "a".repeat(8_192) }));
     let at = 0;
     const sending = setInterval(() => connection.send(slow.subarray(at, ++at)), 10);
     onTestFinished(() => clearInterval(sending));
     await connection.ended();
-    await nothingLeft(url);
-    expect(held(url)).toBe(0);
+    await untilDisconnected(url);
+    expect(countConnections(url)).toBe(0);
   });
 
   test("whose answers are not read has them cut", async () => {
@@ -111,13 +111,13 @@ describe("a session", () => {
     const connection = await FrameConnection.to(url, false);
     // Nothing of a body may be sent to it.
     connection.send(PREFACE, settings({ 4: 0 }));
-    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 1, asking("/large")));
-    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 3, asking("/never")));
+    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/large")));
+    connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 3, requestHeaders("/never")));
     // Told that it is too slow, it does not read that either.
-    connection.send(frame(Type.headers, END_HEADERS, 5, asking("/never")));
+    connection.send(frame(Type.headers, END_HEADERS, 5, requestHeaders("/never")));
     await connection.ended();
-    await nothingLeft(url);
-    expect(held(url)).toBe(0);
+    await untilDisconnected(url);
+    expect(countConnections(url)).toBe(0);
   });
 
   test("ends with the service, also where its caller does not close it", async () => {
@@ -126,7 +126,7 @@ describe("a session", () => {
     await until("it knows", () => connection.of(Type.settings).length === 2);
     await other.close();
     await connection.ended();
-    await nothingLeft(other.url);
-    expect(held(other.url)).toBe(0);
+    await untilDisconnected(other.url);
+    expect(countConnections(other.url)).toBe(0);
   });
 });

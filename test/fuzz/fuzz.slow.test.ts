@@ -1,4 +1,4 @@
-/** The fuzzing of fuzz/run.ts, a thousandth of it, and whether it would notice. `npm test` builds the service first. */
+/** The fuzzing of fuzz/run.ts, a thousandth of it, and whether it would notice. the test scripts of package.json build the service first. */
 import http from "node:http";
 import http2 from "node:http2";
 import type { AddressInfo, Server } from "node:net";

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { party } from "../../../demo/element.js";
 import { Browser, chromium, type Page } from "../../docs-page/chromium.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
-import { transferBody, transferFactory } from "../../fixtures/bearing.js";
-import { at, AUDIENCE, ISSUER, Key, NOW, Publisher } from "../../fixtures/issuer.js";
+import { transferBody, transferFactory } from "../../fixtures/authenticated-calls.js";
+import { at, AUDIENCE, ISSUER, Key, NOW, JwksServer } from "../../fixtures/issuer.js";
 import { type Origin, servePage } from "./page/origin.js";
 import type { Read } from "./page/page.js";
 
@@ -16,8 +16,8 @@ const nordic = party("nordic-registrar");
 const key = await Key.make("first");
 
 describe.skipIf(chromium === undefined)(`a page of another origin${skipped}`, () => {
-  const publisher = new Publisher([key]);
-  const away = new Publisher({ status: 500, body: "" });
+  const publisher = new JwksServer([key]);
+  const away = new JwksServer({ status: 500, body: "" });
   const services: Running[] = [];
   let origin: Origin;
   let browser: Browser;

@@ -8,9 +8,9 @@ import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
 import { Lease, type LeadershipTerm } from "../../../src/store/postgres/write/lease.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
-import { networkTo } from "../../fixtures/frozen-network.js";
+import { startFreezableProxy } from "../../fixtures/freezable-proxy.js";
 import { fruit } from "../../fixtures/fruits.js";
-import { freshSchema, type Schema } from "../../fixtures/postgres-store.js";
+import { freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import type { Said } from "./holder.js";
 
@@ -75,7 +75,7 @@ const writerOf = (epoch: number) =>
   PostgresWriter.begin(schema.database, epoch, { contents: "tests", origin: "tests" }, () => {});
 
 async function far(): Promise<{ freeze: () => void; database: Database }> {
-  const network = await networkTo(schema.url);
+  const network = await startFreezableProxy(schema.url);
   const database = new Database(network.url, 2);
   onTestFinished(async () => {
     await network.close();

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Statement } from "../../../src/store/postgres/database.js";
 import { fetchStatement } from "../../../src/store/postgres/read/fetch.sql.js";
 import { applyStatement } from "../../../src/store/postgres/write/apply.sql.js";
-import { freshSchema, type Schema, tables } from "../../fixtures/postgres-store.js";
+import { freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
 /** What is served is of this generation; another is left behind. */
 const GENERATION = 2;

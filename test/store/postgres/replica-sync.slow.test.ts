@@ -8,7 +8,7 @@ import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgre
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import { fruit, fruits } from "../../fixtures/fruits.js";
-import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
+import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until, within } from "../../fixtures/wait.js";
 
 /** Longest that anything here may take that is to come soon, in milliseconds. */

@@ -1,17 +1,17 @@
-/** Bad input by the hundred: never a 5xx, never a hang, always the documented error body. */
+/** Random invalid input: never a 5xx, never a hang, always the documented error body. */
 import http2 from "node:http2";
 import { request as httpRequest } from "node:http";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { contractId, party } from "../demo/element.js";
-import { registry, type Running, serveFile } from "./fixtures/run-service.js";
+import { contractId, party } from "../../demo/element.js";
+import { registry, type Running, serveFile } from "../fixtures/run-service.js";
 
 const acme = party("acme-registrar");
 const account = (owner: string): JsonObject => ({ owner: party(owner), provider: null, id: "" });
 
-/** Requests that are right, for mutation. */
-const right: Readonly<Record<string, JsonValue>> = {
+/** Valid requests, to mutate. */
+const valid: Readonly<Record<string, JsonValue>> = {
   [`${registry(acme)}/allocation/v2/settlement-factory`]: {
     choiceArguments: {
       settlement: { executors: [party("alice")], id: "t", cid: null, meta: { values: {} } },
@@ -41,7 +41,7 @@ const right: Readonly<Record<string, JsonValue>> = {
     instrumentIdentifier: { source: "ISO", id: "EU000A1ACME7", scheme: "ISIN" },
   },
 };
-const paths = Object.keys(right);
+const paths = Object.keys(valid);
 const procedures = [
   "/offledger.allocation.v2.AllocationService/GetSettlementFactory",
   "/offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory",
@@ -55,18 +55,18 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** Sends raw bytes to a path that may not be a valid URL; a hang fails by the time limit. */
+/** Sends bytes to a path that need not be a valid URL. A hang fails by the timeout. */
 function send(path: string, contentType: string, body: Uint8Array): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(running.url);
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ hostname, port, path, method: "POST", timeout: 5_000 }, (response) => {
+    const request = httpRequest({ hostname, port, path, method: "POST", timeout: 20_000 }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("end", () => {
         resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
       });
     });
-    request.on("timeout", () => request.destroy(new Error(`no answer from ${path}`)));
+    request.on("timeout", () => request.destroy(new Error(`no response from ${path}`)));
     request.on("error", reject);
     request.setHeader("content-type", contentType);
     request.end(body);
@@ -85,23 +85,23 @@ function expectDocumented(path: string, { status, text }: { status: number; text
 
 const json = (value: JsonValue): Uint8Array => Buffer.from(JSON.stringify(value));
 
-/** The value with one place of it, at random, taken out or replaced. */
-function mutated(value: JsonValue): fc.Arbitrary<JsonValue> {
-  const places = placesIn(value, []);
+/** Removes or replaces a random part of a value. */
+function mutate(value: JsonValue): fc.Arbitrary<JsonValue> {
+  const places = listPaths(value, []);
   return fc
     .tuple(fc.constantFrom(...places), fc.option(fc.jsonValue({ maxDepth: 2 }), { nil: undefined }))
     .map(([place, replacement]) => replaced(value, place, replacement as JsonValue | undefined));
 }
 
-type Place = readonly (string | number)[];
+type Path = readonly (string | number)[];
 
-function placesIn(value: JsonValue, at: Place): Place[] {
+function listPaths(value: JsonValue, at: Path): Path[] {
   if (typeof value !== "object" || value === null) return [at];
   const entries: [string | number, JsonValue][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
-  return [at, ...entries.flatMap(([key, inner]) => placesIn(inner, [...at, key]))];
+  return [at, ...entries.flatMap(([key, inner]) => listPaths(inner, [...at, key]))];
 }
 
-function replaced(value: JsonValue, [key, ...rest]: Place, replacement: JsonValue | undefined): JsonValue {
+function replaced(value: JsonValue, [key, ...rest]: Path, replacement: JsonValue | undefined): JsonValue {
   if (key === undefined) return replacement ?? null;
   const gone = rest.length === 0 && replacement === undefined;
   if (Array.isArray(value)) {
@@ -125,9 +125,9 @@ describe("REST", () => {
     );
   });
 
-  test.each(paths)("%s with a right request that is mutated", async (path) => {
+  test.each(paths)("%s with a mutated request", async (path) => {
     await fc.assert(
-      fc.asyncProperty(mutated(right[path] ?? {}), async (value) => {
+      fc.asyncProperty(mutate(valid[path] ?? {}), async (value) => {
         expectDocumented(path, await send(path, "application/json", json(value)));
       }),
       { numRuns: 200 },
@@ -179,13 +179,13 @@ describe("REST", () => {
   test.each([10, 49, 60, 1_000, 100_000])("arguments nested %i levels deep", async (depth) => {
     const [path] = [`${registry(acme)}/transfer-instruction/v1/transfer-factory`];
     const nested = `{"choiceArguments":${'{"a":'.repeat(depth)}1${"}".repeat(depth)}}`;
-    const answer = await send(path, "application/json", Buffer.from(nested));
-    expectDocumented(path, answer);
-    expect(answer.status).toBe(400);
+    const response = await send(path, "application/json", Buffer.from(nested));
+    expectDocumented(path, response);
+    expect(response.status).toBe(400);
   });
 
   test.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])("a key named %s", async (name) => {
-    for (const [path, body] of Object.entries(right)) {
+    for (const [path, body] of Object.entries(valid)) {
       const text = JSON.stringify(body).replace("{", `{"${name}":{"a":{"b":1}},`).replace(",}", "}");
       expectDocumented(path, await send(path, "application/json", Buffer.from(text)));
     }
@@ -193,14 +193,14 @@ describe("REST", () => {
 });
 
 describe("RPC", () => {
-  // What is asked badly is 3, 5 or 10: invalid_argument, not_found, aborted. Where the framing itself is broken,
-  // gRPC prescribes 8 for one that is said to be too large, 12 for none, 13 for one compressed without notice.
-  const answered = ["3", "5", "10"];
-  const broken = [...answered, "8", "12", "13"];
-  const framed = fc.uint8Array({ maxLength: 200 }).map((bytes) => ({ body: envelope(bytes), statuses: answered }));
+  // Invalid requests are 3, 5 or 10: invalid_argument, not_found, aborted. For broken framing gRPC prescribes
+  // 8 when the declared length is too large, 12 without a message, 13 for undeclared compression.
+  const invalid = ["3", "5", "10"];
+  const broken = [...invalid, "8", "12", "13"];
+  const framed = fc.uint8Array({ maxLength: 200 }).map((bytes) => ({ body: envelope(bytes), statuses: invalid }));
   const raw = fc.uint8Array({ maxLength: 200 }).map((body) => ({ body, statuses: broken }));
 
-  test("any bytes by Connect", async () => {
+  test("any bytes over Connect", async () => {
     const types = fc.constantFrom("application/json", "application/proto");
     await fc.assert(
       fc.asyncProperty(
@@ -215,7 +215,7 @@ describe("RPC", () => {
     );
   });
 
-  test("any bytes by gRPC-Web", async () => {
+  test("any bytes over gRPC-Web", async () => {
     const types = fc.constantFrom("application/grpc-web+proto", "application/grpc-web+json");
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...procedures), types, fc.oneof(framed, raw), async (path, type, sent) => {
@@ -227,7 +227,7 @@ describe("RPC", () => {
     );
   });
 
-  test("any bytes by gRPC", async () => {
+  test("any bytes over gRPC", async () => {
     const session = http2.connect(running.url);
     try {
       await fc.assert(
@@ -242,7 +242,7 @@ describe("RPC", () => {
   });
 });
 
-/** A message of gRPC: a flag, the length, the bytes. */
+/** A gRPC message: flag, length, bytes. */
 function envelope(bytes: Uint8Array): Uint8Array {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(bytes.length, 1);
@@ -261,7 +261,7 @@ function grpcStatus(session: http2.ClientHttp2Session, path: string, body: Uint8
     const note = (headers: http2.IncomingHttpHeaders) => {
       if (headers["grpc-status"] !== undefined) status = String(headers["grpc-status"]);
     };
-    stream.setTimeout(5_000, () => stream.destroy(new Error(`no answer from ${path}`)));
+    stream.setTimeout(20_000, () => stream.destroy(new Error(`no response from ${path}`)));
     stream.on("response", note).on("trailers", note).on("error", reject).resume();
     stream.on("close", () => resolve(status));
     stream.end(body);

@@ -1,10 +1,10 @@
-/** Schemas of two documents, held against each other. */
+/** Compares schemas of two OpenAPI documents. */
 import type { OpenApi, Schema } from "../fixtures/openapi.js";
 
-/** A schema and the document that it stands in. */
+/** A schema and its document. */
 type Part = readonly [api: OpenApi, schema: Schema];
 
-/** A schema with what it refers to, and the names that it asks for. */
+/** A schema with its references and allOf merged. */
 interface Shape {
   readonly type: string | undefined;
   readonly enum: readonly string[] | undefined;
@@ -13,10 +13,10 @@ interface Shape {
   readonly items: Schema | undefined;
 }
 
-function shapeOf(api: OpenApi, schema: Schema): Shape {
+function mergeSchema(api: OpenApi, schema: Schema): Shape {
   const { $ref, allOf = [], properties = {}, required = [], items } = schema;
   const parts = [...($ref === undefined ? [] : [api.resolve({ $ref }) as Schema]), ...allOf].map((part) =>
-    shapeOf(api, part),
+    mergeSchema(api, part),
   );
   return {
     type: schema.type ?? parts.find(({ type }) => type !== undefined)?.type,
@@ -27,29 +27,34 @@ function shapeOf(api: OpenApi, schema: Schema): Shape {
   };
 }
 
-/** How a schema of ours departs from a published one, a line each. */
-export function departures([api, theirs]: Part, [own, ours]: Part, asks: "request" | "answer", path = ""): string[] {
-  const [their, our] = [shapeOf(api, theirs), shapeOf(own, ours)];
+/** Lists the differences between a published schema and ours, one per line. */
+export function deviations(
+  [api, theirs]: Part,
+  [own, ours]: Part,
+  direction: "request" | "response",
+  path = "",
+): string[] {
+  const [their, our] = [mergeSchema(api, theirs), mergeSchema(own, ours)];
   const names = Object.keys(their.properties);
-  // A request may leave out no less with us, and an answer of ours leaves out no more.
-  const [strict, lax] = asks === "request" ? [our, their] : [their, our];
+  // Our requests require no more than theirs, and our responses no less.
+  const [strict, lax] = direction === "request" ? [our, their] : [their, our];
   const required = strict.required.filter((name) => !lax.required.includes(name));
   const [theirValues, ourValues] = [their, our].map((shape) => shape.enum?.toSorted().join());
   return [
     ...(their.type === our.type ? [] : [`${path} is ${our.type}, not ${their.type}`]),
     ...(theirValues === ourValues ? [] : [`${path} is one of ${ourValues}, not of ${theirValues}`]),
-    ...required.map((name) => `${path}.${name} is ${asks === "request" ? "asked for" : "not sure to be there"}`),
+    ...required.map((name) => `${path}.${name} is ${direction === "request" ? "required" : "not required"}`),
     ...Object.keys(our.properties)
       .filter((name) => !names.includes(name))
-      .map((name) => `${path}.${name} is ours`),
+      .map((name) => `${path}.${name} is not published`),
     ...Object.entries(their.properties).flatMap(([name, schema]) => {
       const known = our.properties[name];
       return known === undefined
-        ? [`${path}.${name} is not there`]
-        : departures([api, schema], [own, known], asks, `${path}.${name}`);
+        ? [`${path}.${name} is missing`]
+        : deviations([api, schema], [own, known], direction, `${path}.${name}`);
     }),
     ...(their.items === undefined || our.items === undefined || their.type !== "array"
       ? []
-      : departures([api, their.items], [own, our.items], asks, `${path}[]`)),
+      : deviations([api, their.items], [own, our.items], direction, `${path}[]`)),
   ];
 }

@@ -1,0 +1,256 @@
+/** Requests that the connect-es client cannot send, written by hand, in each protocol. */
+import http2 from "node:http2";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { Code } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
+import { createServer, type Server } from "../../src/transport/server.js";
+import { bindPartial } from "../fixtures/partial-service.js";
+import { within } from "../fixtures/wait.js";
+import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
+
+const path = `/${MetadataService.typeName}/GetRegistryInfo`;
+const unknownMethod = `/${MetadataService.typeName}/Nothing`;
+
+let server: Server;
+let url: string;
+let client: http2.ClientHttp2Session;
+const never = new AbortController();
+/** Returns the id. The id "wait" waits until the tests have ended. */
+const getRegistryInfo = async ({ registrarParty }: { registrarParty: string }) => {
+  if (registrarParty === "wait") await new Promise((resolve) => never.signal.addEventListener("abort", resolve));
+  return { adminId: registrarParty, supportedApis: {} };
+};
+
+beforeAll(async () => {
+  server = await createServer([bindPartial(MetadataService, { getRegistryInfo })], TEST_SERVER_OPTIONS);
+  url = await server.listen("127.0.0.1", 0);
+  client = http2.connect(url);
+});
+afterAll(async () => {
+  never.abort();
+  client.close();
+  await server.close(1_000);
+});
+
+type Headers = Readonly<Record<string, string>>;
+interface RawRequest {
+  readonly method?: string;
+  readonly to?: string;
+  readonly headers?: Headers;
+  readonly body?: string | Buffer;
+}
+interface RawResponse {
+  readonly status: number | undefined;
+  readonly body: Buffer;
+  /** Headers and trailers. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Sends over HTTP/2 only: conformance.test.ts shows that HTTP/1.1 does not differ. */
+async function send({ method = "POST", to = path, headers = {}, body }: RawRequest): Promise<RawResponse> {
+  const stream = client.request({ ":method": method, ":path": to, ...headers }, { endStream: body === undefined });
+  const chunks: Buffer[] = [];
+  let fields: Record<string, unknown> = {};
+  const add = (more: object) => (fields = { ...fields, ...more });
+  stream.on("response", add).on("trailers", add);
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const closed = new Promise((resolve, reject) => stream.on("close", resolve).on("error", reject));
+  if (body !== undefined) stream.end(body);
+  await within(10_000, "a response has arrived", closed);
+  const status = fields[":status"] as number | undefined;
+  return { status, body: Buffer.concat(chunks), fields };
+}
+
+const requestBody = '{"registrarParty":"a"}';
+const responseBody = '{"adminId":"a","supportedApis":{}}';
+const json = { "content-type": "application/json" };
+const query = (params: Headers): string => `${path}?${new URLSearchParams(params).toString()}`;
+const base64 = (bytes: string | Buffer): string => Buffer.from(bytes).toString("base64url");
+
+describe("Connect accepts", () => {
+  test.each<[string, RawRequest]>([
+    ["a content type with a charset", { headers: { "content-type": "application/json; charset=utf-8" } }],
+    ["a content type in upper case", { headers: { "content-type": "Application/JSON" } }],
+    ["the protocol version", { headers: { ...json, "connect-protocol-version": "1" } }],
+    // Deviations that docs/conformance.md lists.
+    ["another protocol version", { headers: { ...json, "connect-protocol-version": "2" } }],
+    [
+      "a GET of another protocol version",
+      { method: "GET", to: query({ connect: "v2", encoding: "json", message: requestBody }) },
+    ],
+    ["an unknown field", { headers: json, body: '{"registrarParty":"a","more":[1]}' }],
+    ["gzip", { headers: { ...json, "content-encoding": "gzip" }, body: gzipSync(requestBody) }],
+    ["the encoding identity", { headers: { ...json, "content-encoding": "identity" } }],
+    ["accept-encoding, without compressing the response", { headers: { ...json, "accept-encoding": "gzip, br" } }],
+    ["a distant deadline", { headers: { ...json, "connect-timeout-ms": "9999999999" } }],
+    ["a GET", { method: "GET", to: query({ encoding: "json", message: requestBody }) }],
+    ["a GET with its version", { method: "GET", to: query({ connect: "v1", encoding: "json", message: requestBody }) }],
+    ["a GET in base64", { method: "GET", to: query({ encoding: "json", base64: "1", message: base64(requestBody) }) }],
+    [
+      "a GET in gzip",
+      {
+        method: "GET",
+        to: query({ encoding: "json", base64: "1", compression: "gzip", message: base64(gzipSync(requestBody)) }),
+      },
+    ],
+  ])("%s", async (_what, sent) => {
+    const { status, body, fields } = await send(sent.method === "GET" ? sent : { body: requestBody, ...sent });
+    expect({ status, body: body.toString() }).toEqual({ status: 200, body: responseBody });
+    expect(fields["content-type"]).toBe("application/json");
+    expect(fields["content-encoding"]).toBeUndefined();
+  });
+});
+
+describe("Connect rejects", () => {
+  test.each<[string, RawRequest, number, string]>([
+    [
+      "brotli",
+      { headers: { ...json, "content-encoding": "br" }, body: brotliCompressSync(requestBody) },
+      501,
+      "unimplemented",
+    ],
+    [
+      "a body that is not gzip as declared",
+      { headers: { ...json, "content-encoding": "gzip" } },
+      400,
+      "invalid_argument",
+    ],
+    [
+      "a body over the limit after decompression",
+      {
+        headers: { ...json, "content-encoding": "gzip" },
+        body: gzipSync(`{"registrarParty":"${"a".repeat(2 ** 21)}"}`),
+      },
+      429,
+      "resource_exhausted",
+    ],
+    ["a deadline that is not a number", { headers: { ...json, "connect-timeout-ms": "abc" } }, 400, "invalid_argument"],
+    [
+      "a deadline of eleven digits",
+      { headers: { ...json, "connect-timeout-ms": "12345678901" } },
+      400,
+      "invalid_argument",
+    ],
+    ["truncated JSON", { headers: json, body: "{" }, 400, "invalid_argument"],
+    ["an empty body", { headers: json, body: "" }, 400, "invalid_argument"],
+    ["a JSON field of the wrong type", { headers: json, body: '{"registrarParty":1}' }, 400, "invalid_argument"],
+    [
+      "bytes that are not a message",
+      { headers: { "content-type": "application/proto" }, body: "\u00ff" },
+      400,
+      "invalid_argument",
+    ],
+    ["a GET without a message", { method: "GET", to: query({ encoding: "json" }) }, 400, "invalid_argument"],
+    [
+      "a GET with invalid base64",
+      { method: "GET", to: query({ encoding: "json", base64: "1", message: "!!!" }) },
+      400,
+      "invalid_argument",
+    ],
+    [
+      "a GET in brotli",
+      { method: "GET", to: query({ encoding: "json", base64: "1", compression: "br", message: "" }) },
+      501,
+      "unimplemented",
+    ],
+    [
+      "a call that exceeds its deadline",
+      { headers: { ...json, "connect-timeout-ms": "50" }, body: '{"registrarParty":"wait"}' },
+      504,
+      "deadline_exceeded",
+    ],
+  ])("%s", async (_what, sent, status, code) => {
+    const response = await send(sent.method === "GET" ? sent : { body: requestBody, ...sent });
+    expect(response.status).toBe(status);
+    expect(response.fields["content-type"]).toBe("application/json");
+    expect(JSON.parse(response.body.toString())).toEqual({ code, message: expect.stringMatching(/./) as string });
+    expect(response.fields["accept-encoding"]).toBe(code === "unimplemented" ? "gzip" : undefined);
+  });
+});
+
+describe("every protocol rejects", () => {
+  test.each(["text/plain", "application/connect+json", "application/grpc-web-text", "application/grpc+thrift", ""])(
+    "the content type %o with 415",
+    async (type) => {
+      const headers = type === "" ? {} : { "content-type": type };
+      expect((await send({ headers, body: requestBody })).status).toBe(415);
+    },
+  );
+
+  test.each(["PUT", "DELETE", "PATCH"])("%s with 405", async (method) => {
+    for (const type of ["application/json", "application/grpc", "application/grpc-web+proto"]) {
+      expect((await send({ method, headers: { "content-type": type }, body: requestBody })).status).toBe(405);
+    }
+  });
+
+  test.each<[string, RawRequest]>([
+    ["JSON", { headers: json, body: requestBody }],
+    ["truncated JSON", { headers: json, body: "{" }],
+    ["gzip", { headers: { ...json, "content-encoding": "gzip" }, body: gzipSync(requestBody) }],
+    ["gRPC", { headers: { "content-type": "application/grpc" }, body: "\0\0\0\0\0" }],
+    ["no content type", { body: requestBody }],
+  ])("an unknown rpc with 404: %s", async (_what, sent) => {
+    const { status, body } = await send({ ...sent, to: unknownMethod });
+    expect(status).toBe(404);
+    expect(JSON.parse(body.toString())).toEqual({ error: `nothing is served at POST ${unknownMethod}` });
+  });
+});
+
+function frame(message: string | Buffer, flags = 0): Buffer {
+  const bytes = Buffer.from(message);
+  const head = Buffer.alloc(5);
+  head[0] = flags;
+  head.writeUInt32BE(bytes.length, 1);
+  return Buffer.concat([head, bytes]);
+}
+
+/** The request message: field 1 is registrar_party. */
+const encodeMessage = (text: string): Buffer => Buffer.from(`\n${String.fromCharCode(text.length)}${text}`);
+const framedRequest = frame(encodeMessage("a"));
+
+/** A deadline keeps a call off the fast path. */
+const variants = [
+  ["gRPC", "application/grpc", {}],
+  ["gRPC with a deadline", "application/grpc", { "grpc-timeout": "10S" }],
+  ["gRPC-Web", "application/grpc-web+proto", {}],
+] as const;
+
+describe.each(variants)("%s", (name, type, more) => {
+  /** Returns the gRPC status. gRPC-Web sends it in the body, after the message. */
+  async function callStatus(body: Buffer, headers: Headers = {}): Promise<number> {
+    const response = await send({ headers: { "content-type": type, te: "trailers", ...more, ...headers }, body });
+    expect(response.status).toBe(200);
+    const trailer = /grpc-status: ?(\d+)/.exec(response.body.toString("latin1"))?.[1];
+    return Number(name === "gRPC-Web" ? trailer : response.fields["grpc-status"]);
+  }
+
+  test.each<[string, Buffer, Headers, number]>([
+    ["a message succeeds", framedRequest, {}, 0],
+    ["a gzip message succeeds", frame(gzipSync(encodeMessage("a")), 1), { "grpc-encoding": "gzip" }, 0],
+    ["an uncompressed message succeeds where gzip is declared", framedRequest, { "grpc-encoding": "gzip" }, 0],
+    ["an empty message lacks a required field", frame(""), {}, Code.InvalidArgument],
+    [
+      "brotli is not implemented",
+      frame(brotliCompressSync(encodeMessage("a")), 1),
+      { "grpc-encoding": "br" },
+      Code.Unimplemented,
+    ],
+    ["no message is not implemented", Buffer.alloc(0), {}, Code.Unimplemented],
+    ["two messages are not implemented", Buffer.concat([framedRequest, framedRequest]), {}, Code.Unimplemented],
+    ["a truncated message is invalid", framedRequest.subarray(0, 6), {}, Code.InvalidArgument],
+    ["a truncated frame header is invalid", framedRequest.subarray(0, 3), {}, Code.InvalidArgument],
+    ["bytes that are not a message are invalid", frame(Buffer.from([255])), {}, Code.InvalidArgument],
+    [
+      "an undeclared compressed message is internal, as gRPC specifies",
+      frame(gzipSync(encodeMessage("a")), 1),
+      {},
+      Code.Internal,
+    ],
+    ["a malformed deadline is invalid", framedRequest, { "grpc-timeout": "soon" }, Code.InvalidArgument],
+    ["a deadline of nine digits is invalid", framedRequest, { "grpc-timeout": "123456789m" }, Code.InvalidArgument],
+    ["a deadline is enforced", frame(encodeMessage("wait")), { "grpc-timeout": "50m" }, Code.DeadlineExceeded],
+  ])("%s", async (_what, body, headers, status) => {
+    expect(await callStatus(body, headers)).toBe(status);
+  });
+});
