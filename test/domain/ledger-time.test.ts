@@ -62,7 +62,7 @@ describe("a time of the ledger in microseconds", () => {
     "1767603600",
   ])("is not made of %j", (time) => {
     expect(() => parseLedgerTime(time)).toThrow(
-      new Error(`a time has to be like 2026-01-31T12:00:00.123456Z, and is ${time}`),
+      new Error(`invalid time, expected a format like 2026-01-31T12:00:00.123456Z: ${time}`),
     );
   });
 });
