@@ -13,7 +13,7 @@ describe("a contract that is made anew", () => {
   test("has the same fields, and a list for what will be derived of it", () => {
     const given = fruit(long, { name: long, synchronizerId: undefined, reassignmentCounter: 7 });
     const made = compactClone(given);
-    expect(made).toStrictEqual({ ...given, derived: [] });
+    expect(made).toStrictEqual({ ...given, slots: [] });
     expect(made.fields).not.toBe(given.fields);
   });
 
@@ -85,12 +85,12 @@ describe("a store in memory", () => {
 
   test("leaves the contract of which it made another as it was", async () => {
     const given = unlisted("a");
-    const before = structuredClone({ ...given, kind: null });
+    const before = structuredClone({ ...given, template: null });
     const store = new MemoryStore();
     await store.replace([given], 1);
     const made = store.read((view) => view.byId(apple, "a"));
     expect(made).not.toBe(given);
     if (made !== undefined) made.slots = ["something"];
-    expect({ ...given, kind: null }).toEqual(before);
+    expect({ ...given, template: null }).toEqual(before);
   });
 });
