@@ -21,7 +21,7 @@ const { signal } = new AbortController();
 
 async function term({ epoch, signal: over }: LeadershipTerm): Promise<void> {
   let lost = 0;
-  const writer = await PostgresWriter.begin(database, epoch, { contents: "tests", origin: "tests" }, () => lost++);
+  const writer = await PostgresWriter.begin(database, epoch, { contentId: "tests", origin: "tests" }, () => lost++);
   process.on("message", (id: string) => {
     const offset = (writer.checkpoint?.offset ?? 0) + 1;
     void writer.apply([{ active: fruit(id) }], offset).then(

@@ -72,7 +72,7 @@ function holding(lease = leaseOn(), run: (term: LeadershipTerm) => Promise<unkno
 }
 
 const writerOf = (epoch: number) =>
-  PostgresWriter.begin(schema.database, epoch, { contents: "tests", origin: "tests" }, () => {});
+  PostgresWriter.begin(schema.database, epoch, { contentId: "tests", origin: "tests" }, () => {});
 
 async function far(): Promise<{ freeze: () => void; database: Database }> {
   const network = await networkTo(schema.url);
@@ -178,7 +178,7 @@ describe("a term", () => {
     });
     await begun;
     await until("the question is heard", async () => {
-      await schema.sql("SELECT pg_notify('offledger_ask', 'what about now?')");
+      await schema.sql("SELECT pg_notify('offledger_catch_up_requested', 'what about now?')");
       return asked.length > 0;
     });
     expect(asked[0]).toBe("what about now?");
@@ -243,7 +243,7 @@ describe("where the network falls silent", () => {
     freeze();
     expect(await within(HANDOVER_MS, "the next has it", next.begun)).toBe(2);
     // An answer and an end are waited for, for three seconds each.
-    expect(await within(10_000, "the first has ended", first.ended)).toMatchObject({ kind: "away" });
+    expect(await within(10_000, "the first has ended", first.ended)).toMatchObject({ kind: "unavailable" });
   });
 
   test("the one that waits for it gives up, and can try anew", async () => {
@@ -253,6 +253,6 @@ describe("where the network falls silent", () => {
     const waiting = holding(leaseOn(database, () => told.open()));
     await told.opened;
     freeze();
-    expect(await within(10_000, "it has given up", waiting.ended)).toMatchObject({ kind: "away" });
+    expect(await within(10_000, "it has given up", waiting.ended)).toMatchObject({ kind: "unavailable" });
   });
 });

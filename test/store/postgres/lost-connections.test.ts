@@ -21,7 +21,7 @@ test("a transaction whose connection is ended fails, and the next one does not",
       await client.query("SELECT 1");
     });
     await expect(lost).rejects.toThrow(DatabaseError);
-    await expect(lost).rejects.toMatchObject({ kind: "away" });
+    await expect(lost).rejects.toMatchObject({ kind: "unavailable" });
     const made = database.transaction(async (client) => (await client.query<{ one: number }>("SELECT 1 AS one")).rows);
     expect(await made).toEqual([{ one: 1 }]);
   }

@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { type Migrated, migrate } from "../../../src/store/postgres/migrate.js";
+import { type MigrationResult, migrate } from "../../../src/store/postgres/migrate.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
 
 /** Each migration is one file. */
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 /** Migrates as a process of its own would. */
-async function migrating(as = url): Promise<Migrated> {
+async function migrating(as = url): Promise<MigrationResult> {
   const database = new Database(as, 1);
   try {
     return await migrate(database);
@@ -100,10 +100,10 @@ describe("migrate", () => {
   });
 
   test("leaves nothing behind where it fails", async () => {
-    await sql.query("CREATE SCHEMA offledger; CREATE TABLE offledger.changes (in_the_way int)");
+    await sql.query("CREATE SCHEMA offledger; CREATE TABLE offledger.invalidations (in_the_way int)");
     expect(await failureOf()).toBeInstanceOf(DatabaseError);
     const { rows } = await sql.query("SELECT tablename FROM pg_tables WHERE schemaname = 'offledger'");
-    expect(rows).toEqual([{ tablename: "changes" }]);
+    expect(rows).toEqual([{ tablename: "invalidations" }]);
   });
 
   test("refuses a database of a newer program, and changes nothing", async () => {
@@ -115,8 +115,8 @@ describe("migrate", () => {
     expect(failure).toMatchObject({
       kind: "schema",
       message:
-        `the database has version 999 of the schema, and this program knows ${latest}: ` +
-        "run the newer program, or restore the database from before its upgrade",
+        `the database has schema version 999, and this program supports up to ${latest}: ` +
+        "run the newer program, or use a new database",
     });
     expect(await everything()).toEqual(before);
   });

@@ -26,16 +26,16 @@ const FILL = [
    SELECT g, 'id-' || to_char(n, 'FM000000'), md5('kind ' || (n > 10))::uuid, 'pkg-1:M:E', '{}', 'AAAA', '2026-01-05T09:00:00Z', n, 'sync', 0,
      'USD'::bytea, 1
    FROM (VALUES (1, 100000), (${GENERATION}, 900000)) v (g, count), generate_series(1, count) n`,
-  `INSERT INTO offledger.contract_keys
+  `INSERT INTO offledger.index_keys
    SELECT g, md5('key ' || (n % 450000))::uuid, 'id-' || to_char(n, 'FM000000')
    FROM (VALUES (1, 100000), (${GENERATION}, 900000)) v (g, count), generate_series(1, count) n ORDER BY 2`,
-  `INSERT INTO offledger.counted SELECT ${GENERATION}, 'counted-' || n, md5('sum 0')::uuid, 1 FROM generate_series(1, 100000) n`,
+  `INSERT INTO offledger.counted_only SELECT ${GENERATION}, 'counted-' || n, md5('sum 0')::uuid, 1 FROM generate_series(1, 100000) n`,
   `INSERT INTO offledger.sums SELECT ${GENERATION}, md5('sum ' || n)::uuid, n FROM generate_series(0, 10000) n`,
-  `INSERT INTO offledger.census SELECT g, md5('kind ' || n)::uuid, 'pkg-1', 1
+  `INSERT INTO offledger.template_counts SELECT g, md5('kind ' || n)::uuid, 'pkg-1', 1
    FROM generate_series(1, 2) g, generate_series(1, 20) n`,
-  `INSERT INTO offledger.archived
+  `INSERT INTO offledger.archived_contracts
    SELECT ${GENERATION}, 'archived-' || n, ${OFFSET} - n FROM generate_series(1, 100000) n`,
-  `INSERT INTO offledger.changes
+  `INSERT INTO offledger.invalidations
    SELECT ${GENERATION}, ${OFFSET} - n, ARRAY[md5('key ' || n)::uuid] FROM generate_series(0, 19999) n`,
   `UPDATE offledger.state SET generation = ${GENERATION}, ledger_offset = ${OFFSET}, epoch = 1`,
 ];
@@ -146,7 +146,7 @@ function doneBy(plan: Plan): Done {
 let schema: Schema;
 
 async function prepared(): Promise<Client> {
-  const client = await schema.database.session();
+  const client = await schema.database.openSession();
   for (const { name, text } of [fetchStatement, applyStatement]) await client.query(`PREPARE "${name}" AS ${text}`);
   await client.query("SET statement_timeout = '3s'");
   return client;
@@ -215,7 +215,7 @@ beforeAll(async () => {
   const late = await prepared();
   await runAll(late, whens[0]);
   // As whatever has loaded a state does.
-  await analyze(["contracts", "contract_keys", "counted"]);
+  await analyze(["contracts", "index_keys", "counted_only"]);
   await runAll(early, whens[1]);
   await analyze(tables);
   await runAll(late, whens[2]);

@@ -16,8 +16,8 @@ afterAll(() => schema.drop());
 /** A store of its own, whose reader looks where the store stands before each reading, as it does when it is told. */
 async function makeStore(templates: readonly Template[], cacheBytes: number): Promise<Made> {
   const { database } = schema;
-  const writer = await PostgresWriter.begin(database, 0, { contents: "tests", origin: "tests" }, () => undefined);
-  const replica = new Replica(database, { kinds: templates, contents: "tests", cacheBytes, clock });
+  const writer = await PostgresWriter.begin(database, 0, { contentId: "tests", origin: "tests" }, () => undefined);
+  const replica = new Replica(database, { templates, contentId: "tests", cacheBytes, clock });
   return {
     writer,
     reader: {

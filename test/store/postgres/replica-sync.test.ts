@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => schema.drop());
 beforeEach(async () => {
-  writer = await PostgresWriter.begin(schema.database, 0, { contents: "tests", origin: "tests" }, () => {});
+  writer = await PostgresWriter.begin(schema.database, 0, { contentId: "tests", origin: "tests" }, () => {});
   await writer.replace([fruit("a")], 10);
   return () => schema.empty();
 });
@@ -33,7 +33,7 @@ interface Following {
   readonly end: () => Promise<void>;
 }
 
-interface FollowOptions extends Partial<Pick<ReplicaSyncOptions, "database" | "lost" | "back">> {
+interface FollowOptions extends Partial<Pick<ReplicaSyncOptions, "database" | "onLost" | "onRecovered">> {
   /** Whether it looks by itself, from time to time; true where not said. */
   readonly looks?: boolean;
 }
@@ -46,8 +46,16 @@ function follow({ looks = true, database = schema.database, ...told }: FollowOpt
     // What looks again and again does so every second, and to listen anew begins far sooner.
     await delay(looks || ms < 1_000 ? ms : 600_000, undefined, { signal }).catch(() => undefined);
   };
-  const replica = new Replica(database, { kinds: fruits, contents: "tests", cacheBytes: 1_000_000, clock });
-  const replicaSync = new ReplicaSync({ database, replica, pause, signal, lost: () => {}, back: () => {}, ...told });
+  const replica = new Replica(database, { templates: fruits, contentId: "tests", cacheBytes: 1_000_000, clock });
+  const replicaSync = new ReplicaSync({
+    database,
+    replica,
+    pause,
+    signal,
+    onLost: () => {},
+    onRecovered: () => {},
+    ...told,
+  });
   const ended = replicaSync.run();
   const end = () => {
     ending.abort();
@@ -63,7 +71,7 @@ const at = (replica: Replica, offset: number): Promise<void> =>
 /** The sessions that listen, or have listened last. */
 const listeners = () =>
   schema.sql<{ pid: number }>(
-    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%LISTEN%offledger_told%' AND pid <> pg_backend_pid()",
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%LISTEN%offledger_caught_up%' AND pid <> pg_backend_pid()",
   );
 const listening = () => until("it listens", async () => (await listeners()).length === 1);
 
@@ -75,9 +83,9 @@ async function mirror(does: () => Promise<unknown>): Promise<string[]> {
   const questions: string[] = [];
   client.on("notification", ({ payload = "" }) => {
     questions.push(payload);
-    void does().then(() => client.query("SELECT pg_notify('offledger_told', $1)", [payload]));
+    void does().then(() => client.query("SELECT pg_notify('offledger_caught_up', $1)", [payload]));
   });
-  await client.query("LISTEN offledger_ask");
+  await client.query("LISTEN offledger_catch_up_requested");
   return questions;
 }
 
@@ -134,7 +142,7 @@ describe("a replica that is fed", () => {
       isAway = false;
 
       override async query<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
-        if (this.isAway) throw new DatabaseError("away", "of the test");
+        if (this.isAway) throw new DatabaseError("unavailable", "of the test");
         return super.query<R>(statement, values);
       }
     }
@@ -143,8 +151,8 @@ describe("a replica that is fed", () => {
     const told: string[] = [];
     const { feed, replica } = follow({
       database,
-      lost: ({ message }) => told.push(message),
-      back: () => told.push("back"),
+      onLost: ({ message }) => told.push(message),
+      onRecovered: () => told.push("back"),
     });
     await at(replica, 10);
     expect(told).toEqual([]);
@@ -195,7 +203,7 @@ describe("to catch up", () => {
     const { feed } = await fed();
     const catching = feed.catchUp(10, 1_500);
     for (const payload of ["", "another question"]) {
-      await schema.sql("SELECT pg_notify('offledger_told', $1)", [payload]);
+      await schema.sql("SELECT pg_notify('offledger_caught_up', $1)", [payload]);
     }
     await delay(300);
     // Had it taken one of them for its answer it would have looked too early for this.

@@ -206,14 +206,14 @@ class Run {
   private constructor(writer: PostgresWriter) {
     this.#writer = writer;
     this.#replicas = [0, 8_000, 10_000_000].map(
-      (cacheBytes) => new Replica(database, { kinds: fruits, contents: "tests", cacheBytes, clock }),
+      (cacheBytes) => new Replica(database, { templates: fruits, contentId: "tests", cacheBytes, clock }),
     );
   }
 
   static async begin(): Promise<Run> {
     await schema.empty();
     const run = new Run(
-      await PostgresWriter.begin(schema.database, 0, { contents: "tests", origin: "tests" }, () => undefined),
+      await PostgresWriter.begin(schema.database, 0, { contentId: "tests", origin: "tests" }, () => undefined),
     );
     await run.write({ does: "replace", step: 0, contracts: ["a", "b", "p", "x"] });
     for (const index of run.#replicas.keys()) await run.refresh(index);

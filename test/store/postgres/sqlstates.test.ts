@@ -52,7 +52,7 @@ async function expectEverywhere(
 ): Promise<void> {
   expectTrouble(await failureOf(ask(database, "SELECT 1")), kind, words, url);
   expectTrouble(await failureOf(database.transaction((client) => client.query("SELECT 1"))), kind, words, url);
-  expectTrouble(await failureOf(database.session()), kind, words, url);
+  expectTrouble(await failureOf(database.openSession()), kind, words, url);
 }
 
 const changed = (change: Partial<URL>): string => Object.assign(new URL(schema.url), change).href;
@@ -74,7 +74,11 @@ describe("a connection", () => {
   });
 
   test("to a host that has no address is away", async () => {
-    await expectEverywhere(databaseAt(changed({ hostname: "no-such-host.invalid" })), "away", "cannot be reached");
+    await expectEverywhere(
+      databaseAt(changed({ hostname: "no-such-host.invalid" })),
+      "unavailable",
+      "cannot be reached",
+    );
   });
 });
 
@@ -82,7 +86,7 @@ describe("a question", () => {
   test("that takes too long is away", async () => {
     const database = databaseAt(`${schema.url}?statement_timeout=100`);
     const failure = await failureOf(ask(database, "SELECT pg_sleep(20)"));
-    expectTrouble(failure, "away", "canceling statement due to statement timeout (SQLSTATE 57014)");
+    expectTrouble(failure, "unavailable", "canceling statement due to statement timeout (SQLSTATE 57014)");
     // The next is asked as if nothing had been.
     await database.query({ name: "next", text: "SELECT 1" });
   }, 20_000);
@@ -97,7 +101,7 @@ describe("a question", () => {
       );
       return ended.length > 0;
     });
-    expectTrouble(await asking, "away", "terminating connection due to administrator command (SQLSTATE 57P01)");
+    expectTrouble(await asking, "unavailable", "terminating connection due to administrator command (SQLSTATE 57P01)");
     await database.query({ name: "next", text: "SELECT 1" });
   });
 
@@ -116,7 +120,7 @@ describe("a question", () => {
     const database = databaseAt(fresh.url);
     const words = 'relation "offledger.state" does not exist (SQLSTATE 42P01)';
     expectTrouble(await failureOf(ask(database, "SELECT * FROM offledger.state")), "schema", words);
-    const begun = PostgresWriter.begin(database, 1, { contents: SECRET, origin: SECRET }, () => {});
+    const begun = PostgresWriter.begin(database, 1, { contentId: SECRET, origin: SECRET }, () => {});
     expectTrouble(await failureOf(begun), "schema", words);
   });
 
@@ -128,15 +132,15 @@ describe("a question", () => {
   test("that a standby may not answer is away", async () => {
     const asking = schema.database.transaction(async (client) => {
       await client.query("SET TRANSACTION READ ONLY");
-      await client.query(`UPDATE offledger.state SET contents = '${SECRET}'`);
+      await client.query(`UPDATE offledger.state SET content_id = '${SECRET}'`);
     });
-    expectTrouble(await failureOf(asking), "away", "(SQLSTATE 25006)");
+    expectTrouble(await failureOf(asking), "unavailable", "(SQLSTATE 25006)");
   });
 
   test("that breaks a promise of the schema is a defect, and says nothing of the row", async () => {
     const insert = {
       name: "broken",
-      text: "INSERT INTO offledger.counted VALUES (1, $1, gen_random_uuid(), 1), (1, $1, gen_random_uuid(), 1)",
+      text: "INSERT INTO offledger.counted_only VALUES (1, $1, gen_random_uuid(), 1), (1, $1, gen_random_uuid(), 1)",
     };
     const failure = await failureOf(schema.database.query(insert, [SECRET]));
     expectTrouble(failure, "defect", "duplicate key value violates unique constraint");
@@ -145,12 +149,12 @@ describe("a question", () => {
   test("in a transaction takes back what came before it", async () => {
     const failure = await failureOf(
       schema.database.transaction(async (client) => {
-        await client.query("INSERT INTO offledger.census VALUES (7, gen_random_uuid(), 'pkg', 1)");
+        await client.query("INSERT INTO offledger.template_counts VALUES (7, gen_random_uuid(), 'pkg', 1)");
         await client.query("SELECT 1 / 0");
       }),
     );
     expectTrouble(failure, "defect", "division by zero (SQLSTATE 22012)");
-    expect(await schema.sql("SELECT FROM offledger.census")).toEqual([]);
+    expect(await schema.sql("SELECT FROM offledger.template_counts")).toEqual([]);
   });
 });
 
@@ -173,25 +177,27 @@ describe("a server that is stopped", () => {
   test.each(["fast", "immediate"] as const)(
     "%s is away, for readers and writers, and comes back",
     async (mode) => {
-      const written = { contents: "tests", origin: SECRET };
+      const written = { contentId: "tests", origin: SECRET };
       const lost: DatabaseError[] = [];
       const writer = await PostgresWriter.begin(database, 0, written, (error) => lost.push(error));
       await writer.replace([fruit(SECRET)], 10);
-      const replica = new Replica(database, { kinds: fruits, contents: "tests", cacheBytes: 1_000_000, clock });
+      const replica = new Replica(database, { templates: fruits, contentId: "tests", cacheBytes: 1_000_000, clock });
       await replica.refresh();
       expect(await replica.read((view) => view.byId(apple, SECRET)?.contractId)).toBe(SECRET);
 
       await server.stop(mode);
-      await expectEverywhere(database, "away", "", server.url);
-      expectTrouble(await failureOf(replica.refresh()), "away", "cannot be reached", server.url);
-      expectTrouble(replica.status.failure, "away", "cannot be reached", server.url);
+      await expectEverywhere(database, "unavailable", "", server.url);
+      expectTrouble(await failureOf(replica.refresh()), "unavailable", "cannot be reached", server.url);
+      expectTrouble(replica.status.failure, "unavailable", "cannot be reached", server.url);
       // What is kept is answered, and the rest is not.
       expect(await replica.read((view) => view.byId(apple, SECRET)?.contractId)).toBe(SECRET);
       const failure = await failureOf(Promise.resolve(replica.read((view) => view.byId(apple, `other ${SECRET}`))));
       expect(failure).toBeInstanceOf(StoreUnavailable);
-      expect(failure).toMatchObject({ message: "the contracts that this needs cannot be read now; ask again" });
+      expect(failure).toMatchObject({
+        message: "the required contracts cannot be read at the moment; try again later",
+      });
       const writing = await failureOf(writer.apply([{ active: fruit("late") }], 11));
-      expectTrouble(writing, "away", "", server.url);
+      expectTrouble(writing, "unavailable", "", server.url);
       expect(lost).toEqual([writing]);
 
       await server.start();

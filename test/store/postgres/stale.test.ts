@@ -25,11 +25,11 @@ beforeEach(async () => {
   return () => schema.empty();
 });
 
-const begin = (contents = "tests"): Promise<PostgresWriter> =>
-  PostgresWriter.begin(schema.database, 0, { contents, origin: "tests" }, () => undefined);
+const begin = (contentId = "tests"): Promise<PostgresWriter> =>
+  PostgresWriter.begin(schema.database, 0, { contentId, origin: "tests" }, () => undefined);
 
 function replicaOn(database = schema.database, more: Partial<ReplicaOptions> = {}): Replica {
-  return new Replica(database, { kinds: fruits, contents: "tests", cacheBytes: LARGE, clock, ...more });
+  return new Replica(database, { templates: fruits, contentId: "tests", cacheBytes: LARGE, clock, ...more });
 }
 
 /** A replica with everything in its memory. */
@@ -63,7 +63,7 @@ const moved = (id: string, counter: number, options: FruitOptions = {}): Change 
 /** Notes updates that have touched something else, as many as there are offsets. */
 const busy = (from: number, to: number) =>
   schema.sql(
-    `INSERT INTO offledger.changes SELECT s.generation, n, ARRAY[gen_random_uuid()]
+    `INSERT INTO offledger.invalidations SELECT s.generation, n, ARRAY[gen_random_uuid()]
      FROM offledger.state s, generate_series($1::bigint, $2::bigint) n`,
     [from, to],
   );
@@ -158,7 +158,7 @@ describe("an answer that comes late", () => {
     const late = database.hold("answer", "fetch");
     const refreshed = replica.refresh();
     await late.there;
-    await (await begin("other contents")).replace([fruit("x")], 20);
+    await (await begin("other content")).replace([fruit("x")], 20);
     // Any other question.
     const other = Promise.resolve(replica.read((view) => byKey(view, "blue")));
     await expect(other).rejects.toThrow(NotReady);
@@ -236,8 +236,8 @@ describe("a replica that was away", () => {
     const replica = await informed();
     await writer.apply([moved("a", 1)], 11);
     await writer.apply([], 12);
-    await schema.sql("DELETE FROM offledger.changes WHERE ledger_offset <= 11");
-    await schema.sql("UPDATE offledger.state SET log_from = 11");
+    await schema.sql("DELETE FROM offledger.invalidations WHERE ledger_offset <= 11");
+    await schema.sql("UPDATE offledger.state SET invalidations_from = 11");
     if (how === "refreshes") await replica.refresh();
     else await replica.read((view) => byKey(view, "blue"));
     expect(await look(replica)).toBe("12; a@sync-1; b@sync-A; a@sync-1");
@@ -248,9 +248,9 @@ describe("a replica that was away", () => {
     await writer.apply([moved("a", 1)], 11);
     await busy(12, 20_013);
     await moveTo(20_013);
-    await writer.clear();
+    await writer.cleanUp();
     const [log] = await schema.sql<{ from: string; least: string; count: string }>(
-      "SELECT s.log_from AS from, min(c.ledger_offset) AS least, count(*) FROM offledger.state s, offledger.changes c GROUP BY 1",
+      "SELECT s.invalidations_from AS from, min(c.ledger_offset) AS least, count(*) FROM offledger.state s, offledger.invalidations c GROUP BY 1",
     );
     expect(log).toEqual({ from: "13", least: "14", count: "20000" });
     await replica.refresh();
@@ -267,7 +267,7 @@ describe("a state that is not behind the one before", () => {
       const replica = await informed();
       expect(await look(replica)).toBe("12; a@sync-2; ; a@sync-2");
       await schema.sql("UPDATE offledger.state SET ledger_offset = 11");
-      await schema.sql("DELETE FROM offledger.changes WHERE ledger_offset > 11");
+      await schema.sql("DELETE FROM offledger.invalidations WHERE ledger_offset > 11");
       await schema.sql("UPDATE offledger.contracts SET synchronizer_id = 'sync-1', reassignment_counter = 1");
       const before = "11; a@sync-1; ; a@sync-1";
       if (how === "refreshes") await replica.refresh();

@@ -25,7 +25,7 @@ interface Writer {
 async function nextWriter(database = schema.database): Promise<Writer> {
   const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
   const lost = vi.fn<(error: DatabaseError) => void>();
-  const written = { contents: "tests", origin: "tests" };
+  const written = { contentId: "tests", origin: "tests" };
   return { writer: await PostgresWriter.begin(database, Number(state?.epoch), written, lost), lost };
 }
 
@@ -37,7 +37,7 @@ function held(): HeldDatabase {
 
 /** Offset, apples and the sum of dollars, for a reader that comes now. */
 async function stored(): Promise<unknown> {
-  const replica = new Replica(schema.database, { kinds: fruits, contents: "tests", cacheBytes: 0, clock });
+  const replica = new Replica(schema.database, { templates: fruits, contentId: "tests", cacheBytes: 0, clock });
   await replica.refresh();
   return replica.read((view) => [
     view.offset,
@@ -94,16 +94,16 @@ describe("a writer whose epoch has passed", () => {
     await writer.apply([active("b"), { archived: "a" }], 11);
     const database = held();
     const next = await nextWriter(database);
-    const swap = database.hold("question", "swap");
+    const swap = database.hold("question", "swap-generation");
     const replacing = next.writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 5);
     await swap.there;
-    await writer.clear();
+    await writer.cleanUp();
     expect(await failureOf(writer.replace([fruit("late")], 20))).toMatchObject({ kind: "lost" });
-    await writer.clear();
+    await writer.cleanUp();
     swap.letThrough();
     await replacing;
     const rows = await allRows();
-    await writer.clear();
+    await writer.cleanUp();
     expect(await allRows()).toEqual(rows);
     expect(await stored()).toEqual([5, ["x", "y"], 7n]);
   });
@@ -114,14 +114,14 @@ describe("a writer", () => {
     const database = held();
     const { writer } = await nextWriter(database);
     await writer.replace([fruit("a")], 10);
-    const swap = database.hold("question", "swap");
+    const swap = database.hold("question", "swap-generation");
     const replacing = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
     await swap.there;
-    await writer.clear();
+    await writer.cleanUp();
     swap.letThrough();
     await replacing;
     expect(await stored()).toEqual([20, ["x", "y"], 7n]);
-    await writer.clear();
+    await writer.cleanUp();
     expect(await stored()).toEqual([20, ["x", "y"], 7n]);
   });
 
@@ -129,7 +129,7 @@ describe("a writer", () => {
     const database = held();
     const { writer } = await nextWriter(database);
     await writer.replace([fruit("a")], 10);
-    const [swap, later] = [database.hold("question", "swap"), database.hold("question", "swap")];
+    const [swap, later] = [database.hold("question", "swap-generation"), database.hold("question", "swap-generation")];
     const first = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
     await swap.there;
     const second = writer.replace([fruit("b")], 30);
@@ -149,7 +149,7 @@ describe("a writer", () => {
     await writer.apply([{ archived: "a" }, active("c")], 11);
     await expect(writer.replace([fruit("x"), fruit("y"), fruit("x")], 12)).rejects.toThrow("appears twice");
     await writer.replace([fruit("d"), counted("e", 7n)], 13);
-    await writer.clear();
+    await writer.cleanUp();
     const generations = await Promise.all(
       tables.map((table) => schema.sql(`SELECT DISTINCT generation FROM offledger.${table}`)),
     );
@@ -204,8 +204,8 @@ describe("a writer", () => {
     await writer.apply([active("b")], 11, undefined, "update-11");
     expect((await nextWriter()).writer.checkpoint).toMatchObject({ offset: 11, updateId: "update-11" });
     for (const written of [
-      { contents: "others", origin: "tests" },
-      { contents: "tests", origin: "another ledger" },
+      { contentId: "others", origin: "tests" },
+      { contentId: "tests", origin: "another ledger" },
     ]) {
       const other = await PostgresWriter.begin(schema.database, 2, written, () => {});
       expect(other.checkpoint).toBeUndefined();
