@@ -4,7 +4,7 @@ import type { Template } from "../../../src/domain/template.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
-import { type Made, storePromises } from "../conformance.js";
+import { type StoreUnderTest, storeConformance } from "../conformance.js";
 
 /** To make one takes far longer than a case. Each case finds it empty. */
 let schema: Schema;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => schema.drop());
 
 /** A store of its own, whose reader looks where the store stands before each reading, as it does when it is told. */
-async function makeStore(templates: readonly Template[], cacheBytes: number): Promise<Made> {
+async function makeStore(templates: readonly Template[], cacheBytes: number): Promise<StoreUnderTest> {
   const { database } = schema;
   const writer = await PostgresWriter.begin(database, 0, { contentId: "tests", origin: "tests" }, () => undefined);
   const replica = new Replica(database, { templates, contentId: "tests", cacheBytes, clock });
@@ -30,5 +30,5 @@ async function makeStore(templates: readonly Template[], cacheBytes: number): Pr
   };
 }
 
-storePromises("PostgreSQL", (templates) => makeStore(templates, 10_000_000));
-storePromises("PostgreSQL, with nothing kept", (templates) => makeStore(templates, 0));
+storeConformance("PostgreSQL", (templates) => makeStore(templates, 10_000_000));
+storeConformance("PostgreSQL, with nothing kept", (templates) => makeStore(templates, 0));
