@@ -1,4 +1,3 @@
-/** The store in PostgreSQL keeps the promises of every store. */
 import { afterAll, beforeAll } from "vitest";
 import type { Template } from "../../../src/domain/template.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
@@ -6,14 +5,14 @@ import { PostgresWriter } from "../../../src/store/postgres/write/postgres-write
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-store.js";
 import { type StoreUnderTest, storeConformance } from "../conformance.js";
 
-/** To make one takes far longer than a case. Each case finds it empty. */
+/** Shared, because creating a schema takes far longer than a case. Each case starts with empty tables. */
 let schema: Schema;
 beforeAll(async () => {
   schema = await freshSchema();
 });
 afterAll(() => schema.drop());
 
-/** A store of its own, whose reader looks where the store stands before each reading, as it does when it is told. */
+/** The reader refreshes before each read, as it does after a notification. */
 async function makeStore(templates: readonly Template[], cacheBytes: number): Promise<StoreUnderTest> {
   const { database } = schema;
   const writer = await PostgresWriter.begin(database, 0, { contentId: "tests", origin: "tests" }, () => undefined);
@@ -31,4 +30,4 @@ async function makeStore(templates: readonly Template[], cacheBytes: number): Pr
 }
 
 storeConformance("PostgreSQL", (templates) => makeStore(templates, 10_000_000));
-storeConformance("PostgreSQL, with nothing kept", (templates) => makeStore(templates, 0));
+storeConformance("PostgreSQL without a cache", (templates) => makeStore(templates, 0));
