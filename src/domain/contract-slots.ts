@@ -27,7 +27,6 @@ export function memoizeByContract<T extends object | string>(
 
 /** A slot whose value is set by its owner. */
 export interface ContractSlot<T> {
-  /** Undefined until a value is set. */
   get(contract: Contract): T | undefined;
   set(contract: Contract, value: T): void;
 }

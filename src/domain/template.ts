@@ -23,13 +23,13 @@ export interface Template<F = unknown> {
 
 /** What one contract adds to a sum. */
 export interface SupplyContribution {
-  /** The name of the sum; made by `indexKey`. */
+  /** Made by `indexKey`. */
   readonly sum: string;
   /** In the smallest unit of the sum. */
   readonly amount: bigint;
 }
 
-/** What a template reads from the payload of a contract. */
+/** What a template reads from a payload. */
 export interface ParsedPayload<F> {
   /** The fields that the rules use. They must not be changed; a store may copy them if they are a plain object. */
   readonly fields: F;

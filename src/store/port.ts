@@ -12,7 +12,7 @@ import type { Template } from "../domain/template.js";
 /** How many archived contract ids a store remembers. */
 export const MAX_ARCHIVED_IDS = 100_000;
 
-/** Reads the store. */
+/** The side of the store that the registry has. */
 export interface StoreReader {
   /**
    * Runs `use` on one state and returns its result, synchronously if everything is in memory.
@@ -70,7 +70,7 @@ export interface TemplateCount {
   readonly count: number;
 }
 
-/** Writes the store. Only ingest may have it. */
+/** The side of the store that only ingest has. */
 export interface StoreWriter {
   /** Where to resume. Undefined if a complete state has to be loaded first. */
   readonly checkpoint: Checkpoint | undefined;

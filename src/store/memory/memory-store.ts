@@ -75,7 +75,6 @@ class StateView implements View {
 
   all<F>(template: Template<F>): readonly Contract<F>[] {
     this.#hasListed = true;
-    // The state indexes a contract by its own template.
     return this.#current().byTemplate(template).toSorted(newestFirst) as Contract<F>[];
   }
 

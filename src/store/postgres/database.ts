@@ -2,7 +2,7 @@ import pg from "pg";
 import { withTimeout } from "../../util/timeout.js";
 import { asDatabaseError, DatabaseError } from "./errors.js";
 
-/** A statement that the server prepares once per connection. */
+/** Prepared once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -52,9 +52,8 @@ export class Database {
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
     });
-    // An idle connection was lost: the next query opens another.
+    // Without listeners a lost connection would end the process. The next query reconnects or fails.
     this.#pool.on("error", () => undefined);
-    // A connection was lost between two queries of a transaction: the next query fails.
     this.#pool.on("connect", (client) => void client.on("error", () => undefined));
   }
 
@@ -112,7 +111,6 @@ export class Database {
     }
   }
 
-  /** Waits for running queries. */
   async close(): Promise<void> {
     await this.#pool.end();
   }

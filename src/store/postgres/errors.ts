@@ -70,6 +70,6 @@ function asConnectionError(error: Error, code: string): DatabaseError {
   return new DatabaseError("unavailable", `the database cannot be reached: ${reason}`);
 }
 
-/** The error that a caller gets, without details. */
+/** For callers: without details. */
 export const toUnavailable = (_error: DatabaseError): StoreUnavailable =>
   new StoreUnavailable("the required contracts cannot be read at the moment; try again later");

@@ -4,18 +4,30 @@ import type { JsonObject } from "../../../src/domain/json.js";
 import { apple, byLabel, contract, toList, active, unassigned, type FruitFields } from "./fixtures.js";
 import type { Subject } from "./subject.js";
 
-export function contractCases({ store, read }: Subject): void {
-  describe("a contract", () => {
-    /** Stores a contract, and finds it by id, by the label "red" and in the list of its template. */
-    const storedForms = async (given: Contract<FruitFields>): Promise<readonly Contract<FruitFields>[]> => {
-      await store.writer.replace([given], 5);
-      return read((view) => [
-        ...toList(view.byId(apple, given.contractId)),
-        ...view.byKey(apple, byLabel("red")),
-        ...view.all(apple),
-      ]);
-    };
+/** Stores a contract, and finds it by id, by the label "red" and in the list of its template. */
+async function storedForms(
+  { store, read }: Subject,
+  given: Contract<FruitFields>,
+): Promise<readonly Contract<FruitFields>[]> {
+  await store.writer.replace([given], 5);
+  return read((view) => [
+    ...toList(view.byId(apple, given.contractId)),
+    ...view.byKey(apple, byLabel("red")),
+    ...view.all(apple),
+  ]);
+}
 
+/** Returns the slots of the red apple and then fills one. */
+async function takeSlots({ read }: Subject): Promise<unknown[]> {
+  const [found] = await read((view) => view.byKey(apple, byLabel("red")));
+  const slots = found === undefined ? ["contract not found"] : (found.slots ?? []);
+  if (found !== undefined) found.slots = ["something"];
+  return slots;
+}
+
+export function contractCases(subject: Subject): void {
+  const { store } = subject;
+  describe("a contract", () => {
     test("is returned with every field unchanged", async () => {
       const awkward = "é \u2028 😀 '\"\\";
       const payload: JsonObject = {
@@ -41,35 +53,28 @@ export function contractCases({ store, read }: Subject): void {
           reassignmentCounter: 3,
         },
       });
-      const back = await storedForms(given);
+      const back = await storedForms(subject, given);
       expect(back).toEqual([given, given, given]);
       for (const { template } of back) expect(template).toBe(apple);
     });
 
     test("between synchronizers is returned without a synchronizer", async () => {
       const given = contract(apple, "moving", { labels: ["red"], more: { synchronizerId: undefined } });
-      const back = await storedForms(given);
+      const back = await storedForms(subject, given);
       expect(back.map(({ synchronizerId }) => synchronizerId)).toEqual([undefined, undefined, undefined]);
     });
 
     test("has empty slots at first and after each reassignment", async () => {
       await store.writer.replace([contract(apple, "a", { labels: ["red"] })], 5);
-      /** Returns the slots and then fills one. */
-      const takeSlots = async () => {
-        const [one] = await read((view) => view.byKey(apple, byLabel("red")));
-        const before = one === undefined ? ["contract not found"] : (one.slots ?? []);
-        if (one !== undefined) one.slots = ["something"];
-        return before;
-      };
-      expect(await takeSlots()).toEqual([]);
+      expect(await takeSlots(subject)).toEqual([]);
       await store.writer.apply([unassigned("a", 1)], 6);
-      expect(await takeSlots()).toEqual([]);
+      expect(await takeSlots(subject)).toEqual([]);
       await store.writer.apply([active("a", { synchronizerId: "sync-B", reassignmentCounter: 1 })], 7);
-      expect(await takeSlots()).toEqual([]);
+      expect(await takeSlots(subject)).toEqual([]);
     });
 
     test("keeps the order of its index keys", async () => {
-      const back = await storedForms(contract(apple, "a", { labels: ["sweet", "red"] }));
+      const back = await storedForms(subject, contract(apple, "a", { labels: ["sweet", "red"] }));
       for (const { indexKeys } of back) expect(indexKeys).toEqual([byLabel("sweet"), byLabel("red")]);
     });
   });

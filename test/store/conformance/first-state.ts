@@ -6,12 +6,12 @@ import type { Subject } from "./subject.js";
 export function withoutStateCases({ store, read }: Subject): void {
   describe("without a state", () => {
     test("a read throws NotReady and does not run", async () => {
-      let asked = false;
+      let hasRun = false;
       const reading = read(() => {
-        asked = true;
+        hasRun = true;
       });
       await expect(reading).rejects.toThrow(NotReady);
-      expect(asked).toBe(false);
+      expect(hasRun).toBe(false);
     });
 
     test("a rejected state leaves the store without one", async () => {

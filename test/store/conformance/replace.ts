@@ -3,6 +3,11 @@ import type { Contract } from "../../../src/domain/contract.js";
 import { apple, pear, byLabel, contract, idsOf, toList, namesOf } from "./fixtures.js";
 import type { Subject } from "./subject.js";
 
+function* truncated() {
+  yield contract(apple, "b");
+  throw new Error("the file ends here");
+}
+
 export function replaceCases({ store, read, found }: Subject): void {
   describe("replace", () => {
     test("removes the previous state", async () => {
@@ -63,11 +68,7 @@ export function replaceCases({ store, read, found }: Subject): void {
 
     test("keeps the old state if the iterable throws", async () => {
       await store.writer.replace([contract(apple, "a")], 5);
-      function* contracts() {
-        yield contract(apple, "b");
-        throw new Error("the file ends here");
-      }
-      await expect(store.writer.replace(contracts(), 6)).rejects.toThrow("the file ends here");
+      await expect(store.writer.replace(truncated(), 6)).rejects.toThrow("the file ends here");
       expect(await read((view) => [view.offset, idsOf(view.all(apple))])).toEqual([5, ["a"]]);
     });
   });

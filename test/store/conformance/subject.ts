@@ -17,18 +17,18 @@ export type MakeStore = (templates: readonly Template[]) => Promise<StoreUnderTe
 export interface Subject {
   readonly store: Pick<StoreUnderTest, "reader" | "writer">;
   /** Reads with a promise, whether the store is synchronous or not. */
-  read<T>(use: (view: View) => T): Promise<T>;
+  readonly read: <T>(use: (view: View) => T) => Promise<T>;
   /** Ids found by contract id or by label, or of the whole template. */
-  found(template: Template<FruitFields>, by: Lookup["by"] | undefined): Promise<string[]>;
-  sums(...names: readonly string[]): Promise<readonly bigint[]>;
+  readonly found: (template: Template<FruitFields>, by: Lookup["by"] | undefined) => Promise<string[]>;
+  readonly sums: (...names: readonly string[]) => Promise<readonly bigint[]>;
   /** The sum "USD". */
-  sum(): Promise<bigint | undefined>;
-  asOf(): Promise<number | undefined>;
-  wasArchived(id: string): Promise<boolean>;
+  readonly sum: () => Promise<bigint | undefined>;
+  readonly asOf: () => Promise<number | undefined>;
+  readonly wasArchived: (id: string) => Promise<boolean>;
   /** `package name, qualified name, package id, count` of each, sorted. */
-  templateCounts(): Promise<string[]>;
+  readonly templateCounts: () => Promise<string[]>;
   /** The offset, and the synchronizer of each apple by id. */
-  assignments(): Promise<{ offset: number; at: Record<string, string | undefined> }>;
+  readonly assignments: () => Promise<{ offset: number; at: Record<string, string | undefined> }>;
 }
 
 export const formatCounts = (counts: readonly TemplateCount[]): string[] =>

@@ -12,13 +12,12 @@ interface Entry {
   wasUsed: boolean;
 }
 
-/** What has changed from one version to the next. */
 interface Invalidation {
   readonly offset: number;
   readonly hashes: ReadonlySet<LookupHash>;
 }
 
-/** The version before the first state; every state is newer. */
+/** Older than every state. */
 export const NO_VERSION: Version = { generation: 0, offset: 0, asOf: undefined };
 
 /** How many invalidations are kept, for results that arrive late. */
@@ -37,7 +36,6 @@ const CONTRACT_BYTES = 2_000;
 export class ReplicaCache {
   readonly #maxBytes: number;
   readonly #entries = new LookupMap<Entry>();
-  /** In the order of eviction. */
   readonly #evictionQueue = new Set<Entry>();
   readonly #byHash = new Map<LookupHash, Entry>();
   /** Each contract in any entry, with the number of these entries. */
@@ -193,11 +191,10 @@ function markUsed(entry: Entry | undefined): LookupResult | undefined {
   return entry.result;
 }
 
-/** Whether two objects with the same contract id are equal, assignment included. */
+/** For contracts with the same id. */
 export const isSameContract = (a: Contract, b: Contract): boolean =>
   a.reassignmentCounter === b.reassignmentCounter && a.synchronizerId === b.synchronizerId && a.template === b.template;
 
-/** Ids and keys from callers can be long. */
 function entryBytes(lookup: Lookup): number {
   const text = lookup.by === "id" ? lookup.contractId : lookup.by === "indexKey" ? lookup.indexKey : "";
   return ENTRY_BYTES + 2 * text.length;

@@ -10,7 +10,6 @@ import type { Replica } from "./replica.js";
 
 /** A replica polls at this interval besides the notifications, because one may be lost. */
 const POLL_MS = 1_000;
-/** Before the session that listens is opened again. */
 const RECONNECT_BACKOFF = { firstMs: 100, maxMs: 5_000 };
 
 export interface ReplicaSyncOptions {
@@ -42,7 +41,7 @@ export class ReplicaSync {
     this.#options = options;
   }
 
-  /** Ends when the signal is aborted, and not before. */
+  /** Ends when the signal is aborted. */
   async run(): Promise<void> {
     await Promise.all([this.#keepListening(), this.#keepPolling()]);
   }
@@ -106,7 +105,6 @@ export class ReplicaSync {
     }
   }
 
-  /** Listens until the session or everything ends. */
   async #listen(): Promise<void> {
     const { database, signal } = this.#options;
     const session = await database.openSession();

@@ -20,22 +20,19 @@ export interface ReplicaOptions {
   readonly clock: () => number;
 }
 
-/** The current condition of a replica, for health checks and metrics. */
+/** For health checks and metrics. */
 export interface ReplicaStatus {
   /** Undefined before the first state. */
   readonly offset: number | undefined;
   /** Milliseconds since the store was last known to equal the ledger; undefined if it never was. */
   readonly age: number | undefined;
-  /** Why the latest query failed; undefined if it succeeded. */
+  /** Of the latest query. */
   readonly failure: DatabaseError | undefined;
   /** Whether the store has the content id of this process. */
   readonly isOurs: boolean;
 }
 
-/**
- * Reads a database that another process may write. Frequently used results are cached together with the encodings of
- * their contracts. Every query also returns what has changed, so the whole cache is valid at one version of the store.
- */
+/** Reads a database that another process may write. Every query also returns what has changed since the last one. */
 export class Replica implements StoreReader {
   readonly #database: Database;
   readonly #options: ReplicaOptions;
@@ -67,7 +64,6 @@ export class Replica implements StoreReader {
     };
   }
 
-  /** Synchronous if the cache has everything that `use` reads. */
   read<T>(use: (view: View) => T): T | Promise<T> {
     if (this.#cache.version.generation === 0 || !this.#isOurs) throw new NotReady();
     try {

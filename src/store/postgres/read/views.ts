@@ -16,7 +16,6 @@ export class LookupMiss extends Error {
   }
 }
 
-/** A view of one version, on results of lookups. */
 abstract class ResultView implements View {
   readonly offset: number;
   readonly asOf: number | undefined;

@@ -5,7 +5,6 @@ import { asDatabaseError, DatabaseError } from "../errors.js";
 
 /** Key of the advisory lock; migrations have another. */
 const LEASE_LOCK = 7_220_411_002n;
-/** How often a process on standby tries to take the lease. */
 const ACQUIRE_INTERVAL_MS = 500;
 const HEARTBEAT_MS = 1_000;
 /** The server ends a session that is silent for this long, which frees the lease. */
@@ -15,7 +14,6 @@ export interface LeaseOptions {
   readonly database: Database;
   /** Waits for some milliseconds, or until the end. Never throws. */
   readonly pause: (milliseconds: number) => Promise<void>;
-  /** Ends the wait for the lease, or the term. */
   readonly signal: AbortSignal;
   /** Called once for each `hold` if another process has the lease. */
   readonly onStandby: () => void;
@@ -23,7 +21,7 @@ export interface LeaseOptions {
 
 /** The time during which a process has the lease. */
 export interface LeadershipTerm {
-  /** Grows with each term of any process. */
+  /** Grows with each term. */
   readonly epoch: number;
   /** Aborted when the lease is lost or everything ends. */
   readonly signal: AbortSignal;
@@ -64,7 +62,6 @@ export class Lease {
     session.on("end", end);
     signal.addEventListener("abort", end);
     try {
-      // The signal may have been aborted while the session was opened.
       if (signal.aborted) return;
       await withSessionTimeout(session.query(`SET idle_session_timeout = '${IDLE_SESSION_TIMEOUT}'`));
       await withSessionTimeout(session.query(`SET statement_timeout = '${SESSION_TIMEOUT_MS}'`));
@@ -100,7 +97,6 @@ export class Lease {
     await Promise.all(tasks);
   }
 
-  /** Returns false if the wait has ended first. */
   async #acquire(session: Client, ended: AbortSignal): Promise<boolean> {
     for (let attempt = 1; !ended.aborted; attempt++) {
       const { rows } = await withSessionTimeout(

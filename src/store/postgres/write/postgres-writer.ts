@@ -17,7 +17,6 @@ export interface ContentIdentity {
   readonly origin: string;
 }
 
-/** What a writer is bound to. */
 interface WriterScope {
   readonly epoch: number;
   readonly content: ContentIdentity;
@@ -25,7 +24,6 @@ interface WriterScope {
   readonly signal: AbortSignal;
 }
 
-/** The state that a writer expects in the database. */
 interface StorePosition {
   readonly generation: number;
   readonly offset: number;
@@ -42,7 +40,6 @@ export class PostgresWriter implements StoreWriter {
   #position: StorePosition | undefined;
   #failure: DatabaseError | undefined;
   #replacing: Promise<void> = Promise.resolve();
-  /** The generation that is served, whether it is ours or not. */
   #servedGeneration = 0;
 
   private constructor(database: Database, scope: WriterScope) {
@@ -90,7 +87,6 @@ export class PostgresWriter implements StoreWriter {
   async #replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf: number | undefined): Promise<void> {
     await this.#write(async () => {
       const { epoch, content, signal } = this.#scope;
-      // Left over from a load that did not finish.
       await deleteOrphanGenerations(this.#database, epoch, this.#servedGeneration);
       const [next] = await this.#database.query<{ generation: string }>(NEXT_GENERATION);
       const generation = Number(next?.generation);
@@ -155,7 +151,7 @@ export class PostgresWriter implements StoreWriter {
     try {
       await write();
     } catch (error) {
-      // An error in the given contracts has changed nothing.
+      // An error in the input has changed nothing.
       if (!(error instanceof DatabaseError)) throw error;
       this.#fail(error);
       throw error;
