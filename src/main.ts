@@ -76,7 +76,7 @@ async function migrate({ databaseUrl }: Config): Promise<void> {
         : `the schema is at version ${to} now, from ${from}\n`,
     );
   } catch (error) {
-    const isAway = error instanceof DatabaseError && error.kind === "away";
+    const isAway = error instanceof DatabaseError && error.kind === "unavailable";
     return fail(`OFFLEDGER_DATABASE_URL: ${messageOf(error)}`, isAway ? EXIT_FAILED : EXIT_WRONG);
   }
 }

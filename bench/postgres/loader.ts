@@ -35,7 +35,7 @@ serve<Loading, "load">(async ({ offers, url }) => {
     if (entry !== undefined) contracts.push(entry.contract);
   }
   const database = new Database(url, 2);
-  const written = { contents: "bench", origin: "bench" };
+  const written = { contentId: "bench", origin: "bench" };
   // Nobody has taken the lease: the epoch is the first.
   const writer = await PostgresWriter.begin(database, 0, written, (error) => {
     throw error;

@@ -19,7 +19,7 @@ import { standardServices } from "../transport/connect/standard-services.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
 import { Database } from "../store/postgres/database.js";
-import { migrate, type Migrated } from "../store/postgres/migrate.js";
+import { migrate, type MigrationResult } from "../store/postgres/migrate.js";
 import { avoidNextTickDeoptimisation } from "../transport/listener/next-tick-workaround.js";
 import { createServer } from "../transport/server.js";
 
@@ -111,7 +111,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
 }
 
 /** Brings the schema of a database up to date. Throws DatabaseError. */
-export async function migrateDatabase(url: URL): Promise<Migrated> {
+export async function migrateDatabase(url: URL): Promise<MigrationResult> {
   const database = new Database(url.href, 1);
   try {
     return await migrate(database);

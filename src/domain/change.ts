@@ -1,9 +1,9 @@
 import type { Contract, CountedOnly } from "./contract.js";
 
-/** What one event of the ledger does to a contract. */
+/** The effect of one ledger event on one contract. */
 export type Change =
-  /** It is active on its synchronizer: created there, or assigned to it. */
+  /** The contract is active on its synchronizer: it was created there or assigned to it. */
   | { readonly active: Contract | CountedOnly }
-  /** It has left its synchronizer and not arrived at another. */
+  /** The contract has left its synchronizer and is not assigned to another yet. */
   | { readonly unassigned: string; readonly reassignmentCounter: number }
   | { readonly archived: string };

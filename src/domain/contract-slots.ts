@@ -1,46 +1,46 @@
+/**
+ * `Contract.slots` is an opaque list that only this module reads and writes. A module that derives data from contracts,
+ * such as an encoder, reserves one slot here when it is loaded; the derived data then lives as long as the contract.
+ */
 import type { Contract } from "./contract.js";
 
-/** How many of the functions below have been made: each has a place of its own in every contract. */
-let places = 0;
+/** How many slots are reserved in every contract. */
+let slotCount = 0;
 
 /**
- * Remembers what `make` gives for a contract as long as there is the contract:
- * what is needed of it again and again is made once, when it is first asked for.
- * A contract that is reassigned is another. To be called when a module is
- * loaded, not for each request.
+ * Calls `make` once for each contract and keeps the result in a slot. A reassigned contract is a new object with empty
+ * slots. Call this when a module is loaded, not for each request.
  */
 export function memoizeByContract<T extends object | string>(
   make: (contract: Contract) => T,
 ): (contract: Contract) => T {
-  const place = places++;
+  const slot = slotCount++;
   return (contract) => {
-    const known = contract.slots?.[place];
-    // Nobody else writes to this place.
-    if (known !== undefined) return known as T;
-    const made = make(contract);
-    set(contract, place, made);
-    return made;
+    const cached = contract.slots?.[slot];
+    // Only this function writes to this slot.
+    if (cached !== undefined) return cached as T;
+    const value = make(contract);
+    setSlot(contract, slot, value);
+    return value;
   };
 }
 
-/** What is kept of one sort with a contract. */
+/** A slot whose value is set by its owner. */
 export interface ContractSlot<T> {
-  /** Undefined until something is set. */
   get(contract: Contract): T | undefined;
   set(contract: Contract, value: T): void;
 }
 
-/** The same where there is more than one thing to remember. To be called when a module is loaded. */
+/** Reserves a slot for a value that is set more than once. Call this when a module is loaded. */
 export function contractSlot<T extends object>(): ContractSlot<T> {
-  const place = places++;
+  const slot = slotCount++;
   return {
-    get: (contract) => contract.slots?.[place] as T | undefined,
-    set: (contract, value) => set(contract, place, value),
+    get: (contract) => contract.slots?.[slot] as T | undefined,
+    set: (contract, value) => setSlot(contract, slot, value),
   };
 }
 
-/** A store may give a contract without a list for it. */
-function set(contract: Contract, place: number, value: unknown): void {
+function setSlot(contract: Contract, slot: number, value: unknown): void {
   contract.slots ??= [];
-  contract.slots[place] = value;
+  contract.slots[slot] = value;
 }

@@ -2,41 +2,38 @@ import type { SupplyContribution, Template } from "./template.js";
 
 /** A contract that has been created and not archived. */
 export interface Contract<F = unknown> {
-  /** 138 hexadecimal characters or more, on a real ledger. */
+  /** At least 138 hexadecimal characters on a real ledger. */
   readonly contractId: string;
   readonly template: Template<F>;
   /** Fully qualified: `packageId:Module:Entity`. */
   readonly templateId: string;
-  /** The arguments that created it, as the ledger encodes them: JSON text, which takes far less memory than its objects. */
+  /** The create arguments as the ledger encodes them. JSON text takes far less memory than objects. */
   readonly payload: string;
-  /** What `kind.read` made of the payload. */
+  /** What `template.parse` read from the payload. */
   readonly fields: F;
   readonly indexKeys: readonly string[];
-  /** Base64, unchanged as the ledger gave it. */
+  /** Base64, unchanged from the ledger. */
   readonly createdEventBlob: string;
-  /** Ledger effective time of creation: RFC 3339 in UTC, as the ledger gave it. */
+  /** Ledger effective time of creation: RFC 3339 in UTC, unchanged from the ledger. */
   readonly createdAt: string;
   /** `createdAt` in microseconds since 1970. */
   readonly createdMicros: number;
-  /** Where it is assigned; undefined while it is between synchronizers. */
+  /** Undefined while the contract is between synchronizers. */
   readonly synchronizerId: string | undefined;
-  /** Grows by one with each reassignment; 0 from creation to the first. */
+  /** 0 at creation; grows by one with each reassignment. */
   readonly reassignmentCounter: number;
-  /** What it adds to a sum; undefined where nothing is summed. */
+  /** Undefined if the template contributes to no sum. */
   readonly supply: SupplyContribution | undefined;
-  /**
-   * What was derived from it and is kept with it: undefined or empty until something is. Nobody touches it but
-   * registry/derived.ts, and a store before it gives the contract to anybody.
-   */
+  /** Derived data, owned by contract-slots.ts. A store may reset it before it hands the contract out; nothing else may. */
   slots: unknown[] | undefined;
 }
 
-/** A contract of which nothing is kept but what it adds to a sum. It cannot be found. */
+/** A contract that is not stored: only its supply contribution is kept. It cannot be found. */
 export interface CountedOnly extends Pick<Contract, "contractId" | "synchronizerId" | "reassignmentCounter"> {
   readonly supply: SupplyContribution;
 }
 
-/** Whether a contract is held, or only counted. */
+/** Whether a contract is stored, not only counted. */
 export function isStored(contract: Contract | CountedOnly): contract is Contract {
   return "template" in contract;
 }
@@ -46,7 +43,7 @@ export function packageIdOf(templateId: string): string {
   return templateId.split(":", 1)[0] ?? "";
 }
 
-/** Newest first by creation, then by contract id: the order a View answers in. */
+/** The order of a View: newest first by creation time, then ascending by contract id. */
 export function newestFirst(a: Contract, b: Contract): number {
   if (a.createdMicros !== b.createdMicros) return b.createdMicros - a.createdMicros;
   return a.contractId < b.contractId ? -1 : a.contractId > b.contractId ? 1 : 0;

@@ -1,21 +1,21 @@
 /**
- * Why a question has no answer. The page "The surface" of the specification
- * lists when each applies; src/transport/errors.ts says how each looks on the wire.
+ * Why a query fails. The specification ("The surface") lists when each applies; src/transport/errors.ts maps each to
+ * statuses and bodies.
  */
 export type RegistryErrorReason =
-  /** The question itself is wrong: it lacks something, or names another registrar. */
+  /** The query is malformed or incomplete, or names another registrar. */
   | "invalid"
-  /** Something that is asked for, or needed for the answer, does not exist. */
+  /** A requested or required object does not exist. */
   | "not-found"
-  /** A contract is between synchronizers, or the needed ones share none. */
+  /** A contract is between synchronizers, or the required contracts share none. */
   | "conflict"
-  /** Nothing can be answered now; later it can. */
+  /** The service cannot answer now; retrying later may succeed. */
   | "unavailable";
 
-/** A registry that comes as a module may have brought another copy of this class. */
+/** `instanceof` has to hold across copies of this class: a registry module may bundle its own. */
 const BRAND = Symbol.for("offledger.RegistryError");
 
-/** A question that has no answer. The message is for the caller: it names what is wrong. */
+/** A query that fails. The message is for the caller and names what is wrong. */
 export class RegistryError extends Error {
   readonly reason: RegistryErrorReason;
   readonly [BRAND] = true;
@@ -31,12 +31,12 @@ export class RegistryError extends Error {
   }
 }
 
-/** How a value that came from outside stands in a message: a scalar as it is, shortened; anything larger by its type. */
+/** Formats a value from outside for a message: a scalar as JSON, at most 80 characters; a list or object by its type. */
 export function formatValue(value: object | string | number | boolean | null): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
   const text = JSON.stringify(value);
-  // Cut between the halves of a pair it would be a text that gRPC cannot send.
+  // Cutting a surrogate pair in half would give a string that gRPC cannot send.
   return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text;
 }
 

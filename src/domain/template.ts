@@ -1,8 +1,8 @@
 import type { JsonObject } from "./json.js";
 
 /**
- * A kind of contract that a registry knows. Package ids change with every
- * upgrade, so a kind is known by its package name and entity alone.
+ * A template that a registry reads. It is identified by package name and qualified name, because package ids change with
+ * every upgrade.
  */
 export interface Template<F = unknown> {
   /** `Module:Entity`, for example `Utility.Registry.V0.Rule.Transfer:TransferRule`. */
@@ -10,41 +10,37 @@ export interface Template<F = unknown> {
   /** Name of the package, for example `utility-registry-v0`. */
   readonly packageName: string;
   /**
-   * Reads what the rules need from the arguments that created a contract.
-   * Returns undefined where no rule will ever ask for it: such a contract is
-   * not kept. Throws an Error that names the field where the arguments are not
-   * of this kind.
+   * Reads what the rules need from the create arguments. Returns undefined if no rule will ever ask for the contract,
+   * which is then not stored. Throws an Error that names the field if the arguments do not match the template.
    */
   parse(payload: JsonObject): ParsedPayload<F> | undefined;
   /**
-   * What a contract adds to a sum over all of them, also over those that are not
-   * kept. Undefined for a kind that nothing is summed of. Called only where sums
-   * are asked for; throws as `read` does.
+   * What a contract adds to a sum over all contracts of the template, stored or not. Absent if nothing is summed. Called
+   * only if the service keeps total supply. Throws as `parse` does.
    */
   supplyContribution?(payload: JsonObject): SupplyContribution;
 }
 
 /** What one contract adds to a sum. */
 export interface SupplyContribution {
-  /** Names the sum; made by `key`. */
+  /** Made by `indexKey`. */
   readonly sum: string;
-  /** In the smallest unit, whichever that is for the sum. */
+  /** In the smallest unit of the sum. */
   readonly amount: bigint;
 }
 
-/** What a kind reads from the payload of a contract. */
+/** What a template reads from a payload. */
 export interface ParsedPayload<F> {
-  /** The fields that the rules use. Data that nobody changes: where they are a plain object, a store may give a copy. */
+  /** The fields that the rules use. They must not be changed; a store may copy them if they are a plain object. */
   readonly fields: F;
-  /** Every key under which the contract can be found; see `key`. */
+  /** Every key that finds the contract; see `indexKey`. */
   readonly indexKeys: readonly string[];
 }
 
 /**
- * Makes a key from the name of an index and the values looked for. Each value
- * stands behind its length, so that no two lists of values give the same key
- * whatever characters they hold.
+ * Makes an index key from the name of an index and the values of a lookup. Each value is preceded by its length, so that
+ * different lists of values never give the same key.
  */
 export function indexKey(index: string, ...values: readonly string[]): string {
-  return values.reduce((made, value) => `${made}/${value.length}:${value}`, index);
+  return values.reduce((key, value) => `${key}/${value.length}:${value}`, index);
 }

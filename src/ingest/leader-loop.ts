@@ -93,7 +93,7 @@ export class LeaderLoop {
   /** Feeds the store for one term. */
   async #serve(term: LeadershipTerm): Promise<void> {
     const { database, feeder, contents, log } = this.#parts;
-    const written: ContentIdentity = { contents, origin: feeder.origin };
+    const written: ContentIdentity = { contentId: contents, origin: feeder.origin };
     const { epoch, signal } = term;
     const lost = (error: DatabaseError) => {
       this.#fail(error);
@@ -141,7 +141,7 @@ export class LeaderLoop {
     for (; !signal.aborted; await pause(LOOK_MS)) {
       if (clock() - cleared < CLEAR_MS) continue;
       cleared = clock();
-      await writer.clear().catch((error: unknown) => this.#fail(asDatabaseError(error)));
+      await writer.cleanUp().catch((error: unknown) => this.#fail(asDatabaseError(error)));
     }
   }
 

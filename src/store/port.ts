@@ -1,12 +1,68 @@
 /**
- * What a store promises. The registry reads through a StoreReader; only ingest
- * has a StoreWriter. test/store/conformance.ts holds every store to this file.
+ * What a store owes. The registry reads through a StoreReader. Only ingest has a StoreWriter. Every store has to pass
+ * test/store/conformance.
+ *
+ * A store holds one state: the contracts that are active at one ledger offset, their indexes, counts and sums, and the
+ * ids of the latest archivals. A writer moves it from offset to offset, one atomic step at a time.
  */
 import type { Change } from "../domain/change.js";
 import type { Contract, CountedOnly } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
 
-/** Contracts of one kind and package. */
+/** How many archived contract ids a store remembers. */
+export const MAX_ARCHIVED_IDS = 100_000;
+
+/** The side of the store that the registry has. */
+export interface StoreReader {
+  /**
+   * Runs `use` on one state and returns its result, synchronously if everything is in memory.
+   *
+   * `use` has to read all it needs before it returns, and must have no side effects: a store that has to fetch runs it
+   * again from the beginning, possibly on a later state. Throws what `use` throws, NotReady if there is no state yet,
+   * and StoreUnavailable if data cannot be fetched.
+   */
+  read<T>(use: (view: View) => T): T | Promise<T>;
+}
+
+/**
+ * One state of the store. All reads see the same offset, and every read of a contract returns the same object. A view is
+ * valid only while `use` runs.
+ *
+ * Reads are synchronous. A store that lacks the data throws an error of its own, fetches the data and runs `use` again,
+ * so the caller must not swallow errors that it does not know.
+ */
+export interface View {
+  /** The ledger offset of this state. */
+  readonly offset: number;
+  /** Ledger time of the latest change, in microseconds since 1970. Undefined if the writer did not give one. */
+  readonly asOf: number | undefined;
+  /** Whether the store has to fetch. If false, a call to `prefetch` has no effect. */
+  readonly wantsPrefetch: boolean;
+  /**
+   * Announces the next lookups, so that a store that has to fetch needs one round trip for all of them. Results never
+   * depend on it. A store that does not have to fetch does not call `lookups`.
+   */
+  prefetch(lookups: () => Iterable<ContractLookup>): void;
+  /** The contract with this id. Undefined if it does not exist or belongs to another template. */
+  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined;
+  /** All contracts of the template with this index key, in the order of `newestFirst`, equal on every replica. */
+  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[];
+  /** All contracts of the template, in the same order. For start-up and checks; in requests only if there are few. */
+  all<F>(template: Template<F>): readonly Contract<F>[];
+  /** Whether the contract is known to be archived. False is no proof: only the latest MAX_ARCHIVED_IDS are remembered. */
+  wasArchived(contractId: string): boolean;
+  /** How many contracts are stored, by template and package, in any order. Pairs without contracts are absent. */
+  templateCounts(): readonly TemplateCount[];
+  /** The sums with these names, in the same order. 0 for a sum to which nothing contributes. */
+  sums(names: readonly string[]): readonly bigint[];
+}
+
+/** A lookup of one contract by id, or of all contracts with an index key; in one template. */
+export type ContractLookup<F = unknown> =
+  | { readonly template: Template<F>; readonly contractId: string }
+  | { readonly template: Template<F>; readonly indexKey: string };
+
+/** The number of stored contracts of one template and package. */
 export interface TemplateCount {
   readonly template: Template;
   readonly packageId: string;
@@ -14,93 +70,33 @@ export interface TemplateCount {
   readonly count: number;
 }
 
-/** Asks for one contract by id, or for all that carry a key; of one kind. */
-export type ContractLookup<F = unknown> =
-  | { readonly template: Template<F>; readonly contractId: string }
-  | { readonly template: Template<F>; readonly indexKey: string };
-
-/**
- * One state of the store: everything read through it is of the same offset, and a
- * contract is one object, however it is asked for. It answers at once: a store
- * that has to fetch what is asked for throws from here, fetches it, and runs the
- * whole reading again, so whoever reads lets pass what is not an error of its
- * own. Such a store may throw StoreUnavailable.
- */
-export interface View {
-  /** The ledger offset of this state. */
-  readonly offset: number;
-  /** Time on the ledger of the latest change, in microseconds since 1970; undefined where the writer did not say. */
-  readonly asOf: number | undefined;
-  /** Whether it has to fetch what is asked for, and listens to what is foreseen: where not, it is not worth the while to say it. */
-  readonly wantsPrefetch: boolean;
-  /**
-   * Says what will be looked for next, so that a store that has to fetch can
-   * fetch all of it in one round trip. Answers do not depend on it; a store that
-   * has everything at hand does not call the function.
-   */
-  prefetch(lookups: () => Iterable<ContractLookup>): void;
-  /** The contract of that id. Undefined where there is none, or it is of another kind. */
-  byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined;
-  /**
-   * All contracts of the kind that carry the key: newest first by creation, those
-   * created at the same time by ascending contract id, so that every replica
-   * lists them alike.
-   */
-  byKey<F>(template: Template<F>, key: string): readonly Contract<F>[];
-  /** All contracts of a kind, in the same order. For start-up and checks; for requests only where the kind has few. */
-  all<F>(template: Template<F>): readonly Contract<F>[];
-  /**
-   * Whether the contract is known to have been archived. False says nothing:
-   * only the latest ARCHIVED_KEPT archivals are remembered.
-   */
-  wasArchived(contractId: string): boolean;
-  /** How many contracts are held, by kind and package. In no order. */
-  templateCounts(): readonly TemplateCount[];
-  /** The sums by name, in the order of the names: of all shares, 0 where there are none. */
-  sums(names: readonly string[]): readonly bigint[];
-}
-
-/** How many archivals a store remembers. */
-export const MAX_ARCHIVED_IDS = 100_000;
-
-/** The side of the store that rules see. */
-export interface StoreReader {
-  /**
-   * Runs `use` on one state. It must read all that it reads before it returns,
-   * and have no effects of its own: it may be run again from its beginning, and
-   * on a later state. Answers at once where it has everything at hand. Throws
-   * NotReady before the first state is there.
-   */
-  read<T>(use: (view: View) => T): T | Promise<T>;
-}
-
-/** The update at which a store stands: a history in which it stands at this place is ours up to here. */
-export interface Checkpoint {
-  readonly offset: number;
-  /** Undefined until the first update behind a snapshot is applied. */
-  readonly updateId: string | undefined;
-}
-
-/** The side of the store that the ledger feeds; nothing else may have it. */
+/** The side of the store that only ingest has. */
 export interface StoreWriter {
-  /** Where the store stands, for whoever goes on from there. Undefined where a new state has to be put in place first. */
+  /** Where to resume. Undefined if a complete state has to be loaded first. */
   readonly checkpoint: Checkpoint | undefined;
   /**
-   * Puts a whole new state in place of the old, in one step: a reader sees the
-   * one or the other. Throws, and keeps the old, where a contract id appears
-   * twice. `asOf` is the time of the state, in microseconds since 1970.
+   * Replaces the whole state in one step: a reader sees the old state or the new one. Throws an Error and keeps the old
+   * state if a contract id appears twice. `asOf` is the ledger time of the state, in microseconds since 1970.
    */
   replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void>;
   /**
-   * Applies the changes of one update, and moves the offset to its own, in one
-   * step: a reader sees all of it or nothing. An update at or below the store's
-   * offset changes nothing. Of events on the reassignment of one contract the
-   * later by counter wins, in whatever order they come. `asOf` is the time of the
-   * update, in microseconds since 1970; where it is not said the state keeps its
-   * own. `updateId` is kept for `anchor`. Throws NotReady before the first state
-   * is there.
+   * Applies the changes of one update and moves to its offset in one step: a reader sees all of them or none.
+   *
+   * - Idempotent: an update at or below the offset of the store changes nothing.
+   * - A change to an unknown contract is no error.
+   * - Of the reassignments of a contract, the one with the highest counter wins, in any order of arrival.
+   *
+   * `asOf` is the ledger time of the update, in microseconds since 1970; without it the state keeps its own. `updateId`
+   * is kept for `checkpoint`. Throws NotReady if there is no state yet.
    */
   apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void>;
+}
+
+/** The latest update in the store. A ledger with the same update at this offset shares its history with the store. */
+export interface Checkpoint {
+  readonly offset: number;
+  /** Undefined until the first update after a snapshot is applied. */
+  readonly updateId: string | undefined;
 }
 
 /** There is no state to read yet. */
@@ -111,10 +107,7 @@ export class NotReady extends Error {
   }
 }
 
-/**
- * The store cannot answer now, and later may. The message is for the caller; the
- * store itself tells the operator more.
- */
+/** The store cannot answer now; a retry may succeed. The message is for the caller and has no details of the store. */
 export class StoreUnavailable extends Error {
   constructor(message: string) {
     super(message);

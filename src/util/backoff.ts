@@ -6,7 +6,7 @@ export interface BackoffOptions {
 
 /** The delay before the nth attempt after a failure, n counted from 1: it doubles up to the bound. */
 export function backoffMs(failures: number, { firstMs, maxMs }: BackoffOptions): number {
-  // 2^20 is past every bound in use; an unbounded exponent would overflow.
+  // 2^20 exceeds every bound in use; an unbounded exponent would overflow.
   return Math.min(firstMs * 2 ** Math.min(failures - 1, 20), maxMs);
 }
 

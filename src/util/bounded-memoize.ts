@@ -1,16 +1,16 @@
-/** How many names are remembered, and how long they may be: most come again and again, those of a map may be anything. */
-const MOST_NAMES = 10_000;
-const LONGEST_NAME = 300;
+/** Bounds of what is kept. Most names recur, but those of a map are chosen by callers. */
+const MAX_NAMES = 10_000;
+const MAX_NAME_LENGTH = 300;
 
-/** Remembers what is made of names. */
+/** Remembers the result of `make` for each name, up to a bound. A name beyond the bound is computed each time. */
 export function boundedMemoize<T>(make: (name: string) => T): (name: string) => T {
-  const known = new Map<string, T>();
+  const cache = new Map<string, T>();
   return (name) => {
-    let made = known.get(name);
-    if (made === undefined) {
-      made = make(name);
-      if (known.size < MOST_NAMES && name.length <= LONGEST_NAME) known.set(name, made);
+    let value = cache.get(name);
+    if (value === undefined) {
+      value = make(name);
+      if (cache.size < MAX_NAMES && name.length <= MAX_NAME_LENGTH) cache.set(name, value);
     }
-    return made;
+    return value;
   };
 }

@@ -1,18 +1,17 @@
 /**
- * Keeps what is asked for again and again, and forgets the rest, in two
- * generations: when the young one is full it becomes the old one, and what of
- * that is asked for comes back among the young. At most twice the size of a
- * generation is kept.
+ * An approximate LRU cache with two generations. A full young generation becomes the old one, and the previous old one
+ * is dropped. A hit in the old generation copies the value to the young one. A hit in the young generation, the common
+ * case, writes nothing. Holds at most twice the size of a generation.
  */
 export class GenerationalCache<V> {
-  readonly #max: number;
+  readonly #generationSize: number;
   readonly #keyOf: (value: V) => string;
   #young = new Map<string, V>();
   #old = new Map<string, V>();
 
-  /** `most`: how many a generation has. `keyOf` gives what a value is asked for by, as it shall be kept. */
-  constructor(max: number, keyOf: (value: V) => string) {
-    this.#max = max;
+  /** `keyOf` gives the key of a value, as the string to keep. */
+  constructor(generationSize: number, keyOf: (value: V) => string) {
+    this.#generationSize = generationSize;
     this.#keyOf = keyOf;
   }
 
@@ -25,7 +24,7 @@ export class GenerationalCache<V> {
   }
 
   add(value: V): void {
-    if (this.#young.size === this.#max) {
+    if (this.#young.size === this.#generationSize) {
       this.#old = this.#young;
       this.#young = new Map();
     }
@@ -37,7 +36,7 @@ export class GenerationalCache<V> {
     this.#old.delete(key);
   }
 
-  /** How many are kept, some of them twice. */
+  /** Entries in both generations; a value in both counts twice. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

@@ -1,28 +1,27 @@
 /**
- * Runs one call at a time and shares it. A caller that comes while a call is in
- * progress joins the next one, because the current call may have started before
- * the event that the caller has seen.
+ * Runs one call at a time and shares it. A caller that comes while a call is in progress joins the next one, because the
+ * current call may have started before the event that the caller has seen.
  */
-export class SingleFlight<T> {
-  readonly #call: () => Promise<T>;
+export class SingleFlight<T, A extends readonly unknown[] = []> {
+  readonly #call: (...args: A) => Promise<T>;
   #current: Promise<T> | undefined;
   #next: Promise<T> | undefined;
 
-  constructor(call: () => Promise<T>) {
+  constructor(call: (...args: A) => Promise<T>) {
     this.#call = call;
   }
 
-  /** Resolves or rejects as a call that starts from now on. */
-  run(): Promise<T> {
+  /** Settles as a call that starts from now on. A shared call gets the arguments of its first caller. */
+  run(...args: A): Promise<T> {
     if (this.#current === undefined) {
-      this.#current = this.#call().finally(() => {
+      this.#current = this.#call(...args).finally(() => {
         this.#current = undefined;
       });
       return this.#current;
     }
     const start = () => {
       this.#next = undefined;
-      return this.run();
+      return this.run(...args);
     };
     this.#next ??= this.#current.then(start, start);
     return this.#next;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { indexKey } from "../../src/domain/template.js";
 
-describe("a key", () => {
+describe("an index key", () => {
   test.each([
     [["index"], "index"],
     [["index", "a"], "index/1:a"],
@@ -11,8 +11,8 @@ describe("a key", () => {
     expect(indexKey(index, ...values)).toBe(made);
   });
 
-  test("is of one list of values alone", () => {
-    // Digits, colons and slashes are what a key is put together with.
+  test("is unique to its list of values", () => {
+    // Keys are composed of digits, colons and slashes.
     const value = fc.oneof(
       fc.string({ unit: fc.constantFrom("/", ":", "1", "2", "a"), maxLength: 6 }),
       fc.string({ unit: "binary" }),
@@ -26,7 +26,7 @@ describe("a key", () => {
     );
   });
 
-  test("tells apart lists that would look alike when joined", () => {
+  test("distinguishes lists that look alike when joined", () => {
     const lists = [["a", "b"], ["a/1:b"], ["ab"], ["ab", ""], ["", "ab"], ["a/1", "b"], ["1:a/1:b"], []];
     expect(new Set(lists.map((list) => indexKey("index", ...list))).size).toBe(lists.length);
   });

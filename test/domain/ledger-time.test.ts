@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseLedgerTime } from "../../src/domain/ledger-time.js";
 
-describe("a time of the ledger in microseconds", () => {
+describe("parseLedgerTime", () => {
   test.each([
     ["1970-01-01T00:00:00Z", 0],
     ["1970-01-01T00:00:00.000001Z", 1],
@@ -21,11 +21,11 @@ describe("a time of the ledger in microseconds", () => {
     ["1969-12-31T23:59:59Z", -1_000_000],
     ["1969-12-31T23:59:59.999999Z", -1],
     ["1969-12-31T23:59:59.5Z", -500_000],
-  ])("%s is %d", (time, expected) => {
+  ])("parses %s as %d", (time, expected) => {
     expect(parseLedgerTime(time)).toBe(expected);
   });
 
-  test("gives back every microsecond that it was written from", () => {
+  test("parses every microsecond", () => {
     const until2200 = 7_258_118_400_000_000;
     fc.assert(
       fc.property(fc.integer({ min: -until2200, max: until2200 }), (time) => {
@@ -60,9 +60,9 @@ describe("a time of the ledger in microseconds", () => {
     " 2026-01-05T09:00:00Z",
     "2026-01-05T09:00:00Z\n",
     "1767603600",
-  ])("is not made of %j", (time) => {
+  ])("rejects %j", (time) => {
     expect(() => parseLedgerTime(time)).toThrow(
-      new Error(`a time has to be like 2026-01-31T12:00:00.123456Z, and is ${time}`),
+      new Error(`invalid time, expected a format like 2026-01-31T12:00:00.123456Z: ${time}`),
     );
   });
 });

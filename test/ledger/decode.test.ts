@@ -190,7 +190,10 @@ describe("what is wrong is told by the name of the field", () => {
     ["createArgument has to be an object, and is missing", changed({ createArgument: undefined })],
     ["createArgument has to be an object, and is not one", changed({ createArgument: [] })],
     ["createdAt has to be a string, and is missing", changed({ createdAt: undefined })],
-    ["a time has to be like 2026-01-31T12:00:00.123456Z, and is yesterday", changed({ createdAt: "yesterday" })],
+    [
+      "invalid time, expected a format like 2026-01-31T12:00:00.123456Z: yesterday",
+      changed({ createdAt: "yesterday" }),
+    ],
     [
       "createdEventBlob has to be a string, and is missing: ask the participant with includeCreatedEventBlob",
       changed({ createdEventBlob: undefined }),

@@ -112,12 +112,12 @@ const clock = () => performance.now();
 /** A replica of a database with these contracts, which keeps nothing of what it has read. */
 async function replicaOf(elements: readonly JsonObject[]): Promise<Replica> {
   const { database } = schema;
-  const written = { contents: "tests", origin: "tests" };
+  const written = { contentId: "tests", origin: "tests" };
   const writer = await PostgresWriter.begin(database, 0, written, (error) => {
     throw error;
   });
   await writer.replace(contractsOf(elements), 10, 1_000_000);
-  const replica = new Replica(database, { kinds: registry.templates, contents: "tests", cacheBytes: 0, clock });
+  const replica = new Replica(database, { templates: registry.templates, contentId: "tests", cacheBytes: 0, clock });
   await replica.refresh();
   return replica;
 }

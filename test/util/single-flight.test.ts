@@ -38,3 +38,12 @@ test("a caller after the end starts a new call", async () => {
   void flight.run();
   expect(calls).toHaveLength(2);
 });
+
+test("a shared call has the arguments of its first caller", async () => {
+  const timeouts: number[] = [];
+  const flight = new SingleFlight(async (timeout: number) => {
+    timeouts.push(timeout);
+  });
+  await Promise.all([flight.run(1), flight.run(2), flight.run(3)]);
+  expect(timeouts).toEqual([1, 2]);
+});

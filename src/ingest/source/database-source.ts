@@ -50,8 +50,8 @@ export function databaseSource(
   const database = new Database(url.href, config.databaseConnections);
   const contents = contentId(templates, config.totalSupply);
   const replica = new Replica(database, {
-    kinds: templates,
-    contents,
+    templates,
+    contentId: contents,
     cacheBytes: config.cacheMegabytes * MEGABYTE,
     clock,
   });
@@ -61,12 +61,12 @@ export function databaseSource(
     replica,
     pause,
     signal,
-    lost: ({ kind, message }) =>
+    onLost: ({ kind, message }) =>
       logged?.warn(
         { kind, reason: message },
         "the database cannot be read; what is known is served until it is too old",
       ),
-    back: () => logged?.info({}, "the database can be read again"),
+    onRecovered: () => logged?.info({}, "the database can be read again"),
   });
   let leaderLoop: LeaderLoop | undefined;
   let running: Promise<unknown> = Promise.resolve();
@@ -92,7 +92,7 @@ export function databaseSource(
       try {
         await migrated(database, log);
       } catch (error) {
-        if (!(error instanceof DatabaseError) || error.kind !== "away") throw error;
+        if (!(error instanceof DatabaseError) || error.kind !== "unavailable") throw error;
         log.warn({ reason: error.message }, "the database cannot be reached; it is tried again");
       }
       running = run(log);
@@ -102,7 +102,7 @@ export function databaseSource(
     notReadyReason() {
       if (!roles.answers) return leaderLoop === undefined ? "the service is starting" : leaderLoop.notReadyReason();
       const { failure } = replica.status;
-      if (failure !== undefined) return `the database cannot be ${failure.kind === "away" ? "reached" : "read"}`;
+      if (failure !== undefined) return `the database cannot be ${failure.kind === "unavailable" ? "reached" : "read"}`;
       return refusal() ?? notReadyReason(replica.status, limits);
     },
     status() {
@@ -131,7 +131,7 @@ async function isPrepared(database: Database, log: Log): Promise<boolean> {
   } catch (error) {
     const { kind, message } = asDatabaseError(error);
     // That it is away was said when it was tried first.
-    if (kind !== "away") log.error({ kind, reason: message }, "the database cannot be used; it is tried again");
+    if (kind !== "unavailable") log.error({ kind, reason: message }, "the database cannot be used; it is tried again");
     return false;
   }
 }

@@ -2,12 +2,12 @@ import { type Contract, type CountedOnly, isStored, packageIdOf } from "../../do
 import type { SupplyContribution } from "../../domain/template.js";
 import type { TemplateCount } from "../port.js";
 
-/** What is counted over all contracts of a state: how many there are of each package, and sums. */
+/** Counts and sums over the contracts of a state. */
 export class Aggregates {
   readonly #templateCounts = new Map<string, TemplateCount>();
   readonly #sums = new Map<string, bigint>();
-  /** The shares of contracts that are not held, by contract id. */
-  readonly #counted = new Map<string, SupplyContribution>();
+  /** The contributions of contracts that are not stored, by contract id. */
+  readonly #countedOnly = new Map<string, SupplyContribution>();
 
   templateCounts(): readonly TemplateCount[] {
     return [...this.#templateCounts.values()];
@@ -17,42 +17,42 @@ export class Aggregates {
     return this.#sums.get(name) ?? 0n;
   }
 
-  isCounted(contractId: string): boolean {
-    return this.#counted.has(contractId);
+  isCountedOnly(contractId: string): boolean {
+    return this.#countedOnly.has(contractId);
   }
 
-  /** The contract must not be in already. */
+  /** The contract must not have been added before. */
   add(contract: Contract | CountedOnly): void {
     const { supply } = contract;
     if (isStored(contract)) this.#count(contract, 1);
-    else this.#counted.set(contract.contractId, contract.supply);
+    else this.#countedOnly.set(contract.contractId, contract.supply);
     if (supply !== undefined) this.#sums.set(supply.sum, this.sum(supply.sum) + supply.amount);
   }
 
-  /** Takes back what a contract that was held has added. */
+  /** Removes a stored contract that was added before. */
   remove(contract: Contract): void {
     this.#count(contract, -1);
     if (contract.supply !== undefined) this.#subtract(contract.supply);
   }
 
-  /** Takes back what a contract that was only counted has added; of no effect for any other. */
-  removeCounted(contractId: string): void {
-    const share = this.#counted.get(contractId);
-    if (share === undefined) return;
-    this.#counted.delete(contractId);
-    this.#subtract(share);
+  /** Removes a contract that was only counted. Any other id has no effect. */
+  removeCountedOnly(contractId: string): void {
+    const supply = this.#countedOnly.get(contractId);
+    if (supply === undefined) return;
+    this.#countedOnly.delete(contractId);
+    this.#subtract(supply);
   }
 
   #subtract({ sum, amount }: SupplyContribution): void {
-    const left = this.sum(sum) - amount;
-    if (left === 0n) this.#sums.delete(sum);
-    else this.#sums.set(sum, left);
+    const rest = this.sum(sum) - amount;
+    if (rest === 0n) this.#sums.delete(sum);
+    else this.#sums.set(sum, rest);
   }
 
-  #count({ template, templateId }: Contract, by: 1 | -1): void {
+  #count({ template, templateId }: Contract, delta: 1 | -1): void {
     const packageId = packageIdOf(templateId);
     const name = `${packageId} ${template.packageName} ${template.qualifiedName}`;
-    const count = (this.#templateCounts.get(name)?.count ?? 0) + by;
+    const count = (this.#templateCounts.get(name)?.count ?? 0) + delta;
     if (count === 0) this.#templateCounts.delete(name);
     else this.#templateCounts.set(name, { template, packageId, count });
   }

@@ -1,20 +1,16 @@
 import { GenerationalCache } from "../../util/generational-cache.js";
 import type { Contract } from "../../domain/contract.js";
 
-/** How many contracts a generation has. */
-const GENERATION = 4_096;
+const GENERATION_SIZE = 4_096;
 
 /**
- * The contracts that were read last by their ids. What is asked for is a small
- * part of a large registry, and is asked for again: the same few contracts by the
- * hundred while their choices are exercised. In the one large table each reading
- * misses the processor's caches several times, for the table, for the id that
- * stands there and for its text; here all of it lies together. A contract has to
- * be forgotten when it is archived, or another takes its place.
+ * The contracts that were last read by id. Callers read a few contracts of a large registry again and again. A lookup in
+ * the table of all contracts misses the CPU caches several times; this small table stays in them. A contract that is
+ * archived or replaced has to be deleted here.
  */
 export class HotContractCache extends GenerationalCache<Contract> {
   constructor() {
-    // A copy of the id lies with the others, and is no part of a text that a caller sent.
-    super(GENERATION, ({ contractId }) => Buffer.from(contractId).toString());
+    // A new string for the id lies next to the others, and does not keep alive a larger string that a caller sent.
+    super(GENERATION_SIZE, ({ contractId }) => Buffer.from(contractId).toString());
   }
 }

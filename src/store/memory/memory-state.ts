@@ -6,33 +6,33 @@ import type { Template } from "../../domain/template.js";
 import { MAX_ARCHIVED_IDS, type TemplateCount } from "../port.js";
 import { Aggregates } from "./aggregates.js";
 
-/** The contracts of one offset with their indexes, changed in place by updates. */
+/** The contracts at one offset with their indexes. Updates change it in place. */
 export class MemoryState {
   #offset: number;
   #asOf: number | undefined;
   readonly #contracts = new Map<string, Contract>();
-  readonly #recent = new HotContractCache();
-  /** Each list newest first. A list is never changed, but replaced: readers may hold one. */
+  readonly #hot = new HotContractCache();
+  /** Each list is newest first, and replaced instead of changed: a reader may hold one. */
   readonly #byKey = new Map<string, readonly Contract[]>();
-  readonly #byKind = new Map<Template, Set<string>>();
-  /** In the order of archival, the oldest first. */
+  readonly #byTemplate = new Map<Template, Set<string>>();
+  /** In the order of archival, oldest first. */
   readonly #archived = new Set<string>();
   readonly #aggregates = new Aggregates();
 
-  /** Throws where a contract id appears twice. */
+  /** Throws an Error if a contract id appears twice. */
   constructor(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf: number | undefined) {
     this.#offset = offset;
     this.#asOf = asOf;
     const lists = new Map<string, Contract[]>();
     for (const contract of contracts) {
       const { contractId } = contract;
-      if (this.#contracts.has(contractId) || this.#aggregates.isCounted(contractId)) {
+      if (this.#contracts.has(contractId) || this.#aggregates.isCountedOnly(contractId)) {
         throw new Error(`contract ${contractId} appears twice`);
       }
       this.#aggregates.add(contract);
       if (!isStored(contract)) continue;
       this.#contracts.set(contractId, contract);
-      this.#ofKind(contract.template).add(contract.contractId);
+      this.#idsOf(contract.template).add(contract.contractId);
       for (const key of contract.indexKeys) append(lists, key, contract);
     }
     for (const [key, list] of lists) this.#byKey.set(key, list.toSorted(newestFirst));
@@ -54,15 +54,15 @@ export class MemoryState {
     return this.#aggregates.sum(name);
   }
 
-  /** `mayMakeAnew`: see `#given`. */
-  byId(contractId: string, mayMakeAnew: boolean): Contract | undefined {
-    const recent = this.#recent.get(contractId);
-    if (recent !== undefined) return recent;
-    const found = this.#contracts.get(contractId);
-    if (found === undefined) return undefined;
-    const given = mayMakeAnew ? this.#given(found) : found;
-    this.#recent.add(given);
-    return given;
+  /** `mayClone` allows a compact clone; see `#cloneOnce`. */
+  byId(contractId: string, mayClone: boolean): Contract | undefined {
+    const hot = this.#hot.get(contractId);
+    if (hot !== undefined) return hot;
+    const stored = this.#contracts.get(contractId);
+    if (stored === undefined) return undefined;
+    const contract = mayClone ? this.#cloneOnce(stored) : stored;
+    this.#hot.add(contract);
+    return contract;
   }
 
   byKey(key: string): readonly Contract[] {
@@ -70,13 +70,13 @@ export class MemoryState {
   }
 
   byTemplate(template: Template): readonly Contract[] {
-    const found: Contract[] = [];
-    for (const contractId of this.#byKind.get(template) ?? []) {
+    const contracts: Contract[] = [];
+    for (const contractId of this.#byTemplate.get(template) ?? []) {
       const contract = this.#contracts.get(contractId);
-      if (contract === undefined) throw new Error(`contract ${contractId} is listed under its kind, and is not held`);
-      found.push(contract);
+      if (contract === undefined) throw new Error(`contract ${contractId} is indexed by template but not stored`);
+      contracts.push(contract);
     }
-    return found;
+    return contracts;
   }
 
   wasArchived(contractId: string): boolean {
@@ -84,17 +84,17 @@ export class MemoryState {
   }
 
   /**
-   * The contract as it is given from now on: made anew once, unless it also stands in lists. Whether it was is seen by its list of what
-   * is derived. Not to be called in a reading that may have got the contract already.
+   * Replaces the contract by its compact clone. `slots !== undefined` marks clones. A contract with index keys stays,
+   * because lists hold it too. Must not be called in a read that may hold the contract already.
    */
-  #given(found: Contract): Contract {
-    if (found.slots !== undefined || found.indexKeys.length > 0) return found;
-    const made = compactClone(found);
-    this.#contracts.set(found.contractId, made);
-    return made;
+  #cloneOnce(stored: Contract): Contract {
+    if (stored.slots !== undefined || stored.indexKeys.length > 0) return stored;
+    const clone = compactClone(stored);
+    this.#contracts.set(stored.contractId, clone);
+    return clone;
   }
 
-  /** Nothing is awaited between the first change and the last, so no reader runs between them. */
+  /** Synchronous, so no reader runs between two changes. */
   apply(changes: readonly Change[], offset: number, asOf: number | undefined): void {
     if (offset <= this.#offset) return;
     for (const change of changes) this.#apply(change);
@@ -105,50 +105,50 @@ export class MemoryState {
   #apply(change: Change): void {
     if ("archived" in change) {
       this.#remove(change.archived);
-      this.#aggregates.removeCounted(change.archived);
-      this.#remember(change.archived);
+      this.#aggregates.removeCountedOnly(change.archived);
+      this.#addArchived(change.archived);
     } else if ("unassigned" in change) {
-      const known = this.#contracts.get(change.unassigned);
-      // At the same counter the contract has arrived already, and this event is the older one.
-      if (known === undefined || change.reassignmentCounter <= known.reassignmentCounter) return;
-      this.#put(unassigned(known, change.reassignmentCounter));
+      const stored = this.#contracts.get(change.unassigned);
+      // With an equal counter the assignment was applied first, and this event is older.
+      if (stored === undefined || change.reassignmentCounter <= stored.reassignmentCounter) return;
+      this.#upsert(toUnassigned(stored, change.reassignmentCounter));
     } else if (isStored(change.active)) {
-      const known = this.#contracts.get(change.active.contractId);
-      if (known === undefined || change.active.reassignmentCounter >= known.reassignmentCounter)
-        this.#put(change.active);
-    } else if (!this.#aggregates.isCounted(change.active.contractId)) {
-      // Wherever it is assigned, it counts once.
+      const stored = this.#contracts.get(change.active.contractId);
+      if (stored === undefined || change.active.reassignmentCounter >= stored.reassignmentCounter)
+        this.#upsert(change.active);
+    } else if (!this.#aggregates.isCountedOnly(change.active.contractId)) {
+      // A reassigned contract counts once.
       this.#aggregates.add(change.active);
     }
   }
 
-  #put(contract: Contract): void {
+  #upsert(contract: Contract): void {
     this.#remove(contract.contractId);
     this.#aggregates.add(contract);
     this.#contracts.set(contract.contractId, contract);
-    this.#ofKind(contract.template).add(contract.contractId);
+    this.#idsOf(contract.template).add(contract.contractId);
     for (const key of contract.indexKeys) {
       const list = this.#byKey.get(key) ?? [];
-      const at = list.findIndex((other) => newestFirst(contract, other) < 0);
-      this.#byKey.set(key, list.toSpliced(at === -1 ? list.length : at, 0, contract));
+      const index = list.findIndex((other) => newestFirst(contract, other) < 0);
+      this.#byKey.set(key, list.toSpliced(index === -1 ? list.length : index, 0, contract));
     }
   }
 
   #remove(contractId: string): void {
-    const known = this.#contracts.get(contractId);
-    if (known === undefined) return;
+    const stored = this.#contracts.get(contractId);
+    if (stored === undefined) return;
     this.#contracts.delete(contractId);
-    this.#recent.delete(contractId);
-    this.#aggregates.remove(known);
-    this.#byKind.get(known.template)?.delete(contractId);
-    for (const key of known.indexKeys) {
-      const list = (this.#byKey.get(key) ?? []).filter((contract) => contract !== known);
+    this.#hot.delete(contractId);
+    this.#aggregates.remove(stored);
+    this.#byTemplate.get(stored.template)?.delete(contractId);
+    for (const key of stored.indexKeys) {
+      const list = (this.#byKey.get(key) ?? []).filter((contract) => contract !== stored);
       if (list.length === 0) this.#byKey.delete(key);
       else this.#byKey.set(key, list);
     }
   }
 
-  #remember(contractId: string): void {
+  #addArchived(contractId: string): void {
     this.#archived.add(contractId);
     for (const oldest of this.#archived) {
       if (this.#archived.size <= MAX_ARCHIVED_IDS) break;
@@ -156,12 +156,13 @@ export class MemoryState {
     }
   }
 
-  #ofKind(template: Template): Set<string> {
-    const known = this.#byKind.get(template);
-    if (known !== undefined) return known;
-    const made = new Set<string>();
-    this.#byKind.set(template, made);
-    return made;
+  #idsOf(template: Template): Set<string> {
+    let ids = this.#byTemplate.get(template);
+    if (ids === undefined) {
+      ids = new Set();
+      this.#byTemplate.set(template, ids);
+    }
+    return ids;
   }
 }
 
@@ -171,21 +172,21 @@ function append(lists: Map<string, Contract[]>, key: string, contract: Contract)
   else list.push(contract);
 }
 
-/** The contract between two synchronizers. Its fields are named for the sake of speed; see decode.ts. */
-function unassigned(known: Contract, reassignmentCounter: number): Contract {
+/** The contract between two synchronizers. The order of the fields keeps one hidden class; see ledger/decode.ts. */
+function toUnassigned(contract: Contract, reassignmentCounter: number): Contract {
   return {
-    fields: known.fields,
-    template: known.template,
+    fields: contract.fields,
+    template: contract.template,
     synchronizerId: undefined,
     slots: undefined,
-    indexKeys: known.indexKeys,
-    supply: known.supply,
-    contractId: known.contractId,
-    templateId: known.templateId,
-    payload: known.payload,
-    createdEventBlob: known.createdEventBlob,
-    createdAt: known.createdAt,
-    createdMicros: known.createdMicros,
+    indexKeys: contract.indexKeys,
+    supply: contract.supply,
+    contractId: contract.contractId,
+    templateId: contract.templateId,
+    payload: contract.payload,
+    createdEventBlob: contract.createdEventBlob,
+    createdAt: contract.createdAt,
+    createdMicros: contract.createdMicros,
     reassignmentCounter,
   };
 }

@@ -11,7 +11,7 @@ import {
 } from "../port.js";
 import { MemoryState } from "./memory-state.js";
 
-/** A store in the memory of this process. Starts empty: not ready. */
+/** A store in the memory of this process. Not ready until the first `replace`. */
 export class MemoryStore implements StoreReader, StoreWriter {
   #state: MemoryState | undefined;
   #checkpoint: Checkpoint | undefined;
@@ -20,7 +20,7 @@ export class MemoryStore implements StoreReader, StoreWriter {
     return this.#checkpoint;
   }
 
-  /** Nothing changes the state while `use` runs, since it does not wait. */
+  /** `use` is synchronous, so nothing changes the state while it runs. */
   read<T>(use: (view: View) => T): T {
     if (this.#state === undefined) throw new NotReady();
     return use(new StateView(this.#state));
@@ -38,13 +38,16 @@ export class MemoryStore implements StoreReader, StoreWriter {
   }
 }
 
-/** Whoever keeps a view against its promise must not read a mixture through it. */
+/** Throws if it is used after the state has moved on, so that no caller reads a mix of two states. */
 class StateView implements View {
   readonly offset: number;
   readonly asOf: number | undefined;
   readonly wantsPrefetch = false;
   readonly #state: MemoryState;
-  /** Who has listed a kind has its contracts as they are. Start-up and checks list hundreds of thousands, of which few will be asked for. */
+  /**
+   * After `all`, this view hands out contracts as they are: a clone would be a second object for the same contract, and
+   * start-up lists hundreds of thousands of which few are read again.
+   */
   #hasListed = false;
 
   constructor(state: MemoryState) {
@@ -57,22 +60,21 @@ class StateView implements View {
 
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
     const contract = this.#current().byId(contractId, !this.#hasListed);
-    // A contract's facts are of its own kind.
+    // The fields of a contract are those of its template.
     return contract?.template === template ? (contract as Contract<F>) : undefined;
   }
 
   byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
-    const found = this.#current().byKey(key);
-    // Hardly ever do two kinds share a key.
-    for (const contract of found) {
-      if (contract.template !== template) return found.filter((one) => one.template === template) as Contract<F>[];
+    const contracts = this.#current().byKey(key);
+    // Two templates rarely share a key: return the list itself where possible.
+    for (const contract of contracts) {
+      if (contract.template !== template) return contracts.filter((one) => one.template === template) as Contract<F>[];
     }
-    return found as readonly Contract<F>[];
+    return contracts as readonly Contract<F>[];
   }
 
   all<F>(template: Template<F>): readonly Contract<F>[] {
     this.#hasListed = true;
-    // The state files a contract under its own kind.
     return this.#current().byTemplate(template).toSorted(newestFirst) as Contract<F>[];
   }
 
@@ -90,7 +92,7 @@ class StateView implements View {
   }
 
   #current(): MemoryState {
-    if (this.#state.offset !== this.offset) throw new Error("a view of the store was used after its reading had ended");
+    if (this.#state.offset !== this.offset) throw new Error("a view of the store was used after its read had ended");
     return this.#state;
   }
 }

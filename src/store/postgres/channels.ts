@@ -1,9 +1,9 @@
-/** The channels by which processes on one database tell each other that there is something to look at. A message may be lost. */
+/** Notification channels between the processes on one database. A notification may be lost. */
 export const channels = {
-  /** The store stands at another offset, or another state has been put there. */
-  stateChanged: "offledger_moved",
-  /** Somebody wants the mirror to catch up with the ledger; the payload names the question. */
-  catchUpRequested: "offledger_ask",
-  /** The mirror has caught up, as far as it could; the payload names the question. */
-  caughtUp: "offledger_told",
+  /** The store has moved to another offset or another snapshot. */
+  stateChanged: "offledger_state_changed",
+  /** A replica asks the mirror to catch up with the ledger. The payload is the id of the request. */
+  catchUpRequested: "offledger_catch_up_requested",
+  /** The mirror has caught up as far as it could. The payload is the id of the request. */
+  caughtUp: "offledger_caught_up",
 } as const;

@@ -1,12 +1,15 @@
 import type { Template } from "../../domain/template.js";
 
-/** To be raised where a release reads other facts, keys or shares from the same contracts: then a new snapshot is taken. */
-const READING = 1;
+/**
+ * Raise this when a release reads other fields, index keys or supply from the same contracts, or hashes lookups
+ * differently. The mirror then takes a new snapshot.
+ */
+const CONTENT_VERSION = 2;
 
-/** Says which contracts a store has and how they are read, so that processes that differ in it do not share one. */
-export function contentId(templates: readonly Template[], counting: boolean): string {
+/** Identifies what a store holds and how it is read. Processes with different content ids cannot share a database. */
+export function contentId(templates: readonly Template[], countsSupply: boolean): string {
   const names = templates
     .map(({ packageName, qualifiedName }) => `${packageName}#${qualifiedName}`)
     .toSorted((a, b) => (a < b ? -1 : 1));
-  return JSON.stringify({ reading: READING, counting, kinds: names });
+  return JSON.stringify({ version: CONTENT_VERSION, countsSupply, templates: names });
 }

@@ -1,12 +1,11 @@
-/** Contracts as rows. */
 import type { Contract } from "../../domain/contract.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { Template, ParsedPayload } from "../../domain/template.js";
 import { templateHash, type LookupHash } from "./lookup-hash.js";
 
-/** What is read of a contract. What the driver gives as text may be larger than a number. */
+/** A row of offledger.contracts. The driver returns bigint and numeric as text. */
 export interface ContractRow {
-  readonly kind: LookupHash;
+  readonly template_hash: LookupHash;
   readonly contract_id: string;
   readonly template_id: string;
   readonly payload: string;
@@ -15,11 +14,11 @@ export interface ContractRow {
   readonly created_micros: string;
   readonly synchronizer_id: string | null;
   readonly reassignment_counter: string;
-  readonly share_sum: Buffer | null;
-  readonly share_amount: string | null;
+  readonly supply_sum: Buffer | null;
+  readonly supply_amount: string | null;
 }
 
-/** Makes contracts of rows, of the kinds that it is made with. */
+/** Makes contracts from rows. */
 export class ContractDecoder {
   readonly #templates: ReadonlyMap<LookupHash, Template>;
 
@@ -27,21 +26,20 @@ export class ContractDecoder {
     this.#templates = new Map(templates.map((template) => [templateHash(template), template]));
   }
 
-  template(name: LookupHash): Template | undefined {
-    return this.#templates.get(name);
+  template(hash: LookupHash): Template | undefined {
+    return this.#templates.get(hash);
   }
 
   /**
-   * The facts and keys are read from the payload, as the ledger's event was when
-   * it was stored. Undefined for what is of no kind that is known, not kept by it,
-   * or not to be read: another release has written it.
+   * Parses the payload as ingest did when the row was written. Returns undefined if the template is unknown, does not
+   * keep the contract, or cannot parse it: another release has written the row.
    */
   contract(row: ContractRow): Contract | undefined {
-    const template = this.#templates.get(row.kind);
-    const parsed = template === undefined ? undefined : readingOf(template, row.payload);
+    const template = this.#templates.get(row.template_hash);
+    const parsed = template === undefined ? undefined : parsePayload(template, row.payload);
     if (template === undefined || parsed === undefined) return undefined;
-    const { share_sum, share_amount } = row;
-    // Field by field, for the sake of V8; see ledger/decode.ts.
+    const { supply_sum, supply_amount } = row;
+    // The order of the fields keeps one hidden class; see ledger/decode.ts.
     return {
       fields: parsed.fields,
       template: template,
@@ -49,9 +47,9 @@ export class ContractDecoder {
       slots: undefined,
       indexKeys: parsed.indexKeys,
       supply:
-        share_sum === null || share_amount === null
+        supply_sum === null || supply_amount === null
           ? undefined
-          : { sum: share_sum.toString(), amount: BigInt(share_amount) },
+          : { sum: supply_sum.toString(), amount: BigInt(supply_amount) },
       contractId: row.contract_id,
       templateId: row.template_id,
       payload: row.payload,
@@ -63,9 +61,9 @@ export class ContractDecoder {
   }
 }
 
-function readingOf(template: Template, payload: string): ParsedPayload<unknown> | undefined {
+function parsePayload(template: Template, payload: string): ParsedPayload<unknown> | undefined {
   try {
-    // What was written as JSON of an object is one again.
+    // The writer stores JSON objects only.
     return template.parse(JSON.parse(payload) as JsonObject);
   } catch {
     return undefined;

@@ -1,27 +1,27 @@
-/** Connections to a database: a pool for questions, and sessions of their own for what lasts. */
 import pg from "pg";
+import { withTimeout } from "../../util/timeout.js";
 import { asDatabaseError, DatabaseError } from "./errors.js";
 
-/** A statement that the server prepares once for each connection. */
+/** Prepared once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** How long a connection is used, in seconds: what was planned on it for small tables is not used for large ones for long. */
-const LIFETIME_S = 60;
-/** How long to wait for a connection, and for an answer on it, in milliseconds. */
-const CONNECT_MS = 3_000;
-const STATEMENT_MS = 5_000;
-/** The server ends its statement first, where it still can. */
-const ANSWER_MS = STATEMENT_MS + 1_000;
+/** Short, so that a plan made for small tables is not used for long after they have grown. */
+const CONNECTION_LIFETIME_S = 60;
+const CONNECT_TIMEOUT_MS = 3_000;
+const STATEMENT_TIMEOUT_MS = 5_000;
+/** Later than the timeout of the server, which cancels the statement. */
+const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
+/** For statements on a session that take no time on a healthy server. */
+export const SESSION_TIMEOUT_MS = 3_000;
 
 /**
- * Settings of every session. The plan of a look-up must not change with what the
- * server believes of the sizes of tables: each goes by an index. A session that
- * stops in the middle of a transaction must not hold its locks.
+ * Settings of every session. They pin plans that use indexes, whatever the statistics say. A process that stalls in a
+ * transaction must not hold its locks.
  */
-const SETTINGS = [
+const SESSION_OPTIONS = [
   "-c plan_cache_mode=force_generic_plan",
   "-c enable_hashjoin=off",
   "-c enable_mergejoin=off",
@@ -30,40 +30,39 @@ const SETTINGS = [
   "-c idle_in_transaction_session_timeout=3s",
 ].join(" ");
 
+/** A pool for queries, and separate sessions for what lasts. Every method throws DatabaseError. */
 export class Database {
   readonly #config: pg.PoolConfig;
   readonly #pool: pg.Pool;
 
-  /** `connections`: most of the pool, besides sessions. */
-  constructor(url: string, connections: number) {
-    const [connectionString, ownOptions] = withoutOptions(url);
+  /** `maxConnections` bounds the pool; sessions come on top. */
+  constructor(url: string, maxConnections: number) {
+    const [connectionString, urlOptions] = splitOptions(url);
     this.#config = {
       connectionString,
-      connectionTimeoutMillis: CONNECT_MS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       application_name: "offledger",
-      options: `${SETTINGS} ${ownOptions}`,
+      options: `${SESSION_OPTIONS} ${urlOptions}`,
     };
     this.#pool = new pg.Pool({
       ...this.#config,
-      max: connections,
-      maxLifetimeSeconds: LIFETIME_S,
-      statement_timeout: STATEMENT_MS,
-      query_timeout: ANSWER_MS,
+      max: maxConnections,
+      maxLifetimeSeconds: CONNECTION_LIFETIME_S,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
     });
-    // A connection that is lost while nobody uses it is nobody's failure; the next question opens another.
+    // Without listeners a lost connection would end the process. The next query reconnects or fails.
     this.#pool.on("error", () => undefined);
-    // Nor is one that is lost between two questions of a transaction: the next of them tells.
     this.#pool.on("connect", (client) => void client.on("error", () => undefined));
   }
 
-  /** How the pool stands, for whoever watches. */
+  /** Connection counts, for metrics. */
   get pool(): { readonly inUse: number; readonly idle: number; readonly waiting: number } {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
-  /** Throws DatabaseError, as everything here does. */
   async query<R extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
     try {
       const { rows } = await this.#pool.query<R>({ ...statement, values });
@@ -73,7 +72,7 @@ export class Database {
     }
   }
 
-  /** Runs `use` in one transaction, and takes back all of it where `use` throws. */
+  /** Runs `use` in one transaction. Rolls back and rethrows if `use` throws. */
   async transaction<T>(use: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     let client: pg.PoolClient;
     try {
@@ -82,29 +81,26 @@ export class Database {
       throw asDatabaseError(error);
     }
     try {
-      const made = await inTransaction(client, use);
+      const result = await inTransaction(client, use);
       client.release();
-      return made;
+      return result;
     } catch (error) {
-      // Whatever state the connection is in, to end it takes everything back.
+      // Closing the connection rolls back, whatever state it is in.
       client.release(true);
       throw asDatabaseError(error);
     }
   }
 
-  /**
-   * Opens a connection outside the pool, for what takes long. Whoever opens it
-   * listens to its errors and ends it.
-   */
-  async session(): Promise<pg.Client> {
+  /** Opens a connection outside the pool, without time limits. The caller listens to its errors and ends it. */
+  async openSession(): Promise<pg.Client> {
     let client: pg.Client;
     try {
-      // It reads the certificates that the URL names.
+      // The constructor reads the certificates that the URL names.
       client = new pg.Client(this.#config);
     } catch (error) {
       throw asDatabaseError(error);
     }
-    // Before anybody listens: the failure comes by the promise as well.
+    // A failure to connect rejects the promise too.
     client.on("error", () => undefined);
     try {
       await client.connect();
@@ -115,44 +111,35 @@ export class Database {
     }
   }
 
-  /** Waits for questions under way. */
   async close(): Promise<void> {
     await this.#pool.end();
   }
 }
 
-/** A URL without the options for the server that it may have, which would stand in the place of ours; and those. */
-function withoutOptions(url: string): [url: string, options: string] {
+/** Splits `options` off a URL, because in the URL they would replace SESSION_OPTIONS. */
+function splitOptions(url: string): [url: string, options: string] {
   const parsed = new URL(url);
   const options = parsed.searchParams.get("options") ?? "";
   parsed.searchParams.delete("options");
   return [parsed.href, options];
 }
 
-/** How long an answer on a session may take that comes at once where all is well, in milliseconds. */
-export const SESSION_TIMEOUT_MS = 3_000;
-
-/** Throws where an answer does not come in that time. */
-export async function withSessionTimeout<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new DatabaseError("away", "the database does not answer")), SESSION_TIMEOUT_MS);
+/** Throws DatabaseError if a session does not answer in time. */
+export function withSessionTimeout<T>(answer: Promise<T>): Promise<T> {
+  return withTimeout(answer, SESSION_TIMEOUT_MS, () => {
+    throw new DatabaseError("unavailable", `the database has not answered for ${SESSION_TIMEOUT_MS} ms`);
   });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
-/** Ends a session. One that does not answer any more is left to the system. */
+/** Ends a session. A session that does not answer is left to the operating system. */
 export async function endSession(session: pg.Client): Promise<void> {
   await withSessionTimeout(session.end()).catch(() => undefined);
 }
 
+/** Commits what `use` does. The caller rolls back, by ending the connection, if it throws. */
 export async function inTransaction<C extends pg.ClientBase, T>(client: C, use: (client: C) => Promise<T>): Promise<T> {
   await client.query("BEGIN");
-  const made = await use(client);
+  const result = await use(client);
   await client.query("COMMIT");
-  return made;
+  return result;
 }

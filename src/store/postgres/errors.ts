@@ -1,19 +1,19 @@
-/** What goes wrong with a database, by what can be done about it. The only place that knows SQLSTATEs. */
+/** Classifies database failures by what can be done about them. No other module knows SQLSTATEs. */
 import { StoreUnavailable } from "../port.js";
 
 export type DatabaseErrorKind =
-  /** It cannot be reached, is starting or stopping, or takes too long: it may come back by itself. */
-  | "away"
-  /** It does not let us in, or does not let us do what we have to: somebody has to change something. */
+  /** Unreachable, starting, stopping or too slow: it may recover by itself. */
+  | "unavailable"
+  /** The login or an operation is refused: an operator has to act. */
   | "denied"
-  /** The schema is not there, or not the one that this program was made for. */
+  /** The schema is missing or belongs to another version. */
   | "schema"
   /** Another process has the lease. */
   | "lost"
-  /** Anything else: a defect of ours. */
+  /** Anything else: a bug in this program. */
   | "defect";
 
-/** A failure of the database. The message is for the operator, and holds no SQL and no values. */
+/** A database failure. The message is for the operator and holds no SQL and no values. */
 export class DatabaseError extends Error {
   readonly kind: DatabaseErrorKind;
 
@@ -25,16 +25,16 @@ export class DatabaseError extends Error {
 }
 
 /** By SQLSTATE or its class; https://www.postgresql.org/docs/current/errcodes-appendix.html lists them. */
-const troubles: Readonly<Record<string, DatabaseErrorKind>> = {
-  "08": "away",
-  "53": "away",
-  "57": "away",
-  "58": "away",
-  "25P03": "away",
-  "25P04": "away",
-  "25006": "away",
-  "40": "away",
-  "55P03": "away",
+const kindBySqlState: Readonly<Record<string, DatabaseErrorKind>> = {
+  "08": "unavailable",
+  "53": "unavailable",
+  "57": "unavailable",
+  "58": "unavailable",
+  "25P03": "unavailable",
+  "25P04": "unavailable",
+  "25006": "unavailable",
+  "40": "unavailable",
+  "55P03": "unavailable",
   "28": "denied",
   "3D": "denied",
   "42501": "denied",
@@ -45,29 +45,31 @@ const troubles: Readonly<Record<string, DatabaseErrorKind>> = {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** Makes one of whatever a query has thrown. */
+/** Converts anything that a query throws. */
 export function asDatabaseError(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error;
   if (!(error instanceof Error)) return new DatabaseError("defect", String(error));
   const code = "code" in error ? String(error.code) : "";
-  if (!SQLSTATE.test(code) || code.startsWith("E")) {
-    // What the driver and the system say of a connection has no SQLSTATE.
-    if ("path" in error)
-      return new DatabaseError("denied", `a file that its URL names cannot be read: ${error.message}`);
-    if (/CERT|VERIFY/.test(code)) {
-      return new DatabaseError("denied", `the certificate of the database is not accepted: ${error.message} (${code})`);
-    }
-    if (error.message.startsWith("SASL:")) {
-      const wants = "the database wants a password, and none that fits is given";
-      return new DatabaseError("denied", `${wants}: ${error.message}`);
-    }
-    const reason = error.message === "" ? code : error.message;
-    return new DatabaseError("away", `the database cannot be reached: ${reason}`);
-  }
-  const kind = troubles[code] ?? troubles[code.slice(0, 2)] ?? "defect";
-  return new DatabaseError(kind, `the database says: ${error.message} (SQLSTATE ${code})`);
+  // Errors of the driver and of the system have no SQLSTATE; system codes such as EPIPE look like one.
+  if (!SQLSTATE.test(code) || code.startsWith("E")) return asConnectionError(error, code);
+  const kind = kindBySqlState[code] ?? kindBySqlState[code.slice(0, 2)] ?? "defect";
+  return new DatabaseError(kind, `database error: ${error.message} (SQLSTATE ${code})`);
 }
 
-/** What a caller is told of it. */
+function asConnectionError(error: Error, code: string): DatabaseError {
+  if ("path" in error)
+    return new DatabaseError("denied", `cannot read a file named in the database URL: ${error.message}`);
+  if (/CERT|VERIFY/.test(code)) {
+    return new DatabaseError("denied", `the certificate of the database was rejected: ${error.message} (${code})`);
+  }
+  if (error.message.startsWith("SASL:")) {
+    const reason = "the database requires a password, and the given one is missing or unusable";
+    return new DatabaseError("denied", `${reason}: ${error.message}`);
+  }
+  const reason = error.message === "" ? code : error.message;
+  return new DatabaseError("unavailable", `the database cannot be reached: ${reason}`);
+}
+
+/** For callers: without details. */
 export const toUnavailable = (_error: DatabaseError): StoreUnavailable =>
-  new StoreUnavailable("the contracts that this needs cannot be read now; ask again");
+  new StoreUnavailable("the required contracts cannot be read at the moment; try again later");

@@ -1,4 +1,3 @@
-/** Brings the schema of a database to what this program was made for. */
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createRequire } from "node:module";
@@ -6,42 +5,41 @@ import type { ClientBase } from "pg";
 import { type Database, endSession, inTransaction } from "./database.js";
 import { asDatabaseError, DatabaseError } from "./errors.js";
 
-/** Any number that is ours alone; the lease has another. */
-const LOCK = 7_220_411_001n;
+/** Key of the advisory lock; the lease has another. */
+const MIGRATION_LOCK = 7_220_411_001n;
 
-/** What a migration did: the versions before and after, equal where there was nothing to do. */
-export interface Migrated {
+/** The schema versions before and after; equal if there was nothing to do. */
+export interface MigrationResult {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Applies the migrations that the database lacks, all or none. Whoever comes at
- * the same time waits. Throws DatabaseError, of trouble "schema" where the
- * database is of a newer program.
+ * Applies the missing migrations in one transaction. A concurrent call waits for the first. Throws DatabaseError, of kind
+ * "schema" if the database belongs to a newer program.
  */
-export async function migrate(database: Database): Promise<Migrated> {
+export async function migrate(database: Database): Promise<MigrationResult> {
   const migrations = await readMigrations();
-  // A migration of large tables takes its time, which connections of the pool are not given.
-  const client = await database.session();
+  // The statement timeout of the pool is too short for a migration of large tables.
+  const session = await database.openSession();
   try {
-    return await inTransaction(client, (within) => bringUp(within, migrations));
+    return await inTransaction(session, (client) => applyMissing(client, migrations));
   } catch (error) {
     throw asDatabaseError(error);
   } finally {
-    await endSession(client);
+    await endSession(session);
   }
 }
 
-async function bringUp(client: ClientBase, migrations: readonly string[]): Promise<Migrated> {
+async function applyMissing(client: ClientBase, migrations: readonly string[]): Promise<MigrationResult> {
   const to = migrations.length;
-  await client.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
-  const from = await versionOf(client);
+  await client.query("SELECT pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+  const from = await readVersion(client);
   if (from > to) {
     throw new DatabaseError(
       "schema",
-      `the database has version ${from} of the schema, and this program knows ${to}: ` +
-        "run the newer program, or restore the database from before its upgrade",
+      `the database has schema version ${from}, and this program supports up to ${to}: ` +
+        "run the newer program, or use a new database",
     );
   }
   if (from === 0) {
@@ -59,24 +57,23 @@ async function bringUp(client: ClientBase, migrations: readonly string[]): Promi
   return { from, to };
 }
 
-async function versionOf(client: ClientBase): Promise<number> {
-  const there = await client.query<{ found: boolean }>(
-    "SELECT to_regclass('offledger.migrations') IS NOT NULL AS found",
+async function readVersion(client: ClientBase): Promise<number> {
+  const { rows: tables } = await client.query<{ exists: boolean }>(
+    "SELECT to_regclass('offledger.migrations') IS NOT NULL AS exists",
   );
-  if (there.rows[0]?.found !== true) return 0;
+  if (tables[0]?.exists !== true) return 0;
   const { rows } = await client.query<{ version: number }>(
     "SELECT coalesce(max(version), 0) AS version FROM offledger.migrations",
   );
   return rows[0]?.version ?? 0;
 }
 
-/** The texts of the migrations; their files are numbered without a gap, from 0001 on. */
+/** The SQL of each migration. Files are numbered from 0001 without a gap. */
 async function readMigrations(): Promise<string[]> {
   const folder = dirname(createRequire(import.meta.url).resolve("#migrations/0001-contracts.sql"));
   const files = (await readdir(folder)).filter((file) => file.endsWith(".sql")).toSorted();
   for (const [index, file] of files.entries()) {
-    if (Number.parseInt(file, 10) !== index + 1)
-      throw new Error(`migration ${index + 1} is missing, or double: ${file}`);
+    if (Number.parseInt(file, 10) !== index + 1) throw new Error(`expected migration ${index + 1}, found ${file}`);
   }
   return Promise.all(files.map((file) => readFile(join(folder, file), "utf8")));
 }

@@ -54,14 +54,14 @@ describe.each(["api", "mirror", "serve"])("offledger %s", (name) => {
     expect((await command("migrate", { databaseUrl }).ended()).code).toBe(0);
     await sql(databaseUrl, "INSERT INTO offledger.migrations (version) VALUES (77)");
     const words =
-      /^offledger: OFFLEDGER_DATABASE_URL: the database has version 77 of the schema, .* knows \d+: run the newer/;
+      /^offledger: OFFLEDGER_DATABASE_URL: the database has schema version 77, .* supports up to \d+: run the newer/;
     await expectRefusal(command(name, { databaseUrl }), 2, words, secretOf(databaseUrl));
   });
 
   test("does not begin where the password is wrong, and does not show it", async () => {
     const url = new URL(await fresh());
     url.password = "not-the-password";
-    const words = /^offledger: OFFLEDGER_DATABASE_URL: the database says: password authentication failed/;
+    const words = /^offledger: OFFLEDGER_DATABASE_URL: database error: password authentication failed/;
     await expectRefusal(command(name, { databaseUrl: url.href }), 2, words, "not-the-password");
   });
 
@@ -144,7 +144,7 @@ test("offledger migrate says where the database cannot be used, without the pass
   const databaseUrl = await fresh();
   await command("migrate", { databaseUrl }).ended();
   await sql(databaseUrl, "INSERT INTO offledger.migrations (version) VALUES (77)");
-  await expectRefusal(command("migrate", { databaseUrl }), 2, /has version 77 of the schema/, secretOf(databaseUrl));
+  await expectRefusal(command("migrate", { databaseUrl }), 2, /has schema version 77/, secretOf(databaseUrl));
   const closed = createServer().listen(0, "127.0.0.1");
   await once(closed, "listening");
   const { port } = closed.address() as { readonly port: number };

@@ -42,14 +42,14 @@ export class Watcher {
     this.#pairs = pairs;
     this.#database = new Database(url, 4);
     this.#replica = new Replica(this.#database, {
-      kinds: templates,
-      contents: contentId(templates, true),
+      templates,
+      contentId: contentId(templates, true),
       cacheBytes,
       clock,
     });
     const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
     const parts = { database: this.#database, replica: this.#replica, pause, signal };
-    this.#running = new ReplicaSync({ ...parts, lost: () => undefined, back: () => undefined }).run();
+    this.#running = new ReplicaSync({ ...parts, onLost: () => undefined, onRecovered: () => undefined }).run();
   }
 
   /** Reads again and again, until the signal is aborted. */

@@ -192,7 +192,7 @@ describe("a contract that cannot be read", () => {
   test.each<[string, Partial<Schemas["CreatedEvent"]>, string]>([
     ["payload", { createArgument: {} }, "transfer has to be an object, and is missing"],
     ["blob", { createdEventBlob: "" }, "createdEventBlob has to be a string, and is empty"],
-    ["time", { createdAt: "yesterday" }, "a time has to be like"],
+    ["time", { createdAt: "yesterday" }, "invalid time, expected a format like"],
     ["template", { templateId: "a:b" }, "templateId has to be packageId:Module:Entity, and is a:b"],
   ])("for its %s is reported, and the rest of its update holds", (_what, wrong, reason) => {
     const update = decoded(

@@ -4,53 +4,53 @@ import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";
 import { apple, byLabel, fruit } from "../../fixtures/fruits.js";
 
-/** More than a store keeps as recently read. */
+/** More than the hot-contract cache holds. */
 const MANY = 10_000;
 const long = "00".repeat(100);
-const unlisted = (id: string): Contract => fruit(id, { labels: [] });
+const withoutKeys = (id: string): Contract => fruit(id, { labels: [] });
 
-describe("a contract that is made anew", () => {
-  test("has the same fields, and a list for what will be derived of it", () => {
+describe("a compact clone", () => {
+  test("equals the original, with empty slots", () => {
     const given = fruit(long, { name: long, synchronizerId: undefined, reassignmentCounter: 7 });
     const made = compactClone(given);
-    expect(made).toStrictEqual({ ...given, derived: [] });
+    expect(made).toStrictEqual({ ...given, slots: [] });
     expect(made.fields).not.toBe(given.fields);
   });
 
   test.each([
-    ["text that two halves of characters stand in", { text: `\ud800${long}\udc00` }],
-    ["text beyond ASCII", { text: `é\u2028\u0000😀"\\${long}` }],
-    ["fields that are undefined", { there: 1, not: undefined, neither: null }],
+    ["strings with lone surrogates", { text: `\ud800${long}\udc00` }],
+    ["strings beyond ASCII", { text: `é\u2028\u0000😀"\\${long}` }],
+    ["undefined and null", { there: 1, not: undefined, neither: null }],
     ["lists, objects and functions", { list: [long], inner: { long }, use: () => long }],
-    ["a field of a name that objects have of their own", JSON.parse('{"__proto__": {"a": 1}, "constructor": "b"}')],
-    ["nothing", null],
-    ["a text", long],
+    ["names that objects inherit", JSON.parse('{"__proto__": {"a": 1}, "constructor": "b"}')],
+    ["null itself", null],
+    ["a string", long],
     ["a list", [long, 1n]],
-  ])("has the facts that it had: %s", (_what, fields: unknown) => {
-    const made = compactClone({ ...unlisted("a"), fields });
+  ])("keeps its fields: %s", (_what, fields: unknown) => {
+    const made = compactClone({ ...withoutKeys("a"), fields });
     expect(made.fields).toStrictEqual(fields);
-    // Of what is no object, the names and the prototype are those of the object that stands for it.
+    // Object() wraps primitives.
     expect(Object.getPrototypeOf(Object(made.fields))).toBe(Object.getPrototypeOf(Object(fields)));
     expect(Reflect.ownKeys(Object(made.fields) as object)).toEqual(Reflect.ownKeys(Object(fields) as object));
   });
 
-  test("has the very facts where they are of a class, which may hold what nobody sees", () => {
-    class Facts {
+  test("shares fields that are a class instance, which may have private state", () => {
+    class Fields {
       readonly #name = long;
       get name() {
         return this.#name;
       }
     }
-    const fields = new Facts();
-    expect(compactClone({ ...unlisted("a"), fields }).fields).toBe(fields);
+    const fields = new Fields();
+    expect(compactClone({ ...withoutKeys("a"), fields }).fields).toBe(fields);
   });
 });
 
-describe("a store in memory", () => {
-  test("gives the same contract for as long as it has it, with what is derived of it, however much is read between", async () => {
+describe("a memory store", () => {
+  test("returns the same object with its slots, however much is read in between", async () => {
     const store = new MemoryStore();
     const ids = Array.from({ length: MANY }, (_, index) => `00${index}`);
-    await store.replace(ids.map(unlisted), 1);
+    await store.replace(ids.map(withoutKeys), 1);
     const readAll = () => store.read((view) => ids.map((id) => view.byId(apple, id)));
     const first = readAll();
     for (const [index, one] of first.entries()) if (one !== undefined) one.slots = [index];
@@ -61,21 +61,21 @@ describe("a store in memory", () => {
     }
   });
 
-  test("makes nothing anew for whoever lists a kind, nor what that one asks for then", async () => {
+  test("does not clone contracts in a view that has listed them", async () => {
     const store = new MemoryStore();
-    const given = unlisted("a");
+    const given = withoutKeys("a");
     await store.replace([given], 1);
-    const [listed, asked] = store.read((view) => [view.all(apple)[0], view.byId(apple, "a")]);
+    const [listed, found] = store.read((view) => [view.all(apple)[0], view.byId(apple, "a")]);
     expect(listed).toBe(given);
-    expect(asked).toBe(given);
-    const other = unlisted("b");
+    expect(found).toBe(given);
+    const other = withoutKeys("b");
     await store.apply([{ active: other }], 2);
     const made = store.read((view) => view.byId(apple, "b"));
     expect(made).not.toBe(other);
     expect(store.read((view) => view.all(apple).find(({ contractId }) => contractId === "b"))).toBe(made);
   });
 
-  test("gives the contract that it was given where that stands in a list", async () => {
+  test("does not clone a contract with index keys", async () => {
     const store = new MemoryStore();
     const given = fruit("a", { labels: ["red"] });
     await store.replace([given], 1);
@@ -83,14 +83,14 @@ describe("a store in memory", () => {
     expect(store.read((view) => view.byKey(apple, byLabel("red")))).toEqual([given]);
   });
 
-  test("leaves the contract of which it made another as it was", async () => {
-    const given = unlisted("a");
-    const before = structuredClone({ ...given, kind: null });
+  test("does not change the original", async () => {
+    const given = withoutKeys("a");
+    const before = structuredClone({ ...given, template: null });
     const store = new MemoryStore();
     await store.replace([given], 1);
     const made = store.read((view) => view.byId(apple, "a"));
     expect(made).not.toBe(given);
     if (made !== undefined) made.slots = ["something"];
-    expect({ ...given, kind: null }).toEqual(before);
+    expect({ ...given, template: null }).toEqual(before);
   });
 });

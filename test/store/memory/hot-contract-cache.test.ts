@@ -5,7 +5,7 @@ import type { Contract } from "../../../src/domain/contract.js";
 import type { Template } from "../../../src/domain/template.js";
 
 const template: Template = {
-  qualifiedName: "Some:Kind",
+  qualifiedName: "Some:Template",
   packageName: "some",
   parse: () => ({ fields: {}, indexKeys: [] }),
 };
@@ -16,7 +16,7 @@ const contract = (contractId: string, reassignmentCounter = 0): Contract => ({
   supply: undefined,
   contractId,
   template,
-  templateId: "package:Some:Kind",
+  templateId: "package:Some:Template",
   payload: "{}",
   createdEventBlob: "YQ==",
   createdAt: "2026-01-01T00:00:00Z",
@@ -26,29 +26,29 @@ const contract = (contractId: string, reassignmentCounter = 0): Contract => ({
   slots: undefined,
 });
 
-test("what is read is there again, as long as there is not too much of it", () => {
-  const recent = new HotContractCache();
+test("holds the contracts that were read last, up to a bound", () => {
+  const cache = new HotContractCache();
   for (let index = 0; index < 20_000; index++) {
-    recent.add(contract(`00${index}`));
-    expect(recent.get("000")?.contractId).toBe("000");
-    expect(recent.size).toBeLessThanOrEqual(2 * 4_096);
+    cache.add(contract(`00${index}`));
+    expect(cache.get("000")?.contractId).toBe("000");
+    expect(cache.size).toBeLessThanOrEqual(2 * 4_096);
   }
-  // Nobody has asked for this one since.
-  expect(recent.get("001")).toBeUndefined();
-  expect(recent.get("0019999")?.contractId).toBe("0019999");
+  // Not read since it was added.
+  expect(cache.get("001")).toBeUndefined();
+  expect(cache.get("0019999")?.contractId).toBe("0019999");
 });
 
-test("what is forgotten is in neither generation", () => {
-  const recent = new HotContractCache();
-  for (let index = 0; index < 5_000; index++) recent.add(contract(`00${index}`));
+test("delete removes a contract from both generations", () => {
+  const cache = new HotContractCache();
+  for (let index = 0; index < 5_000; index++) cache.add(contract(`00${index}`));
   for (const contractId of ["000", "004999"]) {
-    expect(recent.get(contractId)?.contractId).toBe(contractId);
-    recent.delete(contractId);
-    expect(recent.get(contractId)).toBeUndefined();
+    expect(cache.get(contractId)?.contractId).toBe(contractId);
+    cache.delete(contractId);
+    expect(cache.get(contractId)).toBeUndefined();
   }
 });
 
-test("a store that has read a contract does not give it when it is archived, nor as it was before", async () => {
+test("the memory store does not return an archived contract or an old version from the cache", async () => {
   const store = new MemoryStore();
   await store.replace([contract("00a"), contract("00b"), contract("00c")], 1);
   const read = (id: string) => store.read((view) => view.byId(template, id));

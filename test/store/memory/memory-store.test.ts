@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { NotReady } from "../../../src/store/port.js";
-import { storePromises } from "../conformance.js";
+import { storeConformance } from "../conformance.js";
 
-storePromises("in memory", async () => {
+storeConformance("memory", async () => {
   const store = new MemoryStore();
   return { reader: store, writer: store, close: async () => {} };
 });
 
-test("a store in memory answers at once, and throws at once", async () => {
+test("the memory store is synchronous", async () => {
   const store = new MemoryStore();
   expect(() => store.read(() => "read")).toThrow(NotReady);
   await store.replace([], 5);

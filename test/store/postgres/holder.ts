@@ -1,4 +1,4 @@
-/** A process that tries for the lease of the database it is given, and writes when it is told to. Its parent ends it. */
+/** A process that takes the lease of a database, and writes a contract for each message. Its parent ends it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Database } from "../../../src/store/postgres/database.js";
 import { asDatabaseError } from "../../../src/store/postgres/errors.js";
@@ -6,11 +6,11 @@ import { Lease, type LeadershipTerm } from "../../../src/store/postgres/write/le
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import { fruit } from "../../fixtures/fruits.js";
 
-/** What the process tells. */
+/** Messages to the parent. */
 export type Said =
   | { readonly holds: number }
   | { readonly ended: true }
-  /** What came of a write; of which trouble, where it failed, and how often the writer has said that it is lost. */
+  /** The result of a write: "done" or the kind of error; and how often the writer has reported that it is lost. */
   | { readonly wrote: string; readonly lost: number };
 
 const say = (said: Said): void => void process.send?.(said);
@@ -21,7 +21,7 @@ const { signal } = new AbortController();
 
 async function term({ epoch, signal: over }: LeadershipTerm): Promise<void> {
   let lost = 0;
-  const writer = await PostgresWriter.begin(database, epoch, { contents: "tests", origin: "tests" }, () => lost++);
+  const writer = await PostgresWriter.begin(database, epoch, { contentId: "tests", origin: "tests" }, () => lost++);
   process.on("message", (id: string) => {
     const offset = (writer.checkpoint?.offset ?? 0) + 1;
     void writer.apply([{ active: fruit(id) }], offset).then(

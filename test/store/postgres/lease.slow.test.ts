@@ -1,4 +1,4 @@
-/** One process writes, and when it is gone another does; src/store/postgres/write/lease.ts. */
+/** One process writes at a time; src/store/postgres/write/lease.ts. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -14,7 +14,7 @@ import { freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import type { Said } from "./holder.js";
 
-/** Longest that the lease may be nobody's, in milliseconds. */
+/** The longest time without a leader. */
 const HANDOVER_MS = 5_000;
 
 let schema: Schema;
@@ -32,7 +32,7 @@ afterEach(async () => {
   await schema.empty();
 });
 
-/** The sessions that have the lease. */
+/** Sessions that hold the lease. */
 const holders = () =>
   schema.sql<{ pid: number }>(
     `SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
@@ -49,13 +49,13 @@ const over = ({ signal }: LeadershipTerm): Promise<unknown> =>
   signal.aborted ? Promise.resolve() : once(signal, "abort");
 
 interface Holding {
-  /** The epoch of the term, when it begins. */
+  /** Resolves with the epoch when the term begins. */
   readonly begun: Promise<number>;
-  /** Settles with what the lease said, undefined where it threw nothing. */
+  /** Resolves with the error of `hold`; undefined if there was none. */
   readonly ended: Promise<unknown>;
 }
 
-/** Tries for the lease, and keeps it until the term ends. */
+/** Takes the lease and keeps it until the term ends. */
 function holding(lease = leaseOn(), run: (term: LeadershipTerm) => Promise<unknown> = over): Holding {
   const [begun, epochs] = [gate(), [] as number[]];
   const ended = lease
@@ -72,9 +72,9 @@ function holding(lease = leaseOn(), run: (term: LeadershipTerm) => Promise<unkno
 }
 
 const writerOf = (epoch: number) =>
-  PostgresWriter.begin(schema.database, epoch, { contents: "tests", origin: "tests" }, () => {});
+  PostgresWriter.begin(schema.database, epoch, { contentId: "tests", origin: "tests" }, () => {});
 
-async function far(): Promise<{ freeze: () => void; database: Database }> {
+async function remoteDatabase(): Promise<{ freeze: () => void; database: Database }> {
   const network = await startFreezableProxy(schema.url);
   const database = new Database(network.url, 2);
   onTestFinished(async () => {
@@ -84,43 +84,43 @@ async function far(): Promise<{ freeze: () => void; database: Database }> {
   return { freeze: () => network.freeze(), database };
 }
 
-/** For how many seconds the store is known to have been behind the ledger. */
-const noted = async () => {
+/** The age in the database, in seconds. */
+const storedAge = async () => {
   const [row] = await schema.sql<{ age: number | null }>(
     "SELECT extract(epoch FROM clock_timestamp() - confirmed_at)::float8 AS age FROM offledger.state",
   );
   return row?.age ?? undefined;
 };
 
-describe("of several that try for the lease", () => {
-  test("one at a time has it, each in an epoch of its own, behind those before", async () => {
+describe("of several processes", () => {
+  test("one at a time has the lease, each in a later epoch", async () => {
     const epochs: number[] = [];
-    let [now, most] = [0, 0];
+    let [current, max] = [0, 0];
     const terms = Array.from({ length: 4 }, () =>
       holding(leaseOn(), async ({ epoch }) => {
-        most = Math.max(most, ++now);
+        max = Math.max(max, ++current);
         epochs.push(epoch);
         await delay(50);
-        now--;
+        current--;
       }),
     );
     expect(await within(20_000, "all have had it", Promise.all(terms.map(({ ended }) => ended)))).toEqual(
       Array(4).fill(undefined),
     );
-    expect(most).toBe(1);
+    expect(max).toBe(1);
     expect(epochs).toEqual([1, 2, 3, 4]);
   });
 
-  test("those who wait are told that another has it, each once", async () => {
-    const told: string[] = [];
-    const first = holding(leaseOn(schema.database, () => told.push("first")));
+  test("each that waits is notified once that another has the lease", async () => {
+    const notified: string[] = [];
+    const first = holding(leaseOn(schema.database, () => notified.push("first")));
     await first.begun;
-    const second = holding(leaseOn(schema.database, () => told.push("second")));
-    await until("the second is told", () => told.length > 0);
+    const second = holding(leaseOn(schema.database, () => notified.push("second")));
+    await until("the second is notified", () => notified.length > 0);
     await delay(1_200);
     end.abort();
     expect(await Promise.all([first.ended, second.ended])).toEqual([undefined, undefined]);
-    expect(told).toEqual(["second"]);
+    expect(notified).toEqual(["second"]);
   });
 });
 
@@ -134,28 +134,28 @@ describe("a term", () => {
     expect(await within(HANDOVER_MS, "the second has it", second.begun)).toBe(2);
   });
 
-  test("ends when a later epoch has begun, and not before what it runs has ended", async () => {
+  test("ends when a later epoch has begun, after its task has ended", async () => {
     const log: string[] = [];
     const { begun, ended } = holding(leaseOn(), async (term) => {
       await over(term);
       await delay(300);
-      log.push("what it ran has ended");
+      log.push("task ended");
     });
     await begun;
     await schema.sql("UPDATE offledger.state SET epoch = epoch + 1");
     const failure = await within(HANDOVER_MS, "it has ended", ended);
     expect(failure).toBeInstanceOf(DatabaseError);
     expect(failure).toMatchObject({ kind: "lost" });
-    expect(log).toEqual(["what it ran has ended"]);
+    expect(log).toEqual(["task ended"]);
   });
 
-  test("ends with an error of what it runs, and leaves the lease free", async () => {
+  test("ends with the error of its task, and frees the lease", async () => {
     const failing = holding(leaseOn(), () => Promise.reject(new DatabaseError("defect", "of the term")));
     expect(await within(HANDOVER_MS, "it has ended", failing.ended)).toMatchObject({ message: "of the term" });
     expect(await within(HANDOVER_MS, "the next has it", holding().begun)).toBe(2);
   });
 
-  test("notes when the store last equalled the ledger, once that is known", async () => {
+  test("stores the age once it is known", async () => {
     let age: number | undefined;
     const { begun } = holding(leaseOn(), (term) => {
       term.age = () => age;
@@ -163,32 +163,32 @@ describe("a term", () => {
     });
     await begun;
     await delay(1_200);
-    expect(await noted()).toBeUndefined();
+    expect(await storedAge()).toBeUndefined();
     age = 60_000;
-    await until("it is noted", async () => (await noted()) !== undefined);
-    expect(await noted()).toBeGreaterThanOrEqual(60);
-    expect(await noted()).toBeLessThan(90);
+    await until("the age is stored", async () => (await storedAge()) !== undefined);
+    expect(await storedAge()).toBeGreaterThanOrEqual(60);
+    expect(await storedAge()).toBeLessThan(90);
   });
 
-  test("hears the questions of other processes", async () => {
-    const asked: string[] = [];
+  test("receives the catch-up requests of other processes", async () => {
+    const requests: string[] = [];
     const { begun } = holding(leaseOn(), (term) => {
-      term.onCatchUpRequest = (question) => asked.push(question);
+      term.onCatchUpRequest = (requestId) => requests.push(requestId);
       return over(term);
     });
     await begun;
-    await until("the question is heard", async () => {
-      await schema.sql("SELECT pg_notify('offledger_ask', 'what about now?')");
-      return asked.length > 0;
+    await until("the request is received", async () => {
+      await schema.sql("SELECT pg_notify('offledger_catch_up_requested', 'request-1')");
+      return requests.length > 0;
     });
-    expect(asked[0]).toBe("what about now?");
+    expect(requests[0]).toBe("request-1");
   });
 });
 
-describe("a process that has the lease", () => {
+describe("a leader process", () => {
   const file = fileURLToPath(new URL("holder.ts", import.meta.url));
 
-  /** One that has it by now, in the first epoch; it ends with the test at the latest. */
+  /** A process that holds the lease in the first epoch. It ends with the test. */
   async function holder(): Promise<{ child: ChildProcess; said: Said[] }> {
     const child = fork(file, [schema.url], { execArgv: ["--import", "tsx"] });
     const ended = once(child, "exit");
@@ -203,14 +203,14 @@ describe("a process that has the lease", () => {
     return { child, said };
   }
 
-  test("loses it when it ends", async () => {
+  test("loses the lease when it exits", async () => {
     const { child } = await holder();
     const next = holding();
     child.kill("SIGKILL");
     expect(await within(HANDOVER_MS, "the next has it", next.begun)).toBe(2);
   });
 
-  test("loses it when it falls silent, and does not write when it comes back", async () => {
+  test("loses the lease when it freezes, and cannot write after it resumes", async () => {
     await (await writerOf(0)).replace([fruit("a")], 10);
     const { child, said } = await holder();
     child.send("written-in-time");
@@ -227,32 +227,32 @@ describe("a process that has the lease", () => {
     child.kill("SIGCONT");
     await until("it knows that its term is over", () => said.length === 5);
     const wrote = said.filter((one) => "wrote" in one).slice(1);
-    expect(wrote).toEqual(["lost", "lost"].map((trouble) => ({ wrote: trouble, lost: 1 })));
+    expect(wrote).toEqual(["lost", "lost"].map((kind) => ({ wrote: kind, lost: 1 })));
     await writer.apply([{ active: fruit("of-the-next") }], 12);
     const ids = await schema.sql("SELECT contract_id AS id FROM offledger.contracts ORDER BY id");
     expect(ids).toEqual([{ id: "a" }, { id: "of-the-next" }, { id: "written-in-time" }]);
   });
 });
 
-describe("where the network falls silent", () => {
-  test("the one that has the lease ends its term, and another gets it", async () => {
-    const { freeze, database } = await far();
+describe("when the network is cut", () => {
+  test("the leader ends its term, and another process gets the lease", async () => {
+    const { freeze, database } = await remoteDatabase();
     const first = holding(leaseOn(database));
     await first.begun;
     const next = holding();
     freeze();
     expect(await within(HANDOVER_MS, "the next has it", next.begun)).toBe(2);
-    // An answer and an end are waited for, for three seconds each.
-    expect(await within(10_000, "the first has ended", first.ended)).toMatchObject({ kind: "away" });
+    // It waits 3 s for a response and 3 s for the session to end.
+    expect(await within(10_000, "the first has ended", first.ended)).toMatchObject({ kind: "unavailable" });
   });
 
-  test("the one that waits for it gives up, and can try anew", async () => {
-    const { freeze, database } = await far();
+  test("a process on standby gives up and can try again", async () => {
+    const { freeze, database } = await remoteDatabase();
     await holding().begun;
-    const told = gate();
-    const waiting = holding(leaseOn(database, () => told.open()));
-    await told.opened;
+    const standby = gate();
+    const waiting = holding(leaseOn(database, () => standby.open()));
+    await standby.opened;
     freeze();
-    expect(await within(10_000, "it has given up", waiting.ended)).toMatchObject({ kind: "away" });
+    expect(await within(10_000, "it has given up", waiting.ended)).toMatchObject({ kind: "unavailable" });
   });
 });

@@ -1,15 +1,15 @@
-/** The schema is put there once, whoever comes at the same time, and by nobody who must not. */
 import { randomBytes } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { Client } from "pg";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
-import { type Migrated, migrate } from "../../../src/store/postgres/migrate.js";
+import { type MigrationResult, migrate } from "../../../src/store/postgres/migrate.js";
 import { freshDatabase } from "../../fixtures/postgres.js";
 
 /** Each migration is one file. */
-const files = await readdir(new URL("../../../src/store/postgres/migrations/", import.meta.url));
+const folder = new URL("../../../src/store/postgres/migrations/", import.meta.url);
+const files = await readdir(folder);
 const latest = files.filter((file) => file.endsWith(".sql")).length;
 
 let url: string;
@@ -25,8 +25,8 @@ beforeEach(async () => {
   };
 });
 
-/** Migrates as a process of its own would. */
-async function migrating(as = url): Promise<Migrated> {
+/** Migrates over connections of its own. */
+async function runMigrations(as = url): Promise<MigrationResult> {
   const database = new Database(as, 1);
   try {
     return await migrate(database);
@@ -35,8 +35,8 @@ async function migrating(as = url): Promise<Migrated> {
   }
 }
 
-/** Every column and index of the schema, with the versions that are noted and where the store stands. */
-async function everything(): Promise<unknown[]> {
+/** Every column and index of the schema, the applied versions and the state. */
+async function describeSchema(): Promise<unknown[]> {
   const { rows } = await sql.query(`
     SELECT table_name::text AS name, column_name::text AS part, data_type::text AS is
     FROM information_schema.columns WHERE table_schema = 'offledger'
@@ -51,11 +51,11 @@ const versions = async (): Promise<unknown[]> =>
   (await sql.query("SELECT version FROM offledger.migrations ORDER BY version")).rows;
 const allVersions = Array.from({ length: latest }, (_, index) => ({ version: index + 1 }));
 
-/** What a failing migration says. */
-const failureOf = async (as?: string): Promise<unknown> => migrating(as).catch((error: unknown) => error);
+/** The error of a migration. */
+const failureOf = async (as?: string): Promise<unknown> => runMigrations(as).catch((error: unknown) => error);
 
-/** The same database, for a new role that may do nothing but connect. */
-async function asNobody(): Promise<string> {
+/** The URL for a new role without rights. */
+async function urlWithoutRights(): Promise<string> {
   const [role, password] = [`nobody_${randomBytes(4).toString("hex")}`, randomBytes(8).toString("hex")];
   await sql.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`);
   const admin = url;
@@ -69,23 +69,23 @@ async function asNobody(): Promise<string> {
 }
 
 describe("migrate", () => {
-  test("brings a fresh database to the latest version, with a store that has no state", async () => {
+  test("creates the latest version with an empty state", async () => {
     expect(latest).toBeGreaterThan(0);
-    expect(await migrating()).toEqual({ from: 0, to: latest });
+    expect(await runMigrations()).toEqual({ from: 0, to: latest });
     expect(await versions()).toEqual(allVersions);
     const { rows } = await sql.query("SELECT generation, ledger_offset, epoch FROM offledger.state");
     expect(rows).toEqual([{ generation: "0", ledger_offset: "0", epoch: "0" }]);
   });
 
-  test("changes nothing where it has run before", async () => {
-    await migrating();
-    const before = await everything();
-    expect(await migrating()).toEqual({ from: latest, to: latest });
-    expect(await everything()).toEqual(before);
+  test("changes nothing the second time", async () => {
+    await runMigrations();
+    const before = await describeSchema();
+    expect(await runMigrations()).toEqual({ from: latest, to: latest });
+    expect(await describeSchema()).toEqual(before);
   });
 
-  test("is done by one of many who come at once; the others wait for it", async () => {
-    const done = await Promise.all(Array.from({ length: 8 }, () => migrating()));
+  test("is done by one of many concurrent processes; the others wait", async () => {
+    const done = await Promise.all(Array.from({ length: 8 }, () => runMigrations()));
     expect(done.filter(({ from }) => from === 0)).toEqual([{ from: 0, to: latest }]);
     expect(done.filter(({ from }) => from !== 0)).toEqual(
       Array.from({ length: 7 }, () => ({ from: latest, to: latest })),
@@ -93,46 +93,71 @@ describe("migrate", () => {
     expect(await versions()).toEqual(allVersions);
   });
 
-  test("goes on where the schema was made, and no migration was applied", async () => {
+  test("renames tables and columns of version 1, and keeps their rows", async () => {
+    const [first = ""] = files.toSorted();
     await sql.query("CREATE SCHEMA offledger");
-    expect(await migrating()).toEqual({ from: 0, to: latest });
+    await sql.query(
+      "CREATE TABLE offledger.migrations (version integer PRIMARY KEY, applied_at timestamptz DEFAULT now())",
+    );
+    await sql.query(await readFile(new URL(first, folder), "utf8"));
+    await sql.query("INSERT INTO offledger.migrations (version) VALUES (1)");
+    await sql.query("UPDATE offledger.state SET generation = 7, contents = 'content', log_from = 5");
+    await sql.query(
+      `INSERT INTO offledger.contracts (generation, contract_id, kind, template_id, payload, created_event_blob, created_at,
+         created_micros, reassignment_counter, share_sum, share_amount)
+       VALUES (7, 'a', gen_random_uuid(), 'pkg:M:E', '{}', '', '2026-01-05T09:00:00Z', 1, 0, 'USD', 12)`,
+    );
+    await sql.query("INSERT INTO offledger.changes VALUES (7, 6, ARRAY[gen_random_uuid()])");
+    expect(await runMigrations()).toEqual({ from: 1, to: latest });
+    const { rows } = await sql.query(
+      `SELECT s.content_id, s.invalidations_from, c.contract_id, c.supply_amount, cardinality(i.lookup_hashes) AS hashes
+       FROM offledger.state s JOIN offledger.contracts c USING (generation) JOIN offledger.invalidations i USING (generation)`,
+    );
+    expect(rows).toEqual([
+      { content_id: "content", invalidations_from: "5", contract_id: "a", supply_amount: "12", hashes: 1 },
+    ]);
+  });
+
+  test("works with an existing empty schema", async () => {
+    await sql.query("CREATE SCHEMA offledger");
+    expect(await runMigrations()).toEqual({ from: 0, to: latest });
     expect(await versions()).toEqual(allVersions);
   });
 
-  test("leaves nothing behind where it fails", async () => {
-    await sql.query("CREATE SCHEMA offledger; CREATE TABLE offledger.changes (in_the_way int)");
+  test("leaves nothing if it fails", async () => {
+    await sql.query("CREATE SCHEMA offledger; CREATE TABLE offledger.invalidations (in_the_way int)");
     expect(await failureOf()).toBeInstanceOf(DatabaseError);
     const { rows } = await sql.query("SELECT tablename FROM pg_tables WHERE schemaname = 'offledger'");
-    expect(rows).toEqual([{ tablename: "changes" }]);
+    expect(rows).toEqual([{ tablename: "invalidations" }]);
   });
 
-  test("refuses a database of a newer program, and changes nothing", async () => {
-    await migrating();
+  test("rejects a database of a newer program and changes nothing", async () => {
+    await runMigrations();
     await sql.query("INSERT INTO offledger.migrations (version) VALUES (999)");
-    const before = await everything();
+    const before = await describeSchema();
     const failure = await failureOf();
     expect(failure).toBeInstanceOf(DatabaseError);
     expect(failure).toMatchObject({
       kind: "schema",
       message:
-        `the database has version 999 of the schema, and this program knows ${latest}: ` +
-        "run the newer program, or restore the database from before its upgrade",
+        `the database has schema version 999, and this program supports up to ${latest}: ` +
+        "run the newer program, or use a new database",
     });
-    expect(await everything()).toEqual(before);
+    expect(await describeSchema()).toEqual(before);
   });
 });
 
 describe("a role without rights", () => {
-  test("is told so where the schema has to be made", async () => {
-    const failure = await failureOf(await asNobody());
+  test("is denied if the schema does not exist", async () => {
+    const failure = await failureOf(await urlWithoutRights());
     expect(failure).toBeInstanceOf(DatabaseError);
     expect(failure).toMatchObject({ kind: "denied" });
     const { rows } = await sql.query("SELECT FROM pg_namespace WHERE nspname = 'offledger'");
     expect(rows).toEqual([]);
   });
 
-  test("is told so where the schema is somebody else's", async () => {
-    await migrating();
-    expect(await failureOf(await asNobody())).toMatchObject({ kind: "denied" });
+  test("is denied if the schema belongs to another role", async () => {
+    await runMigrations();
+    expect(await failureOf(await urlWithoutRights())).toMatchObject({ kind: "denied" });
   });
 });

@@ -1,7 +1,4 @@
-/**
- * On a million contracts, what is asked and written goes by indexes alone: also
- * where the server has planned it for tables that were empty, and still does so.
- */
+/** With a million contracts, every statement uses indexes only, also with plans made for empty tables. */
 import { createHash } from "node:crypto";
 import { type Client, escapeLiteral } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,72 +7,72 @@ import { fetchStatement } from "../../../src/store/postgres/read/fetch.sql.js";
 import { applyStatement } from "../../../src/store/postgres/write/apply.sql.js";
 import { freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
-/** What is served is of this generation; another is left behind. */
+/** The served generation; rows of an older one remain. */
 const GENERATION = 2;
 const OFFSET = 1_000_000;
-/** Of the tables one statement may see so many rows, and so many pages; a pass over any would see far more. */
-const MOST_ROWS = 1_000;
-const MOST_PAGES = 10_000;
+/** Bounds for one statement. A sequential scan of any table exceeds them by far. */
+const MAX_ROWS = 1_000;
+const MAX_PAGES = 10_000;
 
 /**
- * Contract n of a generation has the key n % 450,000, which two have. The first
- * ten are of a kind of their own. Rows in the order of an index come faster.
+ * Two contracts share each index key. The first ten contracts have a template of their own. Rows are inserted in index
+ * order, which is faster.
  */
 const FILL = [
   `INSERT INTO offledger.contracts
-   SELECT g, 'id-' || to_char(n, 'FM000000'), md5('kind ' || (n > 10))::uuid, 'pkg-1:M:E', '{}', 'AAAA', '2026-01-05T09:00:00Z', n, 'sync', 0,
+   SELECT g, 'id-' || to_char(n, 'FM000000'), md5('template ' || (n > 10))::uuid, 'pkg-1:M:E', '{}', 'AAAA', '2026-01-05T09:00:00Z', n, 'sync', 0,
      'USD'::bytea, 1
    FROM (VALUES (1, 100000), (${GENERATION}, 900000)) v (g, count), generate_series(1, count) n`,
-  `INSERT INTO offledger.contract_keys
+  `INSERT INTO offledger.index_keys
    SELECT g, md5('key ' || (n % 450000))::uuid, 'id-' || to_char(n, 'FM000000')
    FROM (VALUES (1, 100000), (${GENERATION}, 900000)) v (g, count), generate_series(1, count) n ORDER BY 2`,
-  `INSERT INTO offledger.counted SELECT ${GENERATION}, 'counted-' || n, md5('sum 0')::uuid, 1 FROM generate_series(1, 100000) n`,
+  `INSERT INTO offledger.counted_only SELECT ${GENERATION}, 'counted-' || n, md5('sum 0')::uuid, 1 FROM generate_series(1, 100000) n`,
   `INSERT INTO offledger.sums SELECT ${GENERATION}, md5('sum ' || n)::uuid, n FROM generate_series(0, 10000) n`,
-  `INSERT INTO offledger.census SELECT g, md5('kind ' || n)::uuid, 'pkg-1', 1
+  `INSERT INTO offledger.template_counts SELECT g, md5('template ' || n)::uuid, 'pkg-1', 1
    FROM generate_series(1, 2) g, generate_series(1, 20) n`,
-  `INSERT INTO offledger.archived
+  `INSERT INTO offledger.archived_contracts
    SELECT ${GENERATION}, 'archived-' || n, ${OFFSET} - n FROM generate_series(1, 100000) n`,
-  `INSERT INTO offledger.changes
+  `INSERT INTO offledger.invalidations
    SELECT ${GENERATION}, ${OFFSET} - n, ARRAY[md5('key ' || n)::uuid] FROM generate_series(0, 19999) n`,
   `UPDATE offledger.state SET generation = ${GENERATION}, ledger_offset = ${OFFSET}, epoch = 1`,
 ];
 
-const named = (text: string): string => createHash("md5").update(text).digest("hex");
+const hashOf = (text: string): string => createHash("md5").update(text).digest("hex");
 const idOf = (n: number): string => `id-${String(n).padStart(6, "0")}`;
 const range = <T>(from: number, count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(from + index));
 
-/** 150 ids, 20 keys and some of the rest, of which a reader has some already that saw the state some updates ago. */
-const asked = (since: { generation: number; offset: number }): unknown[] => [
+/** 150 ids, 20 index keys and some of the rest; the reader knows a part of them as of an earlier state. */
+const fetchParameters = (since: { generation: number; offset: number }): unknown[] => [
   since.generation,
   since.offset,
   range(1_000, 130, (n) => (n < 1_010 ? `archived-${n}` : idOf(n))),
-  range(0, 20, (n) => named(`id name ${n}`)),
-  range(100_000, 15, (n) => named(`key ${n}`)),
-  range(0, 5, (n) => named(`key ${n}`)),
-  [named("kind false")],
-  [named("kind none")],
-  range(0, 5, (n) => named(`sum ${n}`)),
-  range(5, 5, (n) => named(`sum ${n}`)),
+  range(0, 20, (n) => hashOf(`id name ${n}`)),
+  range(100_000, 15, (n) => hashOf(`key ${n}`)),
+  range(0, 5, (n) => hashOf(`key ${n}`)),
+  [hashOf("template false")],
+  [hashOf("template none")],
+  range(0, 5, (n) => hashOf(`sum ${n}`)),
+  range(5, 5, (n) => hashOf(`sum ${n}`)),
   range(5_000, 20, idOf),
   true,
   2_000,
 ];
 
-/** Archives 20 contracts and 5 that are only counted, moves 20 away and 20 to where they go, makes 20, counts 5. */
-const written: unknown[] = [
+/** Archives 20 stored and 5 counted-only contracts, unassigns 20, assigns 20, creates 20 and counts 5. */
+const applyParameters: unknown[] = [
   1,
   GENERATION,
   OFFSET,
   OFFSET + 1,
   7,
   "update",
-  range(0, 20, (n) => named(`touched ${n}`)),
+  range(0, 20, (n) => hashOf(`invalidated ${n}`)),
   [...range(1_000, 20, idOf), ...range(1, 5, (n) => `counted-${n}`)],
   range(2_000, 20, idOf),
   range(2_000, 20, () => 1),
   [...range(3_000, 20, idOf), ...range(0, 20, (n) => `new-${n}`)],
-  range(0, 40, () => named("kind true")),
+  range(0, 40, () => hashOf("template true")),
   range(0, 40, () => "pkg-1:M:E"),
   range(0, 40, () => "{}"),
   range(0, 40, () => "AAAA"),
@@ -86,9 +83,9 @@ const written: unknown[] = [
   range(0, 40, () => String.raw`\x555344`),
   range(0, 40, () => 5),
   range(0, 20, (n) => `new-${n}`),
-  range(0, 20, (n) => named(`key ${n}`)),
+  range(0, 20, (n) => hashOf(`key ${n}`)),
   range(0, 5, (n) => `new-counted-${n}`),
-  range(0, 5, () => named("sum 4")),
+  range(0, 5, () => hashOf("sum 4")),
   range(0, 5, () => 1),
 ];
 
@@ -110,22 +107,22 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** A node, and all below it. */
+/** A node and its descendants. */
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
-/** What a statement does to the tables, the one row of state left out. */
-interface Done {
-  /** The tables that it goes through from beginning to end. */
-  readonly passes: string[];
-  /** Of the tables, found or thrown away. */
+/** The work of a statement on all tables but state. */
+interface Work {
+  /** Tables read by sequential scans. */
+  readonly sequentialScans: string[];
+  /** Rows read, filtered ones included. */
   readonly rows: number;
-  /** Of tables and indexes, looked into; one that is looked into again counts again. */
+  /** Page accesses to tables and indexes. */
   readonly pages: number;
-  /** That it gives back. */
-  readonly answers: number;
+  /** Rows returned. */
+  readonly results: number;
 }
 
-function doneBy(plan: Plan): Done {
+function workOf(plan: Plan): Work {
   const scans = nodesOf(plan).filter(
     (node) =>
       node["Node Type"].endsWith("Scan") &&
@@ -136,23 +133,25 @@ function doneBy(plan: Plan): Done {
     (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) *
     node["Actual Loops"];
   return {
-    passes: scans.filter((node) => node["Node Type"] === "Seq Scan").map((node) => node["Relation Name"] ?? ""),
+    sequentialScans: scans
+      .filter((node) => node["Node Type"] === "Seq Scan")
+      .map((node) => node["Relation Name"] ?? ""),
     rows: Math.round(scans.reduce((sum, node) => sum + rowsOf(node), 0)),
     pages: scans.reduce((sum, node) => sum + node["Shared Hit Blocks"] + node["Shared Read Blocks"], 0),
-    answers: plan["Actual Rows"],
+    results: plan["Actual Rows"],
   };
 }
 
 let schema: Schema;
 
 async function prepared(): Promise<Client> {
-  const client = await schema.database.session();
+  const client = await schema.database.openSession();
   for (const { name, text } of [fetchStatement, applyStatement]) await client.query(`PREPARE "${name}" AS ${text}`);
   await client.query("SET statement_timeout = '3s'");
   return client;
 }
 
-/** Runs a statement in a transaction, which is to be taken back. It is planned when it runs first, and whenever ANALYZE has run. */
+/** Explains a statement in a transaction that the caller rolls back. The server plans it at first use and after ANALYZE. */
 async function planOf(client: Client, { name }: Statement, values: readonly unknown[]): Promise<Plan> {
   await client.query("BEGIN");
   const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
@@ -163,43 +162,43 @@ async function planOf(client: Client, { name }: Statement, values: readonly unkn
   return row["QUERY PLAN"][0].Plan;
 }
 
-const found = { ids: 120 + 10, keys: 2 * 15, kinds: 10, sums: 5, census: 20, state: 1 };
+const found = { ids: 120 + 10, indexKeys: 2 * 15, templates: 10, sums: 5, templateCounts: 20, state: 1 };
 const unconditional = Object.values(found).reduce((sum, one) => sum + one, 0);
 
-/** What is run, and how many rows come back. */
+/** Statements, their parameters and the number of rows returned. */
 const cases: readonly [string, Statement, readonly unknown[], number][] = [
   [
-    // Touched are the keys 0 to 99, and of what was known five of these, with two contracts each.
-    "a reading, with what changed lately",
+    // Keys 0 to 99 are invalidated. Five of them are known, with two contracts each.
+    "a fetch with recent invalidations",
     fetchStatement,
-    asked({ generation: GENERATION, offset: OFFSET - 100 }),
+    fetchParameters({ generation: GENERATION, offset: OFFSET - 100 }),
     unconditional + 100 + 5 + 10,
   ],
   [
-    // All that was known has to be told again: 20 ids, 5 keys, a kind of which there are none, 5 sums.
-    "a reading for which all may have changed",
+    // All known lookups are repeated: 20 ids, 5 keys, a template without contracts, 5 sums.
+    "a fetch that repeats every known lookup",
     fetchStatement,
-    asked({ generation: 1, offset: 5 }),
+    fetchParameters({ generation: 1, offset: 5 }),
     unconditional + 31 + 20 + 10 + 5,
   ],
-  ["a reading of nothing", fetchStatement, [GENERATION, OFFSET, ...range(0, 9, () => []), false, 2_000], 1],
-  ["an update", applyStatement, written, 1],
+  ["a fetch without lookups", fetchStatement, [GENERATION, OFFSET, ...range(0, 9, () => []), false, 2_000], 1],
+  ["an update", applyStatement, applyParameters, 1],
 ];
 
 const whens = [
-  "planned before the server has looked at the tables",
-  "planned on empty tables, and again behind the loading of a state",
-  "planned for the tables as they are",
+  "planned before the first ANALYZE",
+  "planned on empty tables, and again after a snapshot",
+  "planned with current statistics",
 ] as const;
-/** What each case has done; where it had to be broken off, undefined. */
-const done = new Map<string, Done | undefined>();
+/** The work of each case; undefined if it timed out. */
+const done = new Map<string, Work | undefined>();
 
-/** Runs all of them, and takes back what they do. */
+/** Runs all cases and rolls back. */
 const runAll = async (client: Client, when: string): Promise<void> => {
   for (const [what, statement, values] of cases) {
     const plan = await planOf(client, statement, values).catch(() => undefined);
     await client.query("ROLLBACK");
-    done.set(`${when}: ${what}`, plan === undefined ? undefined : doneBy(plan));
+    done.set(`${when}: ${what}`, plan === undefined ? undefined : workOf(plan));
   }
 };
 
@@ -207,15 +206,15 @@ beforeAll(async () => {
   schema = await freshSchema();
   const analyze = (which: readonly string[]) =>
     schema.sql(`ANALYZE ${which.map((table) => `offledger.${table}`).join(", ")}`);
-  // The server would look at them by itself, at any time.
+  // Autovacuum would analyze at any time.
   for (const table of tables) await schema.sql(`ALTER TABLE offledger.${table} SET (autovacuum_enabled = false)`);
   const early = await prepared();
   await runAll(early, "on empty tables");
   await Promise.all(FILL.map((fill) => schema.sql(fill)));
   const late = await prepared();
   await runAll(late, whens[0]);
-  // As whatever has loaded a state does.
-  await analyze(["contracts", "contract_keys", "counted"]);
+  // As after loading a snapshot.
+  await analyze(["contracts", "index_keys", "counted_only"]);
   await runAll(early, whens[1]);
   await analyze(tables);
   await runAll(late, whens[2]);
@@ -224,11 +223,11 @@ beforeAll(async () => {
 afterAll(() => schema.drop());
 
 describe.each(whens)("%s", (when) => {
-  test.each(cases)("%s", (what, _statement, _values, answers) => {
-    const it = done.get(`${when}: ${what}`);
-    expect(it?.answers).toBe(answers);
-    expect(it?.passes).toEqual([]);
-    expect(it?.rows).toBeLessThan(MOST_ROWS);
-    expect(it?.pages).toBeLessThan(MOST_PAGES);
+  test.each(cases)("%s", (what, _statement, _values, results) => {
+    const work = done.get(`${when}: ${what}`);
+    expect(work?.results).toBe(results);
+    expect(work?.sequentialScans).toEqual([]);
+    expect(work?.rows).toBeLessThan(MAX_ROWS);
+    expect(work?.pages).toBeLessThan(MAX_PAGES);
   });
 });

@@ -1,23 +1,22 @@
-/** The store in PostgreSQL keeps the promises of every store. */
 import { afterAll, beforeAll } from "vitest";
 import type { Template } from "../../../src/domain/template.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
-import { type Made, storePromises } from "../conformance.js";
+import { type StoreUnderTest, storeConformance } from "../conformance.js";
 
-/** To make one takes far longer than a case. Each case finds it empty. */
+/** Shared, because creating a schema takes far longer than a case. Each case starts with empty tables. */
 let schema: Schema;
 beforeAll(async () => {
   schema = await freshSchema();
 });
 afterAll(() => schema.drop());
 
-/** A store of its own, whose reader looks where the store stands before each reading, as it does when it is told. */
-async function makeStore(templates: readonly Template[], cacheBytes: number): Promise<Made> {
+/** The reader refreshes before each read, as it does after a notification. */
+async function makeStore(templates: readonly Template[], cacheBytes: number): Promise<StoreUnderTest> {
   const { database } = schema;
-  const writer = await PostgresWriter.begin(database, 0, { contents: "tests", origin: "tests" }, () => undefined);
-  const replica = new Replica(database, { kinds: templates, contents: "tests", cacheBytes, clock });
+  const writer = await PostgresWriter.begin(database, 0, { contentId: "tests", origin: "tests" }, () => undefined);
+  const replica = new Replica(database, { templates, contentId: "tests", cacheBytes, clock });
   return {
     writer,
     reader: {
@@ -30,5 +29,5 @@ async function makeStore(templates: readonly Template[], cacheBytes: number): Pr
   };
 }
 
-storePromises("PostgreSQL", (templates) => makeStore(templates, 10_000_000));
-storePromises("PostgreSQL, with nothing kept", (templates) => makeStore(templates, 0));
+storeConformance("PostgreSQL", (templates) => makeStore(templates, 10_000_000));
+storeConformance("PostgreSQL without a cache", (templates) => makeStore(templates, 0));

@@ -1,4 +1,4 @@
-/** A replica follows the database, told or not, and has the mirror catch up; src/store/postgres/read/replica-sync.ts. */
+/** Notifications, polling and catching up; src/store/postgres/read/replica-sync.ts. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -11,7 +11,7 @@ import { fruit, fruits } from "../../fixtures/fruits.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until, within } from "../../fixtures/wait.js";
 
-/** Longest that anything here may take that is to come soon, in milliseconds. */
+/** A generous bound for what should happen at once. */
 const SOON_MS = 5_000;
 
 let schema: Schema;
@@ -21,76 +21,84 @@ beforeAll(async () => {
 });
 afterAll(() => schema.drop());
 beforeEach(async () => {
-  writer = await PostgresWriter.begin(schema.database, 0, { contents: "tests", origin: "tests" }, () => {});
+  writer = await PostgresWriter.begin(schema.database, 0, { contentId: "tests", origin: "tests" }, () => {});
   await writer.replace([fruit("a")], 10);
   return () => schema.empty();
 });
 
 interface Following {
-  readonly feed: ReplicaSync;
+  readonly sync: ReplicaSync;
   readonly replica: Replica;
   readonly ended: Promise<void>;
   readonly end: () => Promise<void>;
 }
 
-interface FollowOptions extends Partial<Pick<ReplicaSyncOptions, "database" | "lost" | "back">> {
-  /** Whether it looks by itself, from time to time; true where not said. */
-  readonly looks?: boolean;
+interface FollowOptions extends Partial<Pick<ReplicaSyncOptions, "database" | "onLost" | "onRecovered">> {
+  /** Default true. */
+  readonly polls?: boolean;
 }
 
-/** A feed that runs, and ends with the test, and its replica. */
-function follow({ looks = true, database = schema.database, ...told }: FollowOptions = {}): Following {
+/** A running ReplicaSync with its replica. It ends with the test. */
+function follow({ polls = true, database = schema.database, ...callbacks }: FollowOptions = {}): Following {
   const ending = new AbortController();
   const { signal } = ending;
   const pause = async (ms: number): Promise<void> => {
-    // What looks again and again does so every second, and to listen anew begins far sooner.
-    await delay(looks || ms < 1_000 ? ms : 600_000, undefined, { signal }).catch(() => undefined);
+    // The pause between polls is 1 s; the first pauses before reconnects are shorter.
+    await delay(polls || ms < 1_000 ? ms : 600_000, undefined, { signal }).catch(() => undefined);
   };
-  const replica = new Replica(database, { kinds: fruits, contents: "tests", cacheBytes: 1_000_000, clock });
-  const replicaSync = new ReplicaSync({ database, replica, pause, signal, lost: () => {}, back: () => {}, ...told });
+  const replica = new Replica(database, { templates: fruits, contentId: "tests", cacheBytes: 1_000_000, clock });
+  const replicaSync = new ReplicaSync({
+    database,
+    replica,
+    pause,
+    signal,
+    onLost: () => {},
+    onRecovered: () => {},
+    ...callbacks,
+  });
   const ended = replicaSync.run();
   const end = () => {
     ending.abort();
-    return within(SOON_MS, "the feed has ended", ended);
+    return within(SOON_MS, "the sync has ended", ended);
   };
   onTestFinished(end);
-  return { feed: replicaSync, replica, ended, end };
+  return { sync: replicaSync, replica, ended, end };
 }
 
 const at = (replica: Replica, offset: number): Promise<void> =>
   until(`the replica is at ${offset}`, () => replica.status.offset === offset, SOON_MS);
 
-/** The sessions that listen, or have listened last. */
+/** Sessions whose latest statement is LISTEN. */
 const listeners = () =>
   schema.sql<{ pid: number }>(
-    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%LISTEN%offledger_told%' AND pid <> pg_backend_pid()",
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%LISTEN%offledger_caught_up%' AND pid <> pg_backend_pid()",
   );
 const listening = () => until("it listens", async () => (await listeners()).length === 1);
 
-/** The mirror's side: hears questions, and answers each when `does` is done. */
-async function mirror(does: () => Promise<unknown>): Promise<string[]> {
+/** Plays the mirror: replies to each catch-up request after `catchUp`. Returns the request ids. */
+async function mirror(catchUp: () => Promise<unknown>): Promise<string[]> {
   const client = new Client({ connectionString: schema.url });
   await client.connect();
   onTestFinished(() => client.end());
-  const questions: string[] = [];
+  const requests: string[] = [];
   client.on("notification", ({ payload = "" }) => {
-    questions.push(payload);
-    void does().then(() => client.query("SELECT pg_notify('offledger_told', $1)", [payload]));
+    requests.push(payload);
+    void catchUp().then(() => client.query("SELECT pg_notify('offledger_caught_up', $1)", [payload]));
   });
-  await client.query("LISTEN offledger_ask");
-  return questions;
+  await client.query("LISTEN offledger_catch_up_requested");
+  return requests;
 }
 
-const fed = async (): Promise<Following> => {
-  const following = follow({ looks: false });
+const followWithoutPolling = async (): Promise<Following> => {
+  const following = follow({ polls: false });
   await listening();
   await at(following.replica, 10);
   return following;
 };
 
-describe("a replica that is fed", () => {
-  test("follows what it is told, without looking by itself", async () => {
-    const { replica } = follow({ looks: false });
+describe("a replica with a sync", () => {
+  test("follows notifications without polling", async () => {
+    const { replica } = follow({ polls: false });
     await listening();
     await at(replica, 10);
     for (const offset of [11, 12, 13]) {
@@ -102,7 +110,7 @@ describe("a replica that is fed", () => {
     expect(replica.status.failure).toBeUndefined();
   });
 
-  test("follows what nobody tells", async () => {
+  test("follows by polling without notifications", async () => {
     const { replica } = follow();
     await listening();
     await at(replica, 10);
@@ -114,12 +122,12 @@ describe("a replica that is fed", () => {
     expect(replica.status.failure).toBeUndefined();
   });
 
-  test("listens again when its session is terminated, and looks at once for what it missed", async () => {
-    const { replica } = follow({ looks: false });
+  test("listens again after its session is terminated, and refreshes at once", async () => {
+    const { replica } = follow({ polls: false });
     await listening();
     await at(replica, 10);
     const [session] = await listeners();
-    // Nobody tells of this.
+    // Without a notification.
     await schema.sql("UPDATE offledger.state SET ledger_offset = 11");
     await schema.sql("SELECT pg_terminate_backend($1)", [session?.pid]);
     await at(replica, 11);
@@ -129,40 +137,40 @@ describe("a replica that is fed", () => {
     expect((await listeners())[0]?.pid).not.toBe(session?.pid);
   });
 
-  test("is told once that the database is lost, and once that it is back", async () => {
+  test("reports once that the database is lost, and once that it is back", async () => {
     class Failing extends Database {
-      isAway = false;
+      isUnavailable = false;
 
       override async query<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
-        if (this.isAway) throw new DatabaseError("away", "of the test");
+        if (this.isUnavailable) throw new DatabaseError("unavailable", "of the test");
         return super.query<R>(statement, values);
       }
     }
     const database = new Failing(schema.url, 2);
     onTestFinished(() => database.close());
-    const told: string[] = [];
-    const { feed, replica } = follow({
+    const events: string[] = [];
+    const { sync, replica } = follow({
       database,
-      lost: ({ message }) => told.push(message),
-      back: () => told.push("back"),
+      onLost: ({ message }) => events.push(message),
+      onRecovered: () => events.push("back"),
     });
     await at(replica, 10);
-    expect(told).toEqual([]);
+    expect(events).toEqual([]);
     for (const expected of [
       ["of the test", "back"],
       ["of the test", "back", "of the test", "back"],
     ]) {
-      database.isAway = true;
-      expect(await Promise.all([feed.catchUp(10, 10), feed.catchUp(10, 10)])).toEqual([false, false]);
-      expect(await feed.catchUp(10, 10)).toBe(false);
-      expect(told).toEqual(expected.slice(0, -1));
-      database.isAway = false;
-      await Promise.all([feed.catchUp(10, 10), feed.catchUp(10, 10)]);
-      expect(told).toEqual(expected);
+      database.isUnavailable = true;
+      expect(await Promise.all([sync.catchUp(10, 10), sync.catchUp(10, 10)])).toEqual([false, false]);
+      expect(await sync.catchUp(10, 10)).toBe(false);
+      expect(events).toEqual(expected.slice(0, -1));
+      database.isUnavailable = false;
+      await Promise.all([sync.catchUp(10, 10), sync.catchUp(10, 10)]);
+      expect(events).toEqual(expected);
     }
   });
 
-  test("is fed no more at the end, which leaves no session behind", async () => {
+  test("ends without leaving a session", async () => {
     const { replica, end } = follow();
     await listening();
     await end();
@@ -172,59 +180,59 @@ describe("a replica that is fed", () => {
   });
 });
 
-describe("to catch up", () => {
-  test("is true where the mirror has moved the store past the offset, and the replica is there then", async () => {
+describe("catchUp", () => {
+  test("is true after the mirror has moved the store past the offset", async () => {
     let offset = 10;
     await mirror(() => writer.apply([{ active: fruit("b") }], ++offset));
-    const { feed, replica } = await fed();
-    expect(await within(SOON_MS, "it is told", feed.catchUp(10, 60_000))).toBe(true);
+    const { sync, replica } = await followWithoutPolling();
+    expect(await within(SOON_MS, "it is answered", sync.catchUp(10, 60_000))).toBe(true);
     expect(replica.status.offset).toBe(11);
-    expect(await within(SOON_MS, "it is told", feed.catchUp(11, 60_000))).toBe(true);
+    expect(await within(SOON_MS, "it is answered", sync.catchUp(11, 60_000))).toBe(true);
     expect(replica.status.offset).toBe(12);
   });
 
-  test("is false where the mirror had nothing to catch up with", async () => {
-    const questions = await mirror(async () => {});
-    const { feed } = await fed();
-    expect(await within(SOON_MS, "it is told", feed.catchUp(10, 60_000))).toBe(false);
-    expect(questions).toHaveLength(1);
-    expect(await within(SOON_MS, "it is told", feed.catchUp(9, 60_000))).toBe(true);
+  test("is false if the mirror had nothing to catch up with", async () => {
+    const requests = await mirror(async () => {});
+    const { sync } = await followWithoutPolling();
+    expect(await within(SOON_MS, "it is answered", sync.catchUp(10, 60_000))).toBe(false);
+    expect(requests).toHaveLength(1);
+    expect(await within(SOON_MS, "it is answered", sync.catchUp(9, 60_000))).toBe(true);
   });
 
-  test("waits for an answer to its own question", async () => {
-    const { feed } = await fed();
-    const catching = feed.catchUp(10, 1_500);
-    for (const payload of ["", "another question"]) {
-      await schema.sql("SELECT pg_notify('offledger_told', $1)", [payload]);
+  test("waits for the reply to its own request", async () => {
+    const { sync } = await followWithoutPolling();
+    const catching = sync.catchUp(10, 1_500);
+    for (const payload of ["", "another request"]) {
+      await schema.sql("SELECT pg_notify('offledger_caught_up', $1)", [payload]);
     }
     await delay(300);
-    // Had it taken one of them for its answer it would have looked too early for this.
+    // A sync that took one of these as its reply would have refreshed before this.
     await schema.sql("UPDATE offledger.state SET ledger_offset = 11");
     expect(await catching).toBe(true);
   });
 
-  test("is one question for all who come while another is under way", async () => {
-    const questions = await mirror(() => delay(200));
-    const { feed } = await fed();
-    await within(SOON_MS, "all are told", Promise.all(Array.from({ length: 20 }, () => feed.catchUp(10, 60_000))));
-    expect(questions).toHaveLength(2);
-    expect(new Set(questions).size).toBe(2);
+  test("shares the next request among callers that come during one", async () => {
+    const requests = await mirror(() => delay(200));
+    const { sync } = await followWithoutPolling();
+    await within(SOON_MS, "all are answered", Promise.all(Array.from({ length: 20 }, () => sync.catchUp(10, 60_000))));
+    expect(requests).toHaveLength(2);
+    expect(new Set(requests).size).toBe(2);
   });
 
-  test("waits no longer than it is told where nobody answers", async () => {
-    const { feed } = await fed();
-    expect(await within(SOON_MS, "it has given up", feed.catchUp(10, 300))).toBe(false);
+  test("gives up after its timeout", async () => {
+    const { sync } = await followWithoutPolling();
+    expect(await within(SOON_MS, "it has given up", sync.catchUp(10, 300))).toBe(false);
   });
 
-  test("waits no longer for who comes while another waits", async () => {
-    const { feed } = await fed();
-    const [first, second] = [feed.catchUp(10, 4_000), feed.catchUp(10, 4_000)];
+  test("gives up after its timeout for a caller that joins the next request", async () => {
+    const { sync } = await followWithoutPolling();
+    const [first, second] = [sync.catchUp(10, 4_000), sync.catchUp(10, 4_000)];
     expect(await within(6_500, "both have given up", Promise.all([first, second]))).toEqual([false, false]);
   });
 
-  test("says what the store has, where nobody answers", async () => {
-    const { feed } = await fed();
+  test("refreshes even without a reply", async () => {
+    const { sync } = await followWithoutPolling();
     await schema.sql("UPDATE offledger.state SET ledger_offset = 11");
-    expect(await within(SOON_MS, "it has given up", feed.catchUp(10, 100))).toBe(true);
+    expect(await within(SOON_MS, "it has given up", sync.catchUp(10, 100))).toBe(true);
   });
 });

@@ -1,7 +1,4 @@
-/**
- * Whatever is written, and whenever replicas look, each reading says exactly what
- * a store in memory has said of the same state.
- */
+/** Whatever is written, and whenever replicas refresh, a read returns what a memory store returns for the same state. */
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import type { QueryResultRow } from "pg";
@@ -17,25 +14,25 @@ import type { ContractLookup, View } from "../../../src/store/port.js";
 import { apple, byLabel, counted, fruit, fruits, pear } from "../../fixtures/fruits.js";
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 
-/** How long it goes on with new scripts, in milliseconds. */
-const LONGEST_MS = 10_000;
+/** New scripts start until then. */
+const MAX_DURATION_MS = 10_000;
 
-/** Answers that come by themselves come late, by some milliseconds, so that they overtake each other. */
-class LateDatabase extends Database {
-  #questions = 0;
+/** Delays results by some milliseconds, so that they overtake each other. */
+class DelayedDatabase extends Database {
+  #queries = 0;
 
   override async query<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
     const rows = await super.query<R>(statement, values);
-    await delay([0, 3, 0, 1, 6][this.#questions++ % 5] ?? 0);
+    await delay([0, 3, 0, 1, 6][this.#queries++ % 5] ?? 0);
     return rows;
   }
 }
 
 let schema: Schema;
-let database: LateDatabase;
+let database: DelayedDatabase;
 beforeAll(async () => {
   schema = await freshSchema();
-  database = new LateDatabase(schema.url, 6);
+  database = new DelayedDatabase(schema.url, 6);
 });
 afterAll(async () => {
   await database.close();
@@ -46,19 +43,19 @@ const ids = ["a", "b", "c", "p", "q"];
 const countedIds = ["x", "y"];
 const labels = ["red", "green", "blue", ""];
 const sums = ["USD", "EUR", "none"];
-const kindOf = (id: string) => (id < "d" ? apple : pear);
+const templateOf = (id: string) => (id < "d" ? apple : pear);
 
-/** A contract as it is within one snapshot and what comes behind it; behind another it says other things. */
+/** Each snapshot has contracts with other fields. */
 function contractOf(id: string, snapshot: number, counter: number): Contract | CountedOnly {
   const index = ids.indexOf(id);
-  const place = { reassignmentCounter: counter, synchronizerId: `sync-${counter}` };
+  const assignment = { reassignmentCounter: counter, synchronizerId: `sync-${counter}` };
   const amount = BigInt(snapshot * 10 + index + 1);
-  if (index === -1) return { ...counted(id, amount, id === "x" ? "USD" : "EUR"), ...place };
+  if (index === -1) return { ...counted(id, amount, id === "x" ? "USD" : "EUR"), ...assignment };
   return fruit(id, {
-    ...place,
-    template: kindOf(id),
+    ...assignment,
+    template: templateOf(id),
     name: `${id} of ${snapshot}`,
-    labels: labels.filter((_, at) => (index + snapshot * 3) & (1 << at)),
+    labels: labels.filter((_, bit) => (index + snapshot * 3) & (1 << bit)),
     createdMicros: 1_767_603_600_000_000 + (index % 2),
     supply: index % 2 === 0 ? { sum: "USD", amount } : undefined,
   });
@@ -66,39 +63,39 @@ function contractOf(id: string, snapshot: number, counter: number): Contract | C
 
 type Lookup =
   | { readonly by: "id" | "archived"; readonly id: string }
-  | { readonly by: "label"; readonly kind: Template; readonly label: string }
-  | { readonly by: "kind"; readonly kind: Template }
-  | { readonly by: "sums" | "census" };
+  | { readonly by: "label"; readonly template: Template; readonly label: string }
+  | { readonly by: "template"; readonly template: Template }
+  | { readonly by: "sums" | "templateCounts" };
 
 const anId = fc.constantFrom(...ids, ...countedIds, "never");
-const aKind = fc.constantFrom(...fruits);
+const aTemplate = fc.constantFrom(...fruits);
 const aLookup: fc.Arbitrary<Lookup> = fc.oneof(
   fc.record({ by: fc.constantFrom("id" as const, "archived" as const), id: anId }),
-  fc.record({ by: fc.constant("label" as const), kind: aKind, label: fc.constantFrom(...labels, "never") }),
-  fc.record({ by: fc.constant("kind" as const), kind: aKind }),
-  fc.record({ by: fc.constantFrom("sums" as const, "census" as const) }),
+  fc.record({ by: fc.constant("label" as const), template: aTemplate, label: fc.constantFrom(...labels, "never") }),
+  fc.record({ by: fc.constant("template" as const), template: aTemplate }),
+  fc.record({ by: fc.constantFrom("sums" as const, "templateCounts" as const) }),
 );
-/** All that can be asked of a state. */
-const everything: Lookup[] = [
+/** Every lookup. */
+const allLookups: Lookup[] = [
   ...[...ids, ...countedIds, "never"].flatMap((id): Lookup[] => [
     { by: "id", id },
     { by: "archived", id },
   ]),
   ...fruits.flatMap((template): Lookup[] => [
-    { by: "kind", kind: template },
-    ...[...labels, "never"].map((label): Lookup => ({ by: "label", kind: template, label })),
+    { by: "template", template },
+    ...[...labels, "never"].map((label): Lookup => ({ by: "label", template, label })),
   ]),
   { by: "sums" },
-  { by: "census" },
+  { by: "templateCounts" },
 ];
 
 const aReading = fc.record({
   does: fc.constant("read" as const),
   replica: fc.nat({ max: 2 }),
-  foreseen: fc.array(aLookup, { maxLength: 3 }),
+  prefetched: fc.array(aLookup, { maxLength: 3 }),
   lookups: fc.oneof(
     { weight: 3, arbitrary: fc.array(aLookup, { minLength: 1, maxLength: 6 }) },
-    { weight: 1, arbitrary: fc.constant(everything) },
+    { weight: 1, arbitrary: fc.constant(allLookups) },
   ),
 });
 const aRefresh = fc.record({ does: fc.constant("refresh" as const), replica: fc.nat({ max: 2 }) });
@@ -107,7 +104,7 @@ const aChange = fc.record({
   id: fc.constantFrom(...ids, ...countedIds),
   counter: fc.nat({ max: 3 }),
 });
-/** `step` is where the offset goes to from where it is; to stay or to go back changes nothing. */
+/** `step` is added to the offset. An update with a step of 0 or less changes nothing. */
 const anUpdate = fc.record({
   does: fc.constant("apply" as const),
   step: fc.constantFrom(1, 1, 1, 2, 0, -1),
@@ -140,30 +137,32 @@ const aScript = fc.array(
 type Write = typeof aWrite extends fc.Arbitrary<infer T> ? T : never;
 type Read = typeof aReading extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a contract is, for a comparison; `seen` has every object by its contract id. */
-function told(contract: Contract, seen: Map<string, Contract>): string {
+/** Describes a contract. `seen` has each object by contract id, to find copies. */
+function describeContract(contract: Contract, seen: Map<string, Contract>): string {
   const { contractId, template, payload, synchronizerId, reassignmentCounter, supply, fields, indexKeys } = contract;
   const first = seen.get(contractId) ?? contract;
   seen.set(contractId, first);
-  if (first !== contract) return `${contractId} is not the object that it was before`;
+  if (first !== contract) return `${contractId} is another object than before`;
   const amount = supply === undefined ? "nothing" : `${supply.amount} ${supply.sum}`;
   const text = JSON.stringify([payload, fields, indexKeys, amount]);
   return `${contractId} ${template.qualifiedName} ${synchronizerId ?? "nowhere"} ${reassignmentCounter} ${text}`;
 }
 
-function answer(view: View, lookup: Lookup, seen: Map<string, Contract>): string[] {
+function execute(view: View, lookup: Lookup, seen: Map<string, Contract>): string[] {
   switch (lookup.by) {
     case "id":
-      return fruits.flatMap((template) => view.byId(template, lookup.id) ?? []).map((one) => told(one, seen));
+      return fruits
+        .flatMap((template) => view.byId(template, lookup.id) ?? [])
+        .map((one) => describeContract(one, seen));
     case "archived":
       return [String(view.wasArchived(lookup.id))];
     case "label":
-      return view.byKey(lookup.kind, byLabel(lookup.label)).map((one) => told(one, seen));
-    case "kind":
-      return view.all(lookup.kind).map((one) => told(one, seen));
+      return view.byKey(lookup.template, byLabel(lookup.label)).map((one) => describeContract(one, seen));
+    case "template":
+      return view.all(lookup.template).map((one) => describeContract(one, seen));
     case "sums":
       return view.sums(sums).map(String);
-    case "census":
+    case "templateCounts":
       return view
         .templateCounts()
         .map(({ template, packageId, count }) => `${template.qualifiedName} ${packageId} ${count}`)
@@ -171,16 +170,16 @@ function answer(view: View, lookup: Lookup, seen: Map<string, Contract>): string
   }
 }
 
-/** Every state is told apart by its time: it has the number of the write. */
-function read(view: View, { foreseen, lookups }: Omit<Read, "does" | "replica">) {
+/** `asOf` has the number of the write, which identifies the state. */
+function read(view: View, { prefetched, lookups }: Omit<Read, "does" | "replica">) {
   view.prefetch(() =>
-    foreseen.flatMap((lookup): ContractLookup[] => {
+    prefetched.flatMap((lookup): ContractLookup[] => {
       if (lookup.by === "id") return [{ template: apple, contractId: lookup.id }];
-      return lookup.by === "label" ? [{ template: lookup.kind, indexKey: byLabel(lookup.label) }] : [];
+      return lookup.by === "label" ? [{ template: lookup.template, indexKey: byLabel(lookup.label) }] : [];
     }),
   );
   const seen = new Map<string, Contract>();
-  return { write: view.asOf ?? -1, offset: view.offset, answers: lookups.map((one) => answer(view, one, seen)) };
+  return { write: view.asOf ?? -1, offset: view.offset, answers: lookups.map((lookup) => execute(view, lookup, seen)) };
 }
 
 const nameOf = (lookup: Lookup): string => JSON.stringify(lookup);
@@ -189,31 +188,31 @@ function expectSame(seen: unknown, wanted: unknown): void {
   expect(seen).toEqual(wanted);
 }
 
-/** Writes to the database and to the model, and knows what the model has said after each write. */
+/** Writes to the database and to the model, and keeps the results of the model after each write. */
 class Run {
   readonly #model = new MemoryStore();
   readonly #writer: PostgresWriter;
   readonly #replicas: readonly Replica[];
-  /** By the number of the write. */
+  /** The results of the model, by number of the write. */
   readonly #states = new Map<number, { offset: number; answers: ReadonlyMap<string, string[]> }>();
   #writes = 0;
   #snapshots = 0;
   #offset = 10;
   #archived = new Set<string>();
-  /** The latest write that each replica is known to have come to. */
+  /** The latest write that each replica has seen. */
   readonly #reached = [0, 0, 0];
 
   private constructor(writer: PostgresWriter) {
     this.#writer = writer;
     this.#replicas = [0, 8_000, 10_000_000].map(
-      (cacheBytes) => new Replica(database, { kinds: fruits, contents: "tests", cacheBytes, clock }),
+      (cacheBytes) => new Replica(database, { templates: fruits, contentId: "tests", cacheBytes, clock }),
     );
   }
 
   static async begin(): Promise<Run> {
     await schema.empty();
     const run = new Run(
-      await PostgresWriter.begin(schema.database, 0, { contents: "tests", origin: "tests" }, () => undefined),
+      await PostgresWriter.begin(schema.database, 0, { contentId: "tests", origin: "tests" }, () => undefined),
     );
     await run.write({ does: "replace", step: 0, contracts: ["a", "b", "p", "x"] });
     for (const index of run.#replicas.keys()) await run.refresh(index);
@@ -228,17 +227,17 @@ class Run {
       this.#archived.clear();
       const contracts = write.contracts.map((id) => contractOf(id, this.#snapshots, 0));
       await this.#model.replace(contracts, offset, number);
-      this.#note(offset);
+      this.#recordResults(offset);
       await this.#writer.replace(contracts, offset, number);
     } else {
       const changes = offset > this.#offset ? write.changes.flatMap((one) => this.#change(one)) : [];
       await this.#model.apply(changes, offset, number);
-      this.#note(Math.max(offset, this.#offset));
+      this.#recordResults(Math.max(offset, this.#offset));
       await this.#writer.apply(changes, offset, number);
     }
   }
 
-  /** Nothing comes back that was archived: a ledger has no such thing. */
+  /** On a ledger, an archived contract never becomes active again. */
   #change({ what, id, counter }: (Write & { does: "apply" })["changes"][number]): Change[] {
     if (what === "unassigned") return [{ unassigned: id, reassignmentCounter: counter }];
     if (what === "active") return this.#archived.has(id) ? [] : [{ active: contractOf(id, this.#snapshots, counter) }];
@@ -246,11 +245,11 @@ class Run {
     return [{ archived: id }];
   }
 
-  /** Before the database has it: somebody may see it as soon as it is there. */
-  #note(offset: number): void {
+  /** Called before the database is written, since a replica may see the write at once. */
+  #recordResults(offset: number): void {
     this.#offset = offset;
-    const state = this.#model.read((view) => read(view, { foreseen: [], lookups: everything }));
-    const answers = new Map(everything.map((lookup, index) => [nameOf(lookup), state.answers[index] ?? []]));
+    const state = this.#model.read((view) => read(view, { prefetched: [], lookups: allLookups }));
+    const answers = new Map(allLookups.map((lookup, index) => [nameOf(lookup), state.answers[index] ?? []]));
     this.#states.set(state.write, { offset: state.offset, answers });
   }
 
@@ -258,32 +257,31 @@ class Run {
     await this.#replicas[index]?.refresh();
   }
 
-  async read({ replica, foreseen, lookups }: Read): Promise<void> {
+  async read({ replica, prefetched, lookups }: Read): Promise<void> {
     const before = this.#reached[replica] ?? 0;
-    const seen = await this.#replicas[replica]?.read((view) => read(view, { foreseen, lookups }));
+    const seen = await this.#replicas[replica]?.read((view) => read(view, { prefetched, lookups }));
     const number = seen?.write ?? -1;
     const state = this.#states.get(number);
     const answers = lookups.map((lookup) => state?.answers.get(nameOf(lookup)));
     expectSame(seen, { write: number, offset: state?.offset, answers });
-    // It never goes back.
+    // A replica never goes back.
     expectSame(number >= before, true);
     this.#reached[replica] = Math.max(number, this.#reached[replica] ?? 0);
   }
 
-  /** Behind a refresh, with nothing written since, a replica is at the latest state. */
+  /** After the last write, a refresh brings each replica to the latest state. */
   async end(): Promise<void> {
     const latest = this.#model.read((view) => view.asOf);
     for (const replica of this.#replicas.keys()) {
       await this.refresh(replica);
-      await this.read({ does: "read", replica, foreseen: [], lookups: everything });
+      await this.read({ does: "read", replica, prefetched: [], lookups: allLookups });
       expectSame(this.#reached[replica], latest);
     }
   }
 }
 
-test("a replica says what a store in memory has said of the same state", async () => {
-  // As many scripts as there is time for.
-  const end = performance.now() + LONGEST_MS;
+test("a replica returns what a memory store returns for the same state", async () => {
+  const end = performance.now() + MAX_DURATION_MS;
   await fc.assert(
     fc.asyncProperty(aScript, async (script) => {
       if (performance.now() > end) return;
@@ -297,7 +295,7 @@ test("a replica says what a store in memory has said of the same state", async (
           })();
           const reading = step.reads.map((one) => (one.does === "read" ? run.read(one) : run.refresh(one.replica)));
           const outcomes = await Promise.allSettled([writing, ...reading]);
-          // All of it has ended by now; then the first failure is that of the script.
+          // Wait for everything, then fail with the first error.
           for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
         } else await run.write(step);
       }

@@ -1,4 +1,4 @@
-/** What a real server says, by what can be done about it, and without telling anybody what was asked. */
+/** Errors of a real server by kind. No message contains SQL, values or credentials. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { Database } from "../../../src/store/postgres/database.js";
 import { DatabaseError, type DatabaseErrorKind } from "../../../src/store/postgres/errors.js";
@@ -11,7 +11,7 @@ import { freshDatabase, type OwnServer, ownServer } from "../../fixtures/postgre
 import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
 import { until } from "../../fixtures/wait.js";
 
-/** Stands in every statement and among the values of each. */
+/** Part of every statement and of its values. */
 const SECRET = "swordfish";
 
 let schema: Schema;
@@ -20,19 +20,19 @@ beforeAll(async () => {
 });
 afterAll(() => schema.drop());
 
-/** What an operator reads says this, and of what was asked, and of what lets one in, nothing. */
-function expectTrouble(failure: unknown, kind: DatabaseErrorKind, words: string, url = schema.url): void {
+/** Expects a kind and words in the message, and no secret anywhere. */
+function expectDatabaseError(failure: unknown, kind: DatabaseErrorKind, words: string, url = schema.url): void {
   expect(failure).toBeInstanceOf(DatabaseError);
   const { message, stack = "", ...rest } = failure as DatabaseError;
   expect({ message, kind: rest.kind }).toEqual({ message: expect.stringContaining(words) as string, kind });
   const { password } = new URL(url);
   for (const secret of [SECRET, password, "SELECT", "pg_sleep"]) expect(message).not.toContain(secret);
-  // A log writes all of it.
+  // A logger writes these too.
   for (const secret of [SECRET, password]) expect(stack + JSON.stringify(rest)).not.toContain(secret);
   expect((failure as DatabaseError).cause).toBeUndefined();
 }
 
-const failureOf = (asking: Promise<unknown>): Promise<unknown> => asking.catch((error: unknown) => error);
+const failureOf = (result: Promise<unknown>): Promise<unknown> => result.catch((error: unknown) => error);
 
 function databaseAt(url: string): Database {
   const database = new Database(url, 2);
@@ -40,25 +40,25 @@ function databaseAt(url: string): Database {
   return database;
 }
 
-const ask = (database: Database, text: string): Promise<unknown> =>
-  database.query({ name: "asked", text: `SELECT '${SECRET}', $1::text, x.* FROM (${text}) x` }, [SECRET]);
+const query = (database: Database, text: string): Promise<unknown> =>
+  database.query({ name: "query", text: `SELECT '${SECRET}', $1::text, x.* FROM (${text}) x` }, [SECRET]);
 
-/** Fails in the same way however it is asked. */
+/** Expects the same error from queries, transactions and sessions. */
 async function expectEverywhere(
   database: Database,
   kind: DatabaseErrorKind,
   words: string,
   url?: string,
 ): Promise<void> {
-  expectTrouble(await failureOf(ask(database, "SELECT 1")), kind, words, url);
-  expectTrouble(await failureOf(database.transaction((client) => client.query("SELECT 1"))), kind, words, url);
-  expectTrouble(await failureOf(database.session()), kind, words, url);
+  expectDatabaseError(await failureOf(query(database, "SELECT 1")), kind, words, url);
+  expectDatabaseError(await failureOf(database.transaction((client) => client.query("SELECT 1"))), kind, words, url);
+  expectDatabaseError(await failureOf(database.openSession()), kind, words, url);
 }
 
 const changed = (change: Partial<URL>): string => Object.assign(new URL(schema.url), change).href;
 
 describe("a connection", () => {
-  test("with another password is denied", async () => {
+  test("with a wrong password is denied", async () => {
     const url = changed({ password: "not-the-password" });
     const words = "password authentication failed for user";
     await expectEverywhere(databaseAt(url), "denied", words, url);
@@ -73,88 +73,96 @@ describe("a connection", () => {
     await expectEverywhere(databaseAt(changed({ pathname: "not_there" })), "denied", words);
   });
 
-  test("to a host that has no address is away", async () => {
-    await expectEverywhere(databaseAt(changed({ hostname: "no-such-host.invalid" })), "away", "cannot be reached");
+  test("to an unknown host is unavailable", async () => {
+    await expectEverywhere(
+      databaseAt(changed({ hostname: "no-such-host.invalid" })),
+      "unavailable",
+      "cannot be reached",
+    );
   });
 });
 
-describe("a question", () => {
-  test("that takes too long is away", async () => {
+describe("a query", () => {
+  test("that takes too long is unavailable", async () => {
     const database = databaseAt(`${schema.url}?statement_timeout=100`);
-    const failure = await failureOf(ask(database, "SELECT pg_sleep(20)"));
-    expectTrouble(failure, "away", "canceling statement due to statement timeout (SQLSTATE 57014)");
-    // The next is asked as if nothing had been.
+    const failure = await failureOf(query(database, "SELECT pg_sleep(20)"));
+    expectDatabaseError(failure, "unavailable", "canceling statement due to statement timeout (SQLSTATE 57014)");
+    // The next query works.
     await database.query({ name: "next", text: "SELECT 1" });
   }, 20_000);
 
-  test("whose session is terminated is away, and the next opens another", async () => {
+  test("whose session is terminated is unavailable, and the next one works", async () => {
     const database = databaseAt(schema.url);
-    const asking = failureOf(ask(database, "SELECT pg_sleep(20)"));
-    await until("it is asked, and terminated", async () => {
+    const pending = failureOf(query(database, "SELECT pg_sleep(20)"));
+    await until("the query is terminated", async () => {
       const ended = await schema.sql(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = current_database() AND query LIKE '%pg_sleep(20)%' AND pid <> pg_backend_pid()`,
       );
       return ended.length > 0;
     });
-    expectTrouble(await asking, "away", "terminating connection due to administrator command (SQLSTATE 57P01)");
+    expectDatabaseError(
+      await pending,
+      "unavailable",
+      "terminating connection due to administrator command (SQLSTATE 57P01)",
+    );
     await database.query({ name: "next", text: "SELECT 1" });
   });
 
-  test("whose session is terminated while nobody uses it is asked over another", async () => {
+  test("after its idle session is terminated uses another", async () => {
     const database = databaseAt(schema.url);
     const [row] = await database.query<{ pid: number }>({ name: "pid", text: "SELECT pg_backend_pid() AS pid" });
     await schema.sql("SELECT pg_terminate_backend($1)", [row?.pid]);
-    const asking = async () => (await failureOf(ask(database, "SELECT 1"))) instanceof Error;
-    await until("a question is answered again", async () => !(await asking()));
-    expect(await asking()).toBe(false);
+    const isFailing = async () => (await failureOf(query(database, "SELECT 1"))) instanceof Error;
+    await until("a query works again", async () => !(await isFailing()));
+    expect(await isFailing()).toBe(false);
   });
 
-  test("of a schema that is not there says so", async () => {
+  test("on a missing schema is a schema error", async () => {
     const fresh = await freshDatabase();
     onTestFinished(() => fresh.drop());
     const database = databaseAt(fresh.url);
     const words = 'relation "offledger.state" does not exist (SQLSTATE 42P01)';
-    expectTrouble(await failureOf(ask(database, "SELECT * FROM offledger.state")), "schema", words);
-    const begun = PostgresWriter.begin(database, 1, { contents: SECRET, origin: SECRET }, () => {});
-    expectTrouble(await failureOf(begun), "schema", words);
+    expectDatabaseError(await failureOf(query(database, "SELECT * FROM offledger.state")), "schema", words);
+    const begun = PostgresWriter.begin(database, 1, { contentId: SECRET, origin: SECRET }, () => {});
+    expectDatabaseError(await failureOf(begun), "schema", words);
   });
 
-  test("of a column that is not there says so", async () => {
-    const asking = ask(schema.database, "SELECT unknown_column FROM offledger.state");
-    expectTrouble(await failureOf(asking), "schema", "(SQLSTATE 42703)");
+  test("on a missing column is a schema error", async () => {
+    const pending = query(schema.database, "SELECT unknown_column FROM offledger.state");
+    expectDatabaseError(await failureOf(pending), "schema", "(SQLSTATE 42703)");
   });
 
-  test("that a standby may not answer is away", async () => {
-    const asking = schema.database.transaction(async (client) => {
+  test("that a standby cannot execute is unavailable", async () => {
+    const pending = schema.database.transaction(async (client) => {
       await client.query("SET TRANSACTION READ ONLY");
-      await client.query(`UPDATE offledger.state SET contents = '${SECRET}'`);
+      await client.query(`UPDATE offledger.state SET content_id = '${SECRET}'`);
     });
-    expectTrouble(await failureOf(asking), "away", "(SQLSTATE 25006)");
+    expectDatabaseError(await failureOf(pending), "unavailable", "(SQLSTATE 25006)");
   });
 
-  test("that breaks a promise of the schema is a defect, and says nothing of the row", async () => {
+  test("that violates a constraint is a defect, and the message has no values", async () => {
     const insert = {
       name: "broken",
-      text: "INSERT INTO offledger.counted VALUES (1, $1, gen_random_uuid(), 1), (1, $1, gen_random_uuid(), 1)",
+      text: "INSERT INTO offledger.counted_only VALUES (1, $1, gen_random_uuid(), 1), (1, $1, gen_random_uuid(), 1)",
     };
     const failure = await failureOf(schema.database.query(insert, [SECRET]));
-    expectTrouble(failure, "defect", "duplicate key value violates unique constraint");
+    expectDatabaseError(failure, "defect", "duplicate key value violates unique constraint");
   });
 
-  test("in a transaction takes back what came before it", async () => {
+  test("that fails in a transaction rolls it back", async () => {
     const failure = await failureOf(
       schema.database.transaction(async (client) => {
-        await client.query("INSERT INTO offledger.census VALUES (7, gen_random_uuid(), 'pkg', 1)");
+        await client.query("INSERT INTO offledger.template_counts VALUES (7, gen_random_uuid(), 'pkg', 1)");
         await client.query("SELECT 1 / 0");
       }),
     );
-    expectTrouble(failure, "defect", "division by zero (SQLSTATE 22012)");
-    expect(await schema.sql("SELECT FROM offledger.census")).toEqual([]);
+    expectDatabaseError(failure, "defect", "division by zero (SQLSTATE 22012)");
+    expect(await schema.sql("SELECT FROM offledger.template_counts")).toEqual([]);
   });
 });
 
-describe("a server that is stopped", () => {
+describe("a stopped server", () => {
   let server: OwnServer;
   let database: Database;
   beforeAll(async () => {
@@ -171,27 +179,29 @@ describe("a server that is stopped", () => {
   });
 
   test.each(["fast", "immediate"] as const)(
-    "%s is away, for readers and writers, and comes back",
+    "(%s) is unavailable for readers and writers, and recovers",
     async (mode) => {
-      const written = { contents: "tests", origin: SECRET };
+      const written = { contentId: "tests", origin: SECRET };
       const lost: DatabaseError[] = [];
       const writer = await PostgresWriter.begin(database, 0, written, (error) => lost.push(error));
       await writer.replace([fruit(SECRET)], 10);
-      const replica = new Replica(database, { kinds: fruits, contents: "tests", cacheBytes: 1_000_000, clock });
+      const replica = new Replica(database, { templates: fruits, contentId: "tests", cacheBytes: 1_000_000, clock });
       await replica.refresh();
       expect(await replica.read((view) => view.byId(apple, SECRET)?.contractId)).toBe(SECRET);
 
       await server.stop(mode);
-      await expectEverywhere(database, "away", "", server.url);
-      expectTrouble(await failureOf(replica.refresh()), "away", "cannot be reached", server.url);
-      expectTrouble(replica.status.failure, "away", "cannot be reached", server.url);
-      // What is kept is answered, and the rest is not.
+      await expectEverywhere(database, "unavailable", "", server.url);
+      expectDatabaseError(await failureOf(replica.refresh()), "unavailable", "cannot be reached", server.url);
+      expectDatabaseError(replica.status.failure, "unavailable", "cannot be reached", server.url);
+      // Cached data is served, the rest is not.
       expect(await replica.read((view) => view.byId(apple, SECRET)?.contractId)).toBe(SECRET);
       const failure = await failureOf(Promise.resolve(replica.read((view) => view.byId(apple, `other ${SECRET}`))));
       expect(failure).toBeInstanceOf(StoreUnavailable);
-      expect(failure).toMatchObject({ message: "the contracts that this needs cannot be read now; ask again" });
+      expect(failure).toMatchObject({
+        message: "the required contracts cannot be read at the moment; try again later",
+      });
       const writing = await failureOf(writer.apply([{ active: fruit("late") }], 11));
-      expectTrouble(writing, "away", "", server.url);
+      expectDatabaseError(writing, "unavailable", "", server.url);
       expect(lost).toEqual([writing]);
 
       await server.start();

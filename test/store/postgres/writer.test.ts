@@ -1,4 +1,4 @@
-/** Nobody writes but the writer of the epoch, and nothing but what comes next; src/store/postgres/write/postgres-writer.ts. */
+/** Fencing and cleanup; src/store/postgres/write/postgres-writer.ts. */
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
@@ -21,11 +21,11 @@ interface Writer {
   readonly lost: ReturnType<typeof vi.fn<(error: DatabaseError) => void>>;
 }
 
-/** The writer of an epoch that is taken now. */
+/** A writer in a new epoch. */
 async function nextWriter(database = schema.database): Promise<Writer> {
   const [state] = await schema.sql<{ epoch: string }>("UPDATE offledger.state SET epoch = epoch + 1 RETURNING epoch");
   const lost = vi.fn<(error: DatabaseError) => void>();
-  const written = { contents: "tests", origin: "tests" };
+  const written = { contentId: "tests", origin: "tests" };
   return { writer: await PostgresWriter.begin(database, Number(state?.epoch), written, lost), lost };
 }
 
@@ -35,9 +35,9 @@ function held(): PausableDatabase {
   return database;
 }
 
-/** Offset, apples and the sum of dollars, for a reader that comes now. */
+/** Offset, ids of apples and the sum "USD", for a new reader. */
 async function stored(): Promise<unknown> {
-  const replica = new Replica(schema.database, { kinds: fruits, contents: "tests", cacheBytes: 0, clock });
+  const replica = new Replica(schema.database, { templates: fruits, contentId: "tests", cacheBytes: 0, clock });
   await replica.refresh();
   return replica.read((view) => [
     view.offset,
@@ -55,20 +55,20 @@ async function allRows(): Promise<unknown[]> {
 }
 
 const active = (id: string): Change => ({ active: fruit(id) });
-/** Something of everything; in two rounds, as the second change of a contract comes behind the first. */
-const everySort: Change[] = [active("c"), { archived: "a" }, { unassigned: "c", reassignmentCounter: 1 }];
+/** Every type of change, in two batches because contract "c" has two changes. */
+const everyType: Change[] = [active("c"), { archived: "a" }, { unassigned: "c", reassignmentCounter: 1 }];
 
 const failureOf = (writing: Promise<void>): Promise<unknown> => writing.catch((error: unknown) => error);
 
-describe("a writer whose epoch has passed", () => {
+describe("a writer of an old epoch", () => {
   const writes: [string, (writer: PostgresWriter) => Promise<void>][] = [
     ["an update", (writer) => writer.apply([active("late"), { archived: "a" }], 11)],
-    ["an update without a change", (writer) => writer.apply([], 11)],
-    ["an update of several steps", (writer) => writer.apply(everySort, 11)],
-    ["a state", (writer) => writer.replace([fruit("late")], 20)],
+    ["an update without changes", (writer) => writer.apply([], 11)],
+    ["an update in several batches", (writer) => writer.apply(everyType, 11)],
+    ["a snapshot", (writer) => writer.replace([fruit("late")], 20)],
   ];
 
-  test.each(writes)("writes nothing, and says once that it is lost: %s", async (_what, write) => {
+  test.each(writes)("writes nothing and reports once that it is lost: %s", async (_what, write) => {
     const { writer, lost } = await nextWriter();
     await writer.replace([fruit("a"), counted("b", 5n)], 10);
     const next = await nextWriter();
@@ -77,63 +77,63 @@ describe("a writer whose epoch has passed", () => {
     const failure = await failureOf(write(writer));
     expect(failure).toBeInstanceOf(DatabaseError);
     expect(failure).toMatchObject({ kind: "lost" });
-    // Once lost, it does not even try.
+    // It does not try again.
     for (const [, again] of writes) expect(await failureOf(again(writer))).toBe(failure);
     expect(lost.mock.calls).toEqual([[failure]]);
     expect(await stored()).toEqual(served);
-    // What it had loaded lies about until the next state is loaded.
+    // A loaded snapshot remains until the next one is loaded.
     expect(await allRows()).toEqual(expect.arrayContaining(rows));
     await next.writer.apply([active("next")], 11);
     expect(await stored()).toEqual([11, ["a", "next"], 5n]);
     expect(next.lost).not.toHaveBeenCalled();
   });
 
-  test("takes away nothing of what the next one loads, or has loaded", async () => {
+  test("deletes nothing that the next writer loads", async () => {
     const { writer } = await nextWriter();
     await writer.replace([fruit("a")], 10);
     await writer.apply([active("b"), { archived: "a" }], 11);
     const database = held();
     const next = await nextWriter(database);
-    const swap = database.pause("query", "swap");
+    const swap = database.pause("question", "swap-generation");
     const replacing = next.writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 5);
     await swap.reached;
-    await writer.clear();
+    await writer.cleanUp();
     expect(await failureOf(writer.replace([fruit("late")], 20))).toMatchObject({ kind: "lost" });
-    await writer.clear();
+    await writer.cleanUp();
     swap.resume();
     await replacing;
     const rows = await allRows();
-    await writer.clear();
+    await writer.cleanUp();
     expect(await allRows()).toEqual(rows);
     expect(await stored()).toEqual([5, ["x", "y"], 7n]);
   });
 });
 
 describe("a writer", () => {
-  test("takes away nothing of what it loads itself", async () => {
+  test("does not delete the snapshot that it is loading", async () => {
     const database = held();
     const { writer } = await nextWriter(database);
     await writer.replace([fruit("a")], 10);
-    const swap = database.pause("query", "swap");
+    const swap = database.pause("question", "swap-generation");
     const replacing = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
     await swap.reached;
-    await writer.clear();
+    await writer.cleanUp();
     swap.resume();
     await replacing;
     expect(await stored()).toEqual([20, ["x", "y"], 7n]);
-    await writer.clear();
+    await writer.cleanUp();
     expect(await stored()).toEqual([20, ["x", "y"], 7n]);
   });
 
-  test("puts two states that are given at once in place one behind the other, and each whole", async () => {
+  test("loads concurrent snapshots one after the other", async () => {
     const database = held();
     const { writer } = await nextWriter(database);
     await writer.replace([fruit("a")], 10);
-    const [swap, later] = [database.pause("query", "swap"), database.pause("query", "swap")];
+    const [swap, later] = [database.pause("question", "swap-generation"), database.pause("question", "swap-generation")];
     const first = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
     await swap.reached;
     const second = writer.replace([fruit("b")], 30);
-    // For as long as it would take to be done, if it did not wait.
+    // Long enough for a second load that does not wait.
     await Promise.race([later.reached, delay(500)]);
     swap.resume();
     await first;
@@ -143,13 +143,13 @@ describe("a writer", () => {
     expect(await stored()).toEqual([30, ["b"], 0n]);
   });
 
-  test("leaves nothing of states before, or of such as were broken off, once it has cleared", async () => {
+  test("cleans up old and unfinished snapshots", async () => {
     const { writer } = await nextWriter();
     await writer.replace([fruit("a", { supply: { sum: "USD", amount: 5n } }), counted("b", 5n)], 10);
     await writer.apply([{ archived: "a" }, active("c")], 11);
     await expect(writer.replace([fruit("x"), fruit("y"), fruit("x")], 12)).rejects.toThrow("appears twice");
     await writer.replace([fruit("d"), counted("e", 7n)], 13);
-    await writer.clear();
+    await writer.cleanUp();
     const generations = await Promise.all(
       tables.map((table) => schema.sql(`SELECT DISTINCT generation FROM offledger.${table}`)),
     );
@@ -158,7 +158,7 @@ describe("a writer", () => {
     expect(await stored()).toEqual([13, ["d"], 7n]);
   });
 
-  test("refuses one of two updates that are given at once, and is lost", async () => {
+  test("rejects one of two concurrent updates, and is lost", async () => {
     const { writer, lost } = await nextWriter();
     await writer.replace([fruit("a")], 10);
     const outcomes = await Promise.allSettled([writer.apply([active("b")], 11), writer.apply([active("c")], 12)]);
@@ -171,14 +171,14 @@ describe("a writer", () => {
   });
 
   test.each([
-    ["applied", 11],
-    ["set back", 9],
-  ])("is lost where somebody else has %s something behind its back", async (_what, offset) => {
+    ["moved on", 11],
+    ["restored", 9],
+  ])("is lost if the store was %s by another process", async (_what, offset) => {
     const { writer, lost } = await nextWriter();
     await writer.replace([fruit("a"), counted("b", 5n)], 10);
     await schema.sql("UPDATE offledger.state SET ledger_offset = $1", [offset]);
     const rows = await allRows();
-    for (const changes of [everySort, [active("c")], []]) {
+    for (const changes of [everyType, [active("c")], []]) {
       const failure = await failureOf(writer.apply(changes, 12));
       expect(failure).toMatchObject({ kind: "lost" });
     }
@@ -186,7 +186,7 @@ describe("a writer", () => {
     expect(await allRows()).toEqual(rows);
   });
 
-  test("says once that it is lost, where two writes fail at once", async () => {
+  test("reports once that it is lost if two writes fail", async () => {
     const { writer, lost } = await nextWriter();
     await writer.replace([fruit("a")], 10);
     await nextWriter();
@@ -198,14 +198,14 @@ describe("a writer", () => {
     expect(lost).toHaveBeenCalledTimes(1);
   });
 
-  test("goes on where another of the same contents and origin stopped, and nowhere else", async () => {
+  test("resumes only where a writer with the same content and origin stopped", async () => {
     const { writer } = await nextWriter();
     await writer.replace([fruit("a")], 10);
     await writer.apply([active("b")], 11, undefined, "update-11");
     expect((await nextWriter()).writer.checkpoint).toMatchObject({ offset: 11, updateId: "update-11" });
     for (const written of [
-      { contents: "others", origin: "tests" },
-      { contents: "tests", origin: "another ledger" },
+      { contentId: "others", origin: "tests" },
+      { contentId: "tests", origin: "another ledger" },
     ]) {
       const other = await PostgresWriter.begin(schema.database, 2, written, () => {});
       expect(other.checkpoint).toBeUndefined();

@@ -1,25 +1,25 @@
 import type { Contract } from "../../../domain/contract.js";
 import { StoreUnavailable, type View } from "../../port.js";
-import { type ReplicaCache, isSame } from "./replica-cache.js";
 import type { Fetched, Version } from "./fetch.js";
-import { LookupMap, type LookupResult, type Lookup } from "./lookups.js";
+import { LookupMap } from "./lookup-map.js";
+import type { Lookup, LookupResult } from "./lookups.js";
+import { isSameContract, type ReplicaCache } from "./replica-cache.js";
 import { LookupMiss, SessionView } from "./views.js";
 
-/** The rules take three; a reading that asks on and on must end. */
-const MOST_TRIPS = 20;
+/** The rules need three. The bound ends a read that would ask forever. */
+const MAX_ROUND_TRIPS = 20;
 
-/** Fetches look-ups, and what has changed of those that are known as of a version. */
+/** Fetches missing lookups, and the known lookups that have changed since a version. */
 export type FetchLookups = (since: Version, missing: readonly Lookup[], known: readonly Lookup[]) => Promise<Fetched>;
 
 /**
- * A reading that needs more than is kept. It is run, what it lacks is fetched,
- * and it is run again: each time on one version, since with what it lacks comes
- * what has changed of all that it has.
+ * A read that needs more than the cache holds. It runs, fetches what it misses, and runs again. Each run sees one
+ * version, because every fetch also refreshes the results that the read has already.
  */
 export class ReadSession {
   readonly #cache: ReplicaCache;
   readonly #fetch: FetchLookups;
-  readonly #found = new LookupMap<LookupResult>();
+  readonly #results = new LookupMap<LookupResult>();
   readonly #lookups = new Set<Lookup>();
   readonly #contracts = new Map<string, Contract>();
   #version: Version;
@@ -31,48 +31,48 @@ export class ReadSession {
   }
 
   async run<T>(use: (view: View) => T): Promise<T> {
-    for (let trips = 0; trips <= MOST_TRIPS; trips++) {
+    for (let roundTrips = 0; roundTrips <= MAX_ROUND_TRIPS; roundTrips++) {
       try {
         return use(new SessionView(this.#version, (lookup) => this.#find(lookup)));
       } catch (error) {
         if (!(error instanceof LookupMiss)) throw error;
-        await this.#bring(error.lookups);
+        await this.#fetchMissing(error.lookups);
       }
     }
-    throw new StoreUnavailable("this needs more of the ledger than can be read for one request");
+    throw new StoreUnavailable("this request needs more reads of the ledger than one request may have");
   }
 
-  /** What was fetched, or is kept of the same version; that is remembered, since the cache may move on. */
+  /** Finds a fetched result, or a cached one of the same version, which is kept here since the cache may move on. */
   #find(lookup: Lookup): LookupResult | undefined {
-    const found = this.#found.get(lookup);
-    if (found !== undefined) return found;
+    const result = this.#results.get(lookup);
+    if (result !== undefined) return result;
     const { generation, offset } = this.#cache.version;
     if (generation !== this.#version.generation || offset !== this.#version.offset) return undefined;
-    const kept = this.#cache.get(lookup);
-    return kept === undefined ? undefined : this.#remember(lookup, kept);
+    const cached = this.#cache.get(lookup);
+    return cached === undefined ? undefined : this.#store(lookup, cached);
   }
 
-  async #bring(missing: readonly Lookup[]): Promise<void> {
-    const { version, found } = await this.#fetch(this.#version, missing, [...this.#lookups]);
-    // Another snapshot may say other things of the same contract.
+  async #fetchMissing(missing: readonly Lookup[]): Promise<void> {
+    const { version, results } = await this.#fetch(this.#version, missing, [...this.#lookups]);
+    // Contracts of another snapshot may differ.
     if (version.generation !== this.#version.generation) this.#contracts.clear();
     this.#version = version;
-    for (const [lookup, one] of found) this.#remember(lookup, one);
+    for (const [lookup, result] of results) this.#store(lookup, result);
   }
 
-  /** A contract that is found in several ways is one and the same in an answer. */
-  #known(contract: Contract): Contract {
-    const before = this.#contracts.get(contract.contractId);
-    if (before !== undefined && isSame(before, contract)) return before;
+  /** A view promises one object for each contract. */
+  #canonical(contract: Contract): Contract {
+    const previous = this.#contracts.get(contract.contractId);
+    if (previous !== undefined && isSameContract(previous, contract)) return previous;
     return this.#cache.version.generation === this.#version.generation ? this.#cache.canonical(contract) : contract;
   }
 
-  #remember(lookup: Lookup, found: LookupResult): LookupResult {
-    // What was looked up twice, by objects that say the same, stands once.
-    if (this.#found.get(lookup) === undefined) this.#lookups.add(lookup);
-    const one = { ...found, contracts: found.contracts.map((contract) => this.#known(contract)) };
-    this.#found.set(lookup, one);
-    for (const contract of one.contracts) this.#contracts.set(contract.contractId, contract);
-    return one;
+  #store(lookup: Lookup, result: LookupResult): LookupResult {
+    // Equal lookups may be different objects: keep one of them.
+    if (this.#results.get(lookup) === undefined) this.#lookups.add(lookup);
+    const stored = { ...result, contracts: result.contracts.map((contract) => this.#canonical(contract)) };
+    this.#results.set(lookup, stored);
+    for (const contract of stored.contracts) this.#contracts.set(contract.contractId, contract);
+    return stored;
   }
 }

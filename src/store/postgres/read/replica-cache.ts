@@ -1,57 +1,57 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { LookupHash } from "../lookup-hash.js";
 import type { Fetched, Version } from "./fetch.js";
-import { LookupMap, type LookupResult, type Lookup, hashOf } from "./lookups.js";
+import { LookupMap } from "./lookup-map.js";
+import { hashOf, type Lookup, type LookupResult } from "./lookups.js";
 
-/** Something that is kept. */
 interface Entry {
   readonly lookup: Lookup;
-  readonly name: LookupHash;
-  readonly found: LookupResult;
-  /** Whether it was asked for since it was last considered to be let go. */
-  used: boolean;
+  readonly hash: LookupHash;
+  readonly result: LookupResult;
+  /** Set by each hit, cleared when eviction passes over the entry. */
+  wasUsed: boolean;
 }
 
-/** What has changed on the way from one version to another. */
 interface Invalidation {
   readonly offset: number;
-  readonly touched: ReadonlySet<LookupHash>;
+  readonly hashes: ReadonlySet<LookupHash>;
 }
 
-/** No state yet: every one is newer. */
+/** Older than every state. */
 export const NO_VERSION: Version = { generation: 0, offset: 0, asOf: undefined };
 
-/** How many steps are remembered, for answers of the database that come late. */
-const STEPS = 200;
-/** What an entry takes besides its contracts, and a contract besides its texts, written or not: roughly, in bytes. */
-const ENTRY_WEIGHT = 400;
-const CONTRACT_WEIGHT = 2_000;
+/** How many invalidations are kept, for results that arrive late. */
+const MAX_INVALIDATIONS = 200;
+/** Approximate bytes of an entry without its contracts, and of a contract without its texts. */
+const ENTRY_BYTES = 400;
+const CONTRACT_BYTES = 2_000;
 
 /**
- * What was asked for most, all of one version of the store. A step to the next
- * version lets go of what it has touched, and of everything where it is not
- * known what that is.
+ * Results of lookups, all valid at one version of the store. The next version evicts what it has invalidated, or
+ * everything if that is unknown.
+ *
+ * Eviction is second chance, bounded by bytes. The package lru-cache does not fit: entries share contracts, so the size
+ * of an entry changes with its neighbours, and its one key type would cost a string for each lookup.
  */
 export class ReplicaCache {
-  readonly #max: number;
+  readonly #maxBytes: number;
   readonly #entries = new LookupMap<Entry>();
-  /** In the order in which they are considered to be let go. */
-  readonly #queue = new Set<Entry>();
-  readonly #byName = new Map<LookupHash, Entry>();
-  /** Every contract that an entry has, once, with how many have it. */
+  readonly #evictionQueue = new Set<Entry>();
+  readonly #byHash = new Map<LookupHash, Entry>();
+  /** Each contract in any entry, with the number of these entries. */
   readonly #contracts = new Map<string, { readonly contract: Contract; entries: number }>();
-  readonly #steps: Invalidation[] = [];
-  /** The steps are all that there were from this offset on. */
-  #stepsFrom = 0;
+  readonly #invalidations: Invalidation[] = [];
+  /** `#invalidations` is complete after this offset. */
+  #invalidationsFrom = 0;
   #version = NO_VERSION;
-  /** Counts questions to the database, to tell which answers are older than the version. */
-  #clock = 0;
-  #versionAt = 0;
-  #weight = 0;
+  /** Numbers queries, to tell which results are older than the version. */
+  #queryNumber = 0;
+  #versionQueryNumber = 0;
+  #bytes = 0;
 
-  /** `most`: how much is kept, in bytes, roughly. */
-  constructor(max: number) {
-    this.#max = max;
+  /** `maxBytes` is approximate. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   get version(): Version {
@@ -59,149 +59,147 @@ export class ReplicaCache {
   }
 
   byId(contractId: string): LookupResult | undefined {
-    return used(this.#entries.byId(contractId));
+    return markUsed(this.#entries.byId(contractId));
   }
 
-  byKey(key: string): LookupResult | undefined {
-    return used(this.#entries.byKey(key));
+  byIndexKey(indexKey: string): LookupResult | undefined {
+    return markUsed(this.#entries.byIndexKey(indexKey));
   }
 
   get(lookup: Lookup): LookupResult | undefined {
-    return used(this.#entries.get(lookup));
+    return markUsed(this.#entries.get(lookup));
   }
 
-  /** The contract as it is kept, where it is the same, so that what was written of it is found again. */
+  /** Returns the cached object of an equal contract, which has its encodings in slots, or else the given one. */
   canonical(contract: Contract): Contract {
-    const kept = this.#contracts.get(contract.contractId)?.contract;
-    return kept !== undefined && isSame(kept, contract) ? kept : contract;
+    const cached = this.#contracts.get(contract.contractId)?.contract;
+    return cached !== undefined && isSameContract(cached, contract) ? cached : contract;
   }
 
-  /** To be called before each question to the database; `take` wants what it gives. */
+  /** Call this before each query, and pass the number to `merge`. */
   nextQueryNumber(): number {
-    return ++this.#clock;
+    return ++this.#queryNumber;
   }
 
-  /**
-   * Takes what a question has brought: a newer version, what has changed on the
-   * way to it since the version that the question told, and what was found.
-   */
-  merge({ version, isContiguous, invalidated, found }: Fetched, since: Version, askedAt: number): void {
+  /** Takes the result of a query that asked what has changed since a version. */
+  merge({ version, isContiguous, invalidated, results }: Fetched, since: Version, queryNumber: number): void {
     const { generation, offset } = this.#version;
-    const isSame = version.generation === generation;
-    if (isSame && version.offset > offset) {
-      // What has changed since an earlier version is more than enough.
-      if (isContiguous && since.generation === generation && since.offset <= offset) this.#step(version, invalidated);
-      else this.#begin(version);
-    } else if (!isSame || version.offset < offset) {
-      const wasOvertaken = askedAt <= this.#versionAt && version.generation <= generation;
-      if (!wasOvertaken) this.#begin(version);
-      else if (!isSame) return;
+    const isSameGeneration = version.generation === generation;
+    if (isSameGeneration && version.offset > offset) {
+      // Changes since an earlier version include all that is needed.
+      const isKnown = isContiguous && since.generation === generation && since.offset <= offset;
+      if (isKnown) this.#advance(version, invalidated);
+      else this.#reset(version);
+    } else if (!isSameGeneration || version.offset < offset) {
+      // Either the store was set back, or a newer result has overtaken this one.
+      const wasOvertaken = queryNumber <= this.#versionQueryNumber && version.generation <= generation;
+      if (!wasOvertaken) this.#reset(version);
+      else if (!isSameGeneration) return;
     }
-    for (const [lookup, one] of found) this.#add(lookup, one, version);
+    for (const [lookup, result] of results) this.#add(lookup, result, version);
   }
 
-  /** Nothing of before is known to hold. */
-  #begin(version: Version): void {
+  #reset(version: Version): void {
     this.#entries.clear();
-    this.#queue.clear();
-    this.#byName.clear();
+    this.#evictionQueue.clear();
+    this.#byHash.clear();
     this.#contracts.clear();
-    this.#steps.length = 0;
-    this.#weight = 0;
+    this.#invalidations.length = 0;
+    this.#bytes = 0;
     this.#version = version;
-    this.#versionAt = this.#clock;
-    this.#stepsFrom = version.offset;
+    this.#versionQueryNumber = this.#queryNumber;
+    this.#invalidationsFrom = version.offset;
   }
 
-  #step(version: Version, touched: ReadonlySet<LookupHash>): void {
-    for (const name of touched) {
-      const entry = this.#byName.get(name);
+  #advance(version: Version, hashes: ReadonlySet<LookupHash>): void {
+    for (const hash of hashes) {
+      const entry = this.#byHash.get(hash);
       if (entry !== undefined) this.#remove(entry);
     }
-    this.#steps.push({ offset: version.offset, touched });
-    if (this.#steps.length > STEPS) this.#stepsFrom = this.#steps.shift()?.offset ?? version.offset;
+    this.#invalidations.push({ offset: version.offset, hashes });
+    if (this.#invalidations.length > MAX_INVALIDATIONS)
+      this.#invalidationsFrom = this.#invalidations.shift()?.offset ?? version.offset;
     this.#version = version;
-    this.#versionAt = this.#clock;
+    this.#versionQueryNumber = this.#queryNumber;
   }
 
-  #add(lookup: Lookup, found: LookupResult, version: Version): void {
-    // Ids that lead to nothing can be made up without end.
-    if (lookup.by === "id" && found.contracts.length === 0) return;
-    // It changes all the time, and hardly anybody asks for it: no update says that it has touched it.
-    if (lookup.by === "census") return;
-    const name = hashOf(lookup);
-    if (!this.#holds(name, version) || this.#byName.has(name)) return;
-    const entry: Entry = { lookup, name, found: this.#own(found), used: true };
+  #add(lookup: Lookup, result: LookupResult, version: Version): void {
+    // Callers can make up unknown ids without end.
+    if (lookup.by === "id" && result.contracts.length === 0) return;
+    // Almost every update changes the counts, so updates do not invalidate them.
+    if (lookup.by === "templateCounts") return;
+    const hash = hashOf(lookup);
+    if (!this.#isValid(hash, version) || this.#byHash.has(hash)) return;
+    const entry: Entry = { lookup, hash, result: this.#retainContracts(result), wasUsed: true };
     this.#entries.set(lookup, entry);
-    this.#byName.set(name, entry);
-    this.#queue.add(entry);
-    this.#weight += weightOfEntry(lookup);
-    this.#shrink();
+    this.#byHash.set(hash, entry);
+    this.#evictionQueue.add(entry);
+    this.#bytes += entryBytes(lookup);
+    this.#evict();
   }
 
-  /** Whether what was found under a name at a version holds at ours. */
-  #holds(name: LookupHash, { offset }: Version): boolean {
+  /** Whether a result of another version is valid at the version of the cache. */
+  #isValid(hash: LookupHash, { offset }: Version): boolean {
     if (offset === this.#version.offset) return true;
-    return offset >= this.#stepsFrom && !this.#steps.some((step) => step.offset > offset && step.touched.has(name));
+    if (offset < this.#invalidationsFrom) return false;
+    return !this.#invalidations.some((invalidation) => invalidation.offset > offset && invalidation.hashes.has(hash));
   }
 
-  /** The same with the contracts that are kept already, where they are the same. */
-  #own(found: LookupResult): LookupResult {
-    const contracts = found.contracts.map((one) => {
-      const contract = this.canonical(one);
-      const kept = this.#contracts.get(contract.contractId);
-      if (kept !== undefined) kept.entries++;
+  #retainContracts(result: LookupResult): LookupResult {
+    const contracts = result.contracts.map((found) => {
+      const contract = this.canonical(found);
+      const retained = this.#contracts.get(contract.contractId);
+      if (retained !== undefined) retained.entries++;
       else {
         this.#contracts.set(contract.contractId, { contract, entries: 1 });
-        this.#weight += weightOf(contract);
+        this.#bytes += contractBytes(contract);
       }
       return contract;
     });
-    return { ...found, contracts };
+    return { ...result, contracts };
   }
 
   #remove(entry: Entry): void {
     this.#entries.delete(entry.lookup);
-    this.#byName.delete(entry.name);
-    this.#queue.delete(entry);
-    this.#weight -= weightOfEntry(entry.lookup);
-    for (const contract of entry.found.contracts) {
-      const kept = this.#contracts.get(contract.contractId);
-      if (kept === undefined || --kept.entries > 0) continue;
+    this.#byHash.delete(entry.hash);
+    this.#evictionQueue.delete(entry);
+    this.#bytes -= entryBytes(entry.lookup);
+    for (const contract of entry.result.contracts) {
+      const retained = this.#contracts.get(contract.contractId);
+      if (retained === undefined || --retained.entries > 0) continue;
       this.#contracts.delete(contract.contractId);
-      this.#weight -= weightOf(contract);
+      this.#bytes -= contractBytes(contract);
     }
   }
 
-  /** Lets go of what was not asked for since it was considered last. */
-  #shrink(): void {
-    for (const entry of this.#queue) {
-      if (this.#weight <= this.#max) return;
-      if (entry.used) {
-        entry.used = false;
-        this.#queue.delete(entry);
-        this.#queue.add(entry);
+  /** Evicts entries that had no hit since eviction passed over them last. */
+  #evict(): void {
+    for (const entry of this.#evictionQueue) {
+      if (this.#bytes <= this.#maxBytes) return;
+      if (entry.wasUsed) {
+        entry.wasUsed = false;
+        this.#evictionQueue.delete(entry);
+        this.#evictionQueue.add(entry);
       } else this.#remove(entry);
     }
   }
 }
 
-function used(entry: Entry | undefined): LookupResult | undefined {
+function markUsed(entry: Entry | undefined): LookupResult | undefined {
   if (entry === undefined) return undefined;
-  entry.used = true;
-  return entry.found;
+  entry.wasUsed = true;
+  return entry.result;
 }
 
-/** Whether both are the same contract in the same place. */
-export const isSame = (a: Contract, b: Contract): boolean =>
+/** For contracts with the same id. */
+export const isSameContract = (a: Contract, b: Contract): boolean =>
   a.reassignmentCounter === b.reassignmentCounter && a.synchronizerId === b.synchronizerId && a.template === b.template;
 
-/** What is asked for may be a long text. */
-function weightOfEntry(lookup: Lookup): number {
-  const text = lookup.by === "id" ? lookup.contractId : lookup.by === "key" ? lookup.key : "";
-  return ENTRY_WEIGHT + 2 * text.length;
+function entryBytes(lookup: Lookup): number {
+  const text = lookup.by === "id" ? lookup.contractId : lookup.by === "indexKey" ? lookup.indexKey : "";
+  return ENTRY_BYTES + 2 * text.length;
 }
 
-/** With what is written of it, in one form. */
-const weightOf = ({ payload, createdEventBlob }: Contract): number =>
-  CONTRACT_WEIGHT + 2 * (payload.length + createdEventBlob.length);
+/** Twice the texts: the contract itself, and its encoding in one form. */
+const contractBytes = ({ payload, createdEventBlob }: Contract): number =>
+  CONTRACT_BYTES + 2 * (payload.length + createdEventBlob.length);

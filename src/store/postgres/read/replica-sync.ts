@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
+import { backoffMs } from "../../../util/backoff.js";
+import { SingleFlight } from "../../../util/single-flight.js";
+import { withTimeout } from "../../../util/timeout.js";
 import { channels } from "../channels.js";
-import { type Database, endSession } from "../database.js";
+import { type Database, endSession, type Statement } from "../database.js";
 import { asDatabaseError, type DatabaseError } from "../errors.js";
 import type { Replica } from "./replica.js";
 
-/** How often a replica looks where the store stands, whether it was told or not, in milliseconds. */
+/** A replica polls at this interval besides the notifications, because one may be lost. */
 const POLL_MS = 1_000;
-/** How long to wait before the session is opened again, the first time and at most, in milliseconds. */
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const RECONNECT_BACKOFF = { firstMs: 100, maxMs: 5_000 };
 
 export interface ReplicaSyncOptions {
   readonly database: Database;
@@ -17,131 +18,106 @@ export interface ReplicaSyncOptions {
   /** Waits for some milliseconds, or until the end. Never throws. */
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly signal: AbortSignal;
-  /** Told when the database is lost, and when it is back; each once. */
-  readonly lost: (error: DatabaseError) => void;
-  readonly back: () => void;
+  /** Called once when the database becomes unreadable. */
+  readonly onLost: (error: DatabaseError) => void;
+  /** Called once when it is readable again. */
+  readonly onRecovered: () => void;
 }
 
-const ASK = { name: "ask", text: `SELECT pg_notify('${channels.catchUpRequested}', $1)` };
+const REQUEST_CATCH_UP: Statement = {
+  name: "request-catch-up",
+  text: `SELECT pg_notify('${channels.catchUpRequested}', $1)`,
+};
 
-/**
- * Keeps a replica at the state of the database: looks whenever it is told that
- * there is something new, and every second, since a message may be lost.
- */
+/** Keeps a replica at the state of the database, by notifications and by polling. */
 export class ReplicaSync {
-  readonly #parts: ReplicaSyncOptions;
-  /** Those who wait for what the mirror says to a question. */
-  readonly #waiting = new Map<string, () => void>();
-  #asking: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  readonly #options: ReplicaSyncOptions;
+  /** Catch-up requests without a reply, by request id. */
+  readonly #pendingRequests = new Map<string, () => void>();
+  readonly #mirrorCatchUp = new SingleFlight((timeoutMs: number) => this.#requestCatchUp(timeoutMs));
   #isLost = false;
 
-  constructor(parts: ReplicaSyncOptions) {
-    this.#parts = parts;
+  constructor(options: ReplicaSyncOptions) {
+    this.#options = options;
   }
 
-  /** Ends when the signal is aborted, and not before. */
+  /** Ends when the signal is aborted. */
   async run(): Promise<void> {
-    await Promise.all([this.#keepListening(), this.#keepLooking()]);
+    await Promise.all([this.#keepListening(), this.#keepPolling()]);
   }
 
   /**
-   * Has the mirror catch up with the ledger, waits for it and for the replica,
-   * and says whether the store has moved past `offset` by then. Waits for the
-   * mirror no longer than `wait` milliseconds. Never throws.
+   * Waits until the mirror has caught up with the ledger, at most `timeoutMs`, and then refreshes the replica. Returns
+   * whether the replica is past `offset`. Never throws.
    */
-  async catchUp(offset: number, wait: number): Promise<boolean> {
-    // Whoever comes while a question is under way waits for the next as well, and no longer for that.
-    let timer: NodeJS.Timeout | undefined;
-    const waited = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, wait);
-    });
-    await Promise.race([this.#ask(wait), waited]);
-    clearTimeout(timer);
-    await this.#look();
-    return (this.#parts.replica.status.offset ?? -1) > offset;
+  async catchUp(offset: number, timeoutMs: number): Promise<boolean> {
+    // A caller that joins the next request waits for the current one too, within the same limit.
+    await withTimeout(this.#mirrorCatchUp.run(timeoutMs), timeoutMs, () => undefined);
+    await this.#refresh();
+    return (this.#options.replica.status.offset ?? -1) > offset;
   }
 
-  /** Of all who come while a question is under way the next is one: the ledger has to be asked after they came. */
-  #ask(wait: number): Promise<void> {
-    if (this.#asking === undefined) {
-      this.#asking = this.#askNow(wait).finally(() => {
-        this.#asking = undefined;
-      });
-      return this.#asking;
-    }
-    this.#next ??= this.#asking.then(() => {
-      this.#next = undefined;
-      return this.#ask(wait);
-    });
-    return this.#next;
-  }
-
-  async #askNow(wait: number): Promise<void> {
-    const question = randomUUID();
-    let timer: NodeJS.Timeout | undefined;
-    const told = new Promise<void>((resolve) => {
-      this.#waiting.set(question, resolve);
-      timer = setTimeout(resolve, wait);
-    });
+  /** Resolves when the mirror has replied, when the time is over, or when the query fails. Never throws. */
+  async #requestCatchUp(timeoutMs: number): Promise<void> {
+    const requestId = randomUUID();
+    const replied = new Promise<void>((resolve) => this.#pendingRequests.set(requestId, resolve));
+    const repliedOrTimeout = withTimeout(replied, timeoutMs, () => undefined);
     try {
-      await this.#parts.database.query(ASK, [question]);
-      await told;
+      await this.#options.database.query(REQUEST_CATCH_UP, [requestId]);
+      await repliedOrTimeout;
     } catch {
-      // The database is away, which is told by whoever looks.
+      // #refresh reports that the database is unavailable.
     } finally {
-      clearTimeout(timer);
-      this.#waiting.delete(question);
+      // Also stops the timer if the query has failed.
+      this.#pendingRequests.get(requestId)?.();
+      this.#pendingRequests.delete(requestId);
     }
   }
 
-  async #keepLooking(): Promise<void> {
-    const { pause, signal } = this.#parts;
+  async #keepPolling(): Promise<void> {
+    const { pause, signal } = this.#options;
     while (!signal.aborted) {
-      await this.#look();
+      await this.#refresh();
       await pause(POLL_MS);
     }
   }
 
-  async #look(): Promise<void> {
+  async #refresh(): Promise<void> {
     try {
-      await this.#parts.replica.refresh();
-      if (this.#isLost) this.#parts.back();
+      await this.#options.replica.refresh();
+      if (this.#isLost) this.#options.onRecovered();
       this.#isLost = false;
     } catch (error) {
-      if (!this.#isLost && !this.#parts.signal.aborted) this.#parts.lost(asDatabaseError(error));
+      if (!this.#isLost && !this.#options.signal.aborted) this.#options.onLost(asDatabaseError(error));
       this.#isLost = true;
     }
   }
 
   async #keepListening(): Promise<void> {
-    const { pause, signal } = this.#parts;
-    let pauseMs = FIRST_PAUSE_MS;
-    while (!signal.aborted) {
+    const { pause, signal } = this.#options;
+    for (let attempt = 1; !signal.aborted; await pause(backoffMs(attempt, RECONNECT_BACKOFF))) {
       try {
         await this.#listen();
-        pauseMs = FIRST_PAUSE_MS;
+        attempt = 1;
       } catch {
-        pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+        attempt++;
       }
-      await pause(pauseMs);
     }
   }
 
-  /** Listens until the session or everything ends. */
   async #listen(): Promise<void> {
-    const { database, signal } = this.#parts;
-    const session = await database.session();
+    const { database, signal } = this.#options;
+    const session = await database.openSession();
     try {
-      const over = endOf(session, signal);
+      const ended = endOf(session, signal);
       session.on("notification", ({ channel, payload }) => {
-        if (channel === channels.caughtUp) this.#waiting.get(payload ?? "")?.();
-        else void this.#look();
+        if (channel === channels.caughtUp) this.#pendingRequests.get(payload ?? "")?.();
+        else void this.#refresh();
       });
       await session.query(`LISTEN ${channels.stateChanged}; LISTEN ${channels.caughtUp}`);
-      // What was said before is lost.
-      await this.#look();
-      await over;
+      // Notifications sent before are lost.
+      await this.#refresh();
+      await ended;
     } finally {
       await endSession(session);
     }

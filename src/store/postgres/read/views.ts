@@ -1,23 +1,22 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
 import type { TemplateCount, ContractLookup, View } from "../../port.js";
-import type { ReplicaCache } from "./replica-cache.js";
 import type { Version } from "./fetch.js";
 import type { LookupResult, Lookup } from "./lookups.js";
+import type { ReplicaCache } from "./replica-cache.js";
 
-/** Ends a run that looks for something that is not at hand. */
+/** Aborts a run that needs lookups which have not been fetched. */
 export class LookupMiss extends Error {
   readonly lookups: readonly Lookup[];
 
   constructor(lookups: readonly Lookup[]) {
-    super("something that a reading looks for has to be fetched");
-    this.name = "NotFetched";
+    super("a lookup has not been fetched");
+    this.name = "LookupMiss";
     this.lookups = lookups;
   }
 }
 
-/** Answers from what `find` has at hand, of one version. */
-abstract class FoundView implements View {
+abstract class ResultView implements View {
   readonly offset: number;
   readonly asOf: number | undefined;
 
@@ -28,19 +27,19 @@ abstract class FoundView implements View {
 
   abstract readonly wantsPrefetch: boolean;
   abstract prefetch(lookups: () => Iterable<ContractLookup>): void;
-  protected abstract ofId(contractId: string): LookupResult;
-  protected abstract ofKey(key: string): LookupResult;
-  protected abstract of(lookup: Lookup): LookupResult;
+  protected abstract resultById(contractId: string): LookupResult;
+  protected abstract resultByIndexKey(indexKey: string): LookupResult;
+  protected abstract result(lookup: Lookup): LookupResult;
 
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
-    const [contract] = this.ofId(contractId).contracts;
-    // A contract's facts are of its own kind.
+    const [contract] = this.resultById(contractId).contracts;
+    // The fields of a contract are those of its template.
     return contract?.template === template ? (contract as Contract<F>) : undefined;
   }
 
   byKey<F>(template: Template<F>, key: string): readonly Contract<F>[] {
-    const { contracts } = this.ofKey(key);
-    // Hardly ever do two kinds share a key.
+    const { contracts } = this.resultByIndexKey(key);
+    // Two templates rarely share a key: return the list itself where possible.
     for (const contract of contracts) {
       if (contract.template !== template) return contracts.filter((one) => one.template === template) as Contract<F>[];
     }
@@ -48,29 +47,29 @@ abstract class FoundView implements View {
   }
 
   all<F>(template: Template<F>): readonly Contract<F>[] {
-    return this.of({ by: "kind", kind: template }).contracts as readonly Contract<F>[];
+    return this.result({ by: "template", template }).contracts as readonly Contract<F>[];
   }
 
   wasArchived(contractId: string): boolean {
-    return this.ofId(contractId).wasArchived;
+    return this.resultById(contractId).wasArchived;
   }
 
   templateCounts(): readonly TemplateCount[] {
-    return this.of({ by: "census" }).templateCounts;
+    return this.result({ by: "templateCounts" }).templateCounts;
   }
 
   sums(names: readonly string[]): readonly bigint[] {
-    this.together(names.map((sum) => ({ by: "sum", sum })));
-    return names.map((sum) => this.of({ by: "sum", sum }).amount);
+    this.requireAll(names.map((sum) => ({ by: "sum", sum })));
+    return names.map((sum) => this.result({ by: "sum", sum }).amount);
   }
 
-  /** Throws NotFetched with all of them that are not at hand. */
-  protected abstract together(lookups: readonly Lookup[]): void;
+  /** Throws one LookupMiss for all lookups that have not been fetched. */
+  protected abstract requireAll(lookups: readonly Lookup[]): void;
 }
 
-/** What is kept, as long as the version is the one it was made for: for a run that does not wait. */
-export class CachedView extends FoundView {
-  /** A run that misses anything is run again by a view that does. */
+/** A view of the cache, for a synchronous run. */
+export class CachedView extends ResultView {
+  /** A run with a miss is repeated on a SessionView, which prefetches. */
   readonly wantsPrefetch = false;
   readonly #cache: ReplicaCache;
 
@@ -81,23 +80,23 @@ export class CachedView extends FoundView {
 
   prefetch(): void {}
 
-  protected ofId(contractId: string): LookupResult {
-    return this.#cache.byId(contractId) ?? notFetched({ by: "id", contractId });
+  protected resultById(contractId: string): LookupResult {
+    return this.#cache.byId(contractId) ?? miss({ by: "id", contractId });
   }
 
-  protected ofKey(key: string): LookupResult {
-    return this.#cache.byKey(key) ?? notFetched({ by: "key", key });
+  protected resultByIndexKey(indexKey: string): LookupResult {
+    return this.#cache.byIndexKey(indexKey) ?? miss({ by: "indexKey", indexKey });
   }
 
-  protected of(lookup: Lookup): LookupResult {
-    return this.#cache.get(lookup) ?? notFetched(lookup);
+  protected result(lookup: Lookup): LookupResult {
+    return this.#cache.get(lookup) ?? miss(lookup);
   }
 
-  protected together(): void {}
+  protected requireAll(): void {}
 }
 
-/** What a reading has fetched or found at hand so far. */
-export class SessionView extends FoundView {
+/** A view of what a read session has fetched so far. */
+export class SessionView extends ResultView {
   readonly wantsPrefetch = true;
   readonly #find: (lookup: Lookup) => LookupResult | undefined;
 
@@ -107,31 +106,33 @@ export class SessionView extends FoundView {
   }
 
   prefetch(lookups: () => Iterable<ContractLookup>): void {
-    this.together(
+    this.requireAll(
       Array.from(lookups(), (lookup) =>
-        "indexKey" in lookup ? { by: "key", key: lookup.indexKey } : { by: "id", contractId: lookup.contractId },
+        "indexKey" in lookup
+          ? { by: "indexKey", indexKey: lookup.indexKey }
+          : { by: "id", contractId: lookup.contractId },
       ),
     );
   }
 
-  protected ofId(contractId: string): LookupResult {
-    return this.of({ by: "id", contractId });
+  protected resultById(contractId: string): LookupResult {
+    return this.result({ by: "id", contractId });
   }
 
-  protected ofKey(key: string): LookupResult {
-    return this.of({ by: "key", key });
+  protected resultByIndexKey(indexKey: string): LookupResult {
+    return this.result({ by: "indexKey", indexKey });
   }
 
-  protected of(lookup: Lookup): LookupResult {
-    return this.#find(lookup) ?? notFetched(lookup);
+  protected result(lookup: Lookup): LookupResult {
+    return this.#find(lookup) ?? miss(lookup);
   }
 
-  protected together(lookups: readonly Lookup[]): void {
+  protected requireAll(lookups: readonly Lookup[]): void {
     const missing = lookups.filter((lookup) => this.#find(lookup) === undefined);
     if (missing.length > 0) throw new LookupMiss(missing);
   }
 }
 
-function notFetched(lookup: Lookup): never {
+function miss(lookup: Lookup): never {
   throw new LookupMiss([lookup]);
 }

@@ -1,79 +1,86 @@
-/** Takes away, a little at a time, what no reader asks for any more. */
+/** Deletes, in small steps, rows that no reader needs. Every function throws DatabaseError. */
 import { MAX_ARCHIVED_IDS } from "../../port.js";
 import type { Database, Statement } from "../database.js";
 
-/** How many rows go at a time: no statement holds anything up for long. */
-const ROWS = 5_000;
-/** How many updates a reader can learn of that was away; one that was away for longer begins anew. */
-const CHANGES_KEPT = 20_000;
+/** Keeps each statement short, so that it blocks nothing for long. */
+const MAX_ROWS = 5_000;
+/** A replica that is more updates behind drops its whole cache. */
+const MAX_INVALIDATIONS = 20_000;
+
+const TABLES = [
+  "contracts",
+  "index_keys",
+  "counted_only",
+  "sums",
+  "template_counts",
+  "archived_contracts",
+  "invalidations",
+];
 
 /**
- * Rows of the generations before the one that is served ($1), or behind it. Only
- * in the epoch of the writer ($2): whoever sees rows of a later writer sees its
- * epoch too, and takes none of them away.
+ * Deletes rows of the generations before or after the served one ($1), only in the epoch of the writer ($2). A statement
+ * that sees rows of a later writer sees its epoch too, and deletes none of them.
  */
-const forget = (table: string, which: "before" | "behind"): Statement => ({
-  name: `forget-${which}-${table}`,
+const deleteRows = (table: string, which: "old" | "orphan"): Statement => ({
+  name: `delete-${which}-${table}`,
   text: `
 DELETE FROM offledger.${table}
 WHERE EXISTS (SELECT FROM offledger.state WHERE generation = $1::bigint AND epoch = $2::bigint) AND ctid = ANY (ARRAY(
-  SELECT ctid FROM offledger.${table} WHERE generation ${which === "before" ? "<" : ">"} $1::bigint LIMIT ${ROWS}
+  SELECT ctid FROM offledger.${table} WHERE generation ${which === "old" ? "<" : ">"} $1::bigint LIMIT ${MAX_ROWS}
 )) RETURNING 1`,
 });
 
-const TABLES = ["contracts", "contract_keys", "counted", "sums", "census", "archived", "changes"];
-
-const SHORTEN: readonly Statement[] = [
+const TRIM_STATEMENTS: readonly Statement[] = [
   {
-    name: "shorten-log",
+    name: "trim-invalidations",
     text: `
-WITH cut AS (
-  SELECT ledger_offset FROM offledger.changes WHERE generation = $1::bigint
-  ORDER BY ledger_offset DESC OFFSET ${CHANGES_KEPT} LIMIT 1
+WITH cutoff AS (
+  SELECT ledger_offset FROM offledger.invalidations WHERE generation = $1::bigint
+  ORDER BY ledger_offset DESC OFFSET ${MAX_INVALIDATIONS} LIMIT 1
 ),
-told AS (
-  UPDATE offledger.state s SET log_from = greatest(s.log_from, cut.ledger_offset) FROM cut
+updated AS (
+  UPDATE offledger.state s SET invalidations_from = greatest(s.invalidations_from, cutoff.ledger_offset) FROM cutoff
   WHERE s.generation = $1::bigint AND s.epoch = $2::bigint
   RETURNING s.generation
 )
-DELETE FROM offledger.changes c USING cut, told
-WHERE c.generation = told.generation AND c.ledger_offset <= cut.ledger_offset`,
+DELETE FROM offledger.invalidations i USING cutoff, updated
+WHERE i.generation = updated.generation AND i.ledger_offset <= cutoff.ledger_offset`,
   },
   {
-    name: "shorten-archived",
+    name: "trim-archived",
     text: `
-DELETE FROM offledger.archived a USING (
-  SELECT ledger_offset FROM offledger.archived WHERE generation = $1::bigint
+DELETE FROM offledger.archived_contracts a USING (
+  SELECT ledger_offset FROM offledger.archived_contracts WHERE generation = $1::bigint
   ORDER BY ledger_offset DESC OFFSET ${MAX_ARCHIVED_IDS} LIMIT 1
-) cut
-WHERE a.generation = $1::bigint AND a.ledger_offset <= cut.ledger_offset
+) cutoff
+WHERE a.generation = $1::bigint AND a.ledger_offset <= cutoff.ledger_offset
   AND EXISTS (SELECT FROM offledger.state WHERE epoch = $2::bigint)`,
   },
 ];
 
-/** Clears away what was served before, while `may` says so. Throws DatabaseError. */
+/** Deletes the generations before the served one and trims its logs, while `mayContinue` allows it. */
 export async function deleteOldGenerations(
   database: Database,
   epoch: number,
   generation: number,
-  may: () => boolean,
+  mayContinue: () => boolean,
 ): Promise<void> {
-  await forgetAll(database, "before", [generation, epoch], may);
-  for (const statement of SHORTEN) if (may()) await database.query(statement, [generation, epoch]);
+  await deleteGenerations(database, "old", [generation, epoch], mayContinue);
+  for (const statement of TRIM_STATEMENTS) if (mayContinue()) await database.query(statement, [generation, epoch]);
 }
 
-/** Clears away what was loaded and never served. Not while anything is loaded. Throws DatabaseError. */
+/** Deletes generations that were loaded and never served. Must not run while one is being loaded. */
 export async function deleteOrphanGenerations(database: Database, epoch: number, generation: number): Promise<void> {
-  await forgetAll(database, "behind", [generation, epoch], () => true);
+  await deleteGenerations(database, "orphan", [generation, epoch], () => true);
 }
 
-async function forgetAll(
+async function deleteGenerations(
   database: Database,
-  which: "before" | "behind",
-  values: readonly number[],
-  may: () => boolean,
+  which: "old" | "orphan",
+  parameters: readonly number[],
+  mayContinue: () => boolean,
 ): Promise<void> {
-  for (const statement of TABLES.map((table) => forget(table, which))) {
-    while (may() && (await database.query(statement, [...values])).length > 0);
+  for (const statement of TABLES.map((table) => deleteRows(table, which))) {
+    while (mayContinue() && (await database.query(statement, [...parameters])).length > 0);
   }
 }
