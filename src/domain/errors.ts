@@ -1,21 +1,18 @@
-/**
- * Why a question has no answer. The page "The surface" of the specification
- * lists when each applies; src/transport/errors.ts says how each looks on the wire.
- */
+/** Why a query has no answer. src/transport/errors.ts maps each reason to the statuses of the protocols. */
 export type RegistryErrorReason =
-  /** The question itself is wrong: it lacks something, or names another registrar. */
+  /** The request is wrong: a field is missing or malformed, or names another registrar. */
   | "invalid"
-  /** Something that is asked for, or needed for the answer, does not exist. */
+  /** The requested contract, or one that the answer requires, does not exist. */
   | "not-found"
-  /** A contract is between synchronizers, or the needed ones share none. */
+  /** A contract is in reassignment, or the required contracts have no synchronizer in common. */
   | "conflict"
-  /** Nothing can be answered now; later it can. */
+  /** Temporary: the request may be retried. */
   | "unavailable";
 
-/** A registry that comes as a module may have brought another copy of this class. */
+/** A registry loaded as a module may have its own copy of this class: `instanceof` has to recognise both. */
 const BRAND = Symbol.for("offledger.RegistryError");
 
-/** A question that has no answer. The message is for the caller: it names what is wrong. */
+/** A query that has no answer. The caller sees the message. */
 export class RegistryError extends Error {
   readonly reason: RegistryErrorReason;
   readonly [BRAND] = true;
@@ -31,12 +28,12 @@ export class RegistryError extends Error {
   }
 }
 
-/** How a value that came from outside stands in a message: a scalar as it is, shortened; anything larger by its type. */
+/** Formats an untrusted value for a message: a scalar shortened to 80 characters, anything else by its type. */
 export function formatValue(value: object | string | number | boolean | null): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
   const text = JSON.stringify(value);
-  // Cut between the halves of a pair it would be a text that gRPC cannot send.
+  // Cutting may split a surrogate pair, which protobuf cannot encode.
   return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text;
 }
 

@@ -8,45 +8,45 @@ import type { IssuanceChoice, IssuanceQuery } from "../registry/sdk/registry.js"
 import { utilityContextReply, utilityFactoryReply } from "./context-reply.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-/** Offers and requests to mint and to burn, and both at once. Their paths name no registrar. */
+/** Offers and requests to mint and burn, and burning and minting at once. Their paths name no registrar. */
 export function issuances(executor: QueryExecutor): ServiceBinding[] {
   const create = async ({ holder, instrumentId }: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {
-    const query = questionOf(instrumentId, [holder]);
+    const query = issuanceQuery(instrumentId, [holder]);
     return utilityFactoryReply(
       await executor.executeUtility((utility, context) => utility.issuanceFactory(context, query)),
     );
   };
-  const contextOf = async (choice: IssuanceChoice, contractId: string) => {
-    const question = { registrar: undefined, contractId };
+  const choiceContext = async (choice: IssuanceChoice, contractId: string) => {
+    const query = { registrar: undefined, contractId };
     return utilityContextReply(
-      await executor.executeUtility((utility, context) => utility.issuanceContext(context, choice, question)),
+      await executor.executeUtility((utility, context) => utility.issuanceContext(context, choice, query)),
     );
   };
   return [
     bind(MintService, {
       getMintOfferCreateContext: create,
-      getMintOfferAcceptContext: ({ mintOfferId }) => contextOf("mint-offer/accept", mintOfferId),
-      getMintOfferRejectContext: ({ mintOfferId }) => contextOf("mint-offer/reject", mintOfferId),
-      getMintOfferCancelContext: ({ mintOfferId }) => contextOf("mint-offer/cancel", mintOfferId),
+      getMintOfferAcceptContext: ({ mintOfferId }) => choiceContext("mint-offer/accept", mintOfferId),
+      getMintOfferRejectContext: ({ mintOfferId }) => choiceContext("mint-offer/reject", mintOfferId),
+      getMintOfferCancelContext: ({ mintOfferId }) => choiceContext("mint-offer/cancel", mintOfferId),
       getMintRequestCreateContext: create,
-      getMintRequestAcceptContext: ({ mintRequestId }) => contextOf("mint-request/accept", mintRequestId),
-      getMintRequestRejectContext: ({ mintRequestId }) => contextOf("mint-request/reject", mintRequestId),
-      getMintRequestCancelContext: ({ mintRequestId }) => contextOf("mint-request/cancel", mintRequestId),
+      getMintRequestAcceptContext: ({ mintRequestId }) => choiceContext("mint-request/accept", mintRequestId),
+      getMintRequestRejectContext: ({ mintRequestId }) => choiceContext("mint-request/reject", mintRequestId),
+      getMintRequestCancelContext: ({ mintRequestId }) => choiceContext("mint-request/cancel", mintRequestId),
     }),
     bind(BurnService, {
       getBurnOfferCreateContext: create,
-      getBurnOfferAcceptContext: ({ burnOfferId }) => contextOf("burn-offer/accept", burnOfferId),
-      getBurnOfferRejectContext: ({ burnOfferId }) => contextOf("burn-offer/reject", burnOfferId),
-      getBurnOfferCancelContext: ({ burnOfferId }) => contextOf("burn-offer/cancel", burnOfferId),
+      getBurnOfferAcceptContext: ({ burnOfferId }) => choiceContext("burn-offer/accept", burnOfferId),
+      getBurnOfferRejectContext: ({ burnOfferId }) => choiceContext("burn-offer/reject", burnOfferId),
+      getBurnOfferCancelContext: ({ burnOfferId }) => choiceContext("burn-offer/cancel", burnOfferId),
       getBurnRequestCreateContext: create,
-      getBurnRequestAcceptContext: ({ burnRequestId }) => contextOf("burn-request/accept", burnRequestId),
-      getBurnRequestRejectContext: ({ burnRequestId }) => contextOf("burn-request/reject", burnRequestId),
-      getBurnRequestCancelContext: ({ burnRequestId }) => contextOf("burn-request/cancel", burnRequestId),
+      getBurnRequestAcceptContext: ({ burnRequestId }) => choiceContext("burn-request/accept", burnRequestId),
+      getBurnRequestRejectContext: ({ burnRequestId }) => choiceContext("burn-request/reject", burnRequestId),
+      getBurnRequestCancelContext: ({ burnRequestId }) => choiceContext("burn-request/cancel", burnRequestId),
     }),
     bind(BurnMintInstructionService, {
       async getBurnMintFactory({ instrumentId, outputs }) {
         const holders = outputs.map(({ owner }) => owner);
-        const query = questionOf(instrumentId, holders);
+        const query = issuanceQuery(instrumentId, holders);
         return utilityFactoryReply(
           await executor.executeUtility((utility, context) => utility.burnMintFactory(context, query)),
         );
@@ -55,7 +55,7 @@ export function issuances(executor: QueryExecutor): ServiceBinding[] {
   ];
 }
 
-/** Validation has seen to it that the instrument is there. */
-function questionOf(instrument: InstrumentId | undefined, holders: readonly string[]): IssuanceQuery {
+/** Validation ensures that the instrument is set. */
+function issuanceQuery(instrument: InstrumentId | undefined, holders: readonly string[]): IssuanceQuery {
   return { registrar: instrument?.admin ?? "", instrumentId: instrument?.id ?? "", holders };
 }

@@ -12,19 +12,18 @@ import { operators } from "./operator.js";
 import { transferInstructions } from "./transfer-instruction.js";
 import { transferProofs } from "./transfer-proof.js";
 
-/** What the services need besides the engine. */
+/** What the services need besides the executor. */
 export interface ServiceOptions {
-  /** What the operator says of instruments. */
   readonly overrides: OverridesByInstrument;
   /** Whether the store counts holdings. */
   readonly countsHoldings: boolean;
-  /** The document of the HTTP paths. */
+  /** The OpenAPI document of the HTTP paths. */
   readonly openApi: JsonObject;
-  /** Why the service is not ready; undefined where it is. */
+  /** Why the service is not ready; undefined if it is. */
   readonly notReadyReason: () => string | undefined;
 }
 
-/** Every service that is served, with its handlers. */
+/** All services with their handlers. */
 export function services(
   executor: QueryExecutor,
   { overrides, countsHoldings, openApi, notReadyReason }: ServiceOptions,

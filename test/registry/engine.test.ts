@@ -415,5 +415,5 @@ test("a second question sees what the first has waited for", async () => {
 test("a registry that gives a promise in place of an answer has a defect, and is told so", async () => {
   const { engine } = await asking({ contracts: [offer] });
   const waiting = () => engine.execute(() => Promise.reject(new Error("later")));
-  expect(waiting).toThrow("the registry Registry Utility gave a promise");
+  expect(waiting).toThrow("registry Registry Utility returned a promise");
 });

@@ -32,5 +32,5 @@ export function requireInstruction(
   if (instruction !== undefined && (registrar ?? instruction.fields.admin) === instruction.fields.admin)
     return instruction;
   const of = registrar === undefined ? "" : ` of registrar ${registrar}`;
-  throw notFound(`${label} ${contractId}${of} is not known here: there is none, or it has been archived`);
+  throw notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`);
 }

@@ -72,8 +72,8 @@ export class ContractSelector implements SelectionContext {
    * an answer must not depend on the moment of the request.
    */
   optionalMissing(candidates: readonly Contract[], name: string): undefined {
-    const moving = this.allowMissing ? undefined : candidates.find(isInReassignment);
-    if (moving !== undefined) throw notOnSynchronizer(moving, this.synchronizer, name);
+    const reassigned = this.allowMissing ? undefined : candidates.find(isInReassignment);
+    if (reassigned !== undefined) throw notOnSynchronizer(reassigned, this.synchronizer, name);
   }
 }
 

@@ -11,7 +11,7 @@ import {
   transferRule,
 } from "./services.js";
 
-/** Every kind of contract that the Registry Utility's rules ask for. */
+/** All templates of the Registry Utility that its rules use. */
 export const templates: readonly Template[] = [
   allocationFactory,
   registrarService,
