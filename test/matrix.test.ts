@@ -1,4 +1,4 @@
-/** Every operation by every protocol: equal answers, and equal errors. */
+/** Every operation gives equal answers and errors over every protocol. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -13,7 +13,7 @@ import { within } from "./fixtures/wait.js";
 
 const everyProtocol = Object.entries(protocols);
 
-/** A server for the tests of one group. */
+/** Starts a server for one group of tests. */
 function serving(start: () => Promise<Place>): () => string {
   let place: Place;
   beforeAll(async () => {
@@ -30,7 +30,7 @@ async function restAnswer(url: string, call: Call): Promise<JsonValue> {
   return JSON.parse(text) as JsonValue;
 }
 
-/** What Connect answers with JSON, as it stands on the wire. */
+/** The raw JSON text of a Connect answer. */
 async function connectText(url: string, { method, request }: Call): Promise<string> {
   const headers = { "content-type": "application/json" };
   const procedure = `${url}/${nameOf(method)}`;
@@ -38,14 +38,14 @@ async function connectText(url: string, { method, request }: Call): Promise<stri
   return response.text();
 }
 
-/** The rpcs that are served and of which a table has no call. */
+/** The served rpcs without a call in the table. */
 const without = (table: readonly Call[]) => {
   const called = new Set(table.map(({ method }) => nameOf(method)));
   return rpcs.map(nameOf).filter((name) => !called.has(name));
 };
 
 describe("the table of calls", () => {
-  test("has a call of every rpc that is served, and all but the proof and the pending instructions are answered", () => {
+  test("has a call for every rpc, and an answered one except for the proof and pending instructions", () => {
     expect(rpcs).toHaveLength(46);
     expect(without(Object.values(calls))).toEqual([]);
     expect(without(Object.values(answered))).toEqual([
@@ -55,11 +55,11 @@ describe("the table of calls", () => {
     ]);
   });
 
-  test("has no two calls of one name", () => {
+  test("has unique names", () => {
     expect(Object.keys(calls)).toHaveLength(Object.keys(answered).length + Object.keys(refused).length);
   });
 
-  test("has every code of an error that the demo registry gives", () => {
+  test("has every error code that the demo registry gives", () => {
     const codes = new Set(Object.values(refused).map(({ code }) => code));
     expect(codes).toEqual(new Set([Code.InvalidArgument, Code.NotFound, Code.Aborted]));
   });
@@ -74,17 +74,17 @@ describe("an answer", () => {
       byRest = await restAnswer(url(), call);
     });
 
-    test.each(everyProtocol)("is the same by %s", async (_protocol, send) => {
+    test.each(everyProtocol)("is the same over %s", async (_protocol, send) => {
       expect(await send(url(), call)).toEqual({ ok: true, answer: byRest });
     });
 
-    test("has the same JSON text by REST and by Connect", async () => {
+    test("has the same JSON text over REST and Connect", async () => {
       const response = await sendRest(url(), call);
       expect(await response.text()).toBe(await connectText(url(), call));
     });
   });
 
-  test.each(everyProtocol)("v1 instruments, the second page, is the same by %s", async (_protocol, send) => {
+  test.each(everyProtocol)("v1 instruments, the second page, is the same over %s", async (_protocol, send) => {
     const first = (await restAnswer(url(), instruments(acme, { pageSize: 1 }))) as JsonObject;
     const second = instruments(acme, { pageSize: 1, pageToken: first["nextPageToken"] as string });
     const outcome = await send(url(), second);
@@ -98,13 +98,13 @@ describe("an error", () => {
   const url = serving(demo);
 
   describe.each(Object.entries(refused))("%s", (_name, { call, code, says }) => {
-    test.each(everyProtocol)("is the same by %s", async (_protocol, send) => {
+    test.each(everyProtocol)("is the same over %s", async (_protocol, send) => {
       expect(await send(url(), call)).toEqual({ ok: false, code, message: says });
     });
   });
 });
 
-/** The outcome of every call by one protocol, with the names of the calls. */
+/** The outcome of every call over one protocol, by the name of the call. */
 async function outcomes(url: string, send: (typeof protocols)[string]) {
   const found = await Promise.all(
     Object.entries(calls).map(async ([name, call]) => [name, await send(url, call)] as const),
@@ -112,26 +112,26 @@ async function outcomes(url: string, send: (typeof protocols)[string]) {
   return Object.fromEntries(found);
 }
 
-describe("where every contract is between synchronizers", () => {
+describe("if every contract is in reassignment", () => {
   const url = serving(inReassignment);
 
-  test.each(everyProtocol)("every outcome by %s is that by REST", async (_protocol, send) => {
+  test.each(everyProtocol)("every outcome over %s equals that over REST", async (_protocol, send) => {
     const byRest = await outcomes(url(), protocols["REST"] ?? send);
     expect(Object.values(byRest).filter((outcome) => !outcome.ok && outcome.code === Code.Aborted)).not.toEqual([]);
     expect(await outcomes(url(), send)).toEqual(byRest);
   });
 });
 
-describe("where no snapshot has been taken", () => {
+describe("without a snapshot", () => {
   const url = serving(unready);
   const reason = "no snapshot of the ledger has been taken yet";
-  /** What every call but these ends in, unless its request is not of its form. */
+  /** The outcome of all other calls, unless the request is malformed. */
   const others: Readonly<Record<string, string>> = {
     readiness: `not ready: ${reason}`,
     "a proof from a file": "the ledger cannot be asked for its updates now",
   };
 
-  test.each(everyProtocol)("every call is unavailable by %s, but for what needs no contracts", async (_, send) => {
+  test.each(everyProtocol)("every call over %s is unavailable, unless it needs no contracts", async (_, send) => {
     const found = await outcomes(url(), send);
     const { liveness, "the OpenAPI document": document, ...rest } = found;
     expect(liveness).toEqual({ ok: true, answer: { status: "ok" } });
@@ -141,18 +141,18 @@ describe("where no snapshot has been taken", () => {
       const expected = { ok: false, code: Code.Unavailable, message: others[name] ?? reason };
       expect({ name, ...rest[name] }).toEqual({ name, ...expected });
     }
-    // What is malformed is told so all the same.
+    // Malformed requests are still rejected as such.
     expect(rest["a page of no instruments"]).toMatchObject({ code: Code.InvalidArgument });
   });
 });
 
-describe("where every operation is a defect", () => {
+describe("if every operation throws an unexpected error", () => {
   const url = serving(defective);
 
-  test.each(everyProtocol)("every call is internal by %s and shows nothing", async (protocol, send) => {
+  test.each(everyProtocol)("every call over %s is internal and leaks no details", async (protocol, send) => {
     const found = await outcomes(url(), send);
     const message = "something went wrong here; the operator's log has the details";
-    // That fixture knows the statuses of outcomes alone.
+    // The fixture only knows the statuses of outcomes.
     const code = protocol === "REST" ? Code.Unknown : Code.Internal;
     for (const name of Object.keys(answered)) {
       expect({ name, ...found[name] }).toEqual({ name, ok: false, code, message });
@@ -164,16 +164,16 @@ describe("a request of more than 1 MiB", () => {
   const small = factoryV1({ choiceArguments: transferV1(alice, bob, "ACME-EUR") });
   const padding = "x".repeat(1024 * 1024);
   const large = factoryV1({ choiceArguments: { ...transferV1(alice, bob, "ACME-EUR"), padding } });
-  // What is sent with GET stands in the URL, whose limit HTTP itself sets.
+  // A GET carries the message in the URL, which HTTP limits itself.
   const withBody = everyProtocol.filter(([name]) => name !== "Connect GET");
 
-  test.each(withBody)("is refused by %s", async (_protocol, send) => {
+  test.each(withBody)("is rejected over %s", async (_protocol, send) => {
     const place = await demo();
     onTestFinished(() => place.close());
     expect(await send(place.url, large)).toMatchObject({ ok: false, code: Code.ResourceExhausted });
   });
 
-  test.each(withBody)("does the connection no harm by %s, be there twelve of them", async (_protocol, send) => {
+  test.each(withBody)("leaves the connection over %s usable, even twelve times", async (_protocol, send) => {
     const place = await demo();
     onTestFinished(() => place.close());
     for (let count = 1; count <= 12; count++) {

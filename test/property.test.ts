@@ -1,4 +1,4 @@
-/** Bad input by the hundred: never a 5xx, never a hang, always the documented error body. */
+/** Random input never causes a 5xx or a hang, and always gets the documented error body. */
 import http2 from "node:http2";
 import { request as httpRequest } from "node:http";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
@@ -10,7 +10,7 @@ import { registry, type Running, serveFile } from "./fixtures/run-service.js";
 const acme = party("acme-registrar");
 const account = (owner: string): JsonObject => ({ owner: party(owner), provider: null, id: "" });
 
-/** Requests that are right, for mutation. */
+/** Valid requests, for mutation. */
 const right: Readonly<Record<string, JsonValue>> = {
   [`${registry(acme)}/allocation/v2/settlement-factory`]: {
     choiceArguments: {
@@ -55,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** Sends raw bytes to a path that may not be a valid URL; a hang fails by the time limit. */
+/** Sends raw bytes to a path that may not be a valid URL. A hang fails the test by its timeout. */
 function send(path: string, contentType: string, body: Uint8Array): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(running.url);
   return new Promise((resolve, reject) => {
@@ -85,7 +85,7 @@ function expectDocumented(path: string, { status, text }: { status: number; text
 
 const json = (value: JsonValue): Uint8Array => Buffer.from(JSON.stringify(value));
 
-/** The value with one place of it, at random, taken out or replaced. */
+/** The value with one random element removed or replaced. */
 function mutated(value: JsonValue): fc.Arbitrary<JsonValue> {
   const places = placesIn(value, []);
   return fc
@@ -125,7 +125,7 @@ describe("REST", () => {
     );
   });
 
-  test.each(paths)("%s with a right request that is mutated", async (path) => {
+  test.each(paths)("%s with a mutated valid request", async (path) => {
     await fc.assert(
       fc.asyncProperty(mutated(right[path] ?? {}), async (value) => {
         expectDocumented(path, await send(path, "application/json", json(value)));
@@ -134,7 +134,7 @@ describe("REST", () => {
     );
   });
 
-  test("any bytes under any content type", async () => {
+  test("any bytes with any content type", async () => {
     const type = fc.constantFrom(
       "application/json",
       "text/plain",
@@ -193,14 +193,14 @@ describe("REST", () => {
 });
 
 describe("RPC", () => {
-  // What is asked badly is 3, 5 or 10: invalid_argument, not_found, aborted. Where the framing itself is broken,
-  // gRPC prescribes 8 for one that is said to be too large, 12 for none, 13 for one compressed without notice.
+  // Bad requests are 3, 5 or 10: invalid_argument, not_found, aborted. For broken framing
+  // gRPC prescribes 8 for an oversized message, 12 for none, 13 for one compressed without grpc-encoding.
   const answered = ["3", "5", "10"];
   const broken = [...answered, "8", "12", "13"];
   const framed = fc.uint8Array({ maxLength: 200 }).map((bytes) => ({ body: envelope(bytes), statuses: answered }));
   const raw = fc.uint8Array({ maxLength: 200 }).map((body) => ({ body, statuses: broken }));
 
-  test("any bytes by Connect", async () => {
+  test("any bytes over Connect", async () => {
     const types = fc.constantFrom("application/json", "application/proto");
     await fc.assert(
       fc.asyncProperty(
@@ -215,7 +215,7 @@ describe("RPC", () => {
     );
   });
 
-  test("any bytes by gRPC-Web", async () => {
+  test("any bytes over gRPC-Web", async () => {
     const types = fc.constantFrom("application/grpc-web+proto", "application/grpc-web+json");
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...procedures), types, fc.oneof(framed, raw), async (path, type, sent) => {
@@ -227,7 +227,7 @@ describe("RPC", () => {
     );
   });
 
-  test("any bytes by gRPC", async () => {
+  test("any bytes over gRPC", async () => {
     const session = http2.connect(running.url);
     try {
       await fc.assert(
@@ -242,7 +242,7 @@ describe("RPC", () => {
   });
 });
 
-/** A message of gRPC: a flag, the length, the bytes. */
+/** A gRPC message frame: flag, length, bytes. */
 function envelope(bytes: Uint8Array): Uint8Array {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(bytes.length, 1);
