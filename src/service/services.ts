@@ -3,11 +3,13 @@ import { InstrumentDirectory, type OverridesByInstrument } from "../registry/ins
 import type { QueryExecutor } from "../registry/executor.js";
 import { allocationInstructions } from "./allocation-instruction.js";
 import { allocations } from "./allocation.js";
+import { burnMintInstructions } from "./burn-mint-instruction.js";
+import { burns } from "./burn.js";
 import type { ServiceBinding } from "./service-binding.js";
 import { health } from "./health.js";
 import { instrumentConfigurations } from "./instrument-configuration.js";
-import { issuances } from "./issuance.js";
 import { metadata } from "./metadata.js";
+import { mints } from "./mint.js";
 import { operators } from "./operator.js";
 import { transferInstructions } from "./transfer-instruction.js";
 import { transferProofs } from "./transfer-proof.js";
@@ -33,7 +35,9 @@ export function services(
     ...allocationInstructions(executor),
     ...allocations(executor),
     ...metadata(executor, new InstrumentDirectory(executor, overrides, countsHoldings)),
-    ...issuances(executor),
+    ...mints(executor),
+    ...burns(executor),
+    ...burnMintInstructions(executor),
     ...instrumentConfigurations(executor),
     ...transferProofs(executor),
     ...operators(executor, openApi),

@@ -254,8 +254,8 @@ describe("compared with all subsets", () => {
           });
         const asked = [...new Set(requirements.map(({ issuer }) => issuer))].toSorted(ascending);
         expect(choice.issuer).toBe(asked.find((issuer) => lackingOf(issuer).length > 0));
-        const told = choice.lacking.map(({ property }) => property);
-        expect(told.toSorted(ascending)).toEqual(lackingOf(choice.issuer));
+        const lacking = choice.lacking.map(({ property }) => property);
+        expect(lacking.toSorted(ascending)).toEqual(lackingOf(choice.issuer));
       }),
       { numRuns: 1_000 },
     );

@@ -201,14 +201,14 @@ describe("with its demo snapshot", () => {
 
   describe("not found", () => {
     test.each(choices(unknown, unknown).map((path) => [verbOf(path), path]))(
-      "%s of a contract that is not there",
+      "%s of an unknown contract",
       async (_what, path) => {
         expect(short(await running.post(path, {}))).toEqual(failure(404, unknown));
       },
     );
 
     test.each(choices(allocated, offered).map((path) => [verbOf(path), path]))(
-      "%s of a contract of another kind",
+      "%s of a contract of another template",
       async (_what, path) => {
         expect(short(await running.post(path, {}))).toEqual(failure(404));
       },
@@ -232,9 +232,9 @@ describe("with its demo snapshot", () => {
     const utility = "/api/utilities/v0";
     const holding = { holder: alice, instrumentId: { admin, id: "BEAN" } };
     const contexts = (["mint", "burn"] as const).flatMap((what) =>
-      ["offer", "request"].flatMap((noun) =>
+      ["offer", "request"].flatMap((form) =>
         ["accept", "reject", "cancel"].map(
-          (verb) => `${utility}/registry/${what}/v0/${noun}/${offered}/choice-contexts/${verb}`,
+          (verb) => `${utility}/registry/${what}/v0/${form}/${offered}/choice-contexts/${verb}`,
         ),
       ),
     );

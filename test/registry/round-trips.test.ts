@@ -328,29 +328,29 @@ describe("a factory", () => {
   test.each<[string, Execution, Outcome]>([
     ["transfer to oneself, version 1", transfer(transferV1("alice", "alice")), answered(3)],
     ["transfer to oneself, version 2", transfer(transferV2(alice, alice)), answered(3)],
-    ["transfer that is approved, version 1", transfer(transferV1("alice", "carol")), answered(3)],
-    ["transfer that is approved, version 2", transfer(transferV2(alice, account("carol"))), answered(3)],
-    ["transfer that is offered, version 1", transfer(transferV1("alice", "bob")), answered(3)],
-    ["transfer that is offered, version 2", transfer(transferV2(alice, bob)), answered(3)],
+    ["direct transfer, version 1", transfer(transferV1("alice", "carol")), answered(3)],
+    ["direct transfer, version 2", transfer(transferV2(alice, account("carol"))), answered(3)],
+    ["offered transfer, version 1", transfer(transferV1("alice", "bob")), answered(3)],
+    ["offered transfer, version 2", transfer(transferV2(alice, bob)), answered(3)],
     ["allocation, version 1", allocation(allocationV1("alice", "bob")), answered(3)],
-    ["allocation, version 2, that sends", allocation(allocated), answered(3)],
+    ["allocation, version 2, sender side", allocation(allocated), answered(3)],
     [
-      "allocation, version 2, that receives and needs nothing",
+      "allocation, version 2, receiver side",
       allocation(allocationV2(alice, [legSide("ReceiverSide", "USD")])),
       answered(2),
     ],
     ["settlement of one leg", settling(settlement([leg(alice, bob, "USD")], ["allocation"])), answered(3)],
     ["settlement without allocations", settling(settlement([leg(alice, bob, "USD")], [])), answered(3)],
     ["mint or burn", issuance("issuanceFactory"), answered(3)],
-    ["mint or burn for nobody", issuance("issuanceFactory", { holders: [] }), answered(2)],
+    ["mint or burn without holders", issuance("issuanceFactory", { holders: [] }), answered(2)],
     ["burn and mint", issuance("burnMintFactory"), answered(3)],
-  ])("of a %s", async (_what, execution, outcome) => {
+  ])("for a %s", async (_what, execution, outcome) => {
     expect(await onAllStores(execution)).toEqual(outcome);
   });
 
   test.each<[string, Execution, Outcome]>([
     [
-      "transfer, of a registrar that is not served",
+      "transfer, of an unserved registrar",
       transfer(transferV2(alice, bob, usdOf(stranger)), stranger),
       failed("not-found", 1),
     ],
@@ -359,33 +359,33 @@ describe("a factory", () => {
       transfer(transferV1("alice", "bob", usdOf(stranger))),
       failed("invalid", 0),
     ],
-    ["transfer, of one without a credential", transfer(transferV1("dave", "bob")), failed("not-found", 3)],
-    ["transfer, of no instrument", transfer(transferV1("alice", "bob", gbp)), failed("not-found", 2)],
+    ["transfer with a missing credential", transfer(transferV1("dave", "bob")), failed("not-found", 3)],
+    ["transfer of an unknown instrument", transfer(transferV1("alice", "bob", gbp)), failed("not-found", 2)],
     [
-      "allocation, of a registrar that is not served",
+      "allocation, of an unserved registrar",
       allocation(replaced(allocated, "choiceArguments.allocation.admin", stranger), stranger),
       failed("not-found", 1),
     ],
-    ["allocation, of one without a credential", allocation(allocationV1("dave", "bob")), failed("not-found", 3)],
-    ["allocation, of no instrument", allocation(allocationV1("alice", "bob", gbp)), failed("not-found", 2)],
-    ["allocation, of nothing", allocation(allocationV2(alice, [])), failed("invalid", 0)],
+    ["allocation with a missing credential", allocation(allocationV1("dave", "bob")), failed("not-found", 3)],
+    ["allocation of an unknown instrument", allocation(allocationV1("alice", "bob", gbp)), failed("not-found", 2)],
+    ["allocation without sides", allocation(allocationV2(alice, [])), failed("invalid", 0)],
     [
-      "settlement, of a registrar that is not served",
+      "settlement, of an unserved registrar",
       settling(settlement([leg(alice, bob, "USD")], ["allocation"]), stranger),
       failed("not-found", 1),
     ],
     [
-      "settlement, of an allocation that is not there",
+      "settlement of an unknown allocation",
       settling(settlement([leg(alice, bob, "USD")], ["allocation", "00ff"])),
       failed("not-found", 1),
     ],
     [
-      "settlement, with one without a credential",
+      "settlement with a missing credential",
       settling(settlement([leg(alice, dave, "USD")], ["allocation"])),
       failed("not-found", 3),
     ],
     [
-      "settlement, of too many legs",
+      "settlement with too many legs",
       settling(
         settlement(
           Array.from({ length: 26 }, () => leg(alice, bob, "USD")),
@@ -395,26 +395,26 @@ describe("a factory", () => {
       failed("invalid", 0),
     ],
     [
-      "mint or burn, of a registrar that is not served",
+      "mint or burn, of an unserved registrar",
       issuance("issuanceFactory", { registrar: stranger }),
       failed("not-found", 1),
     ],
     [
-      "mint or burn, of one without a credential",
+      "mint or burn with a missing credential",
       issuance("issuanceFactory", { holders: ["alice", "dave"] }),
       failed("not-found", 3),
     ],
     [
-      "burn and mint, of a registrar that is not served",
+      "burn and mint, of an unserved registrar",
       issuance("burnMintFactory", { registrar: stranger }),
       failed("not-found", 1),
     ],
     [
-      "burn and mint, of one without a credential",
+      "burn and mint with a missing credential",
       issuance("burnMintFactory", { holders: ["alice", "dave"] }),
       failed("not-found", 3),
     ],
-  ])("is not given of a %s", async (_what, execution, outcome) => {
+  ])("fails: %s", async (_what, execution, outcome) => {
     expect(await onAllStores(execution)).toEqual(outcome);
   });
 });
@@ -425,21 +425,21 @@ describe("lists", () => {
 
   test.each<[string, Execution, Outcome]>([
     ["the instruments", instruments, answered(1)],
-    ["a page of them, with their supply", page(registrar), answered(2)],
-    ["a page of a registrar that is not served", page(stranger), failed("not-found", 1)],
-    ["the configuration of one", configured({ source: registrar, id: "USD", scheme: "Internal" }), answered(1)],
+    ["a page of instruments with supply", page(registrar), answered(2)],
+    ["a page of an unserved registrar", page(stranger), failed("not-found", 1)],
+    ["an instrument configuration", configured({ source: registrar, id: "USD", scheme: "Internal" }), answered(1)],
     [
-      "the configuration of one by another name",
+      "an instrument configuration by an additional identifier",
       configured({ source: "ISO", id: "840", scheme: "Number" }),
       answered(1),
     ],
     [
-      "the configuration of none",
+      "the configuration of an unknown instrument",
       configured({ source: registrar, id: "GBP", scheme: "Internal" }),
       failed("not-found", 1),
     ],
     [
-      "the configuration of a stranger's",
+      "an instrument configuration of another registrar",
       configured({ source: registrar, id: "USD", scheme: "Internal" }, stranger),
       failed("not-found", 1),
     ],
@@ -613,7 +613,7 @@ describe("a contract that arrives late", () => {
     const store = await storeOf(complete);
     await store.apply([{ archived: "transfer-instruction" }], 11);
     const reader = new FetchingReader(store);
-    const executor = executorOn(reader, { ...current, catchUp: () => Promise.reject(new Error("it was waited")) });
+    const executor = executorOn(reader, { ...current, catchUp: () => Promise.reject(new Error("unexpected wait")) });
     const outcome = await outcomeOf(() => choosing("transfer-instruction/accept", "transfer-instruction")(executor));
     expect(outcome).toMatchObject({ reason: "not-found" });
     expect(reader.trips).toEqual([1]);
@@ -627,29 +627,29 @@ async function reading<T>(use: (view: View) => T): Promise<{ readonly made: T; r
 
 /** A query that wrongly catches the exceptions of the view. */
 const careless: Execution = (executor) =>
-  executor.execute((_asked, { view }) => {
+  executor.execute((_registry, { view }) => {
     try {
       return view.byId(transferOffer, "transfer-instruction")?.contractId;
     } catch {
-      throw notFound("it is not there");
+      throw notFound("missing");
     }
   });
 
 describe("the counting reader", () => {
   const ids = ["transfer-instruction", "to-dave", "in-gbp", "00ff"];
   const found = ["transfer-instruction", "to-dave", "in-gbp", undefined];
-  const questions = ids.map((contractId) => ({ template: transferOffer as Template, contractId }));
+  const lookups = ids.map((contractId) => ({ template: transferOffer as Template, contractId }));
 
   test.each<[string, number, number]>([
-    ["one for each lookup where nothing was foreseen", 0, 4],
-    ["one for what was foreseen, and one for each of the others", 2, 3],
-    ["one for all where they were foreseen", 4, 1],
-  ])("takes %s", async (_what, foreseen, trips) => {
-    const seen = await reading((view) => {
-      view.prefetch(() => questions.slice(0, foreseen));
+    ["one per lookup without prefetch", 0, 4],
+    ["one for the prefetched lookups, and one per other lookup", 2, 3],
+    ["one for all prefetched lookups", 4, 1],
+  ])("takes %s", async (_what, prefetched, trips) => {
+    const result = await reading((view) => {
+      view.prefetch(() => lookups.slice(0, prefetched));
       return ids.map((id) => view.byId(transferOffer, id)?.contractId);
     });
-    expect(seen).toEqual({ made: found, trips: [trips] });
+    expect(result).toEqual({ made: found, trips: [trips] });
   });
 
   test("takes no round trip without lookups, and one for duplicate lookups", async () => {

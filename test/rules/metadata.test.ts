@@ -331,7 +331,7 @@ describe("while instruments are added and removed", () => {
   });
 });
 
-/** Configurations with one id, told apart by their additional ids. */
+/** Configurations with the same id and different additional ids. */
 const usd = (contractId: string, isin: string, createdAt: string, more: { readonly moving?: "unassigned" } = {}) =>
   element(
     "InstrumentConfiguration",

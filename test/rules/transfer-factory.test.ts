@@ -82,8 +82,8 @@ describe("without a preapproval", () => {
   test.each([
     ["by their owners", account("alice"), account("bob")],
     ["by their owners before their providers", account("alice", "bob"), account("bob", "alice")],
-    ["by their providers where there is no owner", account(null, "alice"), account(null, "bob")],
-    ["by their providers where the owner is absent", { provider: "alice", id: "" }, { provider: "bob", id: "" }],
+    ["by their providers if the owner is null", account(null, "alice"), account(null, "bob")],
+    ["by their providers if the owner is absent", { provider: "alice", id: "" }, { provider: "bob", id: "" }],
   ])("v2 accounts name parties %s", async (_, sender, receiver) => {
     expect(await ask(transferV2(sender, receiver))).toEqual(offerToBob);
   });

@@ -43,9 +43,7 @@ type FactoryOperation =
 /** Allocation instructions are never pending: the factory makes the allocation at once. */
 type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
 
-// Rows that several operations share.
-
-/** A transfer that takes effect at once has the entries of accepting one. */
+/** The entries of accepting a transfer, and of a transfer that needs no acceptance. */
 const executeTransfer: readonly EntryName[] = [
   "instrument-configuration",
   "sender-credentials",
@@ -54,7 +52,8 @@ const executeTransfer: readonly EntryName[] = [
   "app-reward-configuration",
   "featured-app-right",
 ];
-const transferAtOnce: Row = { entries: executeTransfer, discloses: ["factory"], legacyAliases: true };
+const immediateTransfer: Row = { entries: executeTransfer, discloses: ["factory"], legacyAliases: true };
+/** Reject, withdraw and cancel must always be possible. */
 const exitTransfer: Row = {
   entries: ["instrument-configuration", "enable-result-contracts"],
   discloses: ["locked-holding"],
@@ -79,8 +78,8 @@ export const factoryContexts: Readonly<Record<FactoryOperation, ContextDefinitio
     discloses: ["factory"],
     legacyAliases: true,
   }),
-  "transfer-factory/direct": define(transferAtOnce),
-  "transfer-factory/self": define(transferAtOnce),
+  "transfer-factory/direct": define(immediateTransfer),
+  "transfer-factory/self": define(immediateTransfer),
   "allocation-factory": define({
     entries: ["instrument-configuration", "several-instrument-configurations", "sender-credentials"],
     discloses: ["factory"],

@@ -12,7 +12,7 @@ export const factoryDisclosure: Disclosure = {
   },
 };
 
-/** The holding that the instruction has locked. */
+/** The holding that the instruction has locked: of the issuance templates only BurnRequest locks one. */
 export const lockedHoldingDisclosure: Disclosure = {
   *prefetch({ lockedHolding }) {
     if (lockedHolding !== undefined) yield lookup(lockedHolding);
