@@ -9,14 +9,14 @@ import { executeChoiceContext, factoryHandler } from "./token-standard.js";
 /** Allocation instructions, in versions 1 and 2 of the token standard. */
 export function allocationInstructions(executor: QueryExecutor): ServiceBinding[] {
   const getAllocationFactory = factoryHandler(executor, "allocationFactory");
-  const context = (choice: Choice) => (request: GetAllocationInstructionContextRequest) =>
+  const contextHandler = (choice: Choice) => (request: GetAllocationInstructionContextRequest) =>
     executeChoiceContext(executor, choice, request, request.allocationInstructionId);
   return [
     bind(V1, { getAllocationFactory }),
     bind(V2, {
       getAllocationFactory,
-      getAllocationInstructionAcceptContext: context("allocation-instruction/accept"),
-      getAllocationInstructionWithdrawContext: context("allocation-instruction/withdraw"),
+      getAllocationInstructionAcceptContext: contextHandler("allocation-instruction/accept"),
+      getAllocationInstructionWithdrawContext: contextHandler("allocation-instruction/withdraw"),
     }),
   ];
 }

@@ -8,14 +8,14 @@ import { executeChoiceContext, factoryHandler } from "./token-standard.js";
 
 /** Allocations and their settlement, in versions 1 and 2 of the token standard. */
 export function allocations(executor: QueryExecutor): ServiceBinding[] {
-  const context = (choice: Choice) => (request: GetAllocationContextRequest) =>
+  const contextHandler = (choice: Choice) => (request: GetAllocationContextRequest) =>
     executeChoiceContext(executor, choice, request, request.allocationId);
   const shared = {
-    getAllocationWithdrawContext: context("allocation/withdraw"),
-    getAllocationCancelContext: context("allocation/cancel"),
+    getAllocationWithdrawContext: contextHandler("allocation/withdraw"),
+    getAllocationCancelContext: contextHandler("allocation/cancel"),
   };
   return [
-    bind(V1, { ...shared, getAllocationTransferContext: context("allocation/execute-transfer") }),
+    bind(V1, { ...shared, getAllocationTransferContext: contextHandler("allocation/execute-transfer") }),
     bind(V2, { ...shared, getSettlementFactory: factoryHandler(executor, "settlementFactory") }),
   ];
 }

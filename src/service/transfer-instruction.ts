@@ -10,16 +10,16 @@ import { executeChoiceContext, factoryQuery } from "./token-standard.js";
 
 /** Transfer instructions. Versions 1 and 2 of the token standard have the same operations. */
 export function transferInstructions(executor: QueryExecutor): ServiceBinding[] {
-  const context = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
+  const contextHandler = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
     executeChoiceContext(executor, choice, request, request.transferInstructionId);
   const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
     getTransferFactory: (request: GetFactoryRequest) =>
       executor.execute((registry, context) =>
         transferFactoryReply(registry.transferFactory(context, factoryQuery(request)), request.excludeDebugFields),
       ),
-    getTransferInstructionAcceptContext: context("transfer-instruction/accept"),
-    getTransferInstructionRejectContext: context("transfer-instruction/reject"),
-    getTransferInstructionWithdrawContext: context("transfer-instruction/withdraw"),
+    getTransferInstructionAcceptContext: contextHandler("transfer-instruction/accept"),
+    getTransferInstructionRejectContext: contextHandler("transfer-instruction/reject"),
+    getTransferInstructionWithdrawContext: contextHandler("transfer-instruction/withdraw"),
   };
   return [bind(V1, handlers), bind(V2, handlers)];
 }
