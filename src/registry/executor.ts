@@ -67,10 +67,7 @@ export class QueryExecutor {
     }
   }
 
-  /**
-   * Executes a query beyond the token standard. Throws as `execute` does, and "not-found" if the registry has no
-   * such operations.
-   */
+  /** Throws "not-found" if the registry has no such operations. */
   executeUtility<T>(query: (utility: UtilityOperations, context: RequestContext) => T): T | Promise<T> {
     const utility = this.#utility();
     return this.execute((_registry, context) => query(utility, context));

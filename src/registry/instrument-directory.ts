@@ -5,7 +5,6 @@ import type { Instrument, Registry, RequestContext, Supply } from "./sdk/registr
 /** What the operator configures for an instrument that has no value on the ledger. */
 export type InstrumentOverrides = Pick<Instrument, "name" | "symbol" | "decimals" | "description">;
 
-/** Overrides by registrar and instrument id. */
 export type OverridesByInstrument = ReadonlyMap<string, ReadonlyMap<string, InstrumentOverrides>>;
 
 /** An instrument with everything that a wallet shows. */
@@ -27,7 +26,6 @@ export interface Page {
 
 const DEFAULT_PAGE_SIZE = 25;
 const MAX_PAGE_SIZE = 1_000;
-/** The decimal places of a Daml Decimal. */
 const DEFAULT_DECIMALS = 10;
 
 /** Lists the instruments of a registry, with overrides for what the ledger does not say. */
@@ -100,7 +98,6 @@ function createPageToken(registrar: string, lastId: string): string {
   return Buffer.from(JSON.stringify([registrar, lastId])).toString("base64url");
 }
 
-/** The last id of the previous page. */
 function readPageToken(token: string, registrar: string): string {
   const [owner, lastId] = parseList(Buffer.from(token, "base64url").toString());
   if (owner === registrar && typeof lastId === "string" && createPageToken(registrar, lastId) === token) return lastId;

@@ -20,7 +20,6 @@ export type Variant = "debug" | "plain" | "utility";
  * that it keeps with each contract; both must give the same bytes.
  */
 export class ContextReply<O extends DescMessage = DescMessage> {
-  /** The schema of the reply's message. */
   readonly output: O;
   readonly variant: Variant;
   readonly answer: ContextAnswer;

@@ -5,7 +5,6 @@ import type { QueryExecutor } from "../registry/executor.js";
 import type { IssuanceChoice, IssuanceQuery } from "../registry/sdk/registry.js";
 import { utilityContextReply, utilityFactoryReply } from "./context-reply.js";
 
-/** The handler for creating an offer or a request. */
 export function createHandler(executor: QueryExecutor) {
   return async ({ holder, instrumentId }: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {
     const query = issuanceQuery(instrumentId, [holder]);
@@ -22,7 +21,7 @@ export async function executeIssuanceContext(executor: QueryExecutor, choice: Is
   );
 }
 
-/** Validation ensures that the instrument is set. */
+/** Validation ensures that `instrument` is set. */
 export function issuanceQuery(instrument: InstrumentId | undefined, holders: readonly string[]): IssuanceQuery {
   return { registrar: instrument?.admin ?? "", instrumentId: instrument?.id ?? "", holders };
 }

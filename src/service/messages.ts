@@ -1,4 +1,3 @@
-/** Converts the registry's answers to messages. */
 import { fromJson, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Struct, StructSchema } from "@bufbuild/protobuf/wkt";
 import type {

@@ -34,7 +34,6 @@ function message({ description, supply, ...instrument }: ListedInstrument): Mess
   };
 }
 
-/** Formats microseconds since 1970 as the ledger formats times. */
 function formatTime(micros: number): string {
   const fraction = String(micros % 1000).padStart(3, "0");
   return new Date(Math.floor(micros / 1000)).toISOString().replace("Z", `${fraction}Z`);

@@ -9,7 +9,6 @@ type Handler<M> = M extends { input: infer I extends DescMessage; output: infer 
   ? (request: MessageShape<I>) => Reply<O> | Promise<Reply<O>>
   : never;
 
-/** A handler for every rpc of a service, by its local name. */
 export type Handlers<S extends DescService> = { readonly [N in keyof S["method"]]: Handler<S["method"][N]> };
 
 /** A service with its handlers, with the message types erased. */
@@ -22,7 +21,6 @@ export interface ServiceBinding {
 export function bind<S extends DescService>(service: S, handlers: Handlers<S>): ServiceBinding {
   return {
     service,
-    // `handlers` has a key for each method of the service.
     handlerOf: (method) => handlers[method.localName as keyof S["method"]],
   };
 }

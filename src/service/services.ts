@@ -14,12 +14,9 @@ import { operators } from "./operator.js";
 import { transferInstructions } from "./transfer-instruction.js";
 import { transferProofs } from "./transfer-proof.js";
 
-/** What the services need besides the executor. */
 export interface ServiceOptions {
   readonly overrides: OverridesByInstrument;
-  /** Whether the store counts holdings. */
   readonly countsHoldings: boolean;
-  /** The OpenAPI document of the HTTP paths. */
   readonly openApi: JsonObject;
   /** Why the service is not ready; undefined if it is. */
   readonly notReadyReason: () => string | undefined;

@@ -4,7 +4,6 @@ import type { QueryExecutor } from "../registry/executor.js";
 import type { Choice, FactoryQuery } from "../registry/sdk/registry.js";
 import { contextReply, factoryReply } from "./context-reply.js";
 
-/** The fields of every request for a choice context. */
 interface ContextRequest {
   readonly registrarParty: string;
   readonly excludeDebugFields: boolean;

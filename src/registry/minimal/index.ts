@@ -92,7 +92,6 @@ function factory(context: RequestContext, { registrar, choiceArguments }: Factor
   return { factoryId: contract.contractId, values: [], disclosed: [contract] };
 }
 
-/** The token is the only instrument of its registrar. */
 function checkInstrument(instrument: JsonReader, { fields: { admin, instrument: token } }: Contract<Rules>): void {
   const [named, id] = [instrument.id("admin"), instrument.id("id")];
   if (named !== admin)

@@ -1,11 +1,9 @@
-/** The templates of the minimal token. */
 import { JsonReader, type Instrument, indexKey, type Template } from "../sdk/index.js";
 
 const PACKAGE = "minimal-token-v1";
 
 /** The token's rules: the factory of transfers, allocations and settlements. */
 export interface Rules {
-  /** The registrar of the token. */
   readonly admin: string;
   readonly instrument: Instrument;
 }
@@ -29,7 +27,6 @@ export const rules: Template<Rules> = {
   },
 };
 
-/** A contract with choices of the token standard. */
 export interface Instruction {
   readonly admin: string;
 }

@@ -38,7 +38,6 @@ export interface TransferFactoryAnswer extends FactoryAnswer {
 
 export type TransferKind = "self" | "direct" | "offer";
 
-/** The outcome of a transfer. */
 export type ProofStatus = "Success" | "Failure" | "Pending";
 
 /** A summary of the stored contracts, for the operator. */

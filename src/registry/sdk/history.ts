@@ -21,7 +21,6 @@ export interface History {
 }
 
 export interface Update {
-  /** In execution order. */
   readonly events: readonly (Created | Exercised)[];
 }
 

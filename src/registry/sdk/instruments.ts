@@ -13,7 +13,6 @@ export interface Instrument {
 
 /** The total supply of an instrument: everything minted and not burned. */
 export interface Supply {
-  /** With ten decimal places. */
   readonly total: string;
   /** Ledger time of the latest counted update, in microseconds since 1970. */
   readonly asOf: number;
@@ -26,16 +25,13 @@ export interface InstrumentIdentifier {
   readonly scheme: string;
 }
 
-/** The fields of an instrument's configuration contract. */
 export interface InstrumentConfiguration {
   readonly operator: string;
   readonly provider: string;
   readonly registrar: string;
   readonly defaultIdentifier: InstrumentIdentifier;
   readonly additionalIdentifiers: readonly InstrumentIdentifier[];
-  /** Required to mint or burn. */
   readonly issuerRequirements: readonly Requirement[];
-  /** Required to send or receive. */
   readonly holderRequirements: readonly Requirement[];
 }
 

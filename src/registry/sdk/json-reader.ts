@@ -16,7 +16,6 @@ export class JsonReader {
     this.#location = location;
   }
 
-  /** The path of a field, for messages. */
   path(name: string): string {
     const path = formatLocation(this.#location);
     return path === "" ? name : `${path}.${name}`;
@@ -92,7 +91,6 @@ export class JsonReader {
     });
   }
 
-  /** The elements of a list of strings. */
   texts(name: string): string[] {
     return this.#list(name).map((element, index) => {
       if (typeof element === "string") return element;

@@ -13,7 +13,6 @@ export type Choice =
   | "allocation/withdraw"
   | "allocation/cancel";
 
-/** The choices on offers and requests to mint or burn. */
 export type IssuanceChoice = `${"mint" | "burn"}-${"offer" | "request"}/${"accept" | "reject" | "cancel"}`;
 
 export interface FactoryQuery {
@@ -43,7 +42,6 @@ export interface InstrumentQuery {
   readonly identifier: InstrumentIdentifier;
 }
 
-/** Asks for the outcome of a transfer. */
 export interface ProofQuery {
   /** The update that contains the transfer or its latest step, according to the caller. */
   readonly updateId: string;
@@ -54,13 +52,11 @@ export interface ProofQuery {
 export interface TransferTerms {
   readonly sender: string;
   readonly receiver: string;
-  /** A decimal. */
   readonly amount: string;
   readonly instrumentId: { readonly admin: string; readonly id: string };
   /** RFC 3339, UTC; `executeBefore` too. */
   readonly requestedAt: string;
   readonly executeBefore: string;
-  /** Contract ids, in order. */
   readonly inputHoldingCids: readonly string[];
   readonly meta: Readonly<Record<string, string>>;
 }

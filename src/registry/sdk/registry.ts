@@ -30,7 +30,6 @@ export type * from "./queries.js";
  * docs/your-own-registry.md shows how to write one.
  */
 export interface Registry {
-  /** The name in logs and messages. */
   readonly name: string;
   /** The templates that its rules use; contracts of others are not stored. */
   readonly templates: readonly Template[];
@@ -41,11 +40,9 @@ export interface Registry {
   instruments(context: RequestContext, registrar: string): readonly Instrument[];
   /** The factory of a transfer, and the kind of the transfer. */
   transferFactory(context: RequestContext, query: FactoryQuery): TransferFactoryAnswer;
-  /** The factory of an allocation. */
   allocationFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
   /** The factory of a settlement of many allocations. */
   settlementFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
-  /** The context of a choice on one contract. */
   choiceContext(context: RequestContext, choice: Choice, query: ChoiceQuery): ContextAnswer;
   /** A summary of the stored contracts, for the start-up log and `offledger check`. */
   inventory(view: View): Inventory;
@@ -70,11 +67,9 @@ export interface UtilityOperations {
   instrumentConfigurations(context: RequestContext): readonly Contract<InstrumentConfiguration>[];
   /** The factory for creating an offer or a request to mint or burn. */
   issuanceFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
-  /** The factory for burning and minting at once. */
   burnMintFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
   /** The context of a choice on an offer or a request to mint or burn. */
   issuanceContext(context: RequestContext, choice: IssuanceChoice, query: ChoiceQuery): ContextAnswer;
-  /** The outcome of a transfer in an update. */
   transferProof(history: History, query: ProofQuery): Promise<ProofStatus>;
 }
 

@@ -16,17 +16,13 @@ import {
   transferOffer,
 } from "./templates/instructions.js";
 
-/** One operation. */
 interface Row {
   readonly entries: readonly EntryName[];
   readonly discloses: readonly DisclosureName[];
-  /** See ContextDefinition; false by default. */
   readonly allowMissing?: boolean;
-  /** See ContextDefinition; false by default. */
   readonly legacyAliases?: boolean;
 }
 
-/** The context of a choice on an instruction. */
 export interface ChoiceContextDefinition extends ContextDefinition {
   /** What messages call the instruction. */
   readonly label: string;
@@ -95,7 +91,6 @@ export const factoryContexts: Readonly<Record<FactoryOperation, ContextDefinitio
     ],
     discloses: ["factory", "allocations", "allocation-holdings"],
   }),
-  // Creating an offer or a request to mint or burn.
   "issuance-factory": define({
     entries: ["instrument-configuration", "issuer-credentials"],
     discloses: ["factory"],

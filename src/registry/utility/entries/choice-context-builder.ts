@@ -9,7 +9,6 @@ const referenceTo = memoizeByContract((contract): AnyValue => ({
   contract,
 }));
 
-/** The key of an entry in `choiceContextData`. */
 export interface EntryKey {
   readonly key: string;
   /** The key without prefix, as older packages read it. */
@@ -56,7 +55,6 @@ export class ChoiceContextBuilder {
     return contracts.map((contract) => this.reference(contract));
   }
 
-  /** Discloses a contract that no entry refers to. */
   disclose(contract: Contract): void {
     this.#disclosed.add(contract);
   }
@@ -74,7 +72,6 @@ export class ChoiceContextBuilder {
 /** Up to this many contracts a linear search is faster than a set. */
 const MAX_LINEAR_SEARCH = 16;
 
-/** Contracts in the order in which they were added, each once. */
 class DisclosedContracts {
   readonly contracts: Contract[] = [];
   #known: Set<Contract> | undefined;

@@ -3,7 +3,7 @@ import type { ContractSelector } from "../selection/contract-selector.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
 import type { ContextEntry, Disclosure, EntryInputs, PrefetchInputs } from "./context-entry.js";
 
-/** What the choice context of one operation consists of. */
+/** The choice context of one operation. */
 export interface ContextDefinition {
   /** Written in this order. */
   readonly entries: readonly ContextEntry[];

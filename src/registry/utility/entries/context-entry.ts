@@ -18,12 +18,9 @@ export interface EntryInputs {
   readonly receiver?: string | undefined;
   /** The parties whose holdings are minted or burned. */
   readonly issuers?: readonly string[] | undefined;
-  /** The account parties of a settlement. */
   readonly holders?: readonly Holder[] | undefined;
   readonly factory?: Contract | undefined;
-  /** Contract id of the holding that the instruction has locked. */
   readonly lockedHolding?: string | undefined;
-  /** The allocations to settle. */
   readonly allocations?: readonly Contract<Instruction>[] | undefined;
 }
 
@@ -34,21 +31,18 @@ export interface PrefetchInputs extends EntryInputs {
   readonly providers?: readonly string[] | undefined;
 }
 
-/** The lookups of an entry or a disclosure, for a store that fetches them in one round trip. */
+/** Lookups that a store can fetch in one round trip. */
 export interface Prefetch {
-  /** Lookups that follow from the inputs alone: the first round trip. */
+  /** The first round trip: lookups that follow from the inputs. */
   prefetch?(inputs: PrefetchInputs): Iterable<ContractLookup>;
-  /** Lookups that also need the instruments' configurations, which the view then holds: the second round trip. */
+  /** The second round trip: lookups that follow from the configurations, which `view` now has. */
   prefetchByConfiguration?(inputs: PrefetchInputs, view: View): Iterable<ContractLookup>;
 }
 
 /** An entry of a choice context: its key, and how its contracts are found, prefetched and written. */
 export interface ContextEntry extends Prefetch {
   readonly key: EntryKey;
-  /**
-   * Returns the value and discloses the contracts it refers to. Undefined leaves the entry out.
-   * Throws RegistryError "not-found" or "conflict" if a required contract is missing.
-   */
+  /** Returns the value, or undefined to leave the entry out. Throws RegistryError if a required contract is missing. */
   value(builder: ChoiceContextBuilder, selector: ContractSelector, inputs: EntryInputs): AnyValue | undefined;
 }
 

@@ -5,7 +5,6 @@ import { holding } from "../templates/holding.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
 import type { Disclosure } from "./context-entry.js";
 
-/** The factory on which the choice is exercised. */
 export const factoryDisclosure: Disclosure = {
   disclose(builder, _selector, { factory }) {
     if (factory !== undefined) builder.disclose(factory);
@@ -22,7 +21,6 @@ export const lockedHoldingDisclosure: Disclosure = {
   },
 };
 
-/** The allocations to settle. */
 export const allocationsDisclosure: Disclosure = {
   disclose(builder, { synchronizer }, { allocations = [] }) {
     for (const allocation of allocations) {
@@ -33,7 +31,6 @@ export const allocationsDisclosure: Disclosure = {
   },
 };
 
-/** The holdings that the allocations to settle have locked. */
 export const allocationHoldingsDisclosure: Disclosure = {
   *prefetch({ allocations = [] }) {
     for (const { fields } of allocations) if (fields.lockedHolding !== undefined) yield lookup(fields.lockedHolding);

@@ -17,7 +17,6 @@ export const instrumentConfigurationEntry: ContextEntry = {
   },
 };
 
-/** The configurations by instrument id. */
 export const instrumentConfigurationsEntry = configurationMap(1);
 
 /** The same, left out if there is one instrument: then instrument-configuration has it. */

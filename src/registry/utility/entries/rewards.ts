@@ -12,7 +12,6 @@ import {
 import { entryKey } from "./choice-context-builder.js";
 import type { ContextEntry, EntryInputs, PrefetchInputs } from "./context-entry.js";
 
-/** The provider's AppRewardConfiguration, if there is one. */
 export const appRewardConfigurationEntry: ContextEntry = {
   key: entryKey("app-reward-configuration"),
   *prefetchByConfiguration(inputs, view) {
@@ -30,7 +29,6 @@ export const appRewardConfigurationEntry: ContextEntry = {
   },
 };
 
-/** The provider's FeaturedAppRight, if there is one. */
 export const featuredAppRightEntry: ContextEntry = {
   key: entryKey("featured-app-right"),
   *prefetchByConfiguration(inputs, view) {

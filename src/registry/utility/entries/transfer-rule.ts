@@ -3,7 +3,6 @@ import { transferRule } from "../templates/services.js";
 import { entryKey } from "./choice-context-builder.js";
 import type { ContextEntry } from "./context-entry.js";
 
-/** The registrar's TransferRule. */
 export const transferRuleEntry: ContextEntry = {
   key: entryKey("transfer-rule"),
   *prefetch({ registrar }) {

@@ -1,7 +1,4 @@
-/**
- * Reads the arguments of the factories' choices, in versions 1 and 2 of the token standard. Fields on which the
- * context does not depend are ignored.
- */
+/** The arguments of the factories' choices, in versions 1 and 2 of the token standard. */
 import { type Account, accountOf, partyOf } from "../../sdk/accounts.js";
 import { invalid } from "../../../domain/errors.js";
 import { JsonReader } from "../../sdk/json-reader.js";
@@ -18,9 +15,7 @@ export interface AllocationArguments {
   readonly sender: string;
   /** Every instrument, each once. */
   readonly instruments: readonly string[];
-  /** The instruments that the sender gives away. */
   readonly sent: readonly string[];
-  /** The number of leg sides. */
   readonly sides: number;
 }
 

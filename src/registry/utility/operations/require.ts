@@ -1,4 +1,3 @@
-/** The contracts without which an operation fails. */
 import type { Contract } from "../../../domain/contract.js";
 import type { ContractLookup, View } from "../../../store/port.js";
 import { notFound } from "../../../domain/errors.js";
@@ -13,16 +12,12 @@ export function requireFactories(view: View, registrar: string): readonly Contra
   throw notFound(`registrar ${registrar} is not served here: no AllocationFactory of that party is known`);
 }
 
-/** The lookup that `requireFactories` makes. */
 export const factoriesLookup = (registrar: string): ContractLookup => ({
   template: allocationFactory,
   indexKey: indexKeys.factory(registrar),
 });
 
-/**
- * Returns the instruction that was found by id. An instruction of another registrar is indistinguishable from one
- * that does not exist.
- */
+/** An instruction of another registrar is indistinguishable from one that does not exist. */
 export function requireInstruction(
   registrar: string | undefined,
   label: string,

@@ -36,7 +36,6 @@ export function settlementFactory(
   return answerWithFactory(context, request, () => allocationFactoryName(registrar));
 }
 
-/** Each account party with the instruments that it sends or receives. */
 function accountHolders(legs: readonly Leg[]): Holder[] {
   const holders = new Map<string, { party: string; instruments: string[] }>();
   const add = (party: string, instrumentId: string) => {

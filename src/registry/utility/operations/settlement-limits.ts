@@ -2,7 +2,6 @@ import { invalid } from "../../../domain/errors.js";
 import type { Account } from "../../sdk/accounts.js";
 import type { SettlementArguments } from "./arguments.js";
 
-/** How large a settlement may be. */
 export interface SettlementLimits {
   readonly legs: number;
   readonly allocations: number;

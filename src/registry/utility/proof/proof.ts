@@ -7,7 +7,6 @@ import { transferPreapproval } from "../templates/parties.js";
 import { allocationFactory } from "../templates/services.js";
 import { type Terms, termsIn, termsOf } from "./terms.js";
 
-/** The templates whose choices make transfers. */
 const templates = [transferOffer, allocationFactory, transferPreapproval];
 
 const TRANSFER = "TransferFactory_Transfer";
@@ -92,13 +91,11 @@ const outcomes: Readonly<Record<string, ProofStatus>> = {
   TransferInstructionResult_Failed: "Failure",
 };
 
-/** Undefined if the result has another form. */
 function outcome(result: JsonValue): ProofStatus | undefined {
   const tag = property(property(result, "output"), "tag");
   return typeof tag === "string" ? outcomes[tag] : undefined;
 }
 
-/** Contract id of the offer in a result. */
 const createdOffer = (result: JsonValue): JsonValue | undefined =>
   property(property(property(result, "output"), "value"), "transferInstructionCid");
 

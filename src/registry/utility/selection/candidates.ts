@@ -7,10 +7,7 @@ export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: st
   return undefined;
 }
 
-/**
- * Throws because no candidate is on the synchronizer: "not-found" without candidates, "conflict" with some elsewhere.
- * `name` is what the message calls the contract: "the TransferRule of registrar …".
- */
+/** Throws "not-found" without candidates, "conflict" with candidates elsewhere. `name` is for the message. */
 export function missingOn(candidates: readonly Contract[], synchronizer: string, name: string): never {
   const elsewhere = candidates.find(isInReassignment) ?? candidates[0];
   if (elsewhere === undefined) throw notFound(`${name} does not exist`);
@@ -34,9 +31,8 @@ export function requireSynchronizer(contract: Contract, name: string): string {
 }
 
 /**
- * Calls `attempt` with the newest candidate on each synchronizer, until one attempt finds all required contracts on
- * its synchronizer. If none does, throws the first "not-found" of the attempts, else the first "conflict": a contract
- * that does not exist is the better explanation. `candidates` must not be empty, newest first.
+ * Returns the first successful attempt with the newest candidate of each synchronizer. If all fail, throws the first
+ * "not-found", else the first "conflict". `candidates` must not be empty.
  */
 export function onOneSynchronizer<F, T>(
   candidates: readonly Contract<F>[],

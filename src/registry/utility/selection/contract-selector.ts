@@ -5,7 +5,6 @@ import { indexKeys } from "../templates/index-keys.js";
 import { instrumentConfiguration } from "../templates/instruments.js";
 import { activeOn, isInReassignment, missingOn, notOnSynchronizer } from "./candidates.js";
 
-/** What the contracts of one answer are selected for. */
 export interface SelectionContext {
   readonly view: View;
   readonly registrar: string;
@@ -13,10 +12,7 @@ export interface SelectionContext {
   readonly synchronizer: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /**
-   * Whether a missing contract is left out instead of failing the request: true for reject, withdraw and cancel,
-   * which must always be possible.
-   */
+  /** Leave out a missing contract instead of failing the request. */
   readonly allowMissing: boolean;
 }
 
@@ -54,30 +50,22 @@ export class ContractSelector implements SelectionContext {
     return this.#configuration;
   }
 
-  /** The newest candidate on the synchronizer of the answer. */
   newest<F>(candidates: readonly Contract<F>[]): Contract<F> | undefined {
     return activeOn(candidates, this.synchronizer);
   }
 
-  /**
-   * Call it if the choice requires a contract and no candidate is on the synchronizer. Throws "not-found" without
-   * candidates, "conflict" with some elsewhere; returns undefined if `allowMissing`. `name` is for the message.
-   */
+  /** Throws if the choice requires the contract, unless `allowMissing`: see `missingOn`. */
   requiredMissing(candidates: readonly Contract[], name: string): undefined {
     if (!this.allowMissing) missingOn(candidates, this.synchronizer, name);
   }
 
-  /**
-   * The same for a contract that the choice can do without. Throws "conflict" only for a candidate in reassignment:
-   * an answer must not depend on the moment of the request.
-   */
+  /** For an optional contract. Throws only for one in reassignment: it must not be left out by chance. */
   optionalMissing(candidates: readonly Contract[], name: string): undefined {
     const reassigned = this.allowMissing ? undefined : candidates.find(isInReassignment);
     if (reassigned !== undefined) throw notOnSynchronizer(reassigned, this.synchronizer, name);
   }
 }
 
-/** The lookup that `ContractSelector.configuration` makes. */
 export const instrumentConfigurationLookup = (registrar: string, instrument: string): ContractLookup => ({
   template: instrumentConfiguration,
   indexKey: indexKeys.instrument(registrar, instrument),

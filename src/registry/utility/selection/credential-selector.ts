@@ -8,10 +8,7 @@ import type { ContractSelector } from "./contract-selector.js";
 import { chooseCredentials, indexOfIssuer } from "./credentials.js";
 import { requirementsFor, type Role } from "./requirements.js";
 
-/**
- * The credentials by which a party meets the requirements of instruments. Throws "not-found" if it does not meet
- * them, "conflict" if it does only with credentials that are not on the synchronizer.
- */
+/** Throws "not-found" if the party lacks credentials, "conflict" if it has them only on another synchronizer. */
 export function selectCredentials(
   selector: ContractSelector,
   party: string,
@@ -38,7 +35,6 @@ function collectRequirements(
   instruments: readonly string[],
 ): readonly Requirement[] {
   const [only, second] = instruments;
-  // The usual case needs no list of its own.
   if (only !== undefined && second === undefined) return requirementsOf(selector, role, only);
   return instruments.flatMap((id) => requirementsOf(selector, role, id));
 }
@@ -59,7 +55,6 @@ function findCandidates(
     return view.byKey(credential, indexKeys.credential(party, only.issuer));
   const found: Contract<Credential>[] = [];
   for (const [index, { issuer }] of requirements.entries()) {
-    // Each issuer once.
     if (indexOfIssuer(issuer, requirements) < index) continue;
     for (const one of view.byKey(credential, indexKeys.credential(party, issuer))) found.push(one);
   }

@@ -3,7 +3,6 @@ import type { InstrumentConfiguration, Requirement } from "../../sdk/registry.js
 /** Which of an instrument's requirements apply: those for holding it, or those for minting and burning it. */
 export type Role = "holder" | "issuer";
 
-/** A party with the instruments for which it needs credentials. */
 export interface Holder {
   readonly party: string;
   readonly instruments: readonly string[];

@@ -3,7 +3,6 @@ import type { Contract } from "../../../domain/contract.js";
 import type { Claim } from "../../sdk/registry.js";
 import type { Credential } from "../templates/parties.js";
 
-/** A credential and the required claims that it makes. */
 interface Candidate {
   readonly credential: Contract<Credential>;
   /** Bit n is set if it makes claim n. */
@@ -65,7 +64,6 @@ function search(candidates: readonly Candidate[], claimCount: number): Candidate
   return undefined;
 }
 
-/** Takes the candidate with the most missing claims until none is missing. */
 function searchGreedily(candidates: readonly Candidate[], all: bigint): Candidate[] {
   const chosen: Candidate[] = [];
   let missing = all;

@@ -1,6 +1,5 @@
 import { indexKey } from "../../../domain/template.js";
 
-/** The size at which a map of memoized keys is cleared. */
 const MAX_KEYS = 10_000;
 /** Callers choose the values: keys of values longer than any on a ledger are not kept. */
 const MAX_VALUE_LENGTH = 300;

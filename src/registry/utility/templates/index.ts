@@ -11,7 +11,6 @@ import {
   transferRule,
 } from "./services.js";
 
-/** All templates of the Registry Utility that its rules use. */
 export const templates: readonly Template[] = [
   allocationFactory,
   registrarService,

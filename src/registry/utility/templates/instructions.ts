@@ -1,4 +1,3 @@
-/** The contracts on which choices are exercised. */
 import type { JsonReader } from "../../sdk/json-reader.js";
 import { defineTemplate } from "./define-template.js";
 

@@ -1,4 +1,3 @@
-/** Credentials and preapprovals of a party. */
 import type { JsonReader } from "../../sdk/json-reader.js";
 import type { Claim } from "../../sdk/registry.js";
 import { indexKeys } from "./index-keys.js";
@@ -37,7 +36,6 @@ function claimsOn(holder: string, claims: readonly JsonReader[]): Claim[] {
   return all.filter(({ subject }) => subject === holder).map(({ property, value }) => ({ property, value }));
 }
 
-/** The map is cleared when it reaches this size. */
 const MAX_SHARED_LISTS = 1_000;
 const sharedLists = new Map<string, readonly Claim[]>();
 

@@ -1,9 +1,7 @@
-/** The contracts that a registrar and its provider create once: factories, rules, rewards. */
 import { indexKeys } from "./index-keys.js";
 import { defineTemplate } from "./define-template.js";
 
 export interface AllocationFactory {
-  /** Undefined if the factory names none. */
   readonly operator: string | undefined;
   readonly provider: string;
   readonly registrar: string;
@@ -22,7 +20,6 @@ export const allocationFactory = defineTemplate(
 
 export interface RegistrarService {
   readonly registrar: string;
-  /** Undefined if the service does not set it. */
   readonly enableResultContracts: boolean | undefined;
 }
 
