@@ -4,20 +4,20 @@ import type { History } from "./sdk/history.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
 import { MissTrackingView } from "./miss-tracking-view.js";
 
-/** How the store keeps up with the ledger; whoever feeds the store says it. */
+/** How current the store is. Ingest implements it. */
 export interface Freshness {
-  /** Why nothing may be answered from the store; undefined where it may. */
+  /** Why the store must not be read; undefined if it may be. */
   staleReason(): string | undefined;
   /**
-   * Waits, for a bounded time, until the store has reached what the ledger's end
-   * is now, and says whether it has moved past `offset`. Never throws.
+   * Waits, for a bounded time, until the store has reached the current end of the ledger. Returns whether the store
+   * is now past `offset`. Never throws.
    */
   catchUp(offset: number): Promise<boolean>;
 }
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
 
-/** Puts questions to a registry, each at one moment and on one state of the store. */
+/** Executes queries on a registry, each on one state of the store. */
 export class QueryExecutor {
   readonly #registry: Registry;
   readonly #reader: StoreReader;
@@ -25,7 +25,7 @@ export class QueryExecutor {
   readonly #now: () => number;
   readonly #history: History | undefined;
 
-  /** `now` gives milliseconds since 1970. `history` is undefined where the source has no updates to look up. */
+  /** `now` returns milliseconds since 1970. `history` is undefined if the source has no updates. */
   constructor(registry: Registry, reader: StoreReader, freshness: Freshness, now: () => number, history?: History) {
     this.#registry = registry;
     this.#reader = reader;
@@ -35,78 +35,75 @@ export class QueryExecutor {
   }
 
   /**
-   * Throws RegistryError where there is no answer, or the promise does. Where a
-   * contract that was asked for by id is not there, the ledger may be ahead of
-   * the store: then the question is put once more when the store has caught up.
-   * Most questions are answered at once, without a promise: to wait for nothing
-   * takes longer than to answer.
+   * Executes a query. Throws RegistryError, or rejects with it, if the query has no answer.
+   *
+   * If a contract was not found by id, the ledger may be ahead of the store: the query is executed once more when
+   * the store has caught up. Otherwise the result is synchronous if the store's is: a promise costs more than most
+   * queries.
    */
   execute<T>(query: Query<T>): T | Promise<T> {
-    const refusal = this.#freshness.staleReason();
-    if (refusal !== undefined) throw unavailable(refusal);
+    const reason = this.#freshness.staleReason();
+    if (reason !== undefined) throw unavailable(reason);
     let missedAt: number | undefined;
-    const failed = (error: unknown): Promise<T> => {
-      if (isNotNow(error)) throw unavailable(error.message);
+    const recover = (error: unknown): Promise<T> => {
+      if (isTemporary(error)) throw unavailable(error.message);
       if (missedAt === undefined) throw error;
-      return this.#askLater(query, missedAt, error);
+      return this.#retry(query, missedAt, error);
     };
     try {
       const answer = this.#reader.read((view) => {
-        const watched = new MissTrackingView(view);
+        const tracking = new MissTrackingView(view);
         try {
-          return this.#put(query, watched);
+          return this.#run(query, tracking);
         } catch (error) {
-          const isMissing = error instanceof RegistryError && error.reason === "not-found";
-          missedAt = isMissing && watched.missedUnarchived() ? view.offset : undefined;
+          const isNotFound = error instanceof RegistryError && error.reason === "not-found";
+          missedAt = isNotFound && tracking.missedUnarchived() ? view.offset : undefined;
           throw error;
         }
       });
-      return answer instanceof Promise ? answer.catch(failed) : answer;
+      return answer instanceof Promise ? answer.catch(recover) : answer;
     } catch (error) {
-      return failed(error);
+      return recover(error);
     }
   }
 
-  /** Puts a question that goes beyond the token standard. Throws as `ask` does, and not-found where the registry has none of these operations. */
-  executeUtility<T>(question: (utility: UtilityOperations, context: RequestContext) => T): T | Promise<T> {
+  /** Throws "not-found" if the registry has no such operations. */
+  executeUtility<T>(query: (utility: UtilityOperations, context: RequestContext) => T): T | Promise<T> {
     const utility = this.#utility();
-    return this.execute((_registry, context) => question(utility, context));
+    return this.execute((_registry, context) => query(utility, context));
   }
 
-  /** Puts a question to the ledger's past, which the store does not know. Throws not-found where there is none to ask. */
-  async executeHistory<T>(question: (utility: UtilityOperations, history: History) => Promise<T>): Promise<T> {
+  /** Executes a query on the ledger's history. Throws "not-found" if the source has no history. */
+  async executeHistory<T>(query: (utility: UtilityOperations, history: History) => Promise<T>): Promise<T> {
     const utility = this.#utility();
-    if (this.#history !== undefined) return question(utility, this.#history);
-    throw notFound(
-      "this service is not told of a ledger to look updates up in: it reads a file of active contracts, or a database",
-    );
+    if (this.#history !== undefined) return query(utility, this.#history);
+    throw notFound("this service has no access to ledger updates: it reads a snapshot file or a database");
   }
 
   #utility(): UtilityOperations {
     const { utility, name } = this.#registry;
-    if (utility === undefined) throw notFound(`the registry that is served here, ${name}, has no such operation`);
+    if (utility === undefined) throw notFound(`the registry served here, ${name}, does not have this operation`);
     return utility;
   }
 
-  /** Puts a question again when the store is past an offset; where it does not get there, `failure` stands. */
-  async #askLater<T>(query: Query<T>, offset: number, failure: unknown): Promise<T> {
+  /** Executes a query again once the store is past the offset. Throws `failure` if the store does not get there. */
+  async #retry<T>(query: Query<T>, offset: number, failure: unknown): Promise<T> {
     if (!(await this.#freshness.catchUp(offset))) throw failure;
     try {
-      return await this.#reader.read((view) => this.#put(query, view));
+      return await this.#reader.read((view) => this.#run(query, view));
     } catch (error) {
-      throw isNotNow(error) ? unavailable(error.message) : error;
+      throw isTemporary(error) ? unavailable(error.message) : error;
     }
   }
 
-  #put<T>(query: Query<T>, view: View): T {
+  #run<T>(query: Query<T>, view: View): T {
     const answer = query(this.#registry, { view, now: this.#now() });
-    // Where the compiler did not look, a registry's method may wait all the same.
+    // A registry module may be plain JavaScript with async methods.
     if (!(answer instanceof Promise)) return answer;
     answer.catch(() => undefined);
-    throw new Error(`the registry ${this.#registry.name} gave a promise: its methods have to answer at once`);
+    throw new Error(`registry ${this.#registry.name} returned a promise: its methods must be synchronous`);
   }
 }
 
-/** Whether the store has no answer now, and later may have one. */
-const isNotNow = (error: unknown): error is NotReady | StoreUnavailable =>
+const isTemporary = (error: unknown): error is NotReady | StoreUnavailable =>
   error instanceof NotReady || error instanceof StoreUnavailable;

@@ -2,13 +2,12 @@ import { invalid, notFound } from "../domain/errors.js";
 import type { QueryExecutor } from "./executor.js";
 import type { Instrument, Registry, RequestContext, Supply } from "./sdk/registry.js";
 
-/** What an operator says of an instrument beyond the ledger. */
+/** What the operator configures for an instrument that has no value on the ledger. */
 export type InstrumentOverrides = Pick<Instrument, "name" | "symbol" | "decimals" | "description">;
 
-/** The operator's words by registrar and instrument id. */
 export type OverridesByInstrument = ReadonlyMap<string, ReadonlyMap<string, InstrumentOverrides>>;
 
-/** An instrument with all that a wallet shows of it. */
+/** An instrument with everything that a wallet shows. */
 export interface ListedInstrument {
   readonly id: string;
   readonly name: string;
@@ -21,23 +20,21 @@ export interface ListedInstrument {
 
 export interface Page {
   readonly instruments: readonly ListedInstrument[];
-  /** Asks for the page behind; undefined on the last. */
+  /** Requests the next page; undefined on the last page. */
   readonly nextPageToken: string | undefined;
 }
 
-/** How many instruments a page has where the caller does not say, and at most. */
-const PAGE_SIZE = 25;
-const MOST = 1_000;
-/** The places of a Daml Decimal. */
-const DECIMALS = 10;
+const DEFAULT_PAGE_SIZE = 25;
+const MAX_PAGE_SIZE = 1_000;
+const DEFAULT_DECIMALS = 10;
 
-/** The instruments of any registry, completed by the operator's words. What the ledger tells wins. */
+/** Lists the instruments of a registry, with overrides for what the ledger does not say. */
 export class InstrumentDirectory {
   readonly #executor: QueryExecutor;
   readonly #overrides: OverridesByInstrument;
   readonly #countsHoldings: boolean;
 
-  /** `countsHoldings`: whether the store counts, so that there is a supply to tell. */
+  /** `countsHoldings`: whether the store counts holdings, which the total supply needs. */
   constructor(executor: QueryExecutor, overrides: OverridesByInstrument, countsHoldings: boolean) {
     this.#executor = executor;
     this.#overrides = overrides;
@@ -45,31 +42,29 @@ export class InstrumentDirectory {
   }
 
   /**
-   * A page by ascending id. The token names the last id of the page before, so
-   * that instruments that come and go move no other out of a page.
+   * A page of instruments, sorted by id. The token contains the last id of the previous page, so instruments that are
+   * added or removed do not shift the others.
    */
-  page(registrar: string, size = PAGE_SIZE, token = ""): Page | Promise<Page> {
-    const after = token === "" ? undefined : lastOf(token, registrar);
+  page(registrar: string, size = DEFAULT_PAGE_SIZE, token = ""): Page | Promise<Page> {
+    const after = token === "" ? undefined : readPageToken(token, registrar);
     return this.#executor.execute((registry, context) => {
       const all = registry.instruments(context, registrar);
-      const behind = all
-        .filter(({ id }) => after === undefined || id > after)
-        .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-      const page = behind.slice(0, Math.min(size, MOST));
+      const rest = all.filter(({ id }) => after === undefined || id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      const page = rest.slice(0, Math.min(size, MAX_PAGE_SIZE));
       const last = page.at(-1);
-      const isLast = last === undefined || page.length === behind.length;
+      const isLast = last === undefined || page.length === rest.length;
       return {
         instruments: this.#complete(registry, context, registrar, page),
-        nextPageToken: isLast ? undefined : tokenOf(registrar, last.id),
+        nextPageToken: isLast ? undefined : createPageToken(registrar, last.id),
       };
     });
   }
 
-  /** One instrument, by its own id or, where none has that, by a further one. */
+  /** One instrument, by its default id, else by another id. Throws "not-found". */
   instrument(registrar: string, id: string): ListedInstrument | Promise<ListedInstrument> {
     return this.#executor.execute((registry, context) => {
       const all = registry.instruments(context, registrar);
-      const found = all.find((one) => one.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
+      const found = all.find((instrument) => instrument.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
       const [listed] = found === undefined ? [] : this.#complete(registry, context, registrar, [found]);
       if (listed === undefined) throw notFound(`registrar ${registrar} has no instrument "${id}"`);
       return listed;
@@ -82,16 +77,16 @@ export class InstrumentDirectory {
     registrar: string,
     instruments: readonly Instrument[],
   ): ListedInstrument[] {
-    const counts = this.#countsHoldings ? registry.totalSupply : undefined;
-    const supplies = counts?.(context, registrar, instruments) ?? [];
-    return instruments.map(({ id, ...told }, index) => {
+    const totalSupply = this.#countsHoldings ? registry.totalSupply : undefined;
+    const supplies = totalSupply?.(context, registrar, instruments) ?? [];
+    return instruments.map(({ id, ...known }, index) => {
       const overrides = this.#overrides.get(registrar)?.get(id) ?? {};
       return {
         id,
-        name: told.name ?? overrides.name ?? id,
-        symbol: told.symbol ?? overrides.symbol ?? id,
-        decimals: told.decimals ?? overrides.decimals ?? DECIMALS,
-        description: told.description ?? overrides.description,
+        name: known.name ?? overrides.name ?? id,
+        symbol: known.symbol ?? overrides.symbol ?? id,
+        decimals: known.decimals ?? overrides.decimals ?? DEFAULT_DECIMALS,
+        description: known.description ?? overrides.description,
         supply: supplies[index],
         supportedApis: registry.supportedApis,
       };
@@ -99,20 +94,17 @@ export class InstrumentDirectory {
   }
 }
 
-function tokenOf(registrar: string, lastId: string): string {
+function createPageToken(registrar: string, lastId: string): string {
   return Buffer.from(JSON.stringify([registrar, lastId])).toString("base64url");
 }
 
-/** The id behind which a page begins. */
-function lastOf(token: string, registrar: string): string {
-  const [owner, lastId] = parse(Buffer.from(token, "base64url").toString());
-  if (owner === registrar && typeof lastId === "string" && tokenOf(registrar, lastId) === token) return lastId;
-  throw invalid(
-    "pageToken is none that was given for this registrar: use nextPageToken of the page before, as it came",
-  );
+function readPageToken(token: string, registrar: string): string {
+  const [owner, lastId] = parseList(Buffer.from(token, "base64url").toString());
+  if (owner === registrar && typeof lastId === "string" && createPageToken(registrar, lastId) === token) return lastId;
+  throw invalid("pageToken was not issued for this registrar: use nextPageToken of the previous page, unchanged");
 }
 
-function parse(text: string): readonly unknown[] {
+function parseList(text: string): readonly unknown[] {
   try {
     const value: unknown = JSON.parse(text);
     return Array.isArray(value) ? value : [];

@@ -2,7 +2,7 @@ import type { Contract } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
 import type { TemplateCount, ContractLookup, View } from "../store/port.js";
 
-/** A view that notes which contracts were asked for by id and not found. */
+/** A view that records which contract ids were not found. */
 export class MissTrackingView implements View {
   readonly #view: View;
   #missed: string[] | undefined;
@@ -53,7 +53,7 @@ export class MissTrackingView implements View {
     return this.#view.sums(names);
   }
 
-  /** Whether a contract was missed that may yet come: one that is known to be archived will not. */
+  /** Whether a contract was not found that the ledger may have: an archived one it does not. */
   missedUnarchived(): boolean {
     return this.#missed?.some((contractId) => !this.#view.wasArchived(contractId)) ?? false;
   }

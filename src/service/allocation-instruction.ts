@@ -4,19 +4,19 @@ import { AllocationInstructionService as V2 } from "../../gen/offledger/allocati
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Choice } from "../registry/sdk/registry.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
-import { contextOf, factoryOf } from "./token-standard.js";
+import { executeChoiceContext, factoryHandler } from "./token-standard.js";
 
-/** Allocation instructions, in both versions of the token standard. */
+/** Allocation instructions, in versions 1 and 2 of the token standard. */
 export function allocationInstructions(executor: QueryExecutor): ServiceBinding[] {
-  const getAllocationFactory = factoryOf(executor, "allocationFactory");
-  const context = (choice: Choice) => (request: GetAllocationInstructionContextRequest) =>
-    contextOf(executor, choice, request, request.allocationInstructionId);
+  const getAllocationFactory = factoryHandler(executor, "allocationFactory");
+  const contextHandler = (choice: Choice) => (request: GetAllocationInstructionContextRequest) =>
+    executeChoiceContext(executor, choice, request, request.allocationInstructionId);
   return [
     bind(V1, { getAllocationFactory }),
     bind(V2, {
       getAllocationFactory,
-      getAllocationInstructionAcceptContext: context("allocation-instruction/accept"),
-      getAllocationInstructionWithdrawContext: context("allocation-instruction/withdraw"),
+      getAllocationInstructionAcceptContext: contextHandler("allocation-instruction/accept"),
+      getAllocationInstructionWithdrawContext: contextHandler("allocation-instruction/withdraw"),
     }),
   ];
 }

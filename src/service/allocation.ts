@@ -4,18 +4,18 @@ import { AllocationService as V2 } from "../../gen/offledger/allocation/v2/alloc
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Choice } from "../registry/sdk/registry.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
-import { contextOf, factoryOf } from "./token-standard.js";
+import { executeChoiceContext, factoryHandler } from "./token-standard.js";
 
-/** Allocations and their settlement, in both versions of the token standard. */
+/** Allocations and their settlement, in versions 1 and 2 of the token standard. */
 export function allocations(executor: QueryExecutor): ServiceBinding[] {
-  const context = (choice: Choice) => (request: GetAllocationContextRequest) =>
-    contextOf(executor, choice, request, request.allocationId);
-  const out = {
-    getAllocationWithdrawContext: context("allocation/withdraw"),
-    getAllocationCancelContext: context("allocation/cancel"),
+  const contextHandler = (choice: Choice) => (request: GetAllocationContextRequest) =>
+    executeChoiceContext(executor, choice, request, request.allocationId);
+  const shared = {
+    getAllocationWithdrawContext: contextHandler("allocation/withdraw"),
+    getAllocationCancelContext: contextHandler("allocation/cancel"),
   };
   return [
-    bind(V1, { ...out, getAllocationTransferContext: context("allocation/execute-transfer") }),
-    bind(V2, { ...out, getSettlementFactory: factoryOf(executor, "settlementFactory") }),
+    bind(V1, { ...shared, getAllocationTransferContext: contextHandler("allocation/execute-transfer") }),
+    bind(V2, { ...shared, getSettlementFactory: factoryHandler(executor, "settlementFactory") }),
   ];
 }

@@ -12,20 +12,18 @@ import { FactoryWithChoiceContextSchema as UtilityFactorySchema } from "../../ge
 import type { ContextAnswer, FactoryAnswer, TransferFactoryAnswer } from "../registry/sdk/registry.js";
 import { choiceContext, utilityChoiceContext } from "./messages.js";
 
-/** How contracts are disclosed: as the token standard does, with or without debug fields, or as the utility operations do. */
+/** The form of disclosed contracts: the token standard's with or without debug fields, or the utility operations'. */
 export type Variant = "debug" | "plain" | "utility";
 
 /**
- * An answer that discloses contracts, not written in any form yet: whoever
- * sends it may write the message, or join what it has written of each contract
- * before. Both have to give the same.
+ * A reply with disclosed contracts, not yet encoded. The transport either encodes `message()` or joins the encodings
+ * that it keeps with each contract; both must give the same bytes.
  */
 export class ContextReply<O extends DescMessage = DescMessage> {
-  /** The message that it answers with. */
   readonly output: O;
   readonly variant: Variant;
   readonly answer: ContextAnswer;
-  /** The fields before the choice context, in the order of their numbers; undefined where the message is a choice context itself. */
+  /** The fields before `choiceContext`, by field number; undefined if the message is itself a choice context. */
   readonly factory: { readonly factoryId: string; readonly transferKind?: TransferKind } | undefined;
 
   constructor(output: O, variant: Variant, answer: ContextAnswer, factory?: ContextReply["factory"]) {
@@ -41,7 +39,7 @@ export class ContextReply<O extends DescMessage = DescMessage> {
         ? utilityChoiceContext(this.answer)
         : choiceContext(this.answer, this.variant === "plain");
     const init = this.factory === undefined ? context : { ...this.factory, choiceContext: context };
-    // The functions below are the only ones that make replies, each with the output of its form.
+    // Only the functions below create replies, each with the schema of its form.
     return create(this.output, init as MessageInitShape<O>);
   }
 }

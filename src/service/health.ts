@@ -2,7 +2,7 @@ import { HealthService } from "../../gen/offledger/health/v1/health_service_pb.j
 import { unavailable } from "../domain/errors.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-/** Whether the service lives, and may be sent requests: `unreadiness` says why not. */
+/** Liveness and readiness. `notReadyReason` returns undefined if the service is ready. */
 export function health(notReadyReason: () => string | undefined): ServiceBinding[] {
   return [
     bind(HealthService, {

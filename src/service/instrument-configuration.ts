@@ -6,20 +6,22 @@ import type { Contract, InstrumentConfiguration, Requirement } from "../registry
 import { contractMeta } from "./messages.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-/** Look-ups of the contracts that configure instruments. */
+/** Lookups of instrument configurations. */
 export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding[] {
   return [
     bind(InstrumentConfigurationService, {
       async getInstrumentConfiguration({ registrar, instrumentIdentifier }) {
         const { source = "", id = "", scheme = "" } = instrumentIdentifier ?? {};
-        const question = { registrar, identifier: { source, id, scheme } };
+        const query = { registrar, identifier: { source, id, scheme } };
         return message(
-          await executor.executeUtility((utility, context) => utility.instrumentConfiguration(context, question)),
+          await executor.executeUtility((utility, context) => utility.instrumentConfiguration(context, query)),
         );
       },
       async getAllInstrumentConfigurations() {
-        const found = await executor.executeUtility((utility, context) => utility.instrumentConfigurations(context));
-        return { instrumentConfigurations: found.map(message) };
+        const configurations = await executor.executeUtility((utility, context) =>
+          utility.instrumentConfigurations(context),
+        );
+        return { instrumentConfigurations: configurations.map(message) };
       },
     }),
   ];
@@ -41,7 +43,7 @@ function message(contract: Contract<InstrumentConfiguration>): MessageInitShape<
   };
 }
 
-/** The API gives the claims as one string: JSON text loses nothing of them. */
+/** The API has the claims as one string: JSON keeps them lossless. */
 function requirement({ issuer, requiredClaims }: Requirement) {
   const claims = requiredClaims.map(({ property, value }) => ({ property, value }));
   return { issuer, requiredClaims: JSON.stringify(claims) };

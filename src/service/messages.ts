@@ -1,4 +1,3 @@
-/** Answers of the registry -> the messages of the two families of operations. */
 import { fromJson, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Struct, StructSchema } from "@bufbuild/protobuf/wkt";
 import type {
@@ -8,13 +7,13 @@ import type {
 import type { ChoiceContextSchema as UtilityChoiceContextSchema } from "../../gen/offledger/utility/v0/choice_context_pb.js";
 import type { AnyValue, Contract, ContextAnswer, NamedValue } from "../registry/sdk/registry.js";
 
-/** A contract that is told to a caller has a synchronizer; the rules see to it. */
+/** The registry discloses only contracts that are not in reassignment. Throws if it failed to. */
 export function synchronizerOf(contract: Contract): string {
   if (contract.synchronizerId !== undefined) return contract.synchronizerId;
-  throw new Error(`contract ${contract.contractId} is in reassignment and was put in an answer all the same`);
+  throw new Error(`contract ${contract.contractId} is in reassignment, but the registry put it into an answer`);
 }
 
-/** The context in the form of the token standard (variant A of a disclosed contract). */
+/** The context in the token standard's form (disclosed contracts of variant A). */
 export function choiceContext(
   answer: ContextAnswer,
   excludeDebugFields: boolean,
@@ -23,7 +22,7 @@ export function choiceContext(
   return { choiceContextData: contextData(answer), disclosedContracts };
 }
 
-/** One contract in the form of the token standard. */
+/** A disclosed contract of variant A. */
 export function disclosed(
   contract: Contract,
   excludeDebugFields: boolean,
@@ -37,17 +36,16 @@ export function disclosed(
   };
 }
 
-/** The context in the form of the utility operations (variant B of a disclosed contract). */
+/** The context in the utility operations' form (disclosed contracts of variant B). */
 export function utilityChoiceContext(answer: ContextAnswer): MessageInitShape<typeof UtilityChoiceContextSchema> {
   return { choiceContextData: contextData(answer), disclosedContracts: answer.disclosed.map(disclosedByUtility) };
 }
 
-/** One contract in the form of the utility operations. */
+/** A disclosed contract of variant B. */
 export function disclosedByUtility(contract: Contract) {
   return { ...contractMeta(contract), createdEventBlob: contract.createdEventBlob };
 }
 
-/** Where a contract stands on the ledger, as the utility operations tell it. */
 export function contractMeta(contract: Contract) {
   const synchronizerId = synchronizerOf(contract);
   return {
@@ -60,7 +58,7 @@ export function contractMeta(contract: Contract) {
 }
 
 function debugFields({ template, payload, createdAt }: Contract) {
-  // What was written as JSON of an object is one again.
+  // The payload is the JSON text of an object.
   const debugPayload = JSON.parse(payload) as JsonObject;
   return { debugPackageName: template.packageName, debugPayload, debugCreatedAt: createdAt };
 }
@@ -73,7 +71,6 @@ function asObject(values: readonly NamedValue[]): JsonObject {
   return Object.fromEntries(values.map(({ name, value }) => [name, asJson(value)]));
 }
 
-/** The same value, as an object that is free to be sent. */
 function asJson({ tag, value }: AnyValue): JsonObject {
   switch (tag) {
     case "AV_List":
@@ -85,7 +82,7 @@ function asJson({ tag, value }: AnyValue): JsonObject {
   }
 }
 
-/** A JSON object as a message of its own; as a field of a message it needs none. */
+/** A JSON object as a top-level message. As a field it needs no conversion. */
 export function struct(value: JsonObject): Struct {
   return fromJson(StructSchema, value);
 }

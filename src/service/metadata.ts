@@ -5,13 +5,13 @@ import type { InstrumentDirectory, ListedInstrument } from "../registry/instrume
 import type { QueryExecutor } from "../registry/executor.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-/** What a registrar's registry offers, and its instruments. */
+/** The registry's APIs and a registrar's instruments. */
 export function metadata(executor: QueryExecutor, directory: InstrumentDirectory): ServiceBinding[] {
   return [
     bind(MetadataService, {
       getRegistryInfo: ({ registrarParty }) =>
         executor.execute((registry, context) => {
-          // Throws where the registrar is not served.
+          // Throws "not-found" if the registrar is not served.
           registry.instruments(context, registrarParty);
           return { adminId: registrarParty, supportedApis: { ...registry.supportedApis } };
         }),
@@ -30,12 +30,11 @@ function message({ description, supply, ...instrument }: ListedInstrument): Mess
     ...instrument,
     supportedApis: { ...instrument.supportedApis },
     ...(description !== undefined && { description }),
-    ...(supply !== undefined && { totalSupply: supply.total, totalSupplyAsOf: timeText(supply.asOf) }),
+    ...(supply !== undefined && { totalSupply: supply.total, totalSupplyAsOf: formatTime(supply.asOf) }),
   };
 }
 
-/** Microseconds since 1970 in the form that the ledger has for times. */
-function timeText(micros: number): string {
+function formatTime(micros: number): string {
   const fraction = String(micros % 1000).padStart(3, "0");
   return new Date(Math.floor(micros / 1000)).toISOString().replace("Z", `${fraction}Z`);
 }

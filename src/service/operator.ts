@@ -5,7 +5,7 @@ import type { QueryExecutor } from "../registry/executor.js";
 import { struct } from "./messages.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-/** What a client can learn of the service. `openApi` is the document of its paths. */
+/** The operator, the packages and the OpenAPI document. */
 export function operators(executor: QueryExecutor, openApi: JsonObject): ServiceBinding[] {
   const document: MessageInitShape<typeof StructSchema> = struct(openApi);
   return [
@@ -21,7 +21,7 @@ export function operators(executor: QueryExecutor, openApi: JsonObject): Service
             { name: template.packageName, id: packageId },
           ]),
         );
-        return { packages: [...packages].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one) };
+        return { packages: [...packages].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry) };
       },
       getOpenApiSpec: async () => document,
     }),

@@ -3,28 +3,26 @@ import { InstrumentDirectory, type OverridesByInstrument } from "../registry/ins
 import type { QueryExecutor } from "../registry/executor.js";
 import { allocationInstructions } from "./allocation-instruction.js";
 import { allocations } from "./allocation.js";
+import { burnMintInstructions } from "./burn-mint-instruction.js";
+import { burns } from "./burn.js";
 import type { ServiceBinding } from "./service-binding.js";
 import { health } from "./health.js";
 import { instrumentConfigurations } from "./instrument-configuration.js";
-import { issuances } from "./issuance.js";
 import { metadata } from "./metadata.js";
+import { mints } from "./mint.js";
 import { operators } from "./operator.js";
 import { transferInstructions } from "./transfer-instruction.js";
 import { transferProofs } from "./transfer-proof.js";
 
-/** What the services need besides the engine. */
 export interface ServiceOptions {
-  /** What the operator says of instruments. */
   readonly overrides: OverridesByInstrument;
-  /** Whether the store counts holdings. */
   readonly countsHoldings: boolean;
-  /** The document of the HTTP paths. */
   readonly openApi: JsonObject;
-  /** Why the service is not ready; undefined where it is. */
+  /** Why the service is not ready; undefined if it is. */
   readonly notReadyReason: () => string | undefined;
 }
 
-/** Every service that is served, with its handlers. */
+/** All services with their handlers. */
 export function services(
   executor: QueryExecutor,
   { overrides, countsHoldings, openApi, notReadyReason }: ServiceOptions,
@@ -34,7 +32,9 @@ export function services(
     ...allocationInstructions(executor),
     ...allocations(executor),
     ...metadata(executor, new InstrumentDirectory(executor, overrides, countsHoldings)),
-    ...issuances(executor),
+    ...mints(executor),
+    ...burns(executor),
+    ...burnMintInstructions(executor),
     ...instrumentConfigurations(executor),
     ...transferProofs(executor),
     ...operators(executor, openApi),

@@ -6,20 +6,20 @@ import type { QueryExecutor } from "../registry/executor.js";
 import type { Choice } from "../registry/sdk/registry.js";
 import { transferFactoryReply } from "./context-reply.js";
 import { type Handlers, bind, type ServiceBinding } from "./service-binding.js";
-import { contextOf, factoryQuestion } from "./token-standard.js";
+import { executeChoiceContext, factoryQuery } from "./token-standard.js";
 
-/** Transfer instructions: both versions of the token standard have the same operations. */
+/** Transfer instructions. Versions 1 and 2 of the token standard have the same operations. */
 export function transferInstructions(executor: QueryExecutor): ServiceBinding[] {
-  const contextFor = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
-    contextOf(executor, choice, request, request.transferInstructionId);
+  const contextHandler = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
+    executeChoiceContext(executor, choice, request, request.transferInstructionId);
   const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
     getTransferFactory: (request: GetFactoryRequest) =>
       executor.execute((registry, context) =>
-        transferFactoryReply(registry.transferFactory(context, factoryQuestion(request)), request.excludeDebugFields),
+        transferFactoryReply(registry.transferFactory(context, factoryQuery(request)), request.excludeDebugFields),
       ),
-    getTransferInstructionAcceptContext: contextFor("transfer-instruction/accept"),
-    getTransferInstructionRejectContext: contextFor("transfer-instruction/reject"),
-    getTransferInstructionWithdrawContext: contextFor("transfer-instruction/withdraw"),
+    getTransferInstructionAcceptContext: contextHandler("transfer-instruction/accept"),
+    getTransferInstructionRejectContext: contextHandler("transfer-instruction/reject"),
+    getTransferInstructionWithdrawContext: contextHandler("transfer-instruction/withdraw"),
   };
   return [bind(V1, handlers), bind(V2, handlers)];
 }

@@ -3,7 +3,7 @@ import { TransferService } from "../../gen/offledger/transfer/v0/transfer_servic
 import type { QueryExecutor } from "../registry/executor.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-/** Proofs of transfers, from the updates of the ledger. */
+/** Proofs of transfers, from the ledger's updates. */
 export function transferProofs(executor: QueryExecutor): ServiceBinding[] {
   return [
     bind(TransferService, {
@@ -20,8 +20,8 @@ export function transferProofs(executor: QueryExecutor): ServiceBinding[] {
           inputHoldingCids: transfer?.inputHoldingCids ?? [],
           meta: transfer?.meta?.values ?? {},
         };
-        const question = { updateId, transfer: terms };
-        const status = await executor.executeHistory((utility, history) => utility.transferProof(history, question));
+        const query = { updateId, transfer: terms };
+        const status = await executor.executeHistory((utility, history) => utility.transferProof(history, query));
         return { status: Status[status] };
       },
     }),

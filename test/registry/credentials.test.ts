@@ -1,4 +1,4 @@
-/** The choice of credentials, held against one that tries every set there is. */
+/** Tests the selection of credentials, by examples and against an exhaustive search. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Claim, Requirement } from "../../src/registry/sdk/registry.js";
@@ -6,7 +6,7 @@ import { chooseCredentials } from "../../src/registry/utility/selection/credenti
 import { credential, type Credential } from "../../src/registry/utility/templates/parties.js";
 import type { Contract } from "../../src/domain/contract.js";
 
-/** The present in milliseconds, as the rules are told it, and in microseconds, as the ledger has its times. */
+/** The current time in milliseconds, for the rules, and in microseconds, as on the ledger. */
 const NOW_MS = 1;
 const NOW = NOW_MS * 1_000;
 
@@ -17,7 +17,7 @@ const requirement = (letters: string, issuer = "issuer"): Requirement => ({
   requiredClaims: letters.split("").map(claim),
 });
 
-/** A claim as a credential has it on the ledger. */
+/** A claim in a credential's payload. */
 interface Told extends Claim {
   readonly subject: string;
 }
@@ -25,13 +25,13 @@ interface Told extends Claim {
 const claimsOn = (subject: string, made: readonly string[]): readonly Told[] =>
   made.map((letter) => Object.assign({ subject }, claim(letter)));
 
-/** What is said of a credential of the party. */
+/** The fields of a credential that a test may set. */
 type More = Partial<Omit<Credential, "claims">> & { readonly claims?: readonly Told[] };
 
-/** The claims of a credential on whom they are, as the ledger has them. */
+/** The claims in a credential's payload, with their subjects. */
 const claimsOf = ({ payload }: Contract): readonly Told[] => (JSON.parse(payload) as { claims: Told[] }).claims;
 
-/** A credential of the party on the letters given, read as one of the ledger is. */
+/** A credential of the party that claims these letters, parsed by the template. */
 function held(contractId: string, letters: string, more: More = {}): Contract<Credential> {
   const { issuer = "issuer", holder = "party", claims = claimsOn("party", letters.split("")), ...times } = more;
   const payload = {
@@ -41,7 +41,7 @@ function held(contractId: string, letters: string, more: More = {}): Contract<Cr
   };
   const read = credential.parse(payload);
   if (read === undefined) throw new Error("every credential is kept");
-  // The times here are more exact than those of the ledger's texts need be.
+  // Set directly: the payload's time strings would be clumsy here.
   const fields: Credential = { ...read.fields, ...times };
   return {
     contractId,
@@ -60,7 +60,7 @@ function held(contractId: string, letters: string, more: More = {}): Contract<Cr
   };
 }
 
-/** What is chosen at NOW for "party": ids in the order of the answer, or the issuer and the letters that are lacking. */
+/** The ids chosen for "party" at NOW, in order, or the issuer and the letters that are lacking. */
 function chosen(requirements: readonly Requirement[], candidates: readonly Contract<Credential>[]) {
   const choice = chooseCredentials("party", requirements, candidates, NOW_MS);
   return choice.met
@@ -68,17 +68,17 @@ function chosen(requirements: readonly Requirement[], candidates: readonly Contr
     : { issuer: choice.issuer, lacking: choice.lacking.map(({ property }) => property).join("") };
 }
 
-describe("by hand", () => {
-  test("no requirement needs no credential", () => {
+describe("examples", () => {
+  test("without requirements no credential is chosen", () => {
     expect(chosen([], [held("1", "a")])).toEqual([]);
     expect(chosen([requirement("")], [held("1", "a")])).toEqual([]);
   });
 
-  test("one that makes every claim is chosen alone", () => {
+  test("a credential that makes every claim is chosen alone", () => {
     expect(chosen([requirement("ab")], [held("1", "a"), held("2", "b"), held("3", "abc")])).toEqual(["3"]);
   });
 
-  test("of those that make every claim the one valid longest is chosen", () => {
+  test("of those that make every claim, the one valid longest is chosen", () => {
     const candidates = [
       held("1", "ab", { validUntil: NOW + 10 }),
       held("2", "ab", { validUntil: NOW + 30 }),
@@ -88,29 +88,29 @@ describe("by hand", () => {
     expect(chosen([requirement("ab")], [...candidates, held("4", "ab")])).toEqual(["4"]);
   });
 
-  test("of those that are valid equally long the first candidate is chosen", () => {
+  test("of those valid equally long, the first candidate is chosen", () => {
     expect(chosen([requirement("a")], [held("2", "a"), held("1", "a"), held("3", "ab")])).toEqual(["2"]);
   });
 
-  test("one that ends sooner is better than two that last", () => {
+  test("one that expires sooner is preferred to two that expire later", () => {
     const candidates = [held("1", "a"), held("2", "b"), held("3", "ab", { validUntil: NOW + 1 })];
     expect(chosen([requirement("ab")], candidates)).toEqual(["3"]);
   });
 
-  test("claims are put together from several where none makes them all", () => {
+  test("several credentials are combined if none makes all claims", () => {
     expect(chosen([requirement("ab")], [held("1", "a"), held("2", "b")])).toEqual(["1", "2"]);
   });
 
-  test("taking the widest first would need one more", () => {
+  test("the smallest set is chosen where a greedy search needs one more", () => {
     const candidates = [held("wide", "abcd"), held("left", "abe"), held("right", "cdf")];
     expect(chosen([requirement("abcdef")], candidates)).toEqual(["left", "right"]);
   });
 
-  test("requirements on one issuer are met together, also by one credential", () => {
+  test("one credential may meet several requirements on its issuer", () => {
     expect(chosen([requirement("a"), requirement("b"), requirement("ab")], [held("1", "ab")])).toEqual(["1"]);
   });
 
-  test("they stand in the order of their issuers, however requirements and candidates stand", () => {
+  test("the chosen credentials are sorted by issuer, whatever the order of requirements and candidates", () => {
     const asked = ["west", "east", "north"].map((issuer) => requirement("a", issuer));
     const candidates = ["north", "west", "east"].map((issuer) => held(issuer, "a", { issuer }));
     for (const order of [
@@ -120,13 +120,13 @@ describe("by hand", () => {
     ]) {
       expect(chosen(order, candidates)).toEqual(["east", "north", "west"]);
       expect(chosen(order, candidates.toReversed())).toEqual(["east", "north", "west"]);
-      // With one more there is something to choose, which goes another way.
+      // With another candidate the general case runs instead of the quick path.
       expect(chosen(order, [...candidates, held("more", "b", { issuer: "west" })])).toEqual(["east", "north", "west"]);
     }
     expect(candidates.map(({ contractId }) => contractId)).toEqual(["north", "west", "east"]);
   });
 
-  test("each issuer has to have made its own claims", () => {
+  test("a claim counts only from the required issuer", () => {
     const other = held("2", "b", { issuer: "other" });
     expect(chosen([requirement("a"), requirement("b", "other")], [held("1", "ab"), other])).toEqual(["1", "2"]);
     expect(chosen([requirement("a"), requirement("b", "other")], [held("1", "ab")])).toEqual({
@@ -148,13 +148,13 @@ describe("by hand", () => {
     ["claims another value", { claims: [{ subject: "party", property: "a", value: "a" }] }, false],
     ["claims another property", { claims: [{ subject: "party", property: "A", value: "A" }] }, false],
     ["claims nothing", { claims: [] }, false],
-  ])("a credential that %s counts or not", (_what, more, counts) => {
+  ])("whether a credential that %s counts", (_what, more, counts) => {
     expect(chosen([requirement("a")], [held("1", "a", more)])).toEqual(
       counts ? ["1"] : { issuer: "issuer", lacking: "a" },
     );
   });
 
-  test("every claim that nobody makes is told, with the issuer", () => {
+  test("every claim that no credential makes is reported, with the issuer", () => {
     expect(chosen([requirement("abcd")], [held("1", "b")])).toEqual({ issuer: "issuer", lacking: "acd" });
   });
 });
@@ -185,7 +185,7 @@ const someRequirements = fc.array(
   { maxLength: 3 },
 );
 
-/** Whether a set of credentials meets all requirements, straight from the specification. */
+/** Whether a set of credentials meets all requirements, written directly after the specification. */
 function meets(requirements: readonly Requirement[], set: readonly Contract<Credential>[]): boolean {
   return requirements.every(({ issuer, requiredClaims }) =>
     requiredClaims.every(({ property, value }) =>
@@ -203,7 +203,7 @@ function meets(requirements: readonly Requirement[], set: readonly Contract<Cred
   );
 }
 
-/** Every set of the candidates, in no particular order. */
+/** All subsets of the candidates. */
 function subsets(candidates: readonly Contract<Credential>[]): Contract<Credential>[][] {
   return Array.from({ length: 1 << candidates.length }, (_, bits) =>
     candidates.filter((_candidate, index) => (bits & (1 << index)) !== 0),
@@ -213,8 +213,8 @@ function subsets(candidates: readonly Contract<Credential>[]): Contract<Credenti
 const ascending = (a: string, b: string): number => (a < b ? -1 : 1);
 const until = ({ fields }: Contract<Credential>): number => fields.validUntil ?? Infinity;
 
-describe("against every set there is", () => {
-  test("requirements are met whenever any set meets them, and by as few as possible", () => {
+describe("compared with all subsets", () => {
+  test("requirements are met if any subset meets them, and with as few as possible", () => {
     fc.assert(
       fc.property(someRequirements, someCandidates, (requirements, candidates) => {
         const meeting = subsets(candidates).filter((set) => meets(requirements, set));
@@ -228,7 +228,7 @@ describe("against every set there is", () => {
     );
   });
 
-  test("of single ones that meet everything the one valid longest is chosen, and of those the first", () => {
+  test("of single credentials that meet everything, the one valid longest is chosen, then the first", () => {
     fc.assert(
       fc.property(someRequirements, someCandidates, (requirements, candidates) => {
         const single = candidates.filter((one) => meets(requirements, [one]));
@@ -240,7 +240,7 @@ describe("against every set there is", () => {
     );
   });
 
-  test("what is lacking is what nobody claims, of the first issuer by name that lacks something", () => {
+  test("the lacking claims are those that no credential makes, of the first issuer by name", () => {
     fc.assert(
       fc.property(someRequirements, someCandidates, (requirements, candidates) => {
         const choice = chooseCredentials("party", requirements, candidates, NOW_MS);
@@ -254,14 +254,14 @@ describe("against every set there is", () => {
           });
         const asked = [...new Set(requirements.map(({ issuer }) => issuer))].toSorted(ascending);
         expect(choice.issuer).toBe(asked.find((issuer) => lackingOf(issuer).length > 0));
-        const told = choice.lacking.map(({ property }) => property);
-        expect(told.toSorted(ascending)).toEqual(lackingOf(choice.issuer));
+        const lacking = choice.lacking.map(({ property }) => property);
+        expect(lacking.toSorted(ascending)).toEqual(lackingOf(choice.issuer));
       }),
       { numRuns: 1_000 },
     );
   });
 
-  test("none is chosen that the rest could do without", () => {
+  test("no chosen credential is redundant", () => {
     fc.assert(
       fc.property(someRequirements, someCandidates, (requirements, candidates) => {
         const choice = chooseCredentials("party", requirements, candidates, NOW_MS);
@@ -281,7 +281,7 @@ describe("against every set there is", () => {
   });
 });
 
-/** The same list in another order, by the numbers that a generator has drawn. */
+/** The list in another order, determined by the drawn numbers. */
 function shuffled<T>(list: readonly T[], draws: readonly number[]): T[] {
   return list
     .map((value, index) => ({ value, draw: draws[index % draws.length] ?? 0, index }))
@@ -290,15 +290,15 @@ function shuffled<T>(list: readonly T[], draws: readonly number[]): T[] {
 }
 const draws = fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 6, maxLength: 6 });
 
-/** What is chosen, or what is lacking, in an order of its own. */
+/** The chosen ids or the lacking letters, sorted. */
 const idsOf = (requirements: readonly Requirement[], candidates: readonly Contract<Credential>[]) => {
   const choice = chooseCredentials("party", requirements, candidates, NOW_MS);
   if (!choice.met) return choice.lacking.map(({ property }) => property).toSorted(ascending);
   return choice.chosen.map(({ contractId }) => contractId).toSorted(ascending);
 };
 
-describe("the same choice comes", () => {
-  test("when the claims of the credentials stand in another order, or twice", () => {
+describe("the selection does not change", () => {
+  test("if the credentials' claims are reordered or duplicated", () => {
     fc.assert(
       fc.property(someRequirements, someCandidates, draws, (requirements, candidates, drawn) => {
         const others = candidates.map((one) => {
@@ -311,7 +311,7 @@ describe("the same choice comes", () => {
     );
   });
 
-  test("when a requirement stands there twice", () => {
+  test("if requirements are duplicated", () => {
     fc.assert(
       fc.property(someRequirements, someCandidates, (requirements, candidates) => {
         expect(chosen([...requirements, ...requirements], candidates)).toEqual(chosen(requirements, candidates));
@@ -319,7 +319,7 @@ describe("the same choice comes", () => {
     );
   });
 
-  test("when candidates that do not count stand between the others", () => {
+  test("if irrelevant candidates are added", () => {
     fc.assert(
       fc.property(someRequirements, someCandidates, (requirements, candidates) => {
         const between = candidates.flatMap((one, index) => [
@@ -332,7 +332,7 @@ describe("the same choice comes", () => {
     );
   });
 
-  test("when the claims of a requirement stand in another order", () => {
+  test("if a requirement's claims are reordered", () => {
     const wide = fc.subarray(letters, { minLength: 1, maxLength: 2 });
     const several = fc.array(wide, { minLength: 4, maxLength: 6 });
     fc.assert(
@@ -345,7 +345,7 @@ describe("the same choice comes", () => {
     );
   });
 
-  test("when the requirements stand in another order", () => {
+  test("if the requirements are reordered", () => {
     const candidates = [held("1", "a"), held("2", "c"), held("3", "ab"), held("4", "bc")];
     const [a, b, c] = [requirement("a"), requirement("b"), requirement("c")];
     const first = idsOf([a, b, c], candidates);
@@ -361,8 +361,8 @@ describe("the same choice comes", () => {
   });
 });
 
-test("requirements that no sane instrument has are met all the same, and soon", () => {
-  // 60 claims, and 400 credentials that make a few each: far too many sets to try.
+test("requirements beyond the search limit are met too", () => {
+  // 60 claims, and 400 credentials that make up to five each: too many sets to try.
   let state = 1;
   const random = (below: number): number => {
     state = (state * 48_271) % 2_147_483_647;

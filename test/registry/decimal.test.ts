@@ -4,7 +4,7 @@ import { decimalText, parseDecimal, decimalField } from "../../src/registry/sdk/
 import { RegistryError } from "../../src/domain/errors.js";
 import { JsonReader } from "../../src/registry/sdk/json-reader.js";
 
-/** The largest Daml Decimal: 28 digits before the point and ten behind it. */
+/** The largest Daml Decimal: 28 digits before the point and ten after it. */
 const LARGEST = 10n ** 38n - 1n;
 
 describe("parseDecimal", () => {
@@ -75,7 +75,7 @@ describe("decimalText", () => {
     [90_071_992_547_409_930_000_000_001n, "9007199254740993.0000000001"],
     [LARGEST, `${"9".repeat(28)}.${"9".repeat(10)}`],
     [-LARGEST, `-${"9".repeat(28)}.${"9".repeat(10)}`],
-    // A sum may be more than one amount.
+    // A sum may exceed the largest Decimal.
     [LARGEST + 1n, `1${"0".repeat(28)}.${"0".repeat(10)}`],
   ])("writes %s", (amount, text) => {
     expect(decimalText(amount)).toBe(text);
@@ -84,11 +84,11 @@ describe("decimalText", () => {
 
 const amounts = fc.bigInt({ min: -LARGEST, max: LARGEST });
 
-test("every amount is read as it was written", () => {
+test("formatted amounts are parsed back", () => {
   fc.assert(fc.property(amounts, (amount) => parseDecimal(decimalText(amount)) === amount));
 });
 
-test("every text is written with ten places, and else as it was", () => {
+test("parsed texts are formatted with ten decimal places", () => {
   const whole = fc.stringMatching(/^(0|[1-9]\d{0,27})$/);
   const fraction = fc.stringMatching(/^\d{1,10}$/);
   fc.assert(
@@ -104,11 +104,11 @@ test("every text is written with ten places, and else as it was", () => {
 const fields = (amount: string | number | null) => new JsonReader({ amount }, "transfer");
 
 describe("units", () => {
-  test("reads the amount in a field", () => {
+  test("reads the decimal in a field", () => {
     expect(decimalField(fields("2.5"), "amount")).toBe(25_000_000_000n);
   });
 
-  test.each([["1e3"], [""], [5], [null]])("of %j throws invalid, and names the field", (amount) => {
+  test.each([["1e3"], [""], [5], [null]])("%j throws invalid with the field's path", (amount) => {
     let thrown: unknown;
     try {
       decimalField(fields(amount), "amount");

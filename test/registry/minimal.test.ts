@@ -1,4 +1,4 @@
-/** The example among the registries: the whole service on its demo, and on elements by hand. */
+/** The minimal registry: the service with its demo snapshot, and with single contracts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { contractId, elementsOf, party } from "../../demo/element.js";
 import { elements } from "../../demo/minimal.js";
@@ -47,7 +47,7 @@ const allocationFactory = (version: string, base = registry): string =>
   `${base}/allocation-instruction/${version}/allocation-factory`;
 const settlementFactory = (base = registry): string => `${base}/allocation/v2/settlement-factory`;
 
-/** Every choice of the token standard that this token has, by the contract on which it is exercised. */
+/** The paths of all choices that this token has. */
 const choices = (offer: string, allocatedId: string, base = registry): string[] => [
   ...["v1", "v2"].flatMap((version) =>
     ["accept", "reject", "withdraw"].map(
@@ -62,7 +62,7 @@ const choices = (offer: string, allocatedId: string, base = registry): string[] 
 const ofRules = { factoryId: rulesId, values: {}, disclosed: [rulesId] };
 const verbOf = (path: string): string => path.replace(registry, "").replaceAll(/[\da-f]{138}/g, "{id}");
 
-describe("on its demo", () => {
+describe("with its demo snapshot", () => {
   let running: Running;
   beforeAll(async () => {
     running = await serveFile(undefined, { config: { registry: "minimal" } });
@@ -81,17 +81,17 @@ describe("on its demo", () => {
     };
     const bean = { id: "BEAN", name: "Coffee beans", symbol: "BEAN", decimals: 0, supportedApis };
 
-    test("says who the registrar is, and which APIs there are", async () => {
+    test("has the registrar and the supported APIs", async () => {
       const { status, body } = await running.get(`${registry}/metadata/v1/info`);
       expect({ status, body }).toEqual({ status: 200, body: { adminId: admin, supportedApis } });
     });
 
-    test("has name, symbol and decimals of the instrument from the ledger", async () => {
+    test("has the instrument's name, symbol and decimals from the ledger", async () => {
       const { status, body } = await running.get(`${registry}/metadata/v1/instruments`);
       expect({ status, body }).toEqual({ status: 200, body: { instruments: [bean] } });
     });
 
-    test("finds the instrument by its id, and no other", async () => {
+    test("finds the instrument only by its id", async () => {
       const found = await running.get(`${registry}/metadata/v1/instruments/BEAN`);
       expect(found).toMatchObject({ status: 200, body: bean });
       const missing = await running.get(`${registry}/metadata/v1/instruments/TEA`);
@@ -104,18 +104,18 @@ describe("on its demo", () => {
     });
   });
 
-  describe("the factory of a transfer", () => {
-    test.each(["v1", "v2"])("is the rules, and who sends to themselves needs nobody: %s", async (version) => {
+  describe("the transfer factory", () => {
+    test.each(["v1", "v2"])("is the Rules contract, with kind self for one party: %s", async (version) => {
       const answer = await running.post(transferFactory(version), transfer(alice, alice));
       expect(short(answer)).toEqual({ ...ofRules, transferKind: "self" });
     });
 
-    test.each(["v1", "v2"])("is the rules, and everybody else is offered the transfer: %s", async (version) => {
+    test.each(["v1", "v2"])("is the Rules contract, with kind offer for two parties: %s", async (version) => {
       const answer = await running.post(transferFactory(version), transfer(alice, bob));
       expect(short(answer)).toEqual({ ...ofRules, transferKind: "offer" });
     });
 
-    test("takes accounts in place of parties, as version 2 has them", async () => {
+    test("accepts the accounts of version 2", async () => {
       const { choiceArguments } = transfer(alice, alice) as { choiceArguments: { transfer: JsonObject } };
       const sender = { owner: alice, provider: null, id: "" };
       const body = {
@@ -125,7 +125,7 @@ describe("on its demo", () => {
       expect(short(answer)).toEqual({ ...ofRules, transferKind: "self" });
     });
 
-    test("is refused for an instrument of another registrar", async () => {
+    test("rejects an instrument of another registrar", async () => {
       const tea = party("tea-club");
       const { choiceArguments } = transfer(alice, bob) as { choiceArguments: { transfer: JsonObject } };
       const other = { ...choiceArguments.transfer, instrumentId: { admin: tea, id: "BEAN" } };
@@ -133,7 +133,7 @@ describe("on its demo", () => {
       expect(short(await running.post(transferFactory("v1"), body))).toEqual(failure(400, tea));
     });
 
-    test("discloses the rules as the ledger has them, with what helps to find a fault and without", async () => {
+    test("discloses the Rules contract with and without debug fields", async () => {
       const payload = { admin, symbol: "BEAN", name: "Coffee beans", decimals: "0" };
       const [whole] = disclosedBy(await running.post(transferFactory("v1"), transfer(alice, bob)));
       expect(whole).toMatchObject({ contractId: rulesId, debugPackageName: "minimal-token-v1", debugPayload: payload });
@@ -147,7 +147,7 @@ describe("on its demo", () => {
       ]);
     });
 
-    test("is not there without a sender", async () => {
+    test("requires a sender", async () => {
       const body = { choiceArguments: { transfer: { receiver: bob } } };
       const answer = await running.post(transferFactory("v1"), body);
       expect(short(answer)).toEqual(failure(400, "choiceArguments.transfer.sender"));
@@ -199,16 +199,16 @@ describe("on its demo", () => {
     },
   );
 
-  describe("what is not found", () => {
+  describe("not found", () => {
     test.each(choices(unknown, unknown).map((path) => [verbOf(path), path]))(
-      "%s of a contract that is not there",
+      "%s of an unknown contract",
       async (_what, path) => {
         expect(short(await running.post(path, {}))).toEqual(failure(404, unknown));
       },
     );
 
     test.each(choices(allocated, offered).map((path) => [verbOf(path), path]))(
-      "%s of a contract of another kind",
+      "%s of a contract of another template",
       async (_what, path) => {
         expect(short(await running.post(path, {}))).toEqual(failure(404));
       },
@@ -223,7 +223,7 @@ describe("on its demo", () => {
     });
   });
 
-  test.each(["accept", "withdraw"])("an allocation instruction has no %s: there are none", async (verb) => {
+  test.each(["accept", "withdraw"])("allocation instructions do not exist: %s", async (verb) => {
     const answer = await running.post(`${registry}/allocation-instruction/v2/${offered}/choice-contexts/${verb}`, {});
     expect(short(answer)).toEqual(failure(400, "allocation instruction"));
   });
@@ -232,9 +232,9 @@ describe("on its demo", () => {
     const utility = "/api/utilities/v0";
     const holding = { holder: alice, instrumentId: { admin, id: "BEAN" } };
     const contexts = (["mint", "burn"] as const).flatMap((what) =>
-      ["offer", "request"].flatMap((noun) =>
+      ["offer", "request"].flatMap((form) =>
         ["accept", "reject", "cancel"].map(
-          (verb) => `${utility}/registry/${what}/v0/${noun}/${offered}/choice-contexts/${verb}`,
+          (verb) => `${utility}/registry/${what}/v0/${form}/${offered}/choice-contexts/${verb}`,
         ),
       ),
     );
@@ -281,7 +281,7 @@ describe("on its demo", () => {
       },
     );
 
-    test.each(["/operator", "/contract/instrument-configuration/all"])("GET %s is not had", async (path) => {
+    test.each(["/operator", "/contract/instrument-configuration/all"])("GET %s is not found", async (path) => {
       const { status, body } = await running.get(utility + path);
       expect({ status, ...(body as JsonObject) }).toEqual({
         ...utilityFailure(404, "minimal token"),
@@ -289,17 +289,17 @@ describe("on its demo", () => {
       });
     });
 
-    test("a request that is wrong by itself is told so first", async () => {
+    test("an invalid request is rejected first", async () => {
       expect(await running.post(`${utility}/registry/mint/v0/offer`, {})).toMatchObject({ status: 400 });
     });
 
-    test("every package of the contracts held is told", async () => {
+    test("all packages are listed", async () => {
       const [, id] = /"templateId":"(\w+):/.exec(JSON.stringify(elements[0])) ?? [];
       const { status, body } = await running.get(`${utility}/package/all`);
       expect({ status, body }).toEqual({ status: 200, body: { packages: [{ name: "minimal-token-v1", id }] } });
     });
 
-    test("the document of the service is told", async () => {
+    test("the OpenAPI document is served", async () => {
       expect(await running.get(`${utility}/openapi`)).toMatchObject({ status: 200, body: { openapi: "3.0.3" } });
     });
   });
@@ -313,10 +313,10 @@ const bean = (more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-describe("on elements by hand", () => {
+describe("with single contracts", () => {
   const config = { registry: "minimal" };
 
-  test("nothing is answered of contracts between two synchronizers, but what stands in them", async () => {
+  test("contracts in reassignment are listed but not disclosed", async () => {
     const { inReassignment } = elementsOf(1000);
     const small = await serving(
       [
@@ -338,7 +338,7 @@ describe("on elements by hand", () => {
     });
   });
 
-  test("of two contracts of rules the newer is the factory", async () => {
+  test("the newer of two Rules contracts is the factory", async () => {
     const { active } = elementsOf(1000);
     const small = await serving(
       [active(rules, "old", bean({ name: "Beans" })), active(rules, "new", bean({ name: "Better beans" }))],
@@ -354,7 +354,7 @@ describe("on elements by hand", () => {
     });
   });
 
-  test("two registrars are kept apart", async () => {
+  test("two registrars are separate", async () => {
     const { active } = elementsOf(1000);
     const tea = party("tea-club");
     const small = await serving(

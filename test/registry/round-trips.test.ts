@@ -1,8 +1,6 @@
 /**
- * The rules on a store that has to fetch what they look for: every operation of
- * the Registry Utility gives the same as on a store that has everything at hand,
- * and takes three round trips at most, however large the question; so it does on
- * a real database.
+ * Every operation of the Registry Utility gives the same answer on a store in memory, on a store that fetches, and on a
+ * database, and takes at most three round trips, whatever the size of the request.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
@@ -18,6 +16,7 @@ import type {
   IssuanceQuery,
 } from "../../src/registry/sdk/registry.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
 import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { Replica } from "../../src/store/postgres/read/replica.js";
@@ -42,18 +41,18 @@ import { FetchingReader } from "../fixtures/fetching-reader.js";
 import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { registryOf } from "../fixtures/registries.js";
 
-/** What every operation may take. */
-const MOST_TRIPS = 3;
+/** The limit for every operation. */
+const MAX_ROUND_TRIPS = 3;
 
-/** The worst case that a registry has to support: the page "The surface", section Limits. */
+/** The worst case that every registry has to support. */
 const registry = utilityRegistry({
-  settlementLimits: { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 },
+  settlementLimits: MIN_SETTLEMENT_LIMITS,
 });
 const registrar: string = parties.registrar;
 const stranger = "stranger::1220";
 const now = Date.parse("2026-06-01T00:00:00Z");
 
-/** USD has to be held by whoever has `holds=USD`, and issued by whoever has `issues=USD` from another issuer. */
+/** Holders of USD need `holds=USD`; issuers need `issues=USD` from another issuer. */
 const configuration = payload.configuration("USD", {
   additionalIdentifiers: [{ source: "ISO", id: "840", scheme: "Number" }],
   holderRequirements: [requirement(["holds=USD"])],
@@ -66,7 +65,7 @@ const mayIssue = (holder: string): JsonObject =>
     payload.credential(holder, ["issues=USD"], { issuer: "central-bank::1220" }),
   );
 
-/** A contract of each kind on which a choice is exercised, named by the noun of the choice, with what it locks. */
+/** One instruction per template, whose id is the prefix of its choices, and the locked holding. */
 const pending = (options: Options = {}): JsonObject[] => [
   element("TransferOffer", "transfer-instruction", payload.offer("alice", "bob", "USD", "locked"), options),
   element("DvpLegAllocation", "allocation", payload.allocation("alice", "bob", "USD", "locked"), options),
@@ -77,8 +76,8 @@ const pending = (options: Options = {}): JsonObject[] => [
   element("Holding", "locked", payload.lockedHolding("alice", "USD"), options),
 ];
 
-/** Everything that the operations need; carol has approved of transfers beforehand, and dave has no credential. */
-const whole = registryOf(
+/** Everything that the operations need. carol has a preapproval, dave has no credential. */
+const complete = registryOf(
   { configuration: element("InstrumentConfiguration", "usd", configuration) },
   ...pending(),
   element("TransferOffer", "to-dave", payload.offer("alice", "dave", "USD", "locked")),
@@ -100,7 +99,7 @@ async function storeOf(elements: readonly JsonObject[]): Promise<MemoryStore> {
   return store;
 }
 
-/** A database that all cases use, one behind the other. */
+/** The cases use one database, one after the other. */
 let schema: Schema;
 beforeAll(async () => {
   schema = await freshSchema();
@@ -109,7 +108,7 @@ afterAll(() => schema.drop());
 
 const clock = () => performance.now();
 
-/** A replica of a database with these contracts, which keeps nothing of what it has read. */
+/** A replica without a cache, of a database with these contracts. */
 async function replicaOf(elements: readonly JsonObject[]): Promise<Replica> {
   const { database } = schema;
   const written = { contentId: "tests", origin: "tests" };
@@ -122,27 +121,27 @@ async function replicaOf(elements: readonly JsonObject[]): Promise<Replica> {
   return replica;
 }
 
-const still: Freshness = { staleReason: () => undefined, catchUp: async () => false };
-const engineOn = (reader: StoreReader, freshness = still): QueryExecutor =>
+const current: Freshness = { staleReason: () => undefined, catchUp: async () => false };
+const executorOn = (reader: StoreReader, freshness = current): QueryExecutor =>
   new QueryExecutor(registry, reader, freshness, () => now);
 
-/** Answers at once or with a promise, as the engine does. */
-type Asking = (executor: QueryExecutor) => unknown;
+/** Returns a value or a promise, as the executor does. */
+type Execution = (executor: QueryExecutor) => unknown;
 
-/** What came of a question; what is not an outcome of the registry is thrown. */
+/** The answer or the RegistryError; rethrows any other error. */
 async function outcomeOf(
-  asking: () => unknown,
+  execution: () => unknown,
 ): Promise<{ readonly answer: unknown } | { reason: RegistryErrorReason; message: string }> {
   try {
-    return { answer: said(await asking()) };
+    return { answer: withoutSlots(await execution()) };
   } catch (error) {
     if (error instanceof RegistryError) return { reason: error.reason, message: error.message };
     throw error;
   }
 }
 
-/** What an answer says. What is derived from a contract, and when, is an affair of each store. */
-const said = (answer: unknown): unknown =>
+/** The answer as plain JSON, without the slots that each store fills differently. */
+const withoutSlots = (answer: unknown): unknown =>
   JSON.parse(
     JSON.stringify(answer, (name, value: unknown) => {
       if (name === "slots") return undefined;
@@ -150,174 +149,173 @@ const said = (answer: unknown): unknown =>
     }),
   );
 
-interface Told {
-  /** Why there is no answer; "answered" where there is one. */
-  readonly told: RegistryErrorReason | "answered";
+interface Outcome {
+  /** The reason of the RegistryError, or "answered". */
+  readonly outcome: RegistryErrorReason | "answered";
   readonly trips: readonly number[];
 }
 
 /**
- * Asks on a store that has everything at hand, on one that has to fetch, and on a
- * database, and tells what both say and how many round trips each reading took. One that does
- * not listen to what is foreseen has to say the same, however long it takes.
+ * Executes a query on all three stores, checks that the answers are equal, and returns the outcome with the round
+ * trips of each read. A store that ignores prefetches has to give the same answer, in any number of round trips.
  */
-async function onBoth(asking: Asking, elements: readonly JsonObject[] = whole): Promise<Told> {
+async function onAllStores(execution: Execution, elements: readonly JsonObject[] = complete): Promise<Outcome> {
   const store = await storeOf(elements);
   const reader = new FetchingReader(store);
-  const atHand = await outcomeOf(() => asking(engineOn(store)));
-  const fetched = await outcomeOf(() => asking(engineOn(reader)));
-  expect(fetched).toEqual(atHand);
-  const deaf = new FetchingReader(store, { prefetches: false, maxRuns: 500 });
-  expect(await outcomeOf(() => asking(engineOn(deaf)))).toEqual(atHand);
-  for (const trips of reader.trips) expect(trips).toBeLessThanOrEqual(MOST_TRIPS);
+  const inMemory = await outcomeOf(() => execution(executorOn(store)));
+  const fetched = await outcomeOf(() => execution(executorOn(reader)));
+  expect(fetched).toEqual(inMemory);
+  const withoutPrefetch = new FetchingReader(store, { prefetches: false, maxRuns: 500 });
+  expect(await outcomeOf(() => execution(executorOn(withoutPrefetch)))).toEqual(inMemory);
+  for (const trips of reader.trips) expect(trips).toBeLessThanOrEqual(MAX_ROUND_TRIPS);
   const replica = await replicaOf(elements);
   const queries = vi.spyOn(schema.database, "query");
   try {
-    expect(await outcomeOf(() => asking(engineOn(replica)))).toEqual(atHand);
-    expect(queries.mock.calls.length).toBeLessThanOrEqual(MOST_TRIPS * reader.trips.length);
+    expect(await outcomeOf(() => execution(executorOn(replica)))).toEqual(inMemory);
+    expect(queries.mock.calls.length).toBeLessThanOrEqual(MAX_ROUND_TRIPS * reader.trips.length);
   } finally {
     queries.mockRestore();
   }
-  return { told: "reason" in atHand ? atHand.reason : "answered", trips: reader.trips };
+  return { outcome: "reason" in inMemory ? inMemory.reason : "answered", trips: reader.trips };
 }
 
-/** What is told of a question that is put once. */
-const answered = (trips: number): Told => ({ told: "answered", trips: [trips] });
-const failed = (told: RegistryErrorReason, trips: number): Told => ({ told, trips: [trips] });
+/** The outcome of a query that was executed once. */
+const answered = (trips: number): Outcome => ({ outcome: "answered", trips: [trips] });
+const failed = (outcome: RegistryErrorReason, trips: number): Outcome => ({ outcome, trips: [trips] });
 
 const factoryOf = (body: JsonObject, of = registrar): FactoryQuery => ({
   registrar: of,
   choiceArguments: body["choiceArguments"] as JsonObject,
 });
 const transfer =
-  (body: JsonObject, of?: string): Asking =>
+  (body: JsonObject, of?: string): Execution =>
   (executor) =>
-    executor.execute((asked, context) => asked.transferFactory(context, factoryOf(body, of)));
+    executor.execute((served, context) => served.transferFactory(context, factoryOf(body, of)));
 const allocation =
-  (body: JsonObject, of?: string): Asking =>
+  (body: JsonObject, of?: string): Execution =>
   (executor) =>
-    executor.execute((asked, context) => asked.allocationFactory(context, factoryOf(body, of)));
+    executor.execute((served, context) => served.allocationFactory(context, factoryOf(body, of)));
 const settling =
-  (body: JsonObject, of?: string): Asking =>
+  (body: JsonObject, of?: string): Execution =>
   (executor) =>
-    executor.execute((asked, context) => asked.settlementFactory(context, factoryOf(body, of)));
+    executor.execute((served, context) => served.settlementFactory(context, factoryOf(body, of)));
 const choosing =
-  (choice: Choice, contractId: string, path: { readonly registrar: string | undefined } = { registrar }): Asking =>
+  (choice: Choice, contractId: string, path: { readonly registrar: string | undefined } = { registrar }): Execution =>
   (executor) =>
-    executor.execute((asked, context) => asked.choiceContext(context, choice, { ...path, contractId }));
+    executor.execute((served, context) => served.choiceContext(context, choice, { ...path, contractId }));
 const issuing =
-  (choice: IssuanceChoice, contractId: string): Asking =>
+  (choice: IssuanceChoice, contractId: string): Execution =>
   (executor) =>
-    executor.executeUtility((asked, context) =>
-      asked.issuanceContext(context, choice, { registrar: undefined, contractId }),
+    executor.executeUtility((served, context) =>
+      served.issuanceContext(context, choice, { registrar: undefined, contractId }),
     );
 const issuance =
-  (operation: "issuanceFactory" | "burnMintFactory", query: Partial<IssuanceQuery> = {}): Asking =>
+  (operation: "issuanceFactory" | "burnMintFactory", query: Partial<IssuanceQuery> = {}): Execution =>
   (executor) =>
-    executor.executeUtility((asked, context) =>
-      asked[operation](context, { registrar, instrumentId: "USD", holders: ["alice", "bob"], ...query }),
+    executor.executeUtility((served, context) =>
+      served[operation](context, { registrar, instrumentId: "USD", holders: ["alice", "bob"], ...query }),
     );
 const configured =
-  (identifier: InstrumentQuery["identifier"], of = registrar): Asking =>
+  (identifier: InstrumentQuery["identifier"], of = registrar): Execution =>
   (executor) =>
-    executor.executeUtility((asked, context) => asked.instrumentConfiguration(context, { registrar: of, identifier }));
+    executor.executeUtility((served, context) =>
+      served.instrumentConfiguration(context, { registrar: of, identifier }),
+    );
 
 const page =
-  (of: string): Asking =>
+  (of: string): Execution =>
   (executor) =>
     new InstrumentDirectory(executor, new Map(), true).page(of);
 
-const nounOf = (choice: string): string => choice.split("/", 1)[0] ?? "";
+const contractOf = (choice: string): string => choice.split("/", 1)[0] ?? "";
 
 describe("a choice", () => {
-  /** Who is let out needs no credential, of which only the configuration would tell. */
-  const [enters, leaves] = [3, 2];
-  const choices: Record<Choice, Told> = {
-    "transfer-instruction/accept": answered(enters),
-    "transfer-instruction/reject": answered(leaves),
-    "transfer-instruction/withdraw": answered(leaves),
-    "allocation/execute-transfer": answered(enters),
-    "allocation/withdraw": answered(leaves),
-    "allocation/cancel": answered(leaves),
-    // There are none, of which the registrar alone tells.
+  /** Choices that leave need no credentials, so they need no lookups by configuration. */
+  const [acceptTrips, exitTrips] = [3, 2];
+  const choices: Record<Choice, Outcome> = {
+    "transfer-instruction/accept": answered(acceptTrips),
+    "transfer-instruction/reject": answered(exitTrips),
+    "transfer-instruction/withdraw": answered(exitTrips),
+    "allocation/execute-transfer": answered(acceptTrips),
+    "allocation/withdraw": answered(exitTrips),
+    "allocation/cancel": answered(exitTrips),
+    // The lookup of the factory is enough to reject them.
     "allocation-instruction/accept": failed("invalid", 1),
     "allocation-instruction/withdraw": failed("invalid", 1),
   };
-  const issuanceChoices: Record<IssuanceChoice, Told> = {
-    "mint-offer/accept": answered(enters),
-    "mint-offer/reject": answered(leaves),
-    "mint-offer/cancel": answered(leaves),
-    "mint-request/accept": answered(enters),
-    "mint-request/reject": answered(leaves),
-    "mint-request/cancel": answered(leaves),
-    "burn-offer/accept": answered(enters),
-    "burn-offer/reject": answered(leaves),
-    "burn-offer/cancel": answered(leaves),
-    "burn-request/accept": answered(enters),
-    "burn-request/reject": answered(leaves),
-    "burn-request/cancel": answered(leaves),
+  const issuanceChoices: Record<IssuanceChoice, Outcome> = {
+    "mint-offer/accept": answered(acceptTrips),
+    "mint-offer/reject": answered(exitTrips),
+    "mint-offer/cancel": answered(exitTrips),
+    "mint-request/accept": answered(acceptTrips),
+    "mint-request/reject": answered(exitTrips),
+    "mint-request/cancel": answered(exitTrips),
+    "burn-offer/accept": answered(acceptTrips),
+    "burn-offer/reject": answered(exitTrips),
+    "burn-offer/cancel": answered(exitTrips),
+    "burn-request/accept": answered(acceptTrips),
+    "burn-request/reject": answered(exitTrips),
+    "burn-request/cancel": answered(exitTrips),
   };
-  const all: [string, (contractId: string) => Asking, Told][] = [
-    ...(Object.entries(choices) as [Choice, Told][]).map(([choice, told]): (typeof all)[number] => [
+  const all: [string, (contractId: string) => Execution, Outcome][] = [
+    ...(Object.entries(choices) as [Choice, Outcome][]).map(([choice, outcome]): (typeof all)[number] => [
       choice,
       (contractId) => choosing(choice, contractId),
-      told,
+      outcome,
     ]),
-    ...(Object.entries(issuanceChoices) as [IssuanceChoice, Told][]).map(([choice, told]): (typeof all)[number] => [
-      choice,
-      (contractId) => issuing(choice, contractId),
-      told,
-    ]),
+    ...(Object.entries(issuanceChoices) as [IssuanceChoice, Outcome][]).map(
+      ([choice, outcome]): (typeof all)[number] => [choice, (contractId) => issuing(choice, contractId), outcome],
+    ),
   ];
-  /** What there is none of is refused alike, whatever it is about. */
-  const onContracts = all.filter(([choice]) => nounOf(choice) !== "allocation-instruction");
+  /** Allocation instructions are rejected before their contract is looked up. */
+  const onContracts = all.filter(([choice]) => contractOf(choice) !== "allocation-instruction");
 
-  test.each(all)("%s", async (choice, asking, told) => {
-    expect(await onBoth(asking(nounOf(choice)))).toEqual(told);
+  test.each(all)("%s", async (choice, execution, outcome) => {
+    expect(await onAllStores(execution(contractOf(choice)))).toEqual(outcome);
   });
 
-  test.each(onContracts)("%s on a contract that is not there", async (_choice, asking) => {
-    expect(await onBoth(asking("00ff"))).toEqual(failed("not-found", 1));
+  test.each(onContracts)("%s on an unknown contract", async (_choice, execution) => {
+    expect(await onAllStores(execution("00ff"))).toEqual(failed("not-found", 1));
   });
 
-  test.each(onContracts)("%s on a contract of another kind", async (_choice, asking) => {
-    expect(await onBoth(asking("locked"))).toEqual(failed("not-found", 1));
+  test.each(onContracts)("%s on a contract of another template", async (_choice, execution) => {
+    expect(await onAllStores(execution("locked"))).toEqual(failed("not-found", 1));
   });
 
-  test.each(onContracts)("%s on a contract between two synchronizers", async (choice, asking) => {
+  test.each(onContracts)("%s on a contract in reassignment", async (choice, execution) => {
     const moving = registryOf({}, ...pending({ moving: "unassigned" }));
-    expect(await onBoth(asking(nounOf(choice)), moving)).toEqual(failed("conflict", 1));
+    expect(await onAllStores(execution(contractOf(choice)), moving)).toEqual(failed("conflict", 1));
   });
 
-  test.each(onContracts)("%s where nothing but the contract is there", async (choice, asking, expected) => {
-    const isOut = expected.trips[0] === leaves;
-    // The allocation leaves it to the configuration to name the provider, whose rewards are looked for last.
-    const told = isOut ? answered(2) : failed("not-found", nounOf(choice) === "allocation" ? 2 : 3);
-    expect(await onBoth(asking(nounOf(choice)), pending().slice(0, -1))).toEqual(told);
+  test.each(onContracts)("%s if only the contract exists", async (choice, execution, expected) => {
+    const isExit = expected.trips[0] === exitTrips;
+    // The allocation names no provider: without a configuration there is no second round of lookups.
+    const outcome = isExit ? answered(2) : failed("not-found", contractOf(choice) === "allocation" ? 2 : 3);
+    expect(await onAllStores(execution(contractOf(choice)), pending().slice(0, -1))).toEqual(outcome);
   });
 
-  test("whose path names no registrar", async () => {
+  test("without a registrar in the path", async () => {
     expect(
-      await onBoth(choosing("transfer-instruction/accept", "transfer-instruction", { registrar: undefined })),
+      await onAllStores(choosing("transfer-instruction/accept", "transfer-instruction", { registrar: undefined })),
     ).toEqual(answered(3));
   });
 
-  test("of another registrar's", async () => {
-    const asking = choosing("transfer-instruction/accept", "transfer-instruction", { registrar: stranger });
-    expect(await onBoth(asking)).toEqual(failed("not-found", 1));
+  test("on a contract of another registrar", async () => {
+    const execution = choosing("transfer-instruction/accept", "transfer-instruction", { registrar: stranger });
+    expect(await onAllStores(execution)).toEqual(failed("not-found", 1));
   });
 
-  test("for which a credential is lacking", async () => {
-    expect(await onBoth(choosing("transfer-instruction/accept", "to-dave"))).toEqual(failed("not-found", 3));
+  test("with a missing credential", async () => {
+    expect(await onAllStores(choosing("transfer-instruction/accept", "to-dave"))).toEqual(failed("not-found", 3));
   });
 
-  test("on an instrument that is not configured", async () => {
-    expect(await onBoth(choosing("transfer-instruction/accept", "in-gbp"))).toEqual(failed("not-found", 3));
+  test("with an instrument without configuration", async () => {
+    expect(await onAllStores(choosing("transfer-instruction/accept", "in-gbp"))).toEqual(failed("not-found", 3));
   });
 
   test("on an allocation instruction of a registrar that is not served", async () => {
-    const asking = choosing("allocation-instruction/accept", "allocation", { registrar: stranger });
-    expect(await onBoth(asking)).toEqual(failed("not-found", 1));
+    const execution = choosing("allocation-instruction/accept", "allocation", { registrar: stranger });
+    expect(await onAllStores(execution)).toEqual(failed("not-found", 1));
   });
 });
 
@@ -327,32 +325,32 @@ const gbp: JsonObject = { instrumentId: { admin: registrar, id: "GBP" } };
 const allocated = allocationV2(alice, [legSide("SenderSide", "USD")]);
 
 describe("a factory", () => {
-  test.each<[string, Asking, Told]>([
+  test.each<[string, Execution, Outcome]>([
     ["transfer to oneself, version 1", transfer(transferV1("alice", "alice")), answered(3)],
     ["transfer to oneself, version 2", transfer(transferV2(alice, alice)), answered(3)],
-    ["transfer that is approved, version 1", transfer(transferV1("alice", "carol")), answered(3)],
-    ["transfer that is approved, version 2", transfer(transferV2(alice, account("carol"))), answered(3)],
-    ["transfer that is offered, version 1", transfer(transferV1("alice", "bob")), answered(3)],
-    ["transfer that is offered, version 2", transfer(transferV2(alice, bob)), answered(3)],
+    ["direct transfer, version 1", transfer(transferV1("alice", "carol")), answered(3)],
+    ["direct transfer, version 2", transfer(transferV2(alice, account("carol"))), answered(3)],
+    ["offered transfer, version 1", transfer(transferV1("alice", "bob")), answered(3)],
+    ["offered transfer, version 2", transfer(transferV2(alice, bob)), answered(3)],
     ["allocation, version 1", allocation(allocationV1("alice", "bob")), answered(3)],
-    ["allocation, version 2, that sends", allocation(allocated), answered(3)],
+    ["allocation, version 2, sender side", allocation(allocated), answered(3)],
     [
-      "allocation, version 2, that receives and needs nothing",
+      "allocation, version 2, receiver side",
       allocation(allocationV2(alice, [legSide("ReceiverSide", "USD")])),
       answered(2),
     ],
     ["settlement of one leg", settling(settlement([leg(alice, bob, "USD")], ["allocation"])), answered(3)],
     ["settlement without allocations", settling(settlement([leg(alice, bob, "USD")], [])), answered(3)],
     ["mint or burn", issuance("issuanceFactory"), answered(3)],
-    ["mint or burn for nobody", issuance("issuanceFactory", { holders: [] }), answered(2)],
+    ["mint or burn without holders", issuance("issuanceFactory", { holders: [] }), answered(2)],
     ["burn and mint", issuance("burnMintFactory"), answered(3)],
-  ])("of a %s", async (_what, asking, told) => {
-    expect(await onBoth(asking)).toEqual(told);
+  ])("for a %s", async (_what, execution, outcome) => {
+    expect(await onAllStores(execution)).toEqual(outcome);
   });
 
-  test.each<[string, Asking, Told]>([
+  test.each<[string, Execution, Outcome]>([
     [
-      "transfer, of a registrar that is not served",
+      "transfer, of an unserved registrar",
       transfer(transferV2(alice, bob, usdOf(stranger)), stranger),
       failed("not-found", 1),
     ],
@@ -361,33 +359,33 @@ describe("a factory", () => {
       transfer(transferV1("alice", "bob", usdOf(stranger))),
       failed("invalid", 0),
     ],
-    ["transfer, of one without a credential", transfer(transferV1("dave", "bob")), failed("not-found", 3)],
-    ["transfer, of no instrument", transfer(transferV1("alice", "bob", gbp)), failed("not-found", 2)],
+    ["transfer with a missing credential", transfer(transferV1("dave", "bob")), failed("not-found", 3)],
+    ["transfer of an unknown instrument", transfer(transferV1("alice", "bob", gbp)), failed("not-found", 2)],
     [
-      "allocation, of a registrar that is not served",
+      "allocation, of an unserved registrar",
       allocation(replaced(allocated, "choiceArguments.allocation.admin", stranger), stranger),
       failed("not-found", 1),
     ],
-    ["allocation, of one without a credential", allocation(allocationV1("dave", "bob")), failed("not-found", 3)],
-    ["allocation, of no instrument", allocation(allocationV1("alice", "bob", gbp)), failed("not-found", 2)],
-    ["allocation, of nothing", allocation(allocationV2(alice, [])), failed("invalid", 0)],
+    ["allocation with a missing credential", allocation(allocationV1("dave", "bob")), failed("not-found", 3)],
+    ["allocation of an unknown instrument", allocation(allocationV1("alice", "bob", gbp)), failed("not-found", 2)],
+    ["allocation without sides", allocation(allocationV2(alice, [])), failed("invalid", 0)],
     [
-      "settlement, of a registrar that is not served",
+      "settlement, of an unserved registrar",
       settling(settlement([leg(alice, bob, "USD")], ["allocation"]), stranger),
       failed("not-found", 1),
     ],
     [
-      "settlement, of an allocation that is not there",
+      "settlement of an unknown allocation",
       settling(settlement([leg(alice, bob, "USD")], ["allocation", "00ff"])),
       failed("not-found", 1),
     ],
     [
-      "settlement, with one without a credential",
+      "settlement with a missing credential",
       settling(settlement([leg(alice, dave, "USD")], ["allocation"])),
       failed("not-found", 3),
     ],
     [
-      "settlement, of too many legs",
+      "settlement with too many legs",
       settling(
         settlement(
           Array.from({ length: 26 }, () => leg(alice, bob, "USD")),
@@ -397,74 +395,75 @@ describe("a factory", () => {
       failed("invalid", 0),
     ],
     [
-      "mint or burn, of a registrar that is not served",
+      "mint or burn, of an unserved registrar",
       issuance("issuanceFactory", { registrar: stranger }),
       failed("not-found", 1),
     ],
     [
-      "mint or burn, of one without a credential",
+      "mint or burn with a missing credential",
       issuance("issuanceFactory", { holders: ["alice", "dave"] }),
       failed("not-found", 3),
     ],
     [
-      "burn and mint, of a registrar that is not served",
+      "burn and mint, of an unserved registrar",
       issuance("burnMintFactory", { registrar: stranger }),
       failed("not-found", 1),
     ],
     [
-      "burn and mint, of one without a credential",
+      "burn and mint with a missing credential",
       issuance("burnMintFactory", { holders: ["alice", "dave"] }),
       failed("not-found", 3),
     ],
-  ])("is not given of a %s", async (_what, asking, told) => {
-    expect(await onBoth(asking)).toEqual(told);
+  ])("fails: %s", async (_what, execution, outcome) => {
+    expect(await onAllStores(execution)).toEqual(outcome);
   });
 });
 
-describe("what there is", () => {
-  const instruments: Asking = (executor) => executor.execute((asked, context) => asked.instruments(context, registrar));
+describe("lists", () => {
+  const instruments: Execution = (executor) =>
+    executor.execute((served, context) => served.instruments(context, registrar));
 
-  test.each<[string, Asking, Told]>([
+  test.each<[string, Execution, Outcome]>([
     ["the instruments", instruments, answered(1)],
-    ["a page of them, with their supply", page(registrar), answered(2)],
-    ["a page of a registrar that is not served", page(stranger), failed("not-found", 1)],
-    ["the configuration of one", configured({ source: registrar, id: "USD", scheme: "Internal" }), answered(1)],
+    ["a page of instruments with supply", page(registrar), answered(2)],
+    ["a page of an unserved registrar", page(stranger), failed("not-found", 1)],
+    ["an instrument configuration", configured({ source: registrar, id: "USD", scheme: "Internal" }), answered(1)],
     [
-      "the configuration of one by another name",
+      "an instrument configuration by an additional identifier",
       configured({ source: "ISO", id: "840", scheme: "Number" }),
       answered(1),
     ],
     [
-      "the configuration of none",
+      "the configuration of an unknown instrument",
       configured({ source: registrar, id: "GBP", scheme: "Internal" }),
       failed("not-found", 1),
     ],
     [
-      "the configuration of a stranger's",
+      "an instrument configuration of another registrar",
       configured({ source: registrar, id: "USD", scheme: "Internal" }, stranger),
       failed("not-found", 1),
     ],
     [
       "all configurations",
-      (executor) => executor.executeUtility((asked, context) => asked.instrumentConfigurations(context)),
+      (executor) => executor.executeUtility((served, context) => served.instrumentConfigurations(context)),
       answered(1),
     ],
-    ["the operator", (executor) => executor.executeUtility((asked, context) => asked.operator(context)), answered(1)],
-  ])("%s", async (_what, asking, told) => {
-    expect(await onBoth(asking)).toEqual(told);
+    ["the operator", (executor) => executor.executeUtility((served, context) => served.operator(context)), answered(1)],
+  ])("%s", async (_what, execution, outcome) => {
+    expect(await onAllStores(execution)).toEqual(outcome);
   });
 
-  test("the inventory, which no request asks for and which takes as many as it takes", async () => {
-    const store = await storeOf(whole);
-    const atHand = store.read((view) => registry.inventory(view));
-    expect(await new FetchingReader(store).read((view) => registry.inventory(view))).toEqual(atHand);
-    expect(atHand.registrars).toHaveLength(1);
+  test("the inventory, which may take any number of round trips", async () => {
+    const store = await storeOf(complete);
+    const inMemory = store.read((view) => registry.inventory(view));
+    expect(await new FetchingReader(store).read((view) => registry.inventory(view))).toEqual(inMemory);
+    expect(inMemory.registrars).toHaveLength(1);
   });
 });
 
 const partyOf = (side: string, index: number) => `${side}-${index}`;
 const accountOf = (side: string, index: number) => account(partyOf(side, index), `provider-of-${partyOf(side, index)}`);
-/** Each leg of the largest settlement has an instrument of its own, and an issuer whose credential both its sides need. */
+/** The largest settlement: each leg has its own instrument and credential issuer. */
 const issuerOf = (index: number) => `issuer-${index}::1220`;
 
 describe("the largest settlement that every registry has to support", () => {
@@ -498,26 +497,26 @@ describe("the largest settlement that every registry has to support", () => {
     legs.flatMap((index) => sides.map((side) => `allocation-of-${partyOf(side, index)}`)),
   );
 
-  test("takes no more round trips than the smallest", async () => {
-    expect(await onBoth(settling(body), elements)).toEqual(answered(3));
+  test("takes as many round trips as the smallest", async () => {
+    expect(await onAllStores(settling(body), elements)).toEqual(answered(3));
   });
 
-  test("has everything in its answer", async () => {
-    const executor = engineOn(new FetchingReader(await storeOf(elements)));
-    const answer = await executor.execute((asked, context) => asked.settlementFactory(context, factoryOf(body)));
-    // Factory, rule, reward and right; a configuration for each leg; credential, allocation and holding for each side.
+  test("has a complete answer", async () => {
+    const executor = executorOn(new FetchingReader(await storeOf(elements)));
+    const answer = await executor.execute((served, context) => served.settlementFactory(context, factoryOf(body)));
+    // Factory, rule, reward and right; one configuration per leg; credential, allocation and holding per side.
     expect(answer.disclosed).toHaveLength(4 + 25 + 3 * 50);
   });
 
-  test("fails for the last credential that is lacking as any other", async () => {
+  test("fails if the last credential is missing", async () => {
     const lacking = elements.filter((one) => !JSON.stringify(one).includes('"receiver-24-holds"'));
     expect(lacking).toHaveLength(elements.length - 1);
-    expect(await onBoth(settling(body), lacking)).toEqual(failed("not-found", 3));
+    expect(await onAllStores(settling(body), lacking)).toEqual(failed("not-found", 3));
   });
 });
 
-/** A registry whose configuration names another provider than its factory does. */
-describe("with a provider of the instrument's own", () => {
+/** A registry whose configuration and factory name different providers. */
+describe("with different providers of factory and configuration", () => {
   const provider = "own-provider::1220";
   const elements = [
     ...registryOf(
@@ -531,26 +530,26 @@ describe("with a provider of the instrument's own", () => {
     element("FeaturedAppRight", "own-right", payload.right({ provider })),
   ];
 
-  test.each<[string, Asking, string]>([
+  test.each<[string, Execution, string]>([
     ["transfer that is approved", transfer(transferV1("alice", "bob")), "own-reward"],
     ["allocation to execute", choosing("allocation/execute-transfer", "allocation"), "own-reward"],
     ["transfer to oneself", transfer(transferV1("alice", "alice")), "reward"],
     ["transfer to accept", choosing("transfer-instruction/accept", "transfer-instruction"), "reward"],
     ["settlement", settling(settlement([leg(alice, bob, "USD")], ["allocation"])), "reward"],
     ["burn and mint", issuance("burnMintFactory"), "reward"],
-  ])("its rewards are fetched with the credentials where they count: %s", async (_what, asking, reward) => {
-    expect(await onBoth(asking, elements)).toEqual(answered(3));
-    expect(await disclosedBy(asking, elements)).toContain(reward);
+  ])("its rewards are fetched with the credentials where they count: %s", async (_what, execution, reward) => {
+    expect(await onAllStores(execution, elements)).toEqual(answered(3));
+    expect(await disclosedBy(execution, elements)).toContain(reward);
   });
 });
 
-/** A second synchronizer with a registry of its own, where everything asks for other issuers and providers. */
-describe("on two synchronizers, of which the newer cannot answer", () => {
+/** A second synchronizer with its own contracts, which name other issuers and providers. */
+describe("with two synchronizers, the newer one incomplete", () => {
   const provider = "provider-B::1220";
   const newer: Options = { synchronizerId: "sync-B", createdAt: "2026-02-05T09:00:00.000000Z" };
   const needsOther = [requirement(["holds=USD"], "issuer-B::1220")];
   const both = [
-    ...whole,
+    ...complete,
     element("AllocationFactory", "factory-B", payload.service({ provider }), newer),
     element(
       "InstrumentConfiguration",
@@ -563,7 +562,7 @@ describe("on two synchronizers, of which the newer cannot answer", () => {
     element("TransferPreapproval", "carol-approves-B", payload.preapproval("carol", []), newer),
   ];
 
-  test.each<[string, Asking, string]>([
+  test.each<[string, Execution, string]>([
     ["transfer to oneself", transfer(transferV1("alice", "alice")), "factory"],
     ["transfer that is approved", transfer(transferV1("alice", "carol")), "carol-approves"],
     ["transfer that is offered", transfer(transferV1("alice", "bob")), "factory"],
@@ -572,24 +571,24 @@ describe("on two synchronizers, of which the newer cannot answer", () => {
     ["mint or burn", issuance("issuanceFactory"), "factory"],
     ["burn and mint", issuance("burnMintFactory"), "factory"],
     ["choice", choosing("allocation/execute-transfer", "allocation"), "usd"],
-  ])("all candidates are fetched together: %s", async (_what, asking, disclosed) => {
-    expect(await onBoth(asking, both)).toEqual(answered(3));
-    expect(await disclosedBy(asking, both)).toContain(disclosed);
+  ])("all candidates are fetched together: %s", async (_what, execution, disclosed) => {
+    expect(await onAllStores(execution, both)).toEqual(answered(3));
+    expect(await disclosedBy(execution, both)).toContain(disclosed);
   });
 });
 
-/** The ids of what an answer discloses. */
-async function disclosedBy(asking: Asking, elements: readonly JsonObject[]): Promise<string[]> {
-  const { disclosed } = (await asking(engineOn(await storeOf(elements)))) as ContextAnswer;
+/** The ids of the disclosed contracts. */
+async function disclosedBy(execution: Execution, elements: readonly JsonObject[]): Promise<string[]> {
+  const { disclosed } = (await execution(executorOn(await storeOf(elements)))) as ContextAnswer;
   return disclosed.map(({ contractId }) => contractId);
 }
 
-describe("a contract that comes late", () => {
-  test("is looked for again in a reading of its own, after the wait", async () => {
+describe("a contract that arrives late", () => {
+  test("is found by a second read after the wait", async () => {
     const store = await storeOf(registryOf());
     const reader = new FetchingReader(store);
     const waits: number[] = [];
-    const executor = engineOn(reader, {
+    const executor = executorOn(reader, {
       staleReason: () => undefined,
       async catchUp(offset) {
         waits.push(offset);
@@ -602,19 +601,19 @@ describe("a contract that comes late", () => {
         return true;
       },
     });
-    const answer = executor.execute((asked, context) =>
-      asked.choiceContext(context, "transfer-instruction/accept", { registrar, contractId: "transfer-instruction" }),
+    const answer = executor.execute((served, context) =>
+      served.choiceContext(context, "transfer-instruction/accept", { registrar, contractId: "transfer-instruction" }),
     );
     expect((await answer).disclosed.map(({ contractId }) => contractId)).toContain("locked");
     expect(waits).toEqual([10]);
     expect(reader.trips).toEqual([1, 3]);
   });
 
-  test("that is known to be archived is not waited for, and takes no round trip more", async () => {
-    const store = await storeOf(whole);
+  test("is not awaited if it is archived, and takes no more round trips", async () => {
+    const store = await storeOf(complete);
     await store.apply([{ archived: "transfer-instruction" }], 11);
     const reader = new FetchingReader(store);
-    const executor = engineOn(reader, { ...still, catchUp: () => Promise.reject(new Error("it was waited")) });
+    const executor = executorOn(reader, { ...current, catchUp: () => Promise.reject(new Error("unexpected wait")) });
     const outcome = await outcomeOf(() => choosing("transfer-instruction/accept", "transfer-instruction")(executor));
     expect(outcome).toMatchObject({ reason: "not-found" });
     expect(reader.trips).toEqual([1]);
@@ -622,52 +621,52 @@ describe("a contract that comes late", () => {
 });
 
 async function reading<T>(use: (view: View) => T): Promise<{ readonly made: T; readonly trips: readonly number[] }> {
-  const reader = new FetchingReader(await storeOf(whole));
+  const reader = new FetchingReader(await storeOf(complete));
   return { made: await reader.read(use), trips: reader.trips };
 }
 
-/** Catches what it should let pass. */
-const careless: Asking = (executor) =>
-  executor.execute((_asked, { view }) => {
+/** A query that wrongly catches the exceptions of the view. */
+const careless: Execution = (executor) =>
+  executor.execute((_registry, { view }) => {
     try {
       return view.byId(transferOffer, "transfer-instruction")?.contractId;
     } catch {
-      throw notFound("it is not there");
+      throw notFound("missing");
     }
   });
 
-describe("the reader that counts", () => {
+describe("the counting reader", () => {
   const ids = ["transfer-instruction", "to-dave", "in-gbp", "00ff"];
   const found = ["transfer-instruction", "to-dave", "in-gbp", undefined];
-  const questions = ids.map((contractId) => ({ template: transferOffer as Template, contractId }));
+  const lookups = ids.map((contractId) => ({ template: transferOffer as Template, contractId }));
 
   test.each<[string, number, number]>([
-    ["one for each lookup where nothing was foreseen", 0, 4],
-    ["one for what was foreseen, and one for each of the others", 2, 3],
-    ["one for all where they were foreseen", 4, 1],
-  ])("takes %s", async (_what, foreseen, trips) => {
-    const seen = await reading((view) => {
-      view.prefetch(() => questions.slice(0, foreseen));
+    ["one per lookup without prefetch", 0, 4],
+    ["one for the prefetched lookups, and one per other lookup", 2, 3],
+    ["one for all prefetched lookups", 4, 1],
+  ])("takes %s", async (_what, prefetched, trips) => {
+    const result = await reading((view) => {
+      view.prefetch(() => lookups.slice(0, prefetched));
       return ids.map((id) => view.byId(transferOffer, id)?.contractId);
     });
-    expect(seen).toEqual({ made: found, trips: [trips] });
+    expect(result).toEqual({ made: found, trips: [trips] });
   });
 
-  test("takes none for what looks for nothing, and one for what looks for the same twice", async () => {
+  test("takes no round trip without lookups, and one for duplicate lookups", async () => {
     expect(await reading(({ offset, asOf }) => [offset, asOf])).toEqual({ made: [10, 1_000_000], trips: [0] });
     expect(
       (await reading((view) => [view.byId(transferOffer, "00ff"), view.byId(transferOffer, "00ff")])).trips,
     ).toEqual([1]);
   });
 
-  test("ends a reading that looks for something new in every run", async () => {
+  test("ends a read that looks up something new in every run", async () => {
     let runs = 0;
-    const reader = new FetchingReader(await storeOf(whole));
+    const reader = new FetchingReader(await storeOf(complete));
     const endless = reader.read((view) => view.byId(transferOffer, `contract-${++runs}`));
     await expect(endless).rejects.toThrow("a read has not ended after 20 runs");
   });
 
-  test("shows where a question catches what it should let pass", async () => {
-    await expect(onBoth(careless)).rejects.toThrow("to deeply equal");
+  test("detects a query that catches the view's exceptions", async () => {
+    await expect(onAllStores(careless)).rejects.toThrow("to deeply equal");
   });
 });

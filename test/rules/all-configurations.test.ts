@@ -9,7 +9,7 @@ const newer: Options = { createdAt: "2026-02-05T09:00:00.000000Z" };
 const configuration = (contractId: string, id: string, options?: Options, more: JsonObject = {}) =>
   element("InstrumentConfiguration", contractId, payload.configuration(id, more), options);
 
-/** The contract ids of all configurations, in the order of the answer. */
+/** The contract ids of all configurations, in answer order. */
 async function all(...elements: JsonObject[]): Promise<unknown> {
   const { status, body } = await (await serving(elements)).get(allInstrumentConfigurations);
   const { instrumentConfigurations, ...others } = body as { instrumentConfigurations: { contract: JsonObject }[] };
@@ -17,7 +17,7 @@ async function all(...elements: JsonObject[]): Promise<unknown> {
   return instrumentConfigurations.map(({ contract }) => contract["contractId"]);
 }
 
-test("the answer, field by field", async () => {
+test("all fields of the answer", async () => {
   const argument = payload.configuration("USD", {
     additionalIdentifiers: [{ source: "ISO", id: "US0000000001", scheme: "ISIN" }],
     issuerRequirements: [requirement(["isIssuerOf=USD", "isIn=CH"])],
@@ -61,11 +61,11 @@ test("the answer, field by field", async () => {
   expect(body).toEqual({ instrumentConfigurations: [one.body] });
 });
 
-test("there are none where no contract is held", async () => {
+test("the list is empty without contracts", async () => {
   expect(await all()).toEqual([]);
 });
 
-test("they come by registrar and id, whatever the contract ids and the order of the file", async () => {
+test("they are sorted by registrar and id, whatever the contract ids and the order of the file", async () => {
   const ofOther = { registrar: other, defaultIdentifier: { source: other, id: "USD", scheme: "Internal" } };
   const elements = [
     configuration("a", "USD"),
@@ -78,7 +78,7 @@ test("they come by registrar and id, whatever the contract ids and the order of 
   expect(await all(...elements.toReversed())).toEqual(["d", "c", "e", "a", "b"]);
 });
 
-test("of several for one identifier the newest is there, or the lower contract id", async () => {
+test("of several for one identifier the newest is listed, in a tie the lower contract id", async () => {
   const old = configuration("a", "USD");
   const young = configuration("b", "USD", { ...newer, packageId: "pkg-2" });
   expect(await all(old, young)).toEqual(["b"]);
@@ -88,7 +88,7 @@ test("of several for one identifier the newest is there, or the lower contract i
 
 const named = (source: string, scheme: string) => ({ defaultIdentifier: { source, id: "USD", scheme } });
 
-test("identifiers of one id that differ in source or scheme are different", async () => {
+test("identifiers with the same id and another source or scheme are different", async () => {
   const elements = [
     configuration("a", "USD", {}, named(parties.registrar, "Internal")),
     configuration("b", "USD", newer, named("ISO", "Internal")),
@@ -99,7 +99,7 @@ test("identifiers of one id that differ in source or scheme are different", asyn
   expect(found).toEqual(expect.arrayContaining(["a", "b", "c"]));
 });
 
-test.each(["unassigned", "arriving"] as const)("one that is %s is left out, and not the others", async (moving) => {
+test.each(["unassigned", "arriving"] as const)("one that is %s is left out, the others are not", async (moving) => {
   expect(await all(configuration("usd", "USD", { moving }), configuration("eur", "EUR"))).toEqual(["eur"]);
   const young = configuration("young", "USD", { ...newer, moving });
   expect(await all(configuration("old", "USD"), young)).toEqual(["old"]);

@@ -1,4 +1,4 @@
-/** What the arguments of an allocation cannot do without, and what in them contradicts the path. */
+/** The required arguments of an allocation, and those that must match the path. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { account, allocationFactory, allocationV1, allocationV2, legSide, replaced } from "../fixtures/requests.js";
@@ -27,7 +27,7 @@ const sides = "choiceArguments.allocation.transferLegSides";
 describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
   const ask = async (body: JsonObject) => short(await running.post(allocationFactory(version), body));
 
-  test.each([v1, v2])("the arguments that the cases below start from are answered (case %#)", async (body) => {
+  test.each([v1, v2])("the unchanged arguments are valid (case %#)", async (body) => {
     expect(await ask(body)).toMatchObject({ factoryId: "factory" });
   });
 
@@ -36,7 +36,7 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     [`${leg}.instrumentId.admin`, v1],
     ["choiceArguments.expectedAdmin", v2],
     ["choiceArguments.allocation.admin", v2],
-  ])("%s has to be the registrar of the path (case %#)", async (field, body) => {
+  ])("%s must be the registrar of the path (case %#)", async (field, body) => {
     expect(await ask(replaced(body, field, "registrar-2::1220"))).toEqual(failure(400, field.split(".").at(-1) ?? ""));
   });
 
@@ -52,13 +52,13 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     ["choiceArguments.allocation.admin", v2],
     [`${sides}[0].instrumentId`, v2],
     [`${sides}[0].side`, v2],
-  ])("%s is needed, and the message names it", async (field, body) => {
+  ])("%s is required, and the message names it", async (field, body) => {
     for (const value of [undefined, 5, null]) {
       expect(await ask(replaced(body, field, value))).toEqual(failure(400, field.split(".").at(-1) ?? ""));
     }
   });
 
-  test("an account needs an owner or a provider, a side is one of two, and there is one at least", async () => {
+  test("an account needs an owner or a provider, and at least one valid side is required", async () => {
     const usd = [legSide("SenderSide", "USD")];
     expect(await ask(allocationV2(account(null), usd))).toEqual(failure(400, "authorizer"));
     for (const side of ["senderside", "Sender", ""]) {
@@ -69,12 +69,12 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     expect(await ask(replaced(v2, `${sides}[0]`, null))).toEqual(failure(400, "transferLegSides[0]"));
   });
 
-  test("100 legs are answered, and 101 are over the limit", async () => {
+  test("100 legs are allowed, 101 exceed the limit", async () => {
     expect(await ask(allocationV2(alice, legs(100)))).toMatchObject({ factoryId: "factory" });
     expect(await ask(allocationV2(alice, legs(101)))).toEqual(failure(400, " 100", "legs"));
   });
 
-  test("25 instruments are answered, and 26 are over the limit", async () => {
+  test("25 instruments are allowed, 26 exceed the limit", async () => {
     expect(await ask(allocationV2(alice, sidesOf(25)))).toMatchObject({ factoryId: "factory" });
     expect(await ask(allocationV2(alice, sidesOf(26)))).toEqual(failure(400, " 25", "instruments"));
   });
@@ -87,7 +87,7 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     ["choiceArguments.extraArgs", v2],
     [`${sides}[0].otherside`, v2],
     [`${sides}[0].amount`, v2],
-  ])("%s is not needed", async (field, body) => {
+  ])("%s is optional", async (field, body) => {
     expect(await ask(replaced(body, field, undefined))).toEqual(await ask(body));
   });
 });

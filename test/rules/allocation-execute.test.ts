@@ -25,11 +25,11 @@ const executed = {
 };
 
 describe("executing the transfer of an allocation", () => {
-  test("takes the six entries of an acceptance under their prefixed names alone, and the locked holding", async () => {
+  test("has the six entries of an acceptance, without aliases, and discloses the locked holding", async () => {
     expect(await ask(registryOf({}, allocation(), locked()))).toEqual(executed);
   });
 
-  test("is alike for no body and the bodies that clients send, and leaves debug fields out where asked", async () => {
+  test("is the same for every body that clients send, without debug fields on request", async () => {
     const running = await serving(registryOf({}, allocation(), locked()));
     const plain = await running.post(execute("allocation-1"));
     for (const body of [{}, { meta: {} }, { meta: { values: {} } }, { excludeDebugFields: false }]) {
@@ -45,7 +45,7 @@ describe("executing the transfer of an allocation", () => {
     expect(JSON.stringify(without.body)).not.toContain('"debug');
   });
 
-  test("leaves the optional entries out, and needs no factory", async () => {
+  test("leaves out optional entries, and needs no factory", async () => {
     const changes = { reward: undefined, right: undefined, factory: undefined, service: undefined };
     expect(await ask(registryOf(changes, allocation(), locked()))).toEqual({
       values: prefixed({
@@ -58,7 +58,7 @@ describe("executing the transfer of an allocation", () => {
     });
   });
 
-  test("takes the rewards of the provider that the allocation names, where it names one", async () => {
+  test("has the rewards of the provider that the allocation names, if it names one", async () => {
     const provider = "provider-2::1220";
     const reward = element("AppRewardConfiguration", "reward-2", payload.reward({ provider }));
     const right = element("FeaturedAppRight", "right-2", payload.right({ provider }));
@@ -89,7 +89,7 @@ describe("executing the transfer of an allocation", () => {
     ["has left its synchronizer", { moving: "unassigned" }],
     ["is arriving", { moving: "arriving" }],
     ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("is a conflict where something required %s", async (_, options) => {
+  ])("is a conflict if a required contract %s", async (_, options) => {
     const needs = { holderRequirements: [requirement(["holds=USD"])] };
     const moved = [
       { configuration: element("InstrumentConfiguration", "usd", payload.configuration("USD", needs), options) },
@@ -102,11 +102,11 @@ describe("executing the transfer of an allocation", () => {
     expect(await ask(registryOf({}, allocation(), locked(options)))).toEqual(failure(409));
   });
 
-  test.each(["unassigned", "arriving"] as const)("is a conflict where the allocation itself is %s", async (moving) => {
+  test.each(["unassigned", "arriving"] as const)("is a conflict if the allocation itself is %s", async (moving) => {
     expect(await ask(registryOf({}, allocation({ moving }), locked()))).toEqual(failure(409));
   });
 
-  test("of what is unknown, of another kind or of another registrar is not found", async () => {
+  test("is not found for an unknown contract, another template or another registrar", async () => {
     const other = "registrar-2::1220";
     const factory = element("AllocationFactory", "factory-2", payload.service({ registrar: other }));
     const offer = element("TransferOffer", "an-offer", payload.offer("alice", "bob", "USD", "locked"));
@@ -132,7 +132,7 @@ describe.each(["withdraw", "cancel"] as const)("to %s an allocation", (choice) =
     ["one that is there, without debug fields", "allocation-1", { meta: {}, excludeDebugFields: true }],
     ["an unknown one", "00ff", {}],
     ["one with a meta that is no object", "allocation-1", { meta: "text" }],
-  ])("is alike under v1 and v2, for %s", async (_, id, body) => {
+  ])("is the same under v1 and v2, for %s", async (_, id, body) => {
     const [one, two] = [await running.post(v1(id), body), await running.post(v2(id), body)];
     expect([two.status, JSON.stringify(two.body)]).toEqual([one.status, JSON.stringify(one.body)]);
   });

@@ -6,7 +6,7 @@ import { blobOf, element, type Options, parties, payload, requirement } from "..
 import { registryOf, serving } from "../fixtures/registries.js";
 import { type Running, serve } from "../fixtures/run-service.js";
 
-/** Beside USD: EUR, whose holders need another credential, and CHF, which asks for none. */
+/** Besides USD: EUR, whose holders need another credential, and CHF, which requires none. */
 const needsEur = { holderRequirements: [requirement(["holds=EUR"])] };
 const added = [
   element("InstrumentConfiguration", "eur", payload.configuration("EUR", needsEur)),
@@ -46,7 +46,7 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
       "v2, with two sides in one instrument",
       allocationV2(alice, [legSide("SenderSide", "USD"), legSide("ReceiverSide", "USD")]),
     ],
-  ])("the shape of %s is answered with the factory, the configuration and the credentials", async (_, body) => {
+  ])("the shape of %s gets the factory, the configuration and the credentials", async (_, body) => {
     expect(await ask(body)).toEqual(one);
   });
 
@@ -58,8 +58,8 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     });
   });
 
-  // Decided by us: one entry cannot name several configurations, so they stand in a map as a settlement's do.
-  test("of several instruments there is the map alone, with credentials for those that are sent", async () => {
+  // A decision: several configurations are in a map, as for a settlement.
+  test("several instruments have only the map, and credentials for those that are sent", async () => {
     const body = allocationV2(alice, [
       legSide("SenderSide", "USD"),
       legSide("ReceiverSide", "EUR"),
@@ -77,7 +77,7 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     expect(both).toMatchObject({ disclosed: ["alice-holds", "alice-holds-eur", "eur", "factory", "usd"] });
   });
 
-  test("discloses contracts of the token standard's shape, without debug fields where asked", async () => {
+  test("discloses contracts in the token standard's form, without debug fields on request", async () => {
     const plain = {
       templateId: "pkg-1:Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
       contractId: "factory",
@@ -96,7 +96,7 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     expect(disclosedBy(without)).toContainEqual(plain);
   });
 
-  test("what is required and does not exist is not found, and the message names it", async () => {
+  test("a missing required contract is not found, and the message names it", async () => {
     const gbp = { instrumentId: { admin: parties.registrar, id: "GBP" } };
     expect(await ask(allocationV1("alice", "bob", gbp))).toEqual(failure(404, "GBP"));
     const two = [legSide("SenderSide", "USD"), legSide("ReceiverSide", "GBP")];
@@ -111,7 +111,7 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     expect(short(nobody)).toEqual(failure(404, "nobody::1220"));
   });
 
-  test("the newest factory wins, but for one whose synchronizer lacks the rest", async () => {
+  test("the newest factory wins unless its synchronizer lacks required contracts", async () => {
     const newer = { createdAt: "2026-02-05T09:00:00.000000Z", packageId: "pkg-2" };
     const newest = element("AllocationFactory", "newest", payload.service(), newer);
     expect(await askIn(registryOf({}, newest))).toMatchObject({ factoryId: "newest" });
@@ -119,7 +119,7 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     expect(await askIn(registryOf({}, elsewhere))).toEqual(one);
   });
 
-  test("does without rule, rewards and service", async () => {
+  test("needs no rule, rewards and service", async () => {
     const without = { rule: undefined, reward: undefined, right: undefined, service: undefined, bob: undefined };
     expect(await askIn(registryOf(without))).toEqual(one);
     expect(await askIn(registryOf(without), v2)).toEqual(one);
@@ -129,7 +129,7 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     ["has left its synchronizer", { moving: "unassigned" }],
     ["is arriving", { moving: "arriving" }],
     ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("is a conflict where what is needed %s", async (_, options) => {
+  ])("is a conflict if a required contract %s", async (_, options) => {
     const needs = { holderRequirements: [requirement(["holds=USD"])] };
     const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD", needs), options);
     expect(await askIn(registryOf({ configuration }))).toEqual(failure(409));

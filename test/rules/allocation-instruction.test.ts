@@ -1,4 +1,4 @@
-/** The Registry Utility makes allocations at once: it has no pending allocation instructions, and says so. */
+/** The Registry Utility makes allocations at once and rejects choices on allocation instructions. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allocationInstructionChoice } from "../fixtures/requests.js";
 import { failure, short } from "../fixtures/context.js";
@@ -15,7 +15,7 @@ afterAll(() => running.close());
 describe.each(["accept", "withdraw"] as const)("to %s an allocation instruction", (choice) => {
   const path = allocationInstructionChoice(choice);
 
-  test.each(["00ff", "allocation", "offer"])("is a bad request, whatever is asked for (%s)", async (id) => {
+  test.each(["00ff", "allocation", "offer"])("is a bad request for any contract id (%s)", async (id) => {
     expect(short(await running.post(path(id), { meta: {} }))).toEqual(failure(400, "allocation instruction"));
   });
 
@@ -27,7 +27,7 @@ describe.each(["accept", "withdraw"] as const)("to %s an allocation instruction"
     },
   );
 
-  test("is not found of a registrar that is not served", async () => {
+  test("is not found for a registrar that is not served", async () => {
     for (const registrar of ["nobody::1220", parties.provider]) {
       expect(short(await running.post(path("00ff", registrar), {}))).toEqual(failure(404, registrar));
     }

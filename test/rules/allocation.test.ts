@@ -42,13 +42,13 @@ const contextWith = (holding: string) => ({
 test.each([
   ["the v2 cancellation", cancel],
   ["the v1 withdrawal", withdraw],
-])("the context of %s of an allocation, field by field", async (_, path) => {
+])("the context of %s of an allocation, all fields", async (_, path) => {
   const answer = await running.post(path("allocation"), { meta: {} });
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual(contextWith("locked"));
 });
 
-test.each([cancel, withdraw])("an allocation through a provider is no different (%#)", async (path) => {
+test.each([cancel, withdraw])("an allocation with a provider has the same context (%#)", async (path) => {
   expect((await running.post(path("of-provider"), { meta: {} })).body).toEqual(contextWith("locked"));
 });
 

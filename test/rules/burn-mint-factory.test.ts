@@ -42,8 +42,8 @@ const askOf = async (changes: Parameters<typeof registryOf>[0], ...added: JsonOb
   return short(await other.post(burnMintFactory, asked("alice")));
 };
 
-describe("the factory to burn and mint", () => {
-  test("comes with the credentials of the owner of an output", async () => {
+describe("the burn-mint factory", () => {
+  test("has the credentials of an output's owner", async () => {
     expect(await ask(asked("alice"))).toEqual({
       factoryId: "factory",
       values: valuesWith("alice-issues"),
@@ -64,7 +64,7 @@ describe("the factory to burn and mint", () => {
       ["bob", "alice", "bob", "alice"],
       ["bob-issues", "alice-issues"],
     ],
-  ])("has the credentials of owners %j in their order, each once", async (owners, credentials) => {
+  ])("has the credentials of owners %j in order, each once", async (owners, credentials) => {
     expect(await ask(asked(...owners))).toEqual({
       factoryId: "factory",
       values: valuesWith(...credentials),
@@ -72,7 +72,7 @@ describe("the factory to burn and mint", () => {
     });
   });
 
-  test("has no credentials where nothing is minted", async () => {
+  test("has no credentials without outputs", async () => {
     expect(await ask(asked())).toEqual({
       factoryId: "factory",
       values: valuesWith(),
@@ -88,7 +88,7 @@ describe("the factory to burn and mint", () => {
     expect(await ask(replaced(asked("alice"), "outputs[0].amount", "99.0000000001"))).toEqual(plain);
   });
 
-  test("discloses contracts of the utility operations' shape", async () => {
+  test("discloses contracts in the utility operations' form", async () => {
     const answer = await running.post(burnMintFactory, asked("alice"));
     expect(Object.keys(answer.body as JsonObject).toSorted()).toEqual(["choiceContext", "factoryId"]);
     expect(disclosedBy(answer)).toContainEqual({
@@ -102,7 +102,7 @@ describe("the factory to burn and mint", () => {
     expect(JSON.stringify(answer.body)).not.toContain('"debug');
   });
 
-  test("leaves out what is optional", async () => {
+  test("leaves out missing optional contracts", async () => {
     const without = { reward: undefined, right: undefined, rule: undefined, service: undefined, alice: undefined };
     expect(await askOf(without, issues("alice"))).toEqual({
       factoryId: "factory",
@@ -114,7 +114,7 @@ describe("the factory to burn and mint", () => {
     });
   });
 
-  test("is passed over where its synchronizer lacks the rest, though it be newer", async () => {
+  test("is skipped, even if newer, if its synchronizer lacks required contracts", async () => {
     const elsewhere = { synchronizerId: "sync-B", createdAt: "2026-02-05T09:00:00.000000Z" };
     const newest = element("AllocationFactory", "newest", payload.service(), elsewhere);
     expect(await askOf({}, issues("alice"), newest)).toMatchObject({ factoryId: "factory" });
@@ -127,7 +127,7 @@ describe("the factory to burn and mint", () => {
     expect(await askOf({ factory: undefined }, issues("alice"))).toEqual(utilityFailure(404, "AllocationFactory"));
   });
 
-  test("is not found where one owner lacks a credential, and names party, issuer and claim", async () => {
+  test("is not found if one owner lacks a credential, and the message names party, issuer and claim", async () => {
     expect(await ask(asked("alice", "carol"))).toEqual(utilityFailure(404, "carol", parties.issuer, "issues", "USD"));
   });
 
@@ -135,13 +135,13 @@ describe("the factory to burn and mint", () => {
     ["has left its synchronizer", { moving: "unassigned" }],
     ["is arriving", { moving: "arriving" }],
     ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("is a conflict where what is required %s", async (_, options) => {
+  ])("is a conflict if a required contract %s", async (_, options) => {
     expect(await askOf({ configuration: configured(options) }, issues("alice"))).toEqual(utilityFailure(409));
     expect(await askOf({}, issues("alice", options))).toEqual(utilityFailure(409));
   });
 
   test.each(["instrumentId", "instrumentId.admin", "instrumentId.id", "outputs[0].owner", "outputs[0].amount"])(
-    "%s is needed, and the message names it",
+    "%s is required, and the message names it",
     async (field) => {
       const name = field.split(".").at(-1) ?? "";
       for (const value of [undefined, null, 5, {}]) {

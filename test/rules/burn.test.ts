@@ -30,7 +30,7 @@ const contract = (id: string, entity: string): JsonObject => ({
 });
 
 describe("accepting a burn request", () => {
-  test("the answer, field by field", async () => {
+  test("all fields of the answer", async () => {
     const running = await serving(registryOf({ configuration }, request, issues, locked()));
     const { status, body } = await running.post(burnAccept("it"));
     const { disclosedContracts, ...others } = body as JsonObject & { disclosedContracts: JsonObject[] };
@@ -61,7 +61,7 @@ describe("accepting a burn request", () => {
     );
   });
 
-  test("what is optional is left out where it does not exist, and null and absent are the same", async () => {
+  test("missing optional contracts are left out, and null equals absent", async () => {
     const nothing = { service: undefined, reward: undefined, right: undefined };
     const least = {
       values: prefixed({
@@ -75,7 +75,7 @@ describe("accepting a burn request", () => {
     expect(await accept({ ...nothing, service }, issues, locked())).toEqual(least);
   });
 
-  test("enableResultContracts false is said, and the registrar service of another registrar does not count", async () => {
+  test("enableResultContracts false is written, and another registrar's service does not count", async () => {
     const off = element("RegistrarService", "service", payload.service({ enableResultContracts: false }));
     const argument = payload.service({ registrar: "registrar-2::1220", enableResultContracts: true });
     const others = element("RegistrarService", "others", argument, { createdAt: "2026-02-05T09:00:00.000000Z" });
@@ -100,11 +100,11 @@ describe("accepting a burn request", () => {
     });
   });
 
-  test("a missing credential is named by party, issuer and claim; holding the instrument is not issuing it", async () => {
+  test("the message names party, issuer and claim of a missing credential; holder credentials do not count", async () => {
     expect(await accept({}, locked())).toEqual(utilityFailure(404, "alice", parties.issuer, "issues", "USD"));
   });
 
-  test("the credential of somebody else does not do", async () => {
+  test("another party's credential does not count", async () => {
     const bobs = element("Credential", "bob-issues", payload.credential("bob", ["issues=USD"]));
     expect(await accept({}, bobs, locked())).toEqual(utilityFailure(404, "alice"));
   });
@@ -117,7 +117,7 @@ describe("accepting a burn request", () => {
     expect(await accept({}, issues)).toEqual(utilityFailure(404, "locked"));
   });
 
-  test.each(["unassigned", "arriving"] as const)("what is %s is a conflict", async (moving) => {
+  test.each(["unassigned", "arriving"] as const)("a contract that is %s is a conflict", async (moving) => {
     expect(await accept({}, issues, locked({ moving }))).toEqual(utilityFailure(409));
     const argument = payload.burn("alice", "USD", { lockedHoldingCid: "locked" });
     const going = element("BurnRequest", "it", argument, { moving });
@@ -125,7 +125,7 @@ describe("accepting a burn request", () => {
     expect(short(await running.post(burnAccept("it")))).toEqual(utilityFailure(409));
   });
 
-  test("a burn offer is not a burn request, nor the other way round", async () => {
+  test("a burn offer is not a burn request, and vice versa", async () => {
     const offer = element("BurnOffer", "offer", payload.burn("alice", "USD"));
     const running = await serving(registryOf({ configuration }, request, offer, issues, locked()));
     expect(short(await running.post(burnAccept("offer")))).toEqual(utilityFailure(404, "offer"));
@@ -135,7 +135,7 @@ describe("accepting a burn request", () => {
   });
 });
 
-test("the context of a burn offer's cancellation, field by field", async () => {
+test("the context of cancelling a burn offer, all fields", async () => {
   const running = await serving(registryOf({}, element("BurnOffer", "offer", payload.burn("alice", "USD"))));
   const { status, body } = await running.post(burnCancel("offer"));
   expect(status).toBe(200);

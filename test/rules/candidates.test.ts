@@ -1,4 +1,4 @@
-/** Which contract is taken where several would do, and which contracts count at all. */
+/** Which of several candidates is selected, and which contracts are candidates. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferFactory, transferV1 } from "../fixtures/requests.js";
@@ -9,7 +9,7 @@ import { registryOf, serving } from "../fixtures/registries.js";
 const older: Options = { createdAt: "2026-01-01T00:00:00.000000Z" };
 const newer: Options = { createdAt: "2026-01-02T00:00:00.000000Z" };
 
-/** What the context of alice's transfer to herself names, and the factory. */
+/** The contracts of the context of alice's transfer to herself, and the factory. */
 async function named(elements: JsonObject[]): Promise<Record<string, unknown>> {
   const running = await serving(elements);
   const { factoryId, values } = short(await running.post(transferFactory(), transferV1("alice", "alice")));
@@ -37,7 +37,7 @@ const kinds: [name: keyof typeof usual, template: Template, argument: JsonObject
 describe.each(kinds)("of two candidates for the %s", (name, template, argument) => {
   const two = (first: JsonObject, second: JsonObject): JsonObject[] => registryOf({ [name]: undefined }, first, second);
 
-  test("the newest by creation wins, whatever the ids and the order of the file", async () => {
+  test("the newest wins, whatever the ids and the order of the file", async () => {
     const old = element(template, "a", argument, older);
     const young = element(template, "b", argument, newer);
     expect(await named(two(old, young))).toEqual({ ...usual, [name]: "b" });
@@ -46,7 +46,7 @@ describe.each(kinds)("of two candidates for the %s", (name, template, argument) 
     expect(await named(two(old, youngFirstById))).toEqual({ ...usual, [name]: "A" });
   });
 
-  test("a microsecond makes the newest", async () => {
+  test("creation times are compared by microseconds", async () => {
     const old = element(template, "a", argument, { createdAt: "2026-01-01T00:00:00.000001Z" });
     const young = element(template, "b", argument, { createdAt: "2026-01-01T00:00:00.000002Z" });
     expect(await named(two(old, young))).toEqual({ ...usual, [name]: "b" });
@@ -59,7 +59,7 @@ describe.each(kinds)("of two candidates for the %s", (name, template, argument) 
     expect(await named(two(higher, lower))).toEqual({ ...usual, [name]: "00ab" });
   });
 
-  test("one of another package id counts, as packages are known by name", async () => {
+  test("one of another package id counts", async () => {
     const upgraded = element(template, "upgraded", argument, { ...newer, packageId: "pkg-2" });
     expect(await named(two(element(template, "old", argument, older), upgraded))).toEqual({
       ...usual,
@@ -67,7 +67,7 @@ describe.each(kinds)("of two candidates for the %s", (name, template, argument) 
     });
   });
 
-  test("one of the same entity in a package of another name is ignored", async () => {
+  test("one with the same qualified name in a package of another name is ignored", async () => {
     const foreign = element(template, "foreign", argument, { ...newer, packageName: "lookalike-v0" });
     expect(await named(two(element(template, "ours", argument, older), foreign))).toEqual({ ...usual, [name]: "ours" });
   });
@@ -83,13 +83,13 @@ test.each([
   expect(await named(registryOf({}, others))).toEqual(usual);
 });
 
-test("the configuration of the same instrument id by another registrar is not taken, though newer", async () => {
+test("another registrar's newer configuration with the same id is ignored", async () => {
   const argument = payload.configuration("USD", { registrar: "registrar-2::1220" });
   const others = element("InstrumentConfiguration", "others", argument, { createdAt: "2026-02-01T00:00:00.000000Z" });
   expect(await named(registryOf({}, others))).toEqual(usual);
 });
 
-test("a configuration counts by an additional identifier too", async () => {
+test("a configuration is also found by an additional identifier", async () => {
   const additionalIdentifiers = [
     { source: "ISO", id: "US-DOLLAR", scheme: "ISO 4217" },
     { source: parties.registrar, id: "USD", scheme: "Internal" },

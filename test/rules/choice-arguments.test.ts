@@ -1,4 +1,4 @@
-/** What the arguments of a choice cannot do without, and what in them contradicts the path. */
+/** The required choice arguments, and those that must match the path. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import {
@@ -28,7 +28,7 @@ const settled = sampleRequests[1].body;
 
 const offer = { factoryId: "factory", transferKind: "offer" };
 
-test("the arguments that the cases below start from are answered", async () => {
+test("the unchanged arguments are valid", async () => {
   expect(await transfer(v1)).toMatchObject(offer);
   expect(await transfer(v2)).toMatchObject(offer);
   expect(await settle(settled)).toMatchObject({ factoryId: "factory" });
@@ -48,7 +48,7 @@ describe("of a transfer", () => {
     ["v2", "transfer.instrumentId", v2],
     ["v2", "transfer.instrumentId.admin", v2],
     ["v2", "transfer.instrumentId.id", v2],
-  ])("the shape of %s needs %s, and the message has its path", async (_, field, body) => {
+  ])("the shape of %s requires %s, and the message has its path", async (_, field, body) => {
     for (const value of [undefined, 5, null]) {
       expect(await transfer(replaced(body, field, value))).toEqual(failure(400, field));
     }
@@ -59,16 +59,16 @@ describe("of a transfer", () => {
     expect(await transfer(body)).toEqual(failure(400, `transfer.${side}`));
   });
 
-  test.each(["sender.owner", "receiver.owner"])("the %s is a party where it is there", async (field) => {
+  test.each(["sender.owner", "receiver.owner"])("the %s, if present, is a party", async (field) => {
     expect(await transfer(replaced(v2, `transfer.${field}`, 5))).toEqual(failure(400, `transfer.${field}`));
   });
 
-  test.each(["sender", "receiver"])("the %s's provider is a party where it stands for the owner", async (side) => {
+  test.each(["sender", "receiver"])("the %s's provider is a party if the owner is absent", async (side) => {
     const body = replaced(v2, `transfer.${side}`, { owner: null, provider: 5, id: "" });
     expect(await transfer(body)).toEqual(failure(400, `transfer.${side}.provider`));
   });
 
-  test("the expected admin is the registrar of the path, where there is one", async () => {
+  test("the expected admin, if present, is the registrar of the path", async () => {
     expect(await transfer(replaced(v1, "expectedAdmin", "registrar-2::1220"))).toEqual(failure(400, "expectedAdmin"));
     expect(await transfer(replaced(v1, "expectedAdmin", undefined))).toMatchObject(offer);
   });
@@ -87,7 +87,7 @@ describe("of a settlement", () => {
     "transferLegs[0].instrumentId",
     "allocations",
     "allocations[0].allocationCid",
-  ])("%s is needed, and the message has its path", async (field) => {
+  ])("%s is required, and the message has its path", async (field) => {
     for (const value of [undefined, 5, null]) {
       expect(await settle(replaced(settled, field, value))).toEqual(failure(400, field));
     }
@@ -105,14 +105,14 @@ describe("of a settlement", () => {
   });
 
   test.each(["settlement", "actors", "extraArgs", "transferLegs[0].amount", "allocations[0].extraTransferLegSides"])(
-    "%s is not needed",
+    "%s is optional",
     async (field) => {
       expect(await settle(replaced(settled, field, undefined))).toEqual(await settle(settled));
     },
   );
 });
 
-/** A copy with another value at a path in the arguments, or without it (undefined). */
+/** A copy with another value at a path in the arguments; undefined removes it. */
 function replaced(body: JsonObject, field: string, value: JsonValue | undefined): JsonObject {
   const copy = structuredClone(body);
   const steps = ["choiceArguments", ...field.split(/[.[\]]+/).filter((step) => step !== "")];

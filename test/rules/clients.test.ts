@@ -1,4 +1,4 @@
-/** What deployed clients do and the service puts up with. */
+/** What deployed clients send and the service tolerates. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { burnAccept, burnCancel, cancel, reject, transferFactory, transferV1, withdraw } from "../fixtures/requests.js";
@@ -44,7 +44,7 @@ describe.each(paths(long))("for %s", (_, path) => {
   };
   const json = { "content-type": "application/json" };
 
-  test("no body at all is enough, with and without a content type", async () => {
+  test("no body is required, with and without a content type", async () => {
     const plain = await send({});
     expect(plain).toMatchObject({ status: 200, body: { choiceContextData: { values: {} } } });
     expect(await send({ headers: json })).toEqual(plain);
@@ -67,7 +67,7 @@ describe.each(paths(long))("for %s", (_, path) => {
     expect(await send({ headers: json, body: '{"excludeDebugFields":true}' })).toMatchObject({ status: 200 });
   });
 
-  test("an Authorization header changes nothing, whatever it says", async () => {
+  test("an Authorization header changes nothing, whatever its value", async () => {
     const plain = await send({});
     expect(await send({ headers: { authorization: "Bearer not.a.token" } })).toEqual(plain);
     expect(await send({ headers: { authorization: "Basic !" } })).toEqual(plain);

@@ -1,4 +1,4 @@
-/** Which credentials are chosen, seen in the sender-credentials of an offer. */
+/** The selection of credentials, as seen in the sender-credentials of an offer. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferFactory, transferV1 } from "../fixtures/requests.js";
@@ -6,7 +6,7 @@ import { contractId, contractIds, failure, short, twice } from "../fixtures/cont
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
 
-/** Asks for an offer of USD, whose holders have to meet requirements. Only the credentials given exist. */
+/** Requests an offer of USD with these holder requirements. Only the given credentials exist. */
 async function ask(requirements: JsonObject[], credentials: JsonObject[], now?: string): Promise<JsonObject> {
   const configured = payload.configuration("USD", { holderRequirements: requirements });
   const changes = { configuration: element("InstrumentConfiguration", "usd", configured), alice: undefined };
@@ -33,7 +33,7 @@ const offerWith = (...credentials: string[]): JsonObject => ({
 const holds = [requirement(["holds=USD"])];
 const holdsAndResides = [requirement(["holds=USD", "resides=CH"])];
 
-describe("of several choices", () => {
+describe("of several credentials", () => {
   test("an instrument without requirements needs none", async () => {
     expect(await ask([], [alice("unused", ["holds=USD"])])).toMatchObject({
       values: twice({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds() }),
@@ -60,26 +60,29 @@ describe("of several choices", () => {
     [null, "2026-07-01T00:00:00Z", "early"],
     ["2026-07-01T00:00:00.000001Z", "2026-07-01T00:00:00.000002Z", "late"],
     ["2026-07-01T00:00:00.000002Z", "2026-07-01T00:00:00.000001Z", "early"],
-  ])("of one valid until %s and a later one until %s the one valid longest is chosen", async (until, then, chosen) => {
-    const early = alice("early", ["holds=USD"], { validUntil: until });
-    const late = element("Credential", "late", payload.credential("alice", ["holds=USD"], { validUntil: then }), {
-      createdAt: "2026-02-05T09:00:00.000000Z",
-    });
-    expect(await ask(holds, [early, late])).toEqual(offerWith(chosen));
-  });
+  ])(
+    "of one valid until %s and a newer one valid until %s the one valid longest is chosen",
+    async (until, then, chosen) => {
+      const early = alice("early", ["holds=USD"], { validUntil: until });
+      const late = element("Credential", "late", payload.credential("alice", ["holds=USD"], { validUntil: then }), {
+        createdAt: "2026-02-05T09:00:00.000000Z",
+      });
+      expect(await ask(holds, [early, late])).toEqual(offerWith(chosen));
+    },
+  );
 
-  test("an absent end is as good as one that is null", async () => {
+  test("an absent validUntil equals null", async () => {
     const { validUntil: _, validFrom: __, ...endless } = payload.credential("alice", ["holds=USD"]);
     const ending = alice("ending", ["holds=USD"], { validUntil: "2036-01-01T00:00:00Z" });
     expect(await ask(holds, [ending, element("Credential", "endless", endless)])).toEqual(offerWith("endless"));
   });
 
-  test("two that meet the requirement together are both taken", async () => {
+  test("two that meet the requirement together are both chosen", async () => {
     const credentials = [alice("a", ["holds=USD"]), alice("b", ["resides=CH"]), alice("c", ["age=40"])];
     expect(await ask(holdsAndResides, credentials)).toEqual(offerWith("a", "b"));
   });
 
-  test("as few as possible are taken, though the one with most claims is not among them", async () => {
+  test("as few as possible are chosen, even without the one with most claims", async () => {
     const six = [requirement(["a=1", "b=1", "c=1", "d=1", "e=1", "f=1"])];
     const credentials = [
       alice("most", ["a=1", "b=1", "d=1", "e=1"]),
@@ -89,13 +92,13 @@ describe("of several choices", () => {
     expect(await ask(six, credentials)).toEqual(offerWith("first", "second"));
   });
 
-  test("every requirement is met, each by its own issuer", async () => {
+  test("every requirement is met by its issuer", async () => {
     const credentials = [alice("ours", ["holds=USD"]), alice("theirs", ["resides=CH"], { issuer: "issuer-2::1220" })];
     const requirements = [...holds, requirement(["resides=CH"], "issuer-2::1220")];
     expect(await ask(requirements, credentials)).toEqual(offerWith("ours", "theirs"));
   });
 
-  test("one that meets two requirements is named once", async () => {
+  test("one that meets two requirements appears once", async () => {
     const answer = await ask([...holds, requirement(["resides=CH"])], [alice("both", ["holds=USD", "resides=CH"])]);
     expect(answer).toMatchObject({
       values: twice({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds("both") }),
@@ -110,7 +113,7 @@ describe("validity", () => {
     ["now is the last millisecond before validUntil", null, "2026-06-01T00:00:00.001Z"],
     ["now is the last microsecond before validUntil", null, "2026-06-01T00:00:00.000001Z"],
     ["now lies between", "2026-05-01T00:00:00Z", "2026-07-01T00:00:00Z"],
-  ])("one counts where %s", async (_, validFrom, validUntil) => {
+  ])("a credential counts if %s", async (_, validFrom, validUntil) => {
     const answer = await ask(holds, [alice("it", ["holds=USD"], { validFrom, validUntil })], "2026-06-01T00:00:00Z");
     expect(answer).toEqual(offerWith("it"));
   });
@@ -120,12 +123,12 @@ describe("validity", () => {
     ["now is a microsecond before validFrom", "2026-06-01T00:00:00.000001Z", null],
     ["now = validUntil", null, "2026-06-01T00:00:00Z"],
     ["it ended long ago", "2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"],
-  ])("one does not count where %s", async (_, validFrom, validUntil) => {
+  ])("a credential does not count if %s", async (_, validFrom, validUntil) => {
     const answer = await ask(holds, [alice("it", ["holds=USD"], { validFrom, validUntil })], "2026-06-01T00:00:00Z");
     expect(answer).toEqual(failure(404, "alice", parties.issuer, "holds", "USD"));
   });
 
-  test("an expired one that would do alone gives way to two that are valid", async () => {
+  test("two valid ones are chosen instead of an expired one that makes all claims", async () => {
     const expired = alice("expired", ["holds=USD", "resides=CH"], { validUntil: "2026-05-31T23:59:59Z" });
     const credentials = [expired, alice("a", ["holds=USD"]), alice("b", ["resides=CH"])];
     expect(await ask(holdsAndResides, credentials)).toEqual(offerWith("a", "b"));
@@ -134,7 +137,7 @@ describe("validity", () => {
 
 const claim = (subject: string): JsonObject => ({ subject, property: "holds", value: "USD" });
 
-describe("what does not count", () => {
+describe("irrelevant credentials", () => {
   test.each([
     ["claims with another subject", payload.credential("alice", [], { claims: [claim("bob")] })],
     ["another issuer", payload.credential("alice", ["holds=USD"], { issuer: "issuer-2::1220" })],
@@ -146,19 +149,19 @@ describe("what does not count", () => {
     expect(answer).toEqual(failure(404, "alice", parties.issuer, "holds", "USD"));
   });
 
-  test("a claim that nobody makes is named, not the one that is met", async () => {
+  test("the message names only the claim that is missing", async () => {
     const answer = await ask(holdsAndResides, [alice("a", ["holds=USD"])]);
     expect(answer).toEqual(failure(404, "alice", parties.issuer, "resides", "CH"));
     expect(answer).not.toEqual(failure(404, "holds"));
   });
 
-  test("where nothing meets the requirement of a second issuer, that issuer is named", async () => {
+  test("the message names the second issuer if its requirement is not met", async () => {
     const requirements = [...holds, requirement(["resides=CH"], "issuer-2::1220")];
     const answer = await ask(requirements, [alice("a", ["holds=USD", "resides=CH"])]);
     expect(answer).toEqual(failure(404, "alice", "issuer-2::1220", "resides", "CH"));
   });
 
-  test("the receiver of a direct transfer has to meet the requirements too", async () => {
+  test("the receiver of a direct transfer must meet the requirements too", async () => {
     const preapproval = element("TransferPreapproval", "preapproval", payload.preapproval("bob", []));
     const running = await serving(registryOf({ bob: undefined }, preapproval));
     const answer = await running.post(transferFactory(), transferV1("alice", "bob"));

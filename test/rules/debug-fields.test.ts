@@ -17,7 +17,7 @@ const ask = (endpoint: Endpoint, more: JsonObject = {}) => {
   return running.post(path, body === undefined ? undefined : { ...body, ...more });
 };
 
-/** The names of the fields of every contract that an answer discloses, each set of names once. */
+/** The sets of field names of the disclosed contracts, each once. */
 const fieldsOf = async (answer: ReturnType<typeof ask>): Promise<string[]> => [
   ...new Set(disclosedBy(await answer).map((contract) => Object.keys(contract).toSorted().join(" "))),
 ];
@@ -26,34 +26,34 @@ const plain = "contractId createdEventBlob synchronizerId templateId";
 const debug = "contractId createdEventBlob debugCreatedAt debugPackageName debugPayload synchronizerId templateId";
 
 describe.each([1, 2, 3, 4, 5] as const)("endpoint %i", (endpoint) => {
-  test("answers with the debug fields where excludeDebugFields is false or absent", async () => {
+  test("has debug fields if excludeDebugFields is false or absent", async () => {
     expect(await fieldsOf(ask(endpoint))).toEqual([debug]);
     expect(await fieldsOf(ask(endpoint, { excludeDebugFields: false }))).toEqual([debug]);
   });
 
-  test("answers without them where it is true, and with nothing else changed", async () => {
+  test("has none if it is true, and nothing else changes", async () => {
     expect(await fieldsOf(ask(endpoint, { excludeDebugFields: true }))).toEqual([plain]);
     const [withDebug, without] = await Promise.all([ask(endpoint), ask(endpoint, { excludeDebugFields: true })]);
     expect(without.body).toEqual(withoutDebugFields(withDebug.body));
   });
 });
 
-test("a contract of a burn has no debug fields, and the time of creation under its own name", async () => {
+test("a contract of a burn operation has no debug fields, and has createdAt", async () => {
   expect(await fieldsOf(ask(6))).toEqual(["contractId createdAt createdEventBlob domainId synchronizerId templateId"]);
 });
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8] as const)("transferKind is on endpoint 2 alone (endpoint %i)", async (endpoint) => {
+test.each([1, 2, 3, 4, 5, 6, 7, 8] as const)("only endpoint 2 has transferKind (endpoint %i)", async (endpoint) => {
   const { status, body } = await ask(endpoint);
   expect(status).toBe(200);
   expect(JSON.stringify(body).includes("transferKind")).toBe(endpoint === 2);
 });
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8] as const)("no field of ours is null on endpoint %i", async (endpoint) => {
+test.each([1, 2, 3, 4, 5, 6, 7, 8] as const)("no field is null on endpoint %i", async (endpoint) => {
   const { body } = await ask(endpoint, endpoint < 6 ? { excludeDebugFields: true } : {});
   expect(JSON.stringify(body)).not.toContain("null");
 });
 
-test("the payload stands as the ledger gave it, null and fields that no rule knows included", async () => {
+test("the payload is unchanged, with null and unknown fields", async () => {
   const argument = payload.configuration("USD", {
     providerAppRewardBeneficiaries: null,
     additionalIdentifiers: [],
@@ -76,7 +76,7 @@ test("the payload stands as the ledger gave it, null and fields that no rule kno
   expect(configuration?.["debugPayload"]).toStrictEqual(argument);
 });
 
-test("the time of creation stands as the ledger gave it", async () => {
+test("the creation time is unchanged", async () => {
   const one = await serving(
     registryOf(
       {},
@@ -88,7 +88,7 @@ test("the time of creation stands as the ledger gave it", async () => {
   expect(holding).toMatchObject({ contractId: "locked", debugCreatedAt: "2026-02-05T09:00:00.123456Z" });
 });
 
-// The third is base64 that a decoder and encoder would not give back alike.
+// The third is base64 that decoding and encoding would change.
 test.each(["CgMy/+8=", "CgMyLjE=", "/+9=", "QUJD".repeat(50_000)])(
   "the blob is forwarded unchanged (case %#)",
   async (blob) => {

@@ -1,4 +1,4 @@
-/** Rejecting, withdrawing and cancelling let a party out: only the instruction itself can stand in the way. */
+/** Reject, withdraw and cancel fail only because of the instruction itself. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { burnCancel, cancel, reject, withdraw } from "../fixtures/requests.js";
@@ -39,7 +39,7 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
     return short(await running.post(path("it")));
   };
 
-  /** The transfer operations alone name the configuration, and name everything twice. */
+  /** Only the transfer operations have the configuration entry, and legacy aliases. */
   const expected = ({ enabled, usd, holding }: { enabled?: boolean; usd?: boolean; holding?: boolean }) => ({
     values:
       configured === undefined
@@ -54,7 +54,7 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
     ],
   });
 
-  test("takes what there is, and nothing that it does not need", async () => {
+  test("has all contracts that exist, and no unnecessary ones", async () => {
     expect(await ask(registryOf({}, locked()))).toEqual(expected({ enabled: true }));
   });
 
@@ -62,7 +62,7 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
     ["is false", { enableResultContracts: false }, { enabled: false }],
     ["is null", { enableResultContracts: null }, {}],
     ["is absent", {}, {}],
-  ])("where enableResultContracts %s", async (__, more, enabled) => {
+  ])("if enableResultContracts %s", async (__, more, enabled) => {
     const service = element("RegistrarService", "service", payload.service(more));
     expect(await ask(registryOf({ service }, locked()))).toEqual(expected(enabled));
   });
@@ -71,12 +71,12 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
     expect(await ask(registryOf({ service: undefined }, locked()))).toEqual(expected({}));
   });
 
-  // The service is asked and not disclosed, so it matters to no one where it is.
+  // The service is read but not disclosed, so its synchronizer does not matter.
   test.each<[string, Options]>([
     ["has left its synchronizer", { moving: "unassigned" }],
     ["is arriving", { moving: "arriving" }],
     ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("where the registrar service %s", async (__, options) => {
+  ])("if the registrar service %s", async (__, options) => {
     const enabling = payload.service({ enableResultContracts: true });
     const service = element("RegistrarService", "service", enabling, options);
     expect(await ask(registryOf({ service }, locked()))).toEqual(expected({ enabled: true }));
@@ -92,12 +92,12 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
     ["has left its synchronizer", { moving: "unassigned" }],
     ["is arriving", { moving: "arriving" }],
     ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("where the configuration %s", async (__, options) => {
+  ])("if the configuration %s", async (__, options) => {
     const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
     expect(await ask(registryOf({ configuration }, locked()))).toEqual(expected({ enabled: true, usd: false }));
   });
 
-  test("where the locked holding is gone", async () => {
+  test("without the locked holding", async () => {
     expect(await ask(registryOf())).toEqual(expected({ enabled: true, holding: false }));
   });
 
@@ -105,24 +105,24 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
     ["has left its synchronizer", { moving: "unassigned" }],
     ["is arriving", { moving: "arriving" }],
     ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("where the locked holding %s", async (__, options) => {
+  ])("if the locked holding %s", async (__, options) => {
     expect(await ask(registryOf({}, locked(options)))).toEqual(expected({ enabled: true, holding: false }));
   });
 
-  test("where neither party meets the requirements of the instrument any more", async () => {
+  test("if both parties no longer meet the instrument's requirements", async () => {
     expect(await ask(registryOf({ alice: undefined, bob: undefined }, locked()))).toEqual(expected({ enabled: true }));
   });
 
-  test("with the factory and all the rest gone", async () => {
+  test("with nothing but the instruction", async () => {
     expect(await ask([])).toEqual(expected({ usd: false, holding: false }));
   });
 
-  test.each(["unassigned", "arriving"] as const)("is a conflict where the instruction itself is %s", async (moving) => {
+  test.each(["unassigned", "arriving"] as const)("is a conflict if the instruction itself is %s", async (moving) => {
     const running = await serving(registryOf({}, element(template, "it", argument, { moving }), locked()));
     expect(await running.post(path("it"))).toMatchObject({ status: 409 });
   });
 
-  test("of what is unknown or of another kind is not found", async () => {
+  test("is not found for an unknown contract and another template", async () => {
     const running = await serving(registryOf({}, instruction, otherKind, locked()));
     for (const id of ["unknown", "other-kind", "usd", "locked"]) {
       expect(await running.post(path(id))).toMatchObject({ status: 404 });
@@ -135,7 +135,7 @@ test.each<[string, Template, JsonObject, typeof reject]>([
   ["rejecting a transfer", "TransferOffer", payload.offer("alice", "bob", "USD", "locked"), reject],
   ["withdrawing an allocation", "DvpLegAllocation", allocation, withdraw],
   ["cancelling an allocation", "DvpLegAllocation", allocation, cancel],
-])("%s of another registrar is not found, though both are served", async (_, template, argument, path) => {
+])("%s of another served registrar is not found", async (_, template, argument, path) => {
   const other = "registrar-2::1220";
   const ofOther = JSON.parse(JSON.stringify(argument).replaceAll(parties.registrar, other)) as JsonObject;
   const factory = element("AllocationFactory", "factory-2", payload.service({ registrar: other }));

@@ -40,7 +40,7 @@ describe("the configuration of an instrument", () => {
     ["its default identifier", internal],
     ["an additional identifier", iso],
     ["another additional identifier", figi],
-  ])("is found by %s, and answered field by field", async (_, identifier) => {
+  ])("is found by %s, with all fields", async (_, identifier) => {
     const answer = await running.post(instrumentConfiguration, request(identifier));
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -78,7 +78,7 @@ describe("the configuration of an instrument", () => {
     });
   });
 
-  test("has empty lists where there are no requirements and no additional identifiers", async () => {
+  test("has empty lists without requirements and additional identifiers", async () => {
     const identifier = { source: parties.registrar, id: "EUR", scheme: "Internal" };
     const { body } = await running.post(instrumentConfiguration, request(identifier));
     expect(body).toMatchObject({
@@ -87,7 +87,7 @@ describe("the configuration of an instrument", () => {
     });
   });
 
-  test("is that of the newest contract", async () => {
+  test("is the newest one", async () => {
     const younger = { createdAt: "2026-02-05T09:00:00.123456Z", synchronizerId: "sync-B" };
     const upgraded = await serving([
       element("InstrumentConfiguration", "usd", usd),
@@ -128,7 +128,7 @@ describe("no configuration is found", () => {
   });
 });
 
-describe("a request is bad", () => {
+describe("a bad request", () => {
   const { source, id, scheme } = internal;
   test.each<[string, JsonObject, string]>([
     ["registrar", { instrumentIdentifier: internal }, "registrar"],
@@ -138,7 +138,7 @@ describe("a request is bad", () => {
     ["scheme", request({ source, id }), "instrumentIdentifier.scheme"],
     ["string as id", request({ source, id: 5, scheme }), "id"],
     ["object as instrumentIdentifier", { registrar: parties.registrar, instrumentIdentifier: "USD" }, "nstrument"],
-  ])("without a %s, and says so", async (_, body, named) => {
+  ])("lacks %s, and the message says so", async (_, body, named) => {
     const answer = await running.post(instrumentConfiguration, body);
     expect(short(answer)).toEqual(utilityFailure(400, named));
   });

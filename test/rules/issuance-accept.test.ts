@@ -58,11 +58,11 @@ describe.each(operations)("accepting $name", ({ template, argument, path }) => {
     return short(await (await serving([...elements, ...added])).post(path("the-one")));
   };
 
-  test("takes five entries under their prefixed names alone", async () => {
+  test("has five entries, without aliases", async () => {
     expect(await ask({}, issues())).toEqual(accepted);
   });
 
-  test("discloses contracts of the utility operations' shape, and is alike for every body that clients send", async () => {
+  test("discloses contracts in the utility operations' form, for every body that clients send", async () => {
     const it = element(template, "the-one", argument);
     const running = await serving(registryOf({ configuration: configured() }, it, issues()));
     const plain = await running.post(path("the-one"));
@@ -80,7 +80,7 @@ describe.each(operations)("accepting $name", ({ template, argument, path }) => {
     }
   });
 
-  test("leaves out what is optional, and needs neither factory nor rule", async () => {
+  test("leaves out missing optional contracts, and needs neither factory nor rule", async () => {
     const nothing = { service: undefined, reward: undefined, right: undefined, factory: undefined, rule: undefined };
     expect(await ask(nothing, issues())).toEqual({
       values: prefixed({
@@ -99,7 +99,7 @@ describe.each(operations)("accepting $name", ({ template, argument, path }) => {
     });
   });
 
-  test("takes the rewards of the provider that the instruction names", async () => {
+  test("has the rewards of the provider that the instruction names", async () => {
     const provider = "provider-2::1220";
     const elements = [
       element(template, "the-other", { ...argument, provider }),
@@ -112,7 +112,7 @@ describe.each(operations)("accepting $name", ({ template, argument, path }) => {
     });
   });
 
-  test("a missing credential is named by party, issuer and claim; holding the instrument is not issuing it", async () => {
+  test("the message names party, issuer and claim of a missing credential; holder credentials do not count", async () => {
     expect(await ask({})).toEqual(utilityFailure(404, "alice", parties.issuer, "issues", "USD"));
   });
 
@@ -124,17 +124,17 @@ describe.each(operations)("accepting $name", ({ template, argument, path }) => {
     ["has left its synchronizer", { moving: "unassigned" }],
     ["is arriving", { moving: "arriving" }],
     ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("is a conflict where what is required %s", async (_, options) => {
+  ])("is a conflict if a required contract %s", async (_, options) => {
     expect(await ask({ configuration: configured(options) }, issues())).toEqual(utilityFailure(409));
     expect(await ask({}, issues(options))).toEqual(utilityFailure(409));
   });
 
-  test.each(["unassigned", "arriving"] as const)("is a conflict where it is itself %s", async (moving) => {
+  test.each(["unassigned", "arriving"] as const)("is a conflict if the instruction itself is %s", async (moving) => {
     const running = await serving(registryOf({}, issues(), element(template, "the-one", argument, { moving })));
     expect(short(await running.post(path("the-one")))).toEqual(utilityFailure(409));
   });
 
-  test("of what is unknown or of another kind is not found", async () => {
+  test("is not found for an unknown contract and another template", async () => {
     const kinds: Template[] = ["MintOffer", "MintRequest", "BurnOffer", "BurnRequest"];
     const both = { ...payload.mint("alice", "USD"), ...payload.burn("alice", "USD"), lockedHoldingCid: "locked" };
     const others = kinds.filter((kind) => kind !== template);

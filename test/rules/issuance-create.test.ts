@@ -1,4 +1,4 @@
-/** Creating offers and requests to mint and to burn: the factory, with a context of the utility operations' shape. */
+/** Creating offers and requests to mint and burn. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { issuance, replaced } from "../fixtures/requests.js";
@@ -55,7 +55,7 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
     return short(await running.post(path, body));
   };
 
-  test("the answer, field by field", async () => {
+  test("all fields of the answer", async () => {
     const running = await serving(registryOf({ configuration }, issues));
     const { status, body } = await running.post(path, asked);
     const { choiceContext, ...others } = body as { choiceContext: { disclosedContracts: JsonObject[] } };
@@ -83,7 +83,7 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
     );
   });
 
-  test("what is optional, what holders need and unknown fields do not count", async () => {
+  test("optional contracts, holder requirements and unknown fields change nothing", async () => {
     const without = { rule: undefined, reward: undefined, right: undefined, service: undefined, alice: undefined };
     expect(await ask({ ...asked, unknown: [null], excludeDebugFields: true }, without)).toEqual(created);
   });
@@ -97,7 +97,7 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
     });
   });
 
-  test("what is missing or of the wrong type is bad, and the message names it", async () => {
+  test("a missing field or a wrong type is a bad request, and the message names it", async () => {
     for (const field of ["holder", "instrumentId", "instrumentId.admin", "instrumentId.id"]) {
       const name = field.split(".").at(-1) ?? "";
       for (const value of [undefined, null, 5, "", {}]) {
@@ -107,7 +107,7 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
     expect(await ask({})).toEqual(utilityFailure(400, "holder"));
   });
 
-  test("a registrar that is not served and an unknown instrument are not found, and named", async () => {
+  test("an unserved registrar and an unknown instrument are not found, and the message names them", async () => {
     expect(await ask(replaced(asked, "instrumentId.admin", "nobody::1220"))).toEqual(
       utilityFailure(404, "nobody::1220"),
     );
@@ -115,7 +115,7 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
     expect(await ask(asked, { configuration: undefined })).toEqual(utilityFailure(404, "USD"));
   });
 
-  test("a missing credential of the holder is named by party, issuer and claim", async () => {
+  test("the message names party, issuer and claim of the holder's missing credential", async () => {
     const answer = await ask(replaced(asked, "holder", "bob"));
     expect(answer).toEqual(utilityFailure(404, "bob", parties.issuer, "issues", "USD"));
   });
@@ -124,26 +124,26 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
     expect(await ask(asked, { factory: undefined })).toEqual(utilityFailure(404, "AllocationFactory"));
   });
 
-  test.each(places)("is a conflict where what is needed %s", async (_, options) => {
+  test.each(places)("is a conflict if a required contract %s", async (_, options) => {
     const moved = element("InstrumentConfiguration", "usd", payload.configuration("USD", issued), options);
     expect(await ask(asked, { configuration: moved })).toEqual(utilityFailure(409));
     const credential = element("Credential", "bob-issues", payload.credential("bob", ["issues=USD"]), options);
     expect(await ask(replaced(asked, "holder", "bob"), {}, credential)).toEqual(utilityFailure(409));
   });
 
-  test("a newer factory is passed over where its synchronizer lacks the rest", async () => {
+  test("a newer factory is skipped if its synchronizer lacks required contracts", async () => {
     const elsewhere = { synchronizerId: "sync-B", createdAt: "2026-02-05T09:00:00.000000Z" };
     expect(await ask(asked, {}, element("AllocationFactory", "newest", payload.service(), elsewhere))).toEqual(created);
   });
 
-  test("an instrument counts by an additional identifier too", async () => {
+  test("an instrument is also found by an additional identifier", async () => {
     const additionalIdentifiers = [{ source: "ISO", id: "DOLLAR", scheme: "ISO 4217" }];
     const argument = payload.configuration("USD", { ...issued, additionalIdentifiers });
     const changes = { configuration: element("InstrumentConfiguration", "usd", argument) };
     expect(await ask(replaced(asked, "instrumentId.id", "DOLLAR"), changes)).toEqual(created);
   });
 
-  test("the newest factory wins, of whichever package", async () => {
+  test("the newest factory wins, whatever its package", async () => {
     const upgraded = { createdAt: "2026-02-05T09:00:00.000000Z", packageId: "pkg-2" };
     const newest = element("AllocationFactory", "newest", payload.service(), upgraded);
     expect(await ask(asked, {}, newest)).toMatchObject({
@@ -165,6 +165,6 @@ test.each([{ ids: [] }, { ids: ["h1"] }, { ids: ["00ff", "usd"] }])(
   },
 );
 
-test("the holdings of a burn request are a list of texts", async () => {
+test("the holdings of a burn request are a list of strings", async () => {
   for (const wrong of ["h1", 5, {}, [{}], [5]]) expect(await askWith(wrong)).toEqual(utilityFailure(400));
 });

@@ -1,4 +1,4 @@
-/** What a registrar's registry offers, and its instruments, over HTTP. */
+/** The metadata operations over HTTP. */
 import { rename, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { text as textOf } from "node:stream/consumers";
@@ -10,7 +10,7 @@ import { serving } from "../fixtures/registries.js";
 import { type Answer, registry, type Running, serve } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
 
-/** What the surface lists, each with the minor version that is published. */
+/** The APIs of the token standard, with their minor versions. */
 const supportedApis = {
   "splice-api-token-metadata-v1": 1,
   "splice-api-token-transfer-instruction-v1": 1,
@@ -37,7 +37,7 @@ const configurations = (ids: readonly string[], registrar: string = parties.regi
     element("InstrumentConfiguration", `${id} of ${registrar}`, payload.configuration(id, { registrar })),
   );
 
-/** An instrument of which nobody said more than its id. */
+/** An instrument without name, symbol and decimals. */
 const plain = (id: string): JsonObject => ({ id, name: id, symbol: id, decimals: 10, supportedApis });
 
 interface Page {
@@ -56,7 +56,7 @@ function pageIn({ status, body }: Answer): Page {
 
 const token = (next: string | undefined): string => `pageToken=${encodeURIComponent(next ?? "none")}`;
 
-/** The ids of every page behind a token. */
+/** The ids of all pages, from a token on. */
 async function pages(running: Running, pageSize: number, registrar?: string): Promise<string[][]> {
   const found: string[][] = [];
   let next: string | undefined = "";
@@ -76,7 +76,7 @@ const numbered = (count: number, digits = 2): string[] =>
   Array.from({ length: count }, (_, index) => `i-${String(index).padStart(digits, "0")}`);
 
 describe("info", () => {
-  test("tells the registrar, and what is served", async () => {
+  test("has the registrar and the supported APIs", async () => {
     const running = await serving([factory(), ...configurations(["USD"])]);
     const { status, headers, body } = await running.get(info());
     expect(status).toBe(200);
@@ -84,14 +84,14 @@ describe("info", () => {
     expect(body).toEqual({ adminId: parties.registrar, supportedApis });
   });
 
-  test("is there without an instrument, and while the factory is between synchronizers", async () => {
+  test("needs no instrument, and no factory on a synchronizer", async () => {
     const away = element("AllocationFactory", "factory", payload.service(), { moving: "unassigned" });
     const running = await serving([away]);
     expect((await running.get(info())).body).toEqual({ adminId: parties.registrar, supportedApis });
     expect((await running.get(instruments())).body).toEqual({ instruments: [] });
   });
 
-  test("takes the party as it stands, and percent-encoded", async () => {
+  test("accepts the party as it is, and percent-encoded", async () => {
     const running = await serving([factory()]);
     for (const party of ["registrar::1220", "registrar%3A%3A1220", "registrar%3a%3a1220"]) {
       const path = `/api/token-standard/v0/registrars/${party}/registry/metadata/v1/info`;
@@ -105,12 +105,12 @@ describe("a registrar that is not served", () => {
     ["info", info("nobody::1220")],
     ["instruments", instruments("", "nobody::1220")],
     ["an instrument", instrument("USD", "nobody::1220")],
-  ])("is 404, and named: %s", async (_what, path) => {
+  ])("is 404, and the message names it: %s", async (_what, path) => {
     const running = await serving([factory(), ...configurations(["USD"]), ...configurations(["USD"], "nobody::1220")]);
     expect(short(await running.get(path))).toEqual(failure(404, "nobody::1220"));
   });
 
-  test("is not known by a part of its name, or in another case", async () => {
+  test("is not matched by a part of its name, or in another case", async () => {
     const running = await serving([factory(), ...configurations(["USD"])]);
     for (const registrar of ["registrar::122", "registrar::12200", "Registrar::1220", " registrar::1220"]) {
       expect((await running.get(info(registrar))).status).toBe(404);
@@ -132,7 +132,7 @@ describe("instruments", () => {
   });
   afterAll(() => running.close());
 
-  test("come by ascending id, 25 at a time where nothing else is said", async () => {
+  test("are sorted by id, 25 per page by default", async () => {
     const first = pageIn(await running.get(instruments()));
     expect(first.ids).toEqual(many.slice(0, 25));
     const second = pageIn(await running.get(instruments(token(first.next))));
@@ -142,40 +142,40 @@ describe("instruments", () => {
     expect(third.body).not.toHaveProperty("nextPageToken");
   });
 
-  test("have all that a wallet shows, and no field of which nothing is known", async () => {
+  test("have all known fields, and no others", async () => {
     const { status, headers, body } = await running.get(instruments("", other));
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^application\/json/);
     expect(body).toEqual({ instruments: [plain("X"), plain("Y")] });
   });
 
-  test.each([1, 7, 20, 59, 60, 61, 1_000])("come as many at a time as is asked for: %i", async (pageSize) => {
+  test.each([1, 7, 20, 59, 60, 61, 1_000])("have the requested page size: %i", async (pageSize) => {
     const expected: string[][] = [];
     for (let from = 0; from < many.length; from += pageSize) expected.push(many.slice(from, from + pageSize));
     expect(await pages(running, pageSize)).toEqual(expected);
   });
 
-  test("come from the beginning for an empty token", async () => {
+  test("start from the beginning for an empty token", async () => {
     expect(pageIn(await running.get(instruments("pageSize=2&pageToken="))).ids).toEqual(many.slice(0, 2));
   });
 
-  test("may be asked for with the names of the proto file, and with what nobody knows", async () => {
+  test("accept proto field names and unknown parameters", async () => {
     const query = "page_size=2&page_token=&unknown=1&unknown=2&registrarParty=nobody";
     expect(pageIn(await running.get(instruments(query))).ids).toEqual(many.slice(0, 2));
   });
 
-  test("come with another size behind a token", async () => {
+  test("accept another size with a token", async () => {
     const { next } = pageIn(await running.get(instruments("pageSize=3")));
     expect(pageIn(await running.get(instruments(`pageSize=2&${token(next)}`))).ids).toEqual(many.slice(3, 5));
   });
 
-  test("come alike however often a token is used", async () => {
+  test("are the same each time a token is used", async () => {
     const { next } = pageIn(await running.get(instruments("pageSize=3")));
     const [first, second] = [await running.get(instruments(token(next))), await running.get(instruments(token(next)))];
     expect(second.body).toEqual(first.body);
   });
 
-  test("come where a slash ends the path, and where one is doubled", async () => {
+  test("accept trailing and double slashes in the path", async () => {
     for (const path of [`${instruments()}/?pageSize=1`, `/${instruments("pageSize=1")}`]) {
       expect(pageIn(await running.get(path)).ids).toEqual(["i-00"]);
     }
@@ -196,26 +196,26 @@ describe("instruments", () => {
     "pageSize=99999999999999999999",
     "pageSize=null",
     "pageSize=true",
-  ])("are refused with 400 for %s", async (query) => {
+  ])("are 400 for %s", async (query) => {
     expect(short(await running.get(instruments(query)))).toEqual(failure(400, "pageSize"));
   });
 
-  test("are refused with 400 for a size under both names", async () => {
+  test("are 400 for a size under both names", async () => {
     expect((await running.get(instruments("pageSize=1&page_size=2"))).status).toBe(400);
   });
 
-  test("are refused with 400 for a wrong size before the registrar is looked for", async () => {
+  test("are 400 for a wrong size, even if the registrar is unknown", async () => {
     expect((await running.get(instruments("pageSize=0", "nobody::1220"))).status).toBe(400);
   });
 
-  test("are refused with 400 for a token of another registrar", async () => {
+  test("are 400 for a token of another registrar", async () => {
     const { next } = pageIn(await running.get(instruments("pageSize=1", other)));
     expect(next).toBeDefined();
     expect(short(await running.get(instruments(token(next))))).toEqual(failure(400, "pageToken"));
     expect(pageIn(await running.get(instruments(token(next), other))).ids).toEqual(["Y"]);
   });
 
-  test("are refused with 400 for a token that was changed", async () => {
+  test("are 400 for a changed token", async () => {
     const { next = "" } = pageIn(await running.get(instruments("pageSize=1")));
     const changed = [
       next.slice(0, -1),
@@ -250,18 +250,18 @@ describe("instruments", () => {
     Buffer.from('{"0":"registrar::1220","1":"i-03"}').toString("base64url"),
     "A".repeat(8_192),
     "A".repeat(9_000),
-  ])("are refused with 400 for a token that nobody gave", async (pageToken) => {
+  ])("are 400 for a made-up token", async (pageToken) => {
     const answer = await running.get(instruments(`pageToken=${encodeURIComponent(pageToken)}`));
     expect(short(answer)).toEqual(failure(400, "pageToken"));
   });
 
-  test("are refused with 400 for two tokens", async () => {
+  test("are 400 for two tokens", async () => {
     const { next } = pageIn(await running.get(instruments("pageSize=1")));
     const answer = await running.get(instruments(`${token(next)}&${token(next)}`));
     expect(short(answer)).toEqual(failure(400, "pageToken"));
   });
 
-  test("come no more than 1000 at a time", async () => {
+  test("are at most 1,000 per page", async () => {
     const thousands = numbered(1_005, 4);
     const large = await serving([factory(), ...configurations(thousands)]);
     for (const pageSize of [1_000, 1_001, 5_000, 2_147_483_647]) {
@@ -272,7 +272,7 @@ describe("instruments", () => {
     }
   });
 
-  test("come page by page whatever characters their ids hold", async () => {
+  test("are paged whatever characters their ids contain", async () => {
     const ids = [
       "",
       " ",
@@ -297,7 +297,7 @@ describe("instruments", () => {
     expect(found).toHaveLength(awkward.length);
   });
 
-  test("come page by page where the ids are long", async () => {
+  test("are paged with long ids", async () => {
     const ids = numbered(3).map((id) => `${id}${"é".repeat(500)}`);
     expect(await pages(await serving([factory(), ...configurations(ids)]), 1)).toEqual(ids.map((id) => [id]));
   });
@@ -313,8 +313,8 @@ async function swap(running: Running, ids: readonly string[]): Promise<void> {
   });
 }
 
-describe("while instruments come and go", () => {
-  test("none that stays is left out of the pages or comes twice", async () => {
+describe("while instruments are added and removed", () => {
+  test("none of the others is skipped or listed twice", async () => {
     const running = await serving([factory(), ...configurations(["b", "d", "f", "h", "j"])]);
     const first = pageIn(await running.get(instruments("pageSize=2")));
     expect(first.ids).toEqual(["b", "d"]);
@@ -331,7 +331,7 @@ describe("while instruments come and go", () => {
   });
 });
 
-/** The same id with another further id in each, so that the answers tell which was taken. */
+/** Configurations with the same id and different additional ids. */
 const usd = (contractId: string, isin: string, createdAt: string, more: { readonly moving?: "unassigned" } = {}) =>
   element(
     "InstrumentConfiguration",
@@ -359,14 +359,14 @@ describe("of several configurations of one id", () => {
     }
   });
 
-  test("of those created at one time the first by contract id", async () => {
+  test("of those created at the same time the lowest contract id counts", async () => {
     const createdAt = "2026-01-05T09:00:00Z";
     const running = await serving([factory(), usd("b", "isin-b", createdAt), usd("a", "isin-a", createdAt)]);
     expect((await running.get(instrument("isin-a"))).status).toBe(200);
     expect((await running.get(instrument("isin-b"))).status).toBe(404);
   });
 
-  test("one that is between synchronizers counts as well", async () => {
+  test("one in reassignment counts too", async () => {
     const running = await serving([
       factory(),
       usd("old", "old-isin", "2026-01-05T09:00:00Z"),
@@ -377,19 +377,19 @@ describe("of several configurations of one id", () => {
   });
 });
 
-/** A configuration that is between synchronizers. */
+/** A configuration in reassignment. */
 const moving = (id: string, how: "unassigned" | "arriving"): JsonObject =>
   element("InstrumentConfiguration", id, payload.configuration(id), { moving: how });
 
 describe("one instrument", () => {
-  test("that is between synchronizers, or arriving, is told and listed", async () => {
+  test("is found and listed while it is in reassignment", async () => {
     const running = await serving([factory(), moving("EUR", "arriving"), moving("USD", "unassigned")]);
     expect((await running.get(instruments())).body).toEqual({ instruments: [plain("EUR"), plain("USD")] });
     expect((await running.get(instrument("EUR"))).body).toEqual(plain("EUR"));
     expect((await running.get(instrument("USD"))).body).toEqual(plain("USD"));
   });
 
-  test("is found by its default id and by each further one, and told with the default id", async () => {
+  test("is found by its default id and each other id, and has the default id", async () => {
     const additionalIdentifiers = [
       { source: "isin", id: "US0000000001", scheme: "ISIN" },
       { source: "figi", id: "BBG000000001", scheme: "FIGI" },
@@ -406,7 +406,7 @@ describe("one instrument", () => {
     expect((await running.get(instruments())).body).toEqual({ instruments: [plain("USD")] });
   });
 
-  test("is found by its own id before one that has the id as a further one", async () => {
+  test("is found by its default id before another's additional id", async () => {
     const additionalIdentifiers = [{ source: "isin", id: "USD", scheme: "ISIN" }];
     const running = await serving([
       factory(),
@@ -426,7 +426,7 @@ describe("one instrument", () => {
   });
 
   test.each(["GBP", "usd", "US", "USD ", "US/D", "null"])(
-    "that nobody configured is 404, and named: %j",
+    "without a configuration is 404, and the message names it: %j",
     async (id) => {
       const running = await serving([factory(), ...configurations(["USD"])]);
       expect(short(await running.get(instrument(id)))).toEqual(failure(404, id, parties.registrar));
@@ -478,13 +478,13 @@ describe("one instrument", () => {
     expect({ status, body }).toEqual({ status: 200, body: plain(id) });
   });
 
-  test.each([".", ".."])("may have the id %j, which most clients take for a step in the path", async (id) => {
+  test.each([".", ".."])("may have the id %j, which most clients resolve as a path segment", async (id) => {
     const running = await serving([factory(), ...configurations([id])]);
     const path = `${instruments()}/${id.replaceAll(".", "%2E")}`;
     expect(await raw(running.url, path)).toEqual({ status: 200, body: plain(id) });
   });
 
-  test("may not have an id longer than any rule allows, nor one that is no text", async () => {
+  test("cannot have an oversized id, or one that is not valid text", async () => {
     const running = await serving([factory(), ...configurations(["USD"])]);
     expect(short(await running.get(instrument("a".repeat(1_025))))).toEqual(failure(400, "instrumentId"));
     const broken = await running.get(`${instruments()}/%E0%A4%A`);
@@ -499,7 +499,7 @@ describe("a GET", () => {
     ["instrument", instrument("USD")],
   ];
 
-  test.each(paths)("may say that it is JSON, have a token for nobody, and accept anything: %s", async (_what, path) => {
+  test.each(paths)("may have a JSON content type, any Authorization and any Accept: %s", async (_what, path) => {
     const running = await serving([factory(), ...configurations(["USD"])]);
     const expected = await running.get(path);
     expect(expected.status).toBe(200);
@@ -522,7 +522,7 @@ describe("a GET", () => {
   });
 });
 
-/** A GET whose path nobody normalises on its way. */
+/** A GET whose path is not normalised by the client. */
 async function raw(url: string, path: string): Promise<{ readonly status: number; readonly body: JsonValue }> {
   const { hostname, port, host } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -1,4 +1,4 @@
-/** The ways out that exits.test.ts does not walk: only the instruction itself can stand in the way of them either. */
+/** The reject, withdraw and cancel operations that exits.test.ts does not cover. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { allocationChoice, type ChoicePath, issuanceChoice, transferChoice } from "../fixtures/requests.js";
@@ -11,7 +11,7 @@ interface Exit {
   readonly template: Template;
   readonly argument: JsonObject;
   readonly path: ChoicePath;
-  /** The operations on transfers name the configuration, and name everything twice. */
+  /** The transfer operations have the configuration entry, and legacy aliases. */
   readonly names: "twice" | "prefixed";
   readonly locks: boolean;
   readonly family: "standard" | "utility";
@@ -68,22 +68,25 @@ describe.each(exits)("$name", ({ template, argument, path, names, locks, family 
     };
   };
 
-  test("takes what there is, and nothing that it does not need", async () => {
+  test("has all contracts that exist, and no unnecessary ones", async () => {
     expect(await ask(registryOf({}, locked()))).toEqual(least());
   });
 
-  test.each([{ enableResultContracts: null }, {}])("has no entry where the service says %o", async (more) => {
-    const service = element("RegistrarService", "service", payload.service(more));
-    expect(await ask(registryOf({ service }, locked()))).toEqual(least("enabled"));
-  });
+  test.each([{ enableResultContracts: null }, {}])(
+    "has no enable-result-contracts entry for a service with %o",
+    async (more) => {
+      const service = element("RegistrarService", "service", payload.service(more));
+      expect(await ask(registryOf({ service }, locked()))).toEqual(least("enabled"));
+    },
+  );
 
-  test("says false where the service says so", async () => {
+  test("has the value false of the service", async () => {
     const service = element("RegistrarService", "service", payload.service({ enableResultContracts: false }));
     const { values } = await ask(registryOf({ service }, locked()));
     expect(values).toMatchObject({ "utility.digitalasset.com/enable-result-contracts": bool(false) });
   });
 
-  test("does without a configuration, and without one that can be disclosed", async () => {
+  test("works without a configuration that can be disclosed", async () => {
     expect(await ask(registryOf({ configuration: undefined }, locked()))).toEqual(least("usd"));
     for (const [, options] of places) {
       const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
@@ -91,12 +94,12 @@ describe.each(exits)("$name", ({ template, argument, path, names, locks, family 
     }
   });
 
-  test("does without the locked holding, and without one that can be disclosed", async () => {
+  test("works without a locked holding that can be disclosed", async () => {
     expect(await ask(registryOf())).toEqual(least("locked"));
     for (const [, options] of places) expect(await ask(registryOf({}, locked(options)))).toEqual(least("locked"));
   });
 
-  test("does without the credentials that the instrument asks for", async () => {
+  test("works without the required credentials", async () => {
     const asked = { issuerRequirements: [requirement(["a=1"])], holderRequirements: [requirement(["b=1"])] };
     const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD", asked));
     const lapsed = payload.credential("alice", ["a=1", "b=1"], { validUntil: "2026-05-31T00:00:00Z" });
@@ -104,11 +107,11 @@ describe.each(exits)("$name", ({ template, argument, path, names, locks, family 
     expect(await ask(registryOf({ configuration }, credential, locked()))).toEqual(least());
   });
 
-  test("does without everything else", async () => {
+  test("works with nothing but the instruction", async () => {
     expect(await ask([])).toEqual(least("usd", "locked", "enabled"));
   });
 
-  test("is alike for no body and the bodies that clients send", async () => {
+  test("is the same for every body that clients send", async () => {
     const running = await serving([instruction, ...registryOf({}, locked())]);
     const plain = await running.post(path("the-one"));
     for (const body of [{}, { meta: {} }, { meta: { values: {} } }, { excludeDebugFields: false }]) {
@@ -116,12 +119,12 @@ describe.each(exits)("$name", ({ template, argument, path, names, locks, family 
     }
   });
 
-  test.each(["unassigned", "arriving"] as const)("is a conflict where the instruction itself is %s", async (moving) => {
+  test.each(["unassigned", "arriving"] as const)("is a conflict if the instruction itself is %s", async (moving) => {
     const running = await serving(registryOf({}, element(template, "the-one", argument, { moving }), locked()));
     expect(short(await running.post(path("the-one")))).toEqual(refusal(409));
   });
 
-  test("of what is unknown or of another kind is not found", async () => {
+  test("is not found for an unknown contract and another template", async () => {
     const kinds: Template[] = [
       "TransferOffer",
       "DvpLegAllocation",
@@ -141,7 +144,7 @@ describe.each(exits)("$name", ({ template, argument, path, names, locks, family 
 });
 
 test.each(exits.filter(({ family }) => family === "standard"))(
-  "$name is not found where it is another registrar's",
+  "$name of another registrar is not found",
   async ({ template, argument, path }) => {
     const other = "registrar-2::1220";
     const ofOther = JSON.parse(JSON.stringify(argument).replaceAll(parties.registrar, other)) as JsonObject;

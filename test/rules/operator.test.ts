@@ -22,7 +22,7 @@ describe("the operator", () => {
     }
   });
 
-  test("is not found where nothing names one", async () => {
+  test("is not found if no factory names one", async () => {
     expect(short(await (await serving([])).get(operatorOf))).toEqual(utilityFailure(404, "operator"));
   });
 });
@@ -36,11 +36,11 @@ const packages = async (elements: Parameters<typeof serving>[0]): Promise<unknow
 };
 
 describe("the packages", () => {
-  test("are an empty list where no contract is held", async () => {
+  test("are an empty list without contracts", async () => {
     expect(await packages([])).toEqual([200, { packages: [] }]);
   });
 
-  test("are those of the contracts held, each once, by name", async () => {
+  test("are those of the stored contracts, each once, sorted by name", async () => {
     expect(await packages(registryOf({}, ...instructions()).toReversed())).toEqual([
       200,
       {
@@ -55,7 +55,7 @@ describe("the packages", () => {
     ]);
   });
 
-  test("of one name are several after an upgrade, by id", async () => {
+  test("have several ids of one name after an upgrade, sorted by id", async () => {
     const elements = [
       rule("c", "pkg-3"),
       rule("a", "pkg-2", newer),

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-test("the context of a rejection, field by field", async () => {
+test("the context of a rejection, all fields", async () => {
   const answer = await running.post(`${registry()}/transfer-instruction/v2/offer/choice-contexts/reject`, { meta: {} });
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({

@@ -1,4 +1,4 @@
-/** The entries that are there only if there is a contract for them. A transfer to oneself takes both. */
+/** The optional entries for rewards. A transfer to oneself has both. */
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferFactory, transferV1 } from "../fixtures/requests.js";
@@ -31,7 +31,7 @@ const ask = async (...args: Parameters<typeof registryOf>): Promise<JsonObject> 
   return short(await running.post(transferFactory(), transferV1("alice", "alice")));
 };
 
-test("both are there where both exist", async () => {
+test("both entries exist if both contracts exist", async () => {
   expect(await ask()).toEqual(both);
 });
 
@@ -43,17 +43,17 @@ test("with neither, both entries are left out", async () => {
   expect(await ask({ reward: undefined, right: undefined })).toEqual(selfWith({}));
 });
 
-test("the reward configuration of another provider is not taken", async () => {
+test("another provider's reward configuration is ignored", async () => {
   const others = element("AppRewardConfiguration", "reward", payload.reward({ provider: "provider-2::1220" }));
   expect(await ask({ reward: others, right: undefined })).toEqual(selfWith({}));
 });
 
-test("the featured app right of another provider is not taken", async () => {
+test("another provider's featured app right is ignored", async () => {
   const others = element("FeaturedAppRight", "right", payload.right({ provider: "provider-2::1220" }));
   expect(await ask({ right: others })).toEqual(rewardOnly);
 });
 
-test("the featured app right of another dso than the reward configuration names is not taken", async () => {
+test("a featured app right of another dso than the reward configuration names is ignored", async () => {
   const others = element("FeaturedAppRight", "right", payload.right({ dso: "dso-2::1220" }));
   expect(await ask({ right: others })).toEqual(rewardOnly);
 });

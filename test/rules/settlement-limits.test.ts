@@ -8,7 +8,7 @@ import { type Running, serve } from "../fixtures/run-service.js";
 
 const upTo = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
-/** Instruments T0, T1 and so on without requirements, and as many allocations of T0. */
+/** Instruments T0, T1, … without requirements, and as many allocations of T0. */
 const elements = registryOf(
   {},
   ...upTo(26, (i) => element("InstrumentConfiguration", `t${i}`, payload.configuration(`T${i}`))),
@@ -29,12 +29,12 @@ afterAll(() => running.close());
 const statusOf = async (body: JsonObject) => (await running.post(settlementFactory(), body)).status;
 const tooMany = (limit: number, what: string): JsonObject => failure(400, ` ${limit}`, what);
 
-/** A leg in each of so many instruments. */
+/** One leg per instrument. */
 const instruments = (count: number): JsonObject[] => upTo(count, (i) => leg(alice, bob, `T${i}`));
-/** Legs between so many pairs of accounts that differ in their ids alone. */
+/** Legs between pairs of accounts that differ only in their ids. */
 const pairs = (count: number): JsonObject[] =>
   upTo(count, (i) => leg(account("alice", null, `${i}`), account("bob", null, `${i}`), "T0"));
-/** An account with an owner and a provider of its own. */
+/** An account with its own owner and provider. */
 const apart = (i: number): JsonObject => account(`owner-${i}`, `bank-${i}`, `${i}`);
 
 test("the worst case that every registry has to support works", async () => {
@@ -61,7 +61,7 @@ test("the worst case that every registry has to support works", async () => {
   expect(disclosedBy(answer)).toHaveLength(25 + 3 * 50 + 4);
 });
 
-describe("at each default limit, and one over it", () => {
+describe("at each default limit, and one above it", () => {
   test("100 legs", async () => {
     expect(await statusOf(settlement(legs(100), allocations(1)))).toBe(200);
     const answer = await running.post(settlementFactory(), settlement(legs(101), allocations(1)));
@@ -88,8 +88,8 @@ describe("at each default limit, and one over it", () => {
     expect(short(answer)).toEqual(tooMany(200, "parties"));
   });
 
-  // 100 legs have 200 accounts at most, so only a registry that allows more legs comes to this limit.
-  test("200 accounts, told apart by their ids too", async () => {
+  // 100 legs have at most 200 accounts: this limit needs a registry that allows more legs.
+  test("200 accounts, distinguished by their ids too", async () => {
     const wider = await serving(elements, { config: { maxLegs: 101 } });
     const ask = (count: number) => wider.post(settlementFactory(), settlement(pairs(count), allocations(1)));
     expect(await ask(100)).toMatchObject({ status: 200 });
@@ -97,8 +97,8 @@ describe("at each default limit, and one over it", () => {
   });
 });
 
-describe("limits that are raised", () => {
-  test("let as much through, and no more", async () => {
+describe("raised limits", () => {
+  test("allow as much, and no more", async () => {
     const wider = await serving(elements, { config: { maxLegs: 150, maxAllocations: 101, maxInstruments: 26 } });
     const ask = async (legsThen: JsonObject[], count: number) =>
       short(await wider.post(settlementFactory(), settlement(legsThen, allocations(count))));

@@ -10,7 +10,7 @@ const alice = account("alice");
 const bob = account("bob");
 const carol = account("carol");
 
-/** Beside USD, which its holders need a credential for: EUR, which needs another, and CHF, which needs none. */
+/** Besides USD, whose holders need a credential: EUR, which requires another, and CHF, which requires none. */
 const needs = (claim: string) => ({ holderRequirements: [requirement([claim])] });
 const added = [
   element("InstrumentConfiguration", "eur", payload.configuration("EUR", needs("holds=EUR"))),
@@ -40,12 +40,12 @@ afterAll(() => running.close());
 const ask = async (legs: JsonObject[], ids: string[]) =>
   short(await running.post(settlementFactory(), settlement(legs, ids)));
 
-/** Bob's two credentials, in whichever order. */
+/** Bob's two credentials, in any order. */
 const isBobs = (list: JsonObject[]): boolean =>
   list.length === 2 && ["bob-holds", "bob-holds-eur"].every((id) => list.some(({ value }) => value === id));
 
 describe("the context", () => {
-  test("of one instrument names its configuration beside the map of all", async () => {
+  test("of one instrument has its configuration and the map", async () => {
     expect(await ask([leg(alice, bob, "USD")], ["usd-leg"])).toEqual({
       factoryId: "factory",
       values: prefixed({
@@ -58,13 +58,13 @@ describe("the context", () => {
     });
   });
 
-  test("of two legs in one instrument is still of one instrument", async () => {
+  test("of two legs in one instrument is the same", async () => {
     expect(await ask([leg(alice, bob, "USD"), leg(bob, alice, "USD")], ["usd-leg"])).toMatchObject({
       values: prefixed({ "instrument-configuration": contractId("usd") }),
     });
   });
 
-  test("of many instruments has the map alone, and what each owner needs for what it sends or receives", async () => {
+  test("of many instruments has only the map, and each owner's credentials for its instruments", async () => {
     const legs = [leg(alice, bob, "USD"), leg(carol, bob, "EUR"), leg(carol, alice, "CHF")];
     const answer = await ask(legs, ["usd-leg", "eur-leg", "chf-leg"]);
     const { values, ...others } = answer as { values: Record<string, { value: Record<string, { value: unknown[] }> }> };
@@ -106,7 +106,7 @@ describe("the context", () => {
     });
   });
 
-  test("has an empty list for an owner that needs nothing, and leaves the optional entries out", async () => {
+  test("has an empty list for an owner without requirements, and leaves out optional entries", async () => {
     const without = await serving(registryOf({ reward: undefined, right: undefined }, ...added));
     const body = settlement([leg(carol, alice, "CHF")], ["chf-leg"]);
     expect(short(await without.post(settlementFactory(), body))).toEqual({
@@ -121,7 +121,7 @@ describe("the context", () => {
     });
   });
 
-  test("counts the accounts of one party as one owner, by owner or else by provider", async () => {
+  test("treats accounts of one party as one holder, by owner or else by provider", async () => {
     const legs = [leg(account("alice", "bank", "1"), account(null, "bob", "2"), "USD"), leg(alice, bob, "USD")];
     expect(await ask(legs, ["usd-leg"])).toMatchObject({
       values: prefixed({
@@ -130,7 +130,7 @@ describe("the context", () => {
     });
   });
 
-  test.each(["constructor", "toString", "1"])("takes %s for an id like any other", async (id) => {
+  test.each(["constructor", "toString", "1"])("accepts the id %s", async (id) => {
     const odd = await serving(
       registryOf(
         {},
@@ -149,7 +149,7 @@ describe("the context", () => {
     );
   });
 
-  test("discloses an allocation that is named twice once, and a holding that two share once", async () => {
+  test("discloses a repeated allocation and a shared holding once", async () => {
     const twin = element("DvpLegAllocation", "twin", payload.allocation("alice", "bob", "USD", "locked-usd"));
     const twins = await serving(registryOf({}, ...added, twin));
     const body = settlement([leg(alice, bob, "USD")], ["usd-leg", "twin", "usd-leg"]);
@@ -168,7 +168,7 @@ describe("the context", () => {
     ]);
   });
 
-  test("discloses contracts of the token standard's shape", async () => {
+  test("discloses contracts in the token standard's form", async () => {
     const answer = await running.post(settlementFactory(), settlement([leg(alice, bob, "USD")], ["usd-leg"]));
     const { choiceContext } = answer.body as { choiceContext: { disclosedContracts: JsonObject[] } };
     expect(choiceContext.disclosedContracts).toContainEqual({
@@ -184,12 +184,12 @@ describe("the context", () => {
   });
 });
 
-describe("what a settlement cannot do without", () => {
-  test("an allocation that is known", async () => {
+describe("a settlement requires", () => {
+  test("a known allocation", async () => {
     expect(await ask([leg(alice, bob, "USD")], ["usd-leg", "00ff"])).toEqual(failure(404, "00ff"));
   });
 
-  test("an allocation, and no contract of another kind", async () => {
+  test("an allocation, not a contract of another template", async () => {
     expect(await ask([leg(alice, bob, "USD")], ["locked-usd"])).toEqual(failure(404, "locked-usd"));
   });
 
@@ -208,7 +208,7 @@ describe("what a settlement cannot do without", () => {
     expect(await ask([leg(alice, bob, "USD"), leg(alice, bob, "GBP")], ["usd-leg"])).toEqual(failure(404, "GBP"));
   });
 
-  test("the credentials of each owner, though it be the receiver", async () => {
+  test("the credentials of each owner, receivers included", async () => {
     const named = ["carol", parties.issuer, "holds", "USD"];
     expect(await ask([leg(alice, carol, "USD")], ["usd-leg"])).toEqual(failure(404, ...named));
   });

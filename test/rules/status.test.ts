@@ -1,4 +1,4 @@
-/** Which requests are refused, with which status, and in which of the two shapes of an error. */
+/** Which requests are rejected, with which status and form of error. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { sampleRequests, type Endpoint, transferFactory, transferV1 } from "../fixtures/requests.js";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-/** The status, and exactly the fields that an error of the endpoint has. */
+/** The status and the exact fields of the endpoint's errors. */
 const refusal = (endpoint: Endpoint, status: number, ...named: string[]): JsonObject =>
   endpoint >= 6 ? utilityFailure(status, ...named) : failure(status, ...named);
 
@@ -26,36 +26,36 @@ async function send(endpoint: Endpoint, body: string, headers: Record<string, st
   return { status: response.status, headers: response.headers, body: (await response.json()) as JsonValue };
 }
 
-/** What an endpoint answers to a body in place of its own. */
+/** An endpoint's answer to another body. */
 const answerTo = async (endpoint: Endpoint, body: JsonObject) =>
   short(await running.post(sampleRequests[endpoint].path, body));
 
-test.each(all)("endpoint %i answers 200 to the request that the refusals below start from", async (endpoint) => {
+test.each(all)("endpoint %i answers 200 to the unchanged request", async (endpoint) => {
   const { path, body } = sampleRequests[endpoint];
   expect(await running.post(path, body)).toMatchObject({ status: 200 });
 });
 
 describe("400", () => {
-  test.each(withBody)("for what is not JSON, on endpoint %i", async (endpoint) => {
+  test.each(withBody)("for malformed JSON, on endpoint %i", async (endpoint) => {
     for (const body of ["{", "meta", "{}{}", '{"meta":{},}']) {
       expect(short(await send(endpoint, body, json))).toEqual(refusal(endpoint, 400));
     }
   });
 
-  test.each(withBody)("for JSON that is no object, on endpoint %i", async (endpoint) => {
+  test.each(withBody)("for JSON that is not an object, on endpoint %i", async (endpoint) => {
     for (const body of ["[]", '"text"', "5", "true"]) {
       expect(short(await send(endpoint, body, json))).toEqual(refusal(endpoint, 400));
     }
   });
 
-  test.each([1, 2] as const)("without choiceArguments, or with no object there, on endpoint %i", async (endpoint) => {
+  test.each([1, 2] as const)("for choiceArguments missing or not an object, on endpoint %i", async (endpoint) => {
     for (const body of [{}, { choiceArguments: null }, { choiceArguments: [] }, { choiceArguments: "text" }]) {
       expect(await answerTo(endpoint, body)).toEqual(refusal(endpoint, 400, "choiceArguments"));
     }
   });
 
   test.each([1, 2, 3, 4, 5] as const)(
-    "for an excludeDebugFields that is no boolean, on endpoint %i",
+    "for excludeDebugFields that is not a boolean, on endpoint %i",
     async (endpoint) => {
       for (const excludeDebugFields of ["yes", "true", 1, {}]) {
         const body = { ...sampleRequests[endpoint].body, excludeDebugFields };
@@ -64,7 +64,7 @@ describe("400", () => {
     },
   );
 
-  test.each([3, 4, 5] as const)("for a meta that is no object, on endpoint %i", async (endpoint) => {
+  test.each([3, 4, 5] as const)("for meta that is not an object, on endpoint %i", async (endpoint) => {
     for (const meta of ["text", 5, []]) {
       expect(await answerTo(endpoint, { meta })).toEqual(refusal(endpoint, 400, "meta"));
     }
@@ -74,7 +74,7 @@ describe("400", () => {
 describe("404", () => {
   const nothing = [element("AllocationFactory", "factory-2", payload.service({ registrar: "registrar-2::1220" }))];
 
-  test.each(all)("where nothing that endpoint %i is asked about exists", async (endpoint) => {
+  test.each(all)("without any contracts, on endpoint %i", async (endpoint) => {
     const empty = await serving(nothing);
     const { path, body } = sampleRequests[endpoint];
     expect(short(await empty.post(path, body))).toEqual(refusal(endpoint, 404));
@@ -87,18 +87,21 @@ describe("404", () => {
     expect(short(await running.post(elsewhere, theirs))).toEqual(refusal(endpoint, 404, "nobody::1220"));
   });
 
-  test("for an instrument without a configuration, which is named", async () => {
+  test("for an instrument without a configuration, which the message names", async () => {
     const body = transferV1("alice", "bob", { instrumentId: { admin: parties.registrar, id: "GBP" } });
     expect(short(await running.post(transferFactory(), body))).toEqual(failure(404, "GBP"));
   });
 
-  test.each([3, 4, 5, 6, 7] as const)("for an unknown contract, which is named, on endpoint %i", async (endpoint) => {
-    const path = sampleRequests[endpoint].path.replace(/[\w-]+(?=\/choice-contexts)/, "00ff");
-    expect(short(await running.post(path))).toEqual(refusal(endpoint, 404, "00ff"));
-  });
+  test.each([3, 4, 5, 6, 7] as const)(
+    "for an unknown contract, which the message names, on endpoint %i",
+    async (endpoint) => {
+      const path = sampleRequests[endpoint].path.replace(/[\w-]+(?=\/choice-contexts)/, "00ff");
+      expect(short(await running.post(path))).toEqual(refusal(endpoint, 404, "00ff"));
+    },
+  );
 });
 
-describe.each(["unassigned", "arriving"] as const)("409 where everything is %s", (moving) => {
+describe.each(["unassigned", "arriving"] as const)("409 if every contract is %s", (moving) => {
   test.each(all)("on endpoint %i", async (endpoint) => {
     const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"), { moving });
     const factory = element("AllocationFactory", "factory", payload.service(), { moving });
@@ -110,20 +113,20 @@ describe.each(["unassigned", "arriving"] as const)("409 where everything is %s",
 
 const MiB = 1024 * 1024;
 
-/** A body of so many bytes. */
+/** A body of `size` bytes. */
 function padded(body: JsonObject | undefined, bytes: number): string {
   const bare = JSON.stringify({ ...body, padding: "" }).length;
   return JSON.stringify({ ...body, padding: "x".repeat(bytes - bare) });
 }
 
 describe("413 and 415", () => {
-  test.each(withBody)("a body of 1 MiB is read, and one of a byte more is not, on endpoint %i", async (endpoint) => {
+  test.each(withBody)("a body of 1 MiB is accepted, one more byte is not, on endpoint %i", async (endpoint) => {
     const { body } = sampleRequests[endpoint];
     expect(await send(endpoint, padded(body, MiB), json)).toMatchObject({ status: 200 });
     expect(short(await send(endpoint, padded(body, MiB + 1), json))).toEqual(refusal(endpoint, 413));
   });
 
-  test.each(withBody)("a body that says it is not JSON is not read, on endpoint %i", async (endpoint) => {
+  test.each(withBody)("another content type is rejected, on endpoint %i", async (endpoint) => {
     const text = JSON.stringify(sampleRequests[endpoint].body);
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/xml"]) {
       expect(short(await send(endpoint, text, { "content-type": type }))).toEqual(refusal(endpoint, 415));

@@ -1,4 +1,4 @@
-/** Contracts are chosen on one synchronizer, and none that is between two. */
+/** All contracts of an answer are on one synchronizer, and none is in reassignment. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import {
@@ -21,7 +21,7 @@ const newerOnB: Options = { ...onB, createdAt: "2026-02-05T09:00:00.000000Z" };
 
 const usdNeeds = { holderRequirements: [requirement(["holds=USD"])] };
 
-/** The contracts of the registry that a transfer to oneself takes, elsewhere. */
+/** The contracts of a transfer to oneself, on another synchronizer. */
 const whole = {
   factory: (options: Options) => element("AllocationFactory", "factory", payload.service(), options),
   configuration: (options: Options) =>
@@ -49,7 +49,7 @@ async function toHerself(elements: JsonObject[]): Promise<Answer> {
 
 const settled = (ids: string[]): JsonObject => settlement([leg(account("alice"), account("bob"), "USD")], ids);
 
-/** The ids of what is disclosed, each with its synchronizer. */
+/** The ids of the disclosed contracts, with their synchronizers. */
 const placesOf = (answer: Answer): Record<string, unknown> =>
   Object.fromEntries(disclosedBy(answer).map(({ contractId, synchronizerId }) => [contractId, synchronizerId]));
 
@@ -75,7 +75,7 @@ describe.each(["unassigned", "arriving"] as const)("a contract that is %s", (mov
     }
   });
 
-  test("is no conflict where the choice does not need it", async () => {
+  test("is no conflict if the choice does not need it", async () => {
     const bob = element("Credential", "bob-holds", payload.credential("bob", ["holds=USD"]), { moving });
     const running = await serving(registryOf({ rule: whole.rule({ moving }), bob }));
     const answer = await running.post(transferFactory(), transferV1("alice", "bob"));
@@ -83,23 +83,23 @@ describe.each(["unassigned", "arriving"] as const)("a contract that is %s", (mov
   });
 });
 
-describe("between two synchronizers", () => {
+describe("with two synchronizers", () => {
   test.each(["factory", "configuration", "rule", "alice"] as const)(
-    "the %s alone on another than all the rest is a conflict",
+    "the %s on another synchronizer than the rest is a conflict",
     async (name) => {
       const answer = await toHerself(registryOf({ [name]: whole[name](onB) }));
       expect(short(answer)).toEqual(failure(409));
     },
   );
 
-  test("the newest factory is passed over where an older one's synchronizer has all that is needed", async () => {
+  test("the newest factory is skipped if only an older one's synchronizer has all required contracts", async () => {
     const newest = element("AllocationFactory", "newest", payload.service(), newerOnB);
     const answer = await toHerself(registryOf({}, newest));
     expect(short(answer)).toMatchObject({ factoryId: "factory" });
     expect(placesOf(answer)).toEqual(Object.fromEntries(all.map((name) => [idOf[name], "sync-A"])));
   });
 
-  test("the newest factory is passed over where its synchronizer lacks nothing but a credential", async () => {
+  test("the newest factory is skipped if its synchronizer lacks only a credential", async () => {
     const newest = [
       element("AllocationFactory", "newest", payload.service(), newerOnB),
       element("InstrumentConfiguration", "usd-b", payload.configuration("USD", usdNeeds), newerOnB),
@@ -108,7 +108,7 @@ describe("between two synchronizers", () => {
     expect(short(await toHerself(registryOf({}, ...newest)))).toMatchObject({ factoryId: "factory" });
   });
 
-  test("the newest factory wins with all that is on its synchronizer, though the rest is newer elsewhere", async () => {
+  test("the newest factory wins with the contracts on its synchronizer, even if others are newer", async () => {
     const elements = [
       ...all.map((name) => whole[name](onB)),
       element("TransferRule", "rule-a", payload.service(), { createdAt: "2026-03-05T09:00:00.000000Z" }),
@@ -129,7 +129,7 @@ describe("between two synchronizers", () => {
     expect(short(answer)).not.toHaveProperty(["values", "featured-app-right"]);
   });
 
-  test("two credentials on the synchronizer are taken before a single one elsewhere", async () => {
+  test("two credentials on the synchronizer are chosen before a single one elsewhere", async () => {
     const argument = payload.configuration("USD", { holderRequirements: [requirement(["holds=USD", "resides=CH"])] });
     const configuration = element("InstrumentConfiguration", "usd", argument);
     const resides = element("Credential", "alice-resides", payload.credential("alice", ["resides=CH"]));
@@ -152,7 +152,7 @@ describe("between two synchronizers", () => {
     expect(new Set(Object.values(placesOf(answer)))).toEqual(new Set(["sync-A"]));
   });
 
-  test("allocations on two synchronizers are a conflict, though each has all the rest", async () => {
+  test("allocations on two synchronizers are a conflict", async () => {
     const elsewhere = [
       element("AllocationFactory", "factory-b", payload.service(), newerOnB),
       element("InstrumentConfiguration", "usd-b", payload.configuration("USD"), newerOnB),
@@ -172,7 +172,7 @@ describe("between two synchronizers", () => {
     expect(short(await running.post(settlementFactory(), settled(["sync-A", "sync-B"])))).toEqual(failure(409));
   });
 
-  test("the synchronizer of an instruction decides, not what is newest", async () => {
+  test("the instruction's synchronizer decides, not the newest contract", async () => {
     const added = [
       element("InstrumentConfiguration", "usd-b", payload.configuration("USD"), newerOnB),
       element("TransferOffer", "offer", payload.offer("alice", "bob", "USD", "locked")),

@@ -10,7 +10,7 @@ const offer = (options?: Options) =>
 const locked = (options?: Options) => element("Holding", "locked", payload.lockedHolding("alice", "USD"), options);
 const needs = { holderRequirements: [requirement(["holds=USD"])] };
 
-/** The contracts that an acceptance takes from the registry, each in a place of its own. */
+/** The contracts of an acceptance, by name. */
 const whole = {
   configuration: (options: Options) =>
     element("InstrumentConfiguration", "usd", payload.configuration("USD", needs), options),
@@ -43,11 +43,11 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
   const accept = transferChoice(version, "accept");
   const ask = async (elements: JsonObject[]) => short(await (await serving(elements)).post(accept("it"), { meta: {} }));
 
-  test("takes six entries, each under two names, and the locked holding", async () => {
+  test("has six entries, each with its alias, and discloses the locked holding", async () => {
     expect(await ask(registryOf({}, offer(), locked()))).toEqual(accepted);
   });
 
-  test("discloses contracts of the token standard's shape, without debug fields where asked", async () => {
+  test("discloses contracts in the token standard's form, without debug fields on request", async () => {
     const running = await serving(registryOf({}, offer(), locked()));
     const plain = {
       templateId: "pkg-1:Utility.Registry.Holding.V0.Holding:Holding",
@@ -66,7 +66,7 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
     expect(JSON.stringify(without)).not.toContain('"debug');
   });
 
-  test("leaves the optional entries out where there is nothing, and needs no factory", async () => {
+  test("leaves out missing optional contracts, and needs no factory", async () => {
     const changes = { reward: undefined, right: undefined, factory: undefined, service: undefined };
     expect(await ask(registryOf(changes, offer(), locked()))).toEqual({
       values: twice({
@@ -87,7 +87,7 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
     });
   });
 
-  test("takes the rewards of the provider that the instruction names", async () => {
+  test("has the rewards of the provider that the instruction names", async () => {
     const provider = "provider-2::1220";
     const it = element("TransferOffer", "it", payload.offer("alice", "bob", "USD", "locked", { provider }));
     const reward = element("AppRewardConfiguration", "reward-2", payload.reward({ provider }));
@@ -100,7 +100,7 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
     });
   });
 
-  test("stays on the synchronizer of the instruction, though the rest is newer elsewhere", async () => {
+  test("stays on the instruction's synchronizer, even if other contracts are newer", async () => {
     const elsewhere = { synchronizerId: "sync-B", createdAt: "2026-02-05T09:00:00.000000Z" };
     const newer = [
       element("TransferRule", "rule-b", payload.service(), elsewhere),
@@ -122,34 +122,34 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
     expect(await ask(registryOf({}, offer()))).toEqual(failure(404, "locked"));
   });
 
-  describe.each(places)("where what it needs %s", (_, options) => {
-    test.each(["configuration", "rule", "alice", "bob"] as const)("the %s makes a conflict", async (name) => {
+  describe.each(places)("if a required contract %s", (_, options) => {
+    test.each(["configuration", "rule", "alice", "bob"] as const)("the %s is a conflict", async (name) => {
       expect(await ask(registryOf({ [name]: whole[name](options) }, offer(), locked()))).toEqual(failure(409));
     });
 
-    test("the locked holding makes a conflict", async () => {
+    test("the locked holding is a conflict", async () => {
       expect(await ask(registryOf({}, offer(), locked(options)))).toEqual(failure(409));
     });
   });
 
-  // Decided in docs/decisions.md: an optional contract is of no use elsewhere, and never left out by chance.
-  test.each(["reward", "right"] as const)("leaves the %s out where it is elsewhere", async (name) => {
+  // See docs/decisions.md: an optional contract elsewhere is left out; one in reassignment is a conflict.
+  test.each(["reward", "right"] as const)("leaves out the %s on another synchronizer", async (name) => {
     const answer = await ask(registryOf({ [name]: whole[name]({ synchronizerId: "sync-B" }) }, offer(), locked()));
     expect(answer).toMatchObject({ disclosed: accepted.disclosed.filter((id) => id !== name) });
   });
 
-  test.each(["reward", "right"] as const)("is a conflict where the %s is between synchronizers", async (name) => {
+  test.each(["reward", "right"] as const)("is a conflict if the %s is in reassignment", async (name) => {
     for (const moving of ["unassigned", "arriving"] as const) {
       const changes = { [name]: whole[name]({ moving }) };
       expect(await ask(registryOf(changes, offer(), locked()))).toEqual(failure(409));
     }
   });
 
-  test.each(["unassigned", "arriving"] as const)("is a conflict where the offer itself is %s", async (moving) => {
+  test.each(["unassigned", "arriving"] as const)("is a conflict if the offer itself is %s", async (moving) => {
     expect(await ask(registryOf({}, offer({ moving }), locked()))).toEqual(failure(409));
   });
 
-  test("of what is unknown, of another kind or of another registrar is not found", async () => {
+  test("is not found for an unknown contract, another template or another registrar", async () => {
     const other = "registrar-2::1220";
     const factory = element("AllocationFactory", "factory-2", payload.service({ registrar: other }));
     const running = await serving(registryOf({}, offer(), locked(), factory));

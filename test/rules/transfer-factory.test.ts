@@ -50,15 +50,15 @@ describe("without a preapproval", () => {
     expect(await ask(transferV1("alice", "bob"))).toEqual(offerToBob);
   });
 
-  test("an offer asks nothing of the receiver", async () => {
+  test("an offer needs no credentials of the receiver", async () => {
     expect(await ask(transferV1("alice", "carol"))).toEqual(offerToBob);
   });
 
-  test("a transfer to oneself takes what an acceptance takes, and the factory", async () => {
+  test("a transfer to oneself has the entries of an acceptance, and the factory", async () => {
     expect(await ask(transferV1("alice", "alice"))).toEqual(aliceToHerself);
   });
 
-  test("a context can be fetched ahead with sender = receiver, amount 1.0 and no inputs", async () => {
+  test("a context can be prefetched with sender = receiver, amount 1.0 and no inputs", async () => {
     const ahead = await ask(transferV1("alice", "alice", { amount: "1.0", inputHoldingCids: [] }));
     const inEarnest = await ask(transferV1("alice", "alice", { amount: "250.5", inputHoldingCids: ["h1", "h2"] }));
     expect(ahead).toEqual(aliceToHerself);
@@ -73,7 +73,7 @@ describe("without a preapproval", () => {
     expect(await ask(transferV1("alice", "bob", more))).toEqual(offerToBob);
   });
 
-  test("what the choice does not need for its context may be missing", async () => {
+  test("arguments that do not affect the context are optional", async () => {
     const instrumentId = { admin: parties.registrar, id: "USD" };
     const body = { choiceArguments: { transfer: { sender: "alice", receiver: "bob", instrumentId } } };
     expect(await ask(body)).toEqual(offerToBob);
@@ -82,18 +82,18 @@ describe("without a preapproval", () => {
   test.each([
     ["by their owners", account("alice"), account("bob")],
     ["by their owners before their providers", account("alice", "bob"), account("bob", "alice")],
-    ["by their providers where there is no owner", account(null, "alice"), account(null, "bob")],
-    ["by their providers where the owner is absent", { provider: "alice", id: "" }, { provider: "bob", id: "" }],
-  ])("accounts of v2 stand for parties %s", async (_, sender, receiver) => {
+    ["by their providers if the owner is null", account(null, "alice"), account(null, "bob")],
+    ["by their providers if the owner is absent", { provider: "alice", id: "" }, { provider: "bob", id: "" }],
+  ])("v2 accounts name parties %s", async (_, sender, receiver) => {
     expect(await ask(transferV2(sender, receiver))).toEqual(offerToBob);
   });
 
-  test("two accounts of one party make a transfer to oneself", async () => {
+  test("a transfer between two accounts of one party is a transfer to oneself", async () => {
     const body = transferV2(account("alice", null, "savings"), account(null, "alice", "current"));
     expect(await ask(body)).toEqual(aliceToHerself);
   });
 
-  test("what is disclosed comes in an order that does not depend on the order of the file", async () => {
+  test("the order of the disclosed contracts does not depend on the file", async () => {
     const reversed = await serving(registryOf().toReversed());
     const body = transferV1("alice", "alice");
     const [one, other] = await Promise.all([
@@ -131,12 +131,12 @@ describe("with a preapproval of the receiver", () => {
     ["allowances for other instruments only", payload.preapproval("bob", ["EUR", "usd"])],
     ["another instrument admin", payload.preapproval("bob", [], { instrumentAdmin: "registrar-2::1220" })],
     ["another receiver", payload.preapproval("carol", [])],
-  ])("one with %s leaves an offer", async (_, preapproval) => {
+  ])("one with %s does not count: the transfer is an offer", async (_, preapproval) => {
     const ask = await asking(preapproval);
     expect(await ask(transferV1("alice", "bob"))).toEqual(offerToBob);
   });
 
-  test("a transfer to oneself stays one", async () => {
+  test("a transfer to oneself stays kind self", async () => {
     const ask = await asking(payload.preapproval("alice", []));
     expect(await ask(transferV1("alice", "alice"))).toEqual(aliceToHerself);
   });
@@ -150,7 +150,7 @@ describe("with a preapproval of the receiver", () => {
   });
 });
 
-describe("where something required does not exist", () => {
+describe("without a required contract", () => {
   test.each([
     ["an instrument configuration", { configuration: undefined }, "bob", "USD"],
     ["a factory", { factory: undefined }, "bob", "AllocationFactory"],
@@ -160,7 +160,7 @@ describe("where something required does not exist", () => {
     expect(short(await running.post(transferFactory(), transferV1("alice", receiver)))).toEqual(failure(404, named));
   });
 
-  test("an offer does without a transfer rule, a reward configuration and a featured app right", async () => {
+  test("an offer needs no transfer rule, reward configuration and featured app right", async () => {
     const running = await serving(registryOf({ rule: undefined, reward: undefined, right: undefined }));
     expect(short(await running.post(transferFactory(), transferV1("alice", "bob")))).toEqual(offerToBob);
   });

@@ -1,4 +1,4 @@
-/** The operations on transfers answer alike, byte for byte, under the paths of versions 1 and 2. */
+/** The transfer operations give the same bytes under the paths of versions 1 and 2. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import {
@@ -72,7 +72,7 @@ const ask = async (body: JsonObject) => short(await running.post(transferFactory
 
 describe("the transfer factory of v2", () => {
   test.each(templates)(
-    "answers to a transfer to %s, of kind %s",
+    "answers a transfer to %s with kind %s",
     async (receiver, transferKind, factoryId, ...context) => {
       const [values, disclosed] = context;
       const expected = { transferKind, factoryId, values, disclosed };
@@ -93,11 +93,11 @@ describe("the transfer factory of v2", () => {
     ["another expected admin", replaced(transferV1("alice", "bob"), "choiceArguments.expectedAdmin", other)],
     ["an unknown instrument", transferV1("alice", "bob", { instrumentId: { admin: parties.registrar, id: "GBP" } })],
     ["a sender without credentials", transferV1("dave", "bob")],
-  ])("answers to %s as v1 does", async (_, body) => {
+  ])("answers %s as v1 does", async (_, body) => {
     expect(await raw(transferFactoryV2(), body)).toEqual(await raw(transferFactory(), body));
   });
 
-  test("refuses another admin, an unknown instrument and a sender without credentials", async () => {
+  test("rejects another admin, an unknown instrument and a sender without credentials", async () => {
     const admin = transferV1("alice", "bob", { instrumentId: { admin: other, id: "USD" } });
     expect(await ask(admin)).toEqual(failure(400, "instrumentId.admin"));
     const unknown = transferV1("alice", "bob", { instrumentId: { admin: parties.registrar, id: "GBP" } });
@@ -118,13 +118,13 @@ describe.each(["accept", "reject", "withdraw"] as const)("the context of %s", (c
     ["an unknown contract", "00ff", {}, 404],
     ["an allocation", "allocation", {}, 404],
     ["a meta that is no object", "offer", { meta: 5 }, 400],
-  ])("of %s is alike", async (_, id, body, status) => {
+  ])("of %s is the same", async (_, id, body, status) => {
     const answer = await raw(v1(id), body);
     expect(answer).toMatchObject({ status });
     expect(await raw(v2(id), body)).toEqual(answer);
   });
 
-  test("of an offer of another registrar is alike not found", async () => {
+  test("of another registrar's offer is not found", async () => {
     for (const path of [v1("offer", other), v2("offer", other)]) {
       expect(short(await running.post(path, {}))).toEqual(failure(404, "offer"));
     }

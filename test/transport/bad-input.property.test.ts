@@ -134,7 +134,7 @@ describe("REST", () => {
     );
   });
 
-  test("any bytes under any content type", async () => {
+  test("any bytes with any content type", async () => {
     const type = fc.constantFrom(
       "application/json",
       "text/plain",

@@ -1,7 +1,6 @@
 /**
- * The smallest registry: a token with one contract of rules, which is the
- * factory of everything, and choices that need no context. Read it beside
- * docs/your-own-registry.md.
+ * The smallest registry: a token with one Rules contract, which is the factory of every choice, and choices that need
+ * no context. docs/your-own-registry.md explains how to write a registry.
  */
 import {
   type Choice,
@@ -36,7 +35,6 @@ export const minimalRegistry: Registry = {
     return [rulesContract(context, registrar).fields.instrument];
   },
 
-  /** Who sends to themselves needs nobody's consent; everybody else is offered the transfer. */
   transferFactory(context, query) {
     const transfer = new JsonReader(query.choiceArguments, "choiceArguments").object("transfer");
     const isSelf = partyOf(transfer, "sender") === partyOf(transfer, "receiver");
@@ -49,12 +47,12 @@ export const minimalRegistry: Registry = {
   choiceContext({ view }, choice, { registrar, contractId }) {
     const template = templates[choice];
     if (template === undefined)
-      throw invalid("this registry has no allocation instructions: an allocation is made at once");
+      throw invalid("this registry has no allocation instructions: its factory makes an allocation at once");
     const contract = view.byId(template, contractId);
     if (contract === undefined || contract.fields.admin !== registrar) {
       throw notFound(`contract ${contractId} of registrar ${registrar} is not known here`);
     }
-    settled(contract);
+    checkAssigned(contract);
     return { values: [], disclosed: [] };
   },
 
@@ -72,7 +70,7 @@ export const minimalRegistry: Registry = {
   },
 };
 
-/** On which kind of contract each choice is exercised; undefined for those that this token does not have. */
+/** The template that has each choice; undefined for choices that this token does not have. */
 const templates: Record<Choice, Template<Instruction> | undefined> = {
   "transfer-instruction/accept": transferInstruction,
   "transfer-instruction/reject": transferInstruction,
@@ -84,30 +82,31 @@ const templates: Record<Choice, Template<Instruction> | undefined> = {
   "allocation/cancel": allocation,
 };
 
-/** The rules are the factory of every choice, and all that has to be disclosed for it. */
+/** The Rules contract is the factory of every choice and the only contract to disclose. */
 function factory(context: RequestContext, { registrar, choiceArguments }: FactoryQuery): FactoryAnswer {
   const expected = new JsonReader(choiceArguments, "choiceArguments").optionalId("expectedAdmin") ?? registrar;
-  if (expected !== registrar) throw invalid(`expectedAdmin is ${expected}, and the registrar asked is ${registrar}`);
+  if (expected !== registrar)
+    throw invalid(`expectedAdmin is ${expected}, but the registrar of the request is ${registrar}`);
   const contract = rulesContract(context, registrar);
-  settled(contract);
+  checkAssigned(contract);
   return { factoryId: contract.contractId, values: [], disclosed: [contract] };
 }
 
-/** The token is the only instrument of its registrar. */
 function checkInstrument(instrument: JsonReader, { fields: { admin, instrument: token } }: Contract<Rules>): void {
   const [named, id] = [instrument.id("admin"), instrument.id("id")];
-  if (named !== admin) throw invalid(`${instrument.path("admin")} is ${named}, and the registrar asked is ${admin}`);
+  if (named !== admin)
+    throw invalid(`${instrument.path("admin")} is ${named}, but the registrar of the request is ${admin}`);
   if (id !== token.id) throw notFound(`registrar ${admin} has no instrument "${id}"`);
 }
 
-/** The newest rules of a registrar: contracts come newest first. */
+/** The newest Rules contract of a registrar: contracts come newest first. */
 function rulesContract({ view }: RequestContext, registrar: string): Contract<Rules> {
   const [contract] = view.byKey(rules, rulesOf(registrar));
   if (contract === undefined) throw notFound(`registrar ${registrar} is not served here`);
   return contract;
 }
 
-/** A contract between two synchronizers can be disclosed on neither. */
-function settled({ contractId, synchronizerId }: Contract): void {
+/** A contract in reassignment cannot be disclosed. */
+function checkAssigned({ contractId, synchronizerId }: Contract): void {
   if (synchronizerId === undefined) throw conflict(`contract ${contractId} is being reassigned between synchronizers`);
 }

@@ -1,11 +1,9 @@
-/** The kinds of contracts that this token has. */
 import { JsonReader, type Instrument, indexKey, type Template } from "../sdk/index.js";
 
 const PACKAGE = "minimal-token-v1";
 
-/** The one contract with the rules of the token: it is the factory of transfers, allocations and settlements. */
+/** The token's rules: the factory of transfers, allocations and settlements. */
 export interface Rules {
-  /** The party that issues the token: its registrar. */
   readonly admin: string;
   readonly instrument: Instrument;
 }
@@ -29,7 +27,6 @@ export const rules: Template<Rules> = {
   },
 };
 
-/** A contract on which a choice of the standard is exercised. */
 export interface Instruction {
   readonly admin: string;
 }

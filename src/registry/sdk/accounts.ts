@@ -1,4 +1,4 @@
-/** Accounts of version 2 of the token standard. */
+/** Accounts, as version 2 of the token standard defines them. */
 import { invalid } from "../../domain/errors.js";
 import type { JsonReader } from "./json-reader.js";
 
@@ -10,17 +10,17 @@ export interface Account {
   readonly party: string;
 }
 
-/** Reads an account. Throws "invalid" where it has neither owner nor provider. */
+/** Reads an account. Throws "invalid" if it has neither owner nor provider. */
 export function accountOf(fields: JsonReader): Account {
   const owner = fields.optionalId("owner");
   const provider = fields.optionalId("provider");
   const party = owner ?? provider;
   if (party === undefined)
-    throw invalid(`${fields.path("owner")} is missing, and so is the provider: an account needs one`);
+    throw invalid(`${fields.path("owner")} is missing, and so is the provider: an account needs one of them`);
   return { owner, provider, id: fields.raw("id") === undefined ? "" : fields.text("id"), party };
 }
 
-/** The party in a field: version 1 of the standard names a party there, version 2 an account. */
+/** The party in a field that is a party in version 1 of the standard and an account in version 2. */
 export function partyOf(fields: JsonReader, name: string): string {
   return typeof fields.raw(name) === "string" ? fields.id(name) : accountOf(fields.object(name)).party;
 }

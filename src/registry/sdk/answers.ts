@@ -1,4 +1,4 @@
-/** What a registry answers, free of how it is sent. */
+/** A registry's answers, independent of the protocol. */
 import type { Contract } from "../../domain/contract.js";
 import type { InstrumentIdentifier } from "./instruments.js";
 
@@ -8,19 +8,19 @@ export type AnyValue =
       readonly tag: "AV_Text" | "AV_Int" | "AV_Decimal" | "AV_Date" | "AV_Time" | "AV_RelTime" | "AV_Party";
       readonly value: string;
     }
-  /** The id of a contract; `contract` where it is one that the answer discloses. */
+  /** A contract id. `contract` is set if the answer discloses the contract. */
   | { readonly tag: "AV_ContractId"; readonly value: string; readonly contract?: Contract }
   | { readonly tag: "AV_Bool"; readonly value: boolean }
   | { readonly tag: "AV_List"; readonly value: readonly AnyValue[] }
   | { readonly tag: "AV_Map"; readonly value: readonly NamedValue[] };
 
-/** A value with its name, which is once in its list. */
+/** A value with its name, which is unique in its list. */
 export interface NamedValue {
   readonly name: string;
   readonly value: AnyValue;
 }
 
-/** What to pass to a choice, and what to disclose for it. */
+/** The context to pass to a choice, and the contracts to disclose for it. */
 export interface ContextAnswer {
   readonly values: readonly NamedValue[];
   /** Each once, all on one synchronizer, none in reassignment. */
@@ -28,7 +28,7 @@ export interface ContextAnswer {
 }
 
 export interface FactoryAnswer extends ContextAnswer {
-  /** Contract id of the factory; it is among the disclosed contracts. */
+  /** Contract id of the factory, which is also disclosed. */
   readonly factoryId: string;
 }
 
@@ -38,18 +38,17 @@ export interface TransferFactoryAnswer extends FactoryAnswer {
 
 export type TransferKind = "self" | "direct" | "offer";
 
-/** What became of a transfer, as the proof of it says. */
 export type ProofStatus = "Success" | "Failure" | "Pending";
 
-/** What a set of contracts amounts to, in words for an operator. */
+/** A summary of the stored contracts, for the operator. */
 export interface Inventory {
   readonly registrars: readonly {
     readonly party: string;
     /** The default identifier of each instrument that has a configuration. */
     readonly instruments: readonly InstrumentIdentifier[];
   }[];
-  /** How many contracts of each entity are held. */
+  /** How many contracts of each template are stored. */
   readonly counts: readonly { readonly qualifiedName: string; readonly count: number }[];
-  /** What will make requests fail, a sentence each. */
+  /** Problems that will make requests fail, one sentence each. */
   readonly warnings: readonly string[];
 }

@@ -2,30 +2,25 @@ import type { JsonObject, JsonValue } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
 
 /**
- * The ledger's updates, one at a time. They are read from the participant for
- * each question: the store knows what is, not what has been. Every method
- * throws RegistryError "unavailable" where the ledger cannot be asked.
+ * The ledger's updates. Each call reads from the participant, since the store has only active contracts. Every method
+ * throws RegistryError "unavailable" if the participant does not answer.
  */
 export interface History {
-  /**
-   * One update, with its events on contracts of the kinds. Undefined where the
-   * ledger has no such update, or none that we may see.
-   */
+  /** One update, with its events on contracts of the templates. Undefined if it does not exist or is not visible. */
   update(
     which: { readonly updateId: string } | { readonly offset: number },
     templates: readonly Template[],
   ): Promise<Update | undefined>;
-  /** How a contract of one of the kinds came to be, be it archived. Undefined where the ledger does not know, or no longer. */
+  /** The creation of a contract, which may be archived by now. Undefined if it is unknown or pruned. */
   creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined>;
   /**
-   * Puts a question until it has an answer, for as long as an update may be on its
-   * way to us: what is not there yet and what never comes take equally long.
+   * Repeats a query until it returns a value, for as long as an update may take to arrive. Undefined after that time,
+   * which is the same for updates that do not exist.
    */
-  pollUntil<T>(question: () => Promise<T | undefined>): Promise<T | undefined>;
+  pollUntil<T>(query: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
 export interface Update {
-  /** In the order in which they happened. */
   readonly events: readonly (Created | Exercised)[];
 }
 
@@ -34,7 +29,7 @@ export interface Created {
   readonly template: Template;
   readonly contractId: string;
   readonly payload: JsonObject;
-  /** Offset of the update in which it was created. */
+  /** Offset of the update that created it. */
   readonly offset: number;
 }
 
@@ -46,6 +41,6 @@ export interface Exercised {
   readonly choice: string;
   readonly argument: JsonValue;
   readonly result: JsonValue;
-  /** Whether the contract was archived by it. */
+  /** Whether the choice archived the contract. */
   readonly consuming: boolean;
 }

@@ -1,8 +1,4 @@
-/**
- * Everything a registry of one's own needs, in one place: what
- * `import … from "offledger/registry"` gives. docs/your-own-registry.md shows
- * how to build with it.
- */
+/** The public package `offledger/registry`. docs/your-own-registry.md shows how to write a registry with it. */
 export { type Account, accountOf, partyOf } from "./accounts.js";
 export { conflict, invalid, notFound, RegistryError, unavailable } from "../../domain/errors.js";
 export { JsonReader } from "./json-reader.js";

@@ -1,10 +1,8 @@
-/** Instruments as a registry knows them. */
-
-/** An instrument as the ledger tells of it. What the ledger does not tell is undefined. */
+/** An instrument on the ledger. Fields that the ledger does not have are undefined. */
 export interface Instrument {
-  /** The id by which holdings and transfers name it. */
+  /** The id that holdings and transfers use. */
   readonly id: string;
-  /** Further ids by which it can be asked for. */
+  /** Other ids under which it can be requested. */
   readonly otherIds: readonly string[];
   readonly name?: string | undefined;
   readonly symbol?: string | undefined;
@@ -13,11 +11,10 @@ export interface Instrument {
   readonly description?: string | undefined;
 }
 
-/** All that was made of an instrument and not taken back. */
+/** The total supply of an instrument: everything minted and not burned. */
 export interface Supply {
-  /** A decimal with ten places. */
   readonly total: string;
-  /** Time on the ledger up to which it counts, in microseconds since 1970. */
+  /** Ledger time of the latest counted update, in microseconds since 1970. */
   readonly asOf: number;
 }
 
@@ -28,20 +25,17 @@ export interface InstrumentIdentifier {
   readonly scheme: string;
 }
 
-/** What an instrument's configuration says. */
 export interface InstrumentConfiguration {
   readonly operator: string;
   readonly provider: string;
   readonly registrar: string;
   readonly defaultIdentifier: InstrumentIdentifier;
   readonly additionalIdentifiers: readonly InstrumentIdentifier[];
-  /** What a party needs to mint or burn. */
   readonly issuerRequirements: readonly Requirement[];
-  /** What a party needs to send or receive. */
   readonly holderRequirements: readonly Requirement[];
 }
 
-/** Claims that a party has to have from one issuer of credentials. */
+/** Claims that a party needs in credentials of one issuer. */
 export interface Requirement {
   readonly issuer: string;
   readonly requiredClaims: readonly Claim[];

@@ -1,8 +1,8 @@
-/** What a registry is asked, free of how it was sent. */
+/** The queries to a registry, independent of the protocol. */
 import type { JsonObject } from "../../domain/json.js";
 import type { InstrumentIdentifier } from "./instruments.js";
 
-/** The choices of the token standard on a contract that has its own id, as `noun/verb`. */
+/** The choices of the token standard on contracts, as `contract/choice`. */
 export type Choice =
   | "transfer-instruction/accept"
   | "transfer-instruction/reject"
@@ -13,24 +13,22 @@ export type Choice =
   | "allocation/withdraw"
   | "allocation/cancel";
 
-/** The choices on what is made to mint or burn. */
 export type IssuanceChoice = `${"mint" | "burn"}-${"offer" | "request"}/${"accept" | "reject" | "cancel"}`;
 
 export interface FactoryQuery {
-  /** The registrar whose registry is asked. */
   readonly registrar: string;
   /** The arguments of the choice, as the JSON Ledger API encodes them. */
   readonly choiceArguments: JsonObject;
 }
 
 export interface ChoiceQuery {
-  /** The registrar whose registry is asked; undefined where the path names none. */
+  /** Undefined if the request names no registrar. */
   readonly registrar: string | undefined;
   /** The contract on which the choice is exercised. */
   readonly contractId: string;
 }
 
-/** Asks for what makes an offer or a request to mint or burn, or does both at once. */
+/** Asks for the factory for creating an offer or a request to mint or burn, or for minting and burning at once. */
 export interface IssuanceQuery {
   /** The admin of the instrument. */
   readonly registrar: string;
@@ -44,24 +42,21 @@ export interface InstrumentQuery {
   readonly identifier: InstrumentIdentifier;
 }
 
-/** Asks what became of a transfer. */
 export interface ProofQuery {
-  /** The update of the ledger that is said to hold the transfer or its latest step. */
+  /** The update that contains the transfer or its latest step, according to the caller. */
   readonly updateId: string;
   readonly transfer: TransferTerms;
 }
 
-/** A transfer as its parties agreed on it. */
+/** The terms of a transfer. */
 export interface TransferTerms {
   readonly sender: string;
   readonly receiver: string;
-  /** A decimal. */
   readonly amount: string;
   readonly instrumentId: { readonly admin: string; readonly id: string };
-  /** RFC 3339 in UTC, as `executeBefore`. */
+  /** RFC 3339, UTC; `executeBefore` too. */
   readonly requestedAt: string;
   readonly executeBefore: string;
-  /** Contract ids, in their order. */
   readonly inputHoldingCids: readonly string[];
   readonly meta: Readonly<Record<string, string>>;
 }

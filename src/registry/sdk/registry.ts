@@ -20,66 +20,63 @@ export type * from "./instruments.js";
 export type * from "./queries.js";
 
 /**
- * What a registry implements: the rules of one family of tokens. It reads a
- * View and answers; it knows nothing of HTTP, protobuf or SQL. Every method
- * throws RegistryError (errors.ts) where there is no answer: "not-found" for a
- * registrar that it does not serve. Methods answer at once and have no effects:
- * a store that has to fetch what they look for runs them again. What else is
- * thrown they let pass. docs/your-own-registry.md builds one from an empty file.
+ * The rules of one family of tokens. A registry answers queries from a View and knows nothing of HTTP, protobuf or
+ * SQL.
+ *
+ * Every method is synchronous and free of side effects: a store that has to fetch contracts aborts a method with an
+ * exception and runs it again, so methods must not catch exceptions other than RegistryError. A method throws
+ * RegistryError if it has no answer: "not-found" for a registrar that it does not serve.
+ *
+ * docs/your-own-registry.md shows how to write one.
  */
 export interface Registry {
-  /** The name by which logs and the start-up text call it. */
   readonly name: string;
-  /** Every kind of contract that its rules ask for; no other is kept. */
+  /** The templates that its rules use; contracts of others are not stored. */
   readonly templates: readonly Template[];
-  /** The parts of the token standard that it serves, by the name of the API, with the minor version. */
+  /** The APIs of the token standard that it serves, each with its minor version. */
   readonly supportedApis: Readonly<Record<string, number>>;
 
-  /** Every instrument of a registrar, in any order, each id once. */
+  /** All instruments of a registrar, in any order, each id once. */
   instruments(context: RequestContext, registrar: string): readonly Instrument[];
-  /** The factory of a transfer, and how the transfer will go. */
+  /** The factory of a transfer, and the kind of the transfer. */
   transferFactory(context: RequestContext, query: FactoryQuery): TransferFactoryAnswer;
-  /** The factory of an allocation. */
   allocationFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
   /** The factory of a settlement of many allocations. */
   settlementFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
-  /** The context of a choice on one contract, by the name of the choice. */
   choiceContext(context: RequestContext, choice: Choice, query: ChoiceQuery): ContextAnswer;
-  /** What the contracts held amount to: for the operator, at start and in `offledger check`. */
+  /** A summary of the stored contracts, for the start-up log and `offledger check`. */
   inventory(view: View): Inventory;
 
-  /** The total supply of instruments, in their order. Asked only where holdings are counted; absent where the registry has no such sum. */
+  /** The total supply of each instrument, in order. Called only if holdings are counted; absent if the registry has none. */
   readonly totalSupply?: (
     context: RequestContext,
     registrar: string,
     instruments: readonly Instrument[],
   ) => readonly (Supply | undefined)[];
-  /** The operations beyond the token standard; absent where it has none. */
+  /** The operations beyond the token standard; absent if it has none. */
   readonly utility?: UtilityOperations;
 }
 
-/** What the Registry Utility offers beyond the token standard. */
+/** The operations of the Registry Utility beyond the token standard. */
 export interface UtilityOperations {
-  /** The party that runs the registry's software. */
+  /** The party that operates the registry's software. */
   operator(context: RequestContext): string;
-  /** The configuration of one instrument. The contract is active on a synchronizer. */
+  /** The configuration of one instrument, which is not in reassignment. */
   instrumentConfiguration(context: RequestContext, query: InstrumentQuery): Contract<InstrumentConfiguration>;
-  /** All configurations that are active on a synchronizer. */
+  /** All configurations that are not in reassignment. */
   instrumentConfigurations(context: RequestContext): readonly Contract<InstrumentConfiguration>[];
-  /** The factory for making an offer or a request to mint or burn. */
+  /** The factory for creating an offer or a request to mint or burn. */
   issuanceFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
-  /** The factory for burning and minting at once. */
   burnMintFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
   /** The context of a choice on an offer or a request to mint or burn. */
   issuanceContext(context: RequestContext, choice: IssuanceChoice, query: ChoiceQuery): ContextAnswer;
-  /** What became of a transfer in an update. */
   transferProof(history: History, query: ProofQuery): Promise<ProofStatus>;
 }
 
-/** The moment in which a question is asked. */
+/** What a query is answered from. */
 export interface RequestContext {
-  /** The contracts, all of one offset. */
+  /** The contracts at one ledger offset. */
   readonly view: View;
-  /** Milliseconds since 1970: what "valid now" is measured against. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }

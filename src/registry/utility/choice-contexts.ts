@@ -1,7 +1,11 @@
-/** Every choice on an instruction, as a line of the page's table of operations. */
+/**
+ * The choice context of every operation: its entries, the contracts it discloses besides those that entries refer to,
+ * and whether a missing contract fails the request. Entries and disclosures are defined in entries/.
+ */
 import type { Template } from "../../domain/template.js";
-import type { Choice, IssuanceChoice } from "../sdk/registry.js";
-import { acceptTransfer, type Entry } from "./entries/entries.js";
+import type { Choice, IssuanceChoice, TransferKind } from "../sdk/registry.js";
+import type { ContextDefinition } from "./entries/context-definition.js";
+import { contextEntries, type DisclosureName, disclosures, type EntryName } from "./entries/index.js";
 import {
   burnOffer,
   burnRequest,
@@ -12,63 +16,128 @@ import {
   transferOffer,
 } from "./templates/instructions.js";
 
-export interface ChoiceRule {
+interface Row {
+  readonly entries: readonly EntryName[];
+  readonly discloses: readonly DisclosureName[];
+  readonly allowMissing?: boolean;
+  readonly legacyAliases?: boolean;
+}
+
+export interface ChoiceContextDefinition extends ContextDefinition {
   /** What messages call the instruction. */
   readonly label: string;
   readonly template: Template<Instruction>;
-  readonly entries: readonly Entry[];
-  /** Whether the choice lets a party out: then only the instruction itself has to be there. */
-  readonly allowMissing: boolean;
-  /** Whether entries stand under their bare names too. */
-  readonly legacyAliases: boolean;
 }
 
-const transfer = { label: "transfer instruction", template: transferOffer, legacyAliases: true };
-const allocation = { label: "allocation", template: dvpLegAllocation, legacyAliases: false };
-const mintOffered = { label: "mint offer", template: mintOffer, legacyAliases: false };
-const mintRequested = { label: "mint request", template: mintRequest, legacyAliases: false };
-const burnOffered = { label: "burn offer", template: burnOffer, legacyAliases: false };
-const burnRequested = { label: "burn request", template: burnRequest, legacyAliases: false };
+type FactoryOperation =
+  | `transfer-factory/${TransferKind}`
+  | "allocation-factory"
+  | "settlement-factory"
+  | "issuance-factory"
+  | "burn-mint-factory";
 
-const move = { entries: acceptTransfer, allowMissing: false };
-const issue = {
+/** Allocation instructions are never pending: the factory makes the allocation at once. */
+type PendingChoice = Exclude<Choice, `allocation-instruction/${string}`>;
+
+/** The entries of accepting a transfer, and of a transfer that needs no acceptance. */
+const executeTransfer: readonly EntryName[] = [
+  "instrument-configuration",
+  "sender-credentials",
+  "receiver-credentials",
+  "transfer-rule",
+  "app-reward-configuration",
+  "featured-app-right",
+];
+const immediateTransfer: Row = { entries: executeTransfer, discloses: ["factory"], legacyAliases: true };
+/** Reject, withdraw and cancel must always be possible. */
+const exitTransfer: Row = {
+  entries: ["instrument-configuration", "enable-result-contracts"],
+  discloses: ["locked-holding"],
+  allowMissing: true,
+  legacyAliases: true,
+};
+const exit: Row = { entries: ["enable-result-contracts"], discloses: ["locked-holding"], allowMissing: true };
+const acceptIssuance: Row = {
   entries: [
     "instrument-configuration",
     "issuer-credentials",
     "app-reward-configuration",
     "featured-app-right",
     "enable-result-contracts",
-  ] as const satisfies Entry[],
-  allowMissing: false,
-};
-const out = { entries: ["enable-result-contracts"] as const satisfies Entry[], allowMissing: true };
-const outOfTransfer = {
-  entries: ["instrument-configuration", "enable-result-contracts"] as const satisfies Entry[],
-  allowMissing: true,
+  ],
+  discloses: ["locked-holding"],
 };
 
-/** The choices of the token standard. There are no pending allocation instructions: an allocation is made at once. */
-export const choices: Record<Exclude<Choice, `allocation-instruction/${string}`>, ChoiceRule> = {
-  "transfer-instruction/accept": { ...transfer, ...move },
-  "transfer-instruction/reject": { ...transfer, ...outOfTransfer },
-  "transfer-instruction/withdraw": { ...transfer, ...outOfTransfer },
-  "allocation/execute-transfer": { ...allocation, ...move },
-  "allocation/withdraw": { ...allocation, ...out },
-  "allocation/cancel": { ...allocation, ...out },
+export const factoryContexts: Readonly<Record<FactoryOperation, ContextDefinition>> = {
+  "transfer-factory/offer": define({
+    entries: ["instrument-configuration", "sender-credentials"],
+    discloses: ["factory"],
+    legacyAliases: true,
+  }),
+  "transfer-factory/direct": define(immediateTransfer),
+  "transfer-factory/self": define(immediateTransfer),
+  "allocation-factory": define({
+    entries: ["instrument-configuration", "several-instrument-configurations", "sender-credentials"],
+    discloses: ["factory"],
+  }),
+  "settlement-factory": define({
+    entries: [
+      "transfer-rule",
+      "app-reward-configuration",
+      "featured-app-right",
+      "instrument-configurations",
+      "instrument-configuration",
+      "holder-credentials",
+    ],
+    discloses: ["factory", "allocations", "allocation-holdings"],
+  }),
+  "issuance-factory": define({
+    entries: ["instrument-configuration", "issuer-credentials"],
+    discloses: ["factory"],
+  }),
+  "burn-mint-factory": define({
+    entries: ["instrument-configuration", "issuer-credentials", "app-reward-configuration", "featured-app-right"],
+    discloses: ["factory"],
+  }),
 };
 
-/** The choices on offers and requests to mint and burn. */
-export const issuanceChoices: Record<IssuanceChoice, ChoiceRule> = {
-  "mint-offer/accept": { ...mintOffered, ...issue },
-  "mint-offer/reject": { ...mintOffered, ...out },
-  "mint-offer/cancel": { ...mintOffered, ...out },
-  "mint-request/accept": { ...mintRequested, ...issue },
-  "mint-request/reject": { ...mintRequested, ...out },
-  "mint-request/cancel": { ...mintRequested, ...out },
-  "burn-offer/accept": { ...burnOffered, ...issue },
-  "burn-offer/reject": { ...burnOffered, ...out },
-  "burn-offer/cancel": { ...burnOffered, ...out },
-  "burn-request/accept": { ...burnRequested, ...issue },
-  "burn-request/reject": { ...burnRequested, ...out },
-  "burn-request/cancel": { ...burnRequested, ...out },
+export const choiceContexts: Readonly<Record<PendingChoice | IssuanceChoice, ChoiceContextDefinition>> = {
+  "transfer-instruction/accept": defineChoice("transfer instruction", transferOffer, {
+    entries: executeTransfer,
+    discloses: ["locked-holding"],
+    legacyAliases: true,
+  }),
+  "transfer-instruction/reject": defineChoice("transfer instruction", transferOffer, exitTransfer),
+  "transfer-instruction/withdraw": defineChoice("transfer instruction", transferOffer, exitTransfer),
+  "allocation/execute-transfer": defineChoice("allocation", dvpLegAllocation, {
+    entries: executeTransfer,
+    discloses: ["locked-holding"],
+  }),
+  "allocation/withdraw": defineChoice("allocation", dvpLegAllocation, exit),
+  "allocation/cancel": defineChoice("allocation", dvpLegAllocation, exit),
+  "mint-offer/accept": defineChoice("mint offer", mintOffer, acceptIssuance),
+  "mint-offer/reject": defineChoice("mint offer", mintOffer, exit),
+  "mint-offer/cancel": defineChoice("mint offer", mintOffer, exit),
+  "mint-request/accept": defineChoice("mint request", mintRequest, acceptIssuance),
+  "mint-request/reject": defineChoice("mint request", mintRequest, exit),
+  "mint-request/cancel": defineChoice("mint request", mintRequest, exit),
+  "burn-offer/accept": defineChoice("burn offer", burnOffer, acceptIssuance),
+  "burn-offer/reject": defineChoice("burn offer", burnOffer, exit),
+  "burn-offer/cancel": defineChoice("burn offer", burnOffer, exit),
+  "burn-request/accept": defineChoice("burn request", burnRequest, acceptIssuance),
+  "burn-request/reject": defineChoice("burn request", burnRequest, exit),
+  "burn-request/cancel": defineChoice("burn request", burnRequest, exit),
 };
+
+function defineChoice(label: string, template: Template<Instruction>, row: Row): ChoiceContextDefinition {
+  return { ...define(row), label, template };
+}
+
+function define({ entries, discloses, allowMissing = false, legacyAliases = false }: Row): ContextDefinition {
+  return {
+    entries: entries.map((name) => contextEntries[name]),
+    disclosures: discloses.map((name) => disclosures[name]),
+    allowMissing,
+    legacyAliases,
+  };
+}

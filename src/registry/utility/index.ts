@@ -4,7 +4,7 @@ import { templates } from "./templates/index.js";
 import { allocationFactory } from "./operations/allocation-factory.js";
 import { allocationInstruction } from "./operations/allocation-instruction.js";
 import { choiceContext } from "./operations/choice-context.js";
-import { choices, issuanceChoices } from "./choice-contexts.js";
+import { choiceContexts } from "./choice-contexts.js";
 import { instrumentConfiguration, instrumentConfigurations } from "./operations/instrument-configuration.js";
 import { instruments, totalSupply } from "./operations/instruments.js";
 import { burnMintFactory, issuanceFactory } from "./operations/issuance.js";
@@ -40,7 +40,7 @@ export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry 
       if (choice === "allocation-instruction/accept" || choice === "allocation-instruction/withdraw") {
         return allocationInstruction(context, query);
       }
-      return choiceContext(context, choices[choice], query);
+      return choiceContext(context, choiceContexts[choice], query);
     },
     inventory,
     totalSupply,
@@ -50,7 +50,7 @@ export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry 
       instrumentConfigurations,
       issuanceFactory,
       burnMintFactory,
-      issuanceContext: (context, choice, query) => choiceContext(context, issuanceChoices[choice], query),
+      issuanceContext: (context, choice, query) => choiceContext(context, choiceContexts[choice], query),
       transferProof,
     },
   };

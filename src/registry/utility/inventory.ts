@@ -7,7 +7,7 @@ import { burnRequest, dvpLegAllocation, transferOffer } from "./templates/instru
 import { instrumentConfiguration } from "./templates/instruments.js";
 import { allocationFactory, transferRule } from "./templates/services.js";
 
-/** Counts what is held, names whom it serves, and warns of what will make requests fail. */
+/** Lists the registrars and the contract counts, and warns of missing contracts that will make requests fail. */
 export function inventory(view: View): Inventory {
   const factories = view.all(allocationFactory);
   const configurations = view.all(instrumentConfiguration);
@@ -26,34 +26,34 @@ export function inventory(view: View): Inventory {
         .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     })),
     counts: counts.filter(({ count }) => count > 0),
-    warnings: [...unserved(served, configurations), ...withoutRule(view, served), ...withoutHolding(view)],
+    warnings: [...unservedRegistrars(served, configurations), ...missingRules(view, served), ...missingHoldings(view)],
   };
 }
 
-function unserved(served: readonly string[], configurations: readonly Contract<{ registrar: string }>[]): string[] {
+function unservedRegistrars(
+  served: readonly string[],
+  configurations: readonly Contract<{ registrar: string }>[],
+): string[] {
   const parties = new Set(configurations.map(({ fields }) => fields.registrar));
   return [...parties]
     .filter((party) => !served.includes(party))
-    .map(
-      (party) =>
-        `registrar ${party} has instruments but no AllocationFactory: requests to that registrar are answered 404`,
-    );
+    .map((party) => `registrar ${party} has instruments but no AllocationFactory: requests for it are answered 404`);
 }
 
-function withoutRule(view: View, served: readonly string[]): string[] {
-  const ruled = new Set(view.all(transferRule).map(({ fields }) => fields.registrar));
+function missingRules(view: View, served: readonly string[]): string[] {
+  const withRule = new Set(view.all(transferRule).map(({ fields }) => fields.registrar));
   return served
-    .filter((party) => !ruled.has(party))
+    .filter((party) => !withRule.has(party))
     .map((party) => `registrar ${party} has no TransferRule: direct transfers and settlements are answered 404`);
 }
 
-function withoutHolding(view: View): string[] {
+function missingHoldings(view: View): string[] {
   const held = new Set(view.all(holding).map(({ contractId }) => contractId));
   return [transferOffer, dvpLegAllocation, burnRequest]
     .flatMap((template) => view.all(template))
     .filter(({ fields }) => fields.lockedHolding !== undefined && !held.has(fields.lockedHolding))
     .map(
       ({ template, contractId, fields }) =>
-        `${template.qualifiedName} ${contractId} refers to the locked holding ${fields.lockedHolding}, which is not there`,
+        `${template.qualifiedName} ${contractId} refers to the locked holding ${fields.lockedHolding}, which is missing`,
     );
 }

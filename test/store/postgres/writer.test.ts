@@ -94,7 +94,7 @@ describe("a writer of an old epoch", () => {
     await writer.apply([active("b"), { archived: "a" }], 11);
     const database = held();
     const next = await nextWriter(database);
-    const swap = database.pause("question", "swap-generation");
+    const swap = database.pause("query", "swap-generation");
     const replacing = next.writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 5);
     await swap.reached;
     await writer.cleanUp();
@@ -114,7 +114,7 @@ describe("a writer", () => {
     const database = held();
     const { writer } = await nextWriter(database);
     await writer.replace([fruit("a")], 10);
-    const swap = database.pause("question", "swap-generation");
+    const swap = database.pause("query", "swap-generation");
     const replacing = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
     await swap.reached;
     await writer.cleanUp();
@@ -129,7 +129,7 @@ describe("a writer", () => {
     const database = held();
     const { writer } = await nextWriter(database);
     await writer.replace([fruit("a")], 10);
-    const [swap, later] = [database.pause("question", "swap-generation"), database.pause("question", "swap-generation")];
+    const [swap, later] = [database.pause("query", "swap-generation"), database.pause("query", "swap-generation")];
     const first = writer.replace([fruit("x"), fruit("y"), counted("z", 7n)], 20);
     await swap.reached;
     const second = writer.replace([fruit("b")], 30);

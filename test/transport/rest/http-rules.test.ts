@@ -13,6 +13,7 @@ import { http } from "../../../gen/google/api/annotations_pb.js";
 import { HttpRuleSchema } from "../../../gen/google/api/http_pb.js";
 import { QueryExecutor } from "../../../src/registry/executor.js";
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/operations/settlement-limits.js";
 import { services } from "../../../src/service/services.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { type Binding, bindingsOf } from "../../../src/transport/rest/http-rules.js";
@@ -101,10 +102,9 @@ function toDocumented({ httpMethod, path, hasBody }: Binding): Route {
 
 const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const limits = { legs: 25, allocations: 50, instruments: 25, accounts: 50, parties: 100 };
 const always = { staleReason: () => undefined, catchUp: () => Promise.resolve(false) };
 const served = services(
-  new QueryExecutor(utilityRegistry({ settlementLimits: limits }), new MemoryStore(), always, Date.now),
+  new QueryExecutor(utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS }), new MemoryStore(), always, Date.now),
   { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined },
 ).flatMap(({ service }) => service.methods);
 

@@ -2,43 +2,42 @@ import type { Contract } from "../../../domain/contract.js";
 import { memoizeByContract } from "../../../domain/contract-slots.js";
 import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue } from "../../sdk/registry.js";
 
-/** A contract is always referred to by the same value, so that what has been written of it can be kept with it. */
+/** One value object per contract, so that encoders can keep its encoding with it. */
 const referenceTo = memoizeByContract((contract): AnyValue => ({
   tag: "AV_ContractId",
   value: contract.contractId,
   contract,
 }));
 
-/** The name of an entry, with the prefix of the utility and without. */
-export interface EntryName {
-  readonly legacy: string;
-  readonly prefixed: string;
+export interface EntryKey {
+  readonly key: string;
+  /** The key without prefix, as older packages read it. */
+  readonly legacyAlias: string;
 }
 
-/** To be called when a module is loaded, not for each request. */
-export const entryName = (legacy: string): EntryName => ({ legacy, prefixed: `utility.digitalasset.com/${legacy}` });
+/** Call it when a module is loaded, not for each request. */
+export const entryKey = (name: string): EntryKey => ({
+  key: `utility.digitalasset.com/${name}`,
+  legacyAlias: name,
+});
 
-/**
- * A context while it is put together: what refers to a contract also discloses
- * it, so that no contract id stands in a context without its contract.
- */
+/** Collects the values and the disclosed contracts of one answer. A contract that a value refers to is disclosed. */
 export class ChoiceContextBuilder {
   readonly #values: NamedValue[] = [];
-  readonly #disclosed = new Disclosed();
-  readonly #bareNames: boolean;
+  readonly #disclosed = new DisclosedContracts();
+  readonly #legacyAliases: boolean;
 
-  /** `bareNames`: whether each entry stands a second time without prefix, for older packages. */
-  constructor(bareNames: boolean) {
-    this.#bareNames = bareNames;
+  constructor(legacyAliases: boolean) {
+    this.#legacyAliases = legacyAliases;
   }
 
-  /** Each entry is put once. */
-  set({ legacy, prefixed }: EntryName, value: AnyValue): void {
-    this.#values.push({ name: prefixed, value });
-    if (this.#bareNames) this.#values.push({ name: legacy, value });
+  /** Call it once per key. */
+  set({ key, legacyAlias }: EntryKey, value: AnyValue): void {
+    this.#values.push({ name: key, value });
+    if (this.#legacyAliases) this.#values.push({ name: legacyAlias, value });
   }
 
-  /** The value that refers to a contract, which is disclosed with it. */
+  /** Returns the value that refers to a contract, and discloses the contract. */
   reference(contract: Contract): AnyValue {
     this.#disclosed.add(contract);
     return referenceTo(contract);
@@ -46,16 +45,16 @@ export class ChoiceContextBuilder {
 
   referenceAll(contracts: readonly Contract[]): AnyValue {
     const [only] = contracts;
-    // Most lists have one element, and `map` would make a function for each.
-    const value = only !== undefined && contracts.length === 1 ? [this.reference(only)] : this.#referEach(contracts);
+    // Most lists have one element: avoid the closure that `map` needs.
+    const value =
+      only !== undefined && contracts.length === 1 ? [this.reference(only)] : this.#referenceEach(contracts);
     return { tag: "AV_List", value };
   }
 
-  #referEach(contracts: readonly Contract[]): AnyValue[] {
+  #referenceEach(contracts: readonly Contract[]): AnyValue[] {
     return contracts.map((contract) => this.reference(contract));
   }
 
-  /** Discloses a contract that no entry refers to. */
   disclose(contract: Contract): void {
     this.#disclosed.add(contract);
   }
@@ -64,23 +63,21 @@ export class ChoiceContextBuilder {
     return { values: this.#values, disclosed: this.#disclosed.contracts };
   }
 
-  /** The answer for a choice on a factory, which is disclosed. */
+  /** Builds the answer for a choice on a factory, which has to be disclosed. */
   buildForFactory(factory: Contract): FactoryAnswer {
-    this.#disclosed.add(factory);
     return { factoryId: factory.contractId, values: this.#values, disclosed: this.#disclosed.contracts };
   }
 }
 
-/** How many contracts are looked through one by one: most answers have fewer. */
-const FEW = 16;
+/** Up to this many contracts a linear search is faster than a set. */
+const MAX_LINEAR_SEARCH = 16;
 
-/** Contracts in the order in which they came, each once. */
-class Disclosed {
+class DisclosedContracts {
   readonly contracts: Contract[] = [];
   #known: Set<Contract> | undefined;
 
   add(contract: Contract): void {
-    if (this.contracts.length === FEW) this.#known ??= new Set(this.contracts);
+    if (this.contracts.length === MAX_LINEAR_SEARCH) this.#known ??= new Set(this.contracts);
     const isKnown = this.#known === undefined ? this.contracts.includes(contract) : this.#known.has(contract);
     if (isKnown) return;
     this.contracts.push(contract);

@@ -1,18 +1,26 @@
 import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
-import type { Entry } from "../entries/entries.js";
+import { factoryContexts } from "../choice-contexts.js";
 import { allocationArguments } from "./arguments.js";
-import { factoryWith } from "./factory.js";
+import { allocationFactoryName, answerWithFactory } from "./factory.js";
+import { requireFactories } from "./require.js";
 import { checkSize, type SettlementLimits } from "./settlement-limits.js";
 
-const entries: readonly Entry[] = ["instrument-configuration", "sender-credentials"];
-
-/** The factory of an allocation (`AllocationFactory_Allocate`). The holdings that the arguments name are not looked at. */
+/**
+ * The factory of an allocation (`AllocationFactory_Allocate`). The input holdings are not read, so that a client can
+ * ask before it has chosen them.
+ */
 export function allocationFactory(
   context: RequestContext,
   query: FactoryQuery,
   limits: SettlementLimits,
 ): FactoryAnswer {
+  const { registrar } = query;
   const { sender, instruments, sent, sides } = allocationArguments(query);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
-  return factoryWith(context, query.registrar, entries, { instruments, sender, sent });
+  const factories = requireFactories(context.view, registrar);
+  const inputs = { instruments, sender, sent };
+  const definition = factoryContexts["allocation-factory"];
+  return answerWithFactory(context, { registrar, definition, factories, inputs }, () =>
+    allocationFactoryName(registrar),
+  );
 }

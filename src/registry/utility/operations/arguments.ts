@@ -1,8 +1,4 @@
-/**
- * The arguments of the factories' choices, in the shapes of the token standard's
- * versions 1 and 2; the page "How a choice context is built" lists them. What
- * the context depends on is read, the rest is ignored.
- */
+/** The arguments of the factories' choices, in versions 1 and 2 of the token standard. */
 import { type Account, accountOf, partyOf } from "../../sdk/accounts.js";
 import { invalid } from "../../../domain/errors.js";
 import { JsonReader } from "../../sdk/json-reader.js";
@@ -15,13 +11,11 @@ export interface TransferArguments {
 }
 
 export interface AllocationArguments {
-  /** The party that gives away: the sender of the leg, or who authorizes. */
+  /** The sender of the leg in version 1, the authorizer in version 2. */
   readonly sender: string;
   /** Every instrument, each once. */
   readonly instruments: readonly string[];
-  /** The instruments that the sender gives away. */
   readonly sent: readonly string[];
-  /** How many sides of legs it has. */
   readonly sides: number;
 }
 
@@ -39,29 +33,29 @@ export interface Leg {
 
 export function transferArguments({ registrar, choiceArguments }: FactoryQuery): TransferArguments {
   const fields = new JsonReader(choiceArguments, "choiceArguments");
-  mustBe(registrar, fields, "expectedAdmin");
+  checkRegistrar(registrar, fields, "expectedAdmin");
   const transfer = fields.object("transfer");
-  const instrumentId = instrumentOf(registrar, transfer);
+  const instrumentId = readInstrumentId(registrar, transfer);
   return { sender: partyOf(transfer, "sender"), receiver: partyOf(transfer, "receiver"), instrumentId };
 }
 
 export function allocationArguments({ registrar, choiceArguments }: FactoryQuery): AllocationArguments {
   const fields = new JsonReader(choiceArguments, "choiceArguments");
-  mustBe(registrar, fields, "expectedAdmin");
+  checkRegistrar(registrar, fields, "expectedAdmin");
   const allocation = fields.object("allocation");
   if (allocation.raw("transferLegSides") === undefined) {
-    if (allocation.raw("transferLeg") !== undefined) return legOf(registrar, allocation.object("transferLeg"));
-    const versions = "transferLeg, as version 1 has it, or transferLegSides, as version 2 does";
-    throw invalid(`${allocation.path("transferLeg")} is missing: an allocation has ${versions}`);
+    if (allocation.raw("transferLeg") !== undefined) return readLeg(registrar, allocation.object("transferLeg"));
+    const expected = "transferLeg (version 1) or transferLegSides (version 2)";
+    throw invalid(`${allocation.path("transferLeg")} is missing: an allocation needs ${expected}`);
   }
   allocation.id("admin");
-  mustBe(registrar, allocation, "admin");
+  checkRegistrar(registrar, allocation, "admin");
   const sides = allocation.objects("transferLegSides").map((side) => ({
     instrumentId: side.id("instrumentId"),
     isSent: side.oneOf("side", ["SenderSide", "ReceiverSide"]) === "SenderSide",
   }));
   if (sides.length === 0)
-    throw invalid(`${allocation.path("transferLegSides")} is empty: an allocation has at least one`);
+    throw invalid(`${allocation.path("transferLegSides")} is empty: an allocation needs at least one`);
   return {
     sender: accountOf(allocation.object("authorizer")).party,
     instruments: [...new Set(sides.map(({ instrumentId }) => instrumentId))],
@@ -70,40 +64,37 @@ export function allocationArguments({ registrar, choiceArguments }: FactoryQuery
   };
 }
 
-/** An allocation of version 1 is for one leg. */
-function legOf(registrar: string, leg: JsonReader): AllocationArguments {
-  const instruments = [instrumentOf(registrar, leg)];
+function readLeg(registrar: string, leg: JsonReader): AllocationArguments {
+  const instruments = [readInstrumentId(registrar, leg)];
   return { sender: partyOf(leg, "sender"), instruments, sent: instruments, sides: 1 };
 }
 
 export function settlementArguments({ registrar, choiceArguments }: FactoryQuery): SettlementArguments {
   const fields = new JsonReader(choiceArguments, "choiceArguments");
-  mustBe(registrar, fields, "expectedAdmin");
+  checkRegistrar(registrar, fields, "expectedAdmin");
   const legs = fields.objects("transferLegs").map((leg) => ({
     sender: accountOf(leg.object("sender")),
     receiver: accountOf(leg.object("receiver")),
     instrumentId: leg.id("instrumentId"),
   }));
-  if (legs.length === 0) throw invalid("choiceArguments.transferLegs is empty: a settlement has at least one leg");
+  if (legs.length === 0) throw invalid("choiceArguments.transferLegs is empty: a settlement needs at least one leg");
   const allocations = fields.objects("allocations").map((allocation) => allocation.id("allocationCid"));
   return { legs, allocations: [...new Set(allocations)] };
 }
 
-/** The id of an instrument whose admin has to be the registrar. */
-function instrumentOf(registrar: string, fields: JsonReader): string {
+/** The id of an instrument whose admin must be the registrar. */
+function readInstrumentId(registrar: string, fields: JsonReader): string {
   const instrument = fields.object("instrumentId");
   const id = instrument.id("id");
   instrument.id("admin");
-  mustBe(registrar, instrument, "admin");
+  checkRegistrar(registrar, instrument, "admin");
   return id;
 }
 
-/** An admin that the arguments name has to be the registrar of the path. */
-function mustBe(registrar: string, fields: JsonReader, name: string): void {
+/** If the field is present, it must equal the registrar of the path. */
+function checkRegistrar(registrar: string, fields: JsonReader, name: string): void {
   const named = fields.optionalId(name);
   if (named !== undefined && named !== registrar) {
-    throw invalid(
-      `${fields.path(name)} is ${named}, and the registrar asked is ${registrar}: they have to be the same`,
-    );
+    throw invalid(`${fields.path(name)} is ${named}, but the registrar of the request is ${registrar}`);
   }
 }

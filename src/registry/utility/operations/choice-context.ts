@@ -1,31 +1,26 @@
 import type { ChoiceQuery, ContextAnswer, RequestContext } from "../../sdk/registry.js";
+import type { ChoiceContextDefinition } from "../choice-contexts.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
-import { prefetchPlan, writeEntries } from "../entries/entries.js";
+import { prefetchContext, writeContext } from "../entries/context-definition.js";
 import { requireSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
-import { prefetch } from "../entries/prefetch-plan.js";
-import type { ChoiceRule } from "../choice-contexts.js";
 import { requireInstruction } from "./require.js";
 
-/** The context of a choice on one instruction, with the instruction's locked holding disclosed. */
+/** The context of a choice on one instruction. */
 export function choiceContext(
   { view, now }: RequestContext,
-  { label, template, entries, allowMissing, legacyAliases }: ChoiceRule,
+  definition: ChoiceContextDefinition,
   { registrar, contractId }: ChoiceQuery,
 ): ContextAnswer {
+  const { label, template, allowMissing, legacyAliases } = definition;
   const instruction = requireInstruction(registrar, label, contractId, view.byId(template, contractId));
   const { admin, instrumentId, lockedHolding, provider, sender, receiver, issuers } = instruction.fields;
-  const subject = { instruments: [instrumentId], provider, sender, receiver, issuers };
+  const inputs = { instruments: [instrumentId], provider, sender, receiver, issuers, lockedHolding };
   const synchronizer = requireSynchronizer(instruction, `the ${label}`);
 
-  if (view.wantsPrefetch) {
-    const lockedHoldings = lockedHolding === undefined ? [] : [lockedHolding];
-    prefetch(view, { ...prefetchPlan(entries, admin, subject), lockedHoldings });
-  }
+  if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
   const builder = new ChoiceContextBuilder(legacyAliases);
   const selector = new ContractSelector({ view, registrar: admin, synchronizer, now, allowMissing });
-  writeEntries(entries, builder, selector, subject);
-  const held = lockedHolding === undefined ? undefined : selector.lockedHolding(lockedHolding);
-  if (held !== undefined) builder.disclose(held);
+  writeContext(definition, builder, selector, inputs);
   return builder.build();
 }

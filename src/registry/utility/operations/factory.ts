@@ -1,36 +1,58 @@
+import type { Contract } from "../../../domain/contract.js";
 import type { FactoryAnswer, RequestContext } from "../../sdk/registry.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
-import { type Entry, type EntryInputs, prefetchPlan, writeEntries } from "../entries/entries.js";
+import { type ContextDefinition, prefetchContext, writeContext } from "../entries/context-definition.js";
+import type { EntryInputs } from "../entries/context-entry.js";
 import { onOneSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
-import { prefetch } from "../entries/prefetch-plan.js";
-import { requireFactories } from "./require.js";
+import type { TransferPreapproval } from "../templates/parties.js";
+import type { AllocationFactory } from "../templates/services.js";
 
-/** The registrar's AllocationFactory with the entries for a subject: all that most factories need. */
-export function factoryWith(
+export interface FactoryRequest {
+  readonly registrar: string;
+  readonly definition: ContextDefinition;
+  /** The candidates for the factory, newest first. Must not be empty. */
+  readonly factories: readonly Contract<AllocationFactory | TransferPreapproval>[];
+  /** The choice's inputs, without `provider` and `factory`: these follow from the factory. */
+  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "lockedHolding">;
+}
+
+/** Answers with the newest factory on whose synchronizer everything is that its choice requires. */
+export function answerWithFactory(
   { view, now }: RequestContext,
-  registrar: string,
-  entries: readonly Entry[],
-  inputs: EntryInputs,
+  { registrar, definition, factories, inputs }: FactoryRequest,
+  name: () => string,
 ): FactoryAnswer {
-  const factories = requireFactories(view, registrar);
   if (view.wantsPrefetch) {
-    const providers = factories.map(({ fields }) => fields.provider);
-    prefetch(view, { ...prefetchPlan(entries, registrar, inputs), providers });
+    const providers = factories.flatMap((factory) => providerOf(factory) ?? []);
+    const known = providers.length > 0 ? providers : undefined;
+    prefetchContext(view, definition, { ...inputs, registrar, providers: known });
   }
-  const { instruments, sender, sent, receiver, issuers } = inputs;
-  const name = () => `the AllocationFactory of registrar ${registrar}`;
+  const { allowMissing, legacyAliases } = definition;
+  const { instruments, sender, sent, receiver, issuers, holders, allocations } = inputs;
   return onOneSynchronizer(factories, name, (factory, synchronizer) => {
-    const builder = new ChoiceContextBuilder(false);
-    const selector = new ContractSelector({ view, registrar, synchronizer, now, allowMissing: false });
-    writeEntries(entries, builder, selector, {
+    const builder = new ChoiceContextBuilder(legacyAliases);
+    const selector = new ContractSelector({ view, registrar, synchronizer, now, allowMissing });
+    const provider = providerOf(factory);
+    // A literal instead of a spread: all factories pass objects of one shape.
+    writeContext(definition, builder, selector, {
       instruments,
-      provider: factory.fields.provider,
+      provider,
       sender,
       sent,
       receiver,
       issuers,
+      holders,
+      factory,
+      allocations,
     });
     return builder.buildForFactory(factory);
   });
 }
+
+/** Undefined for a preapproval, which names no provider. */
+function providerOf({ fields }: Contract<AllocationFactory | TransferPreapproval>): string | undefined {
+  return "provider" in fields ? fields.provider : undefined;
+}
+
+export const allocationFactoryName = (registrar: string): string => `the AllocationFactory of registrar ${registrar}`;

@@ -7,7 +7,7 @@ import type {
   RequestContext,
 } from "../../sdk/registry.js";
 import { isInReassignment, onOneSynchronizer } from "../selection/candidates.js";
-import { instrumentConfiguration as configurationKind } from "../templates/instruments.js";
+import { instrumentConfiguration as configurationTemplate } from "../templates/instruments.js";
 import { indexKeys } from "../templates/index-keys.js";
 
 /** The newest configuration of an instrument by its default identifier or an additional one. */
@@ -15,7 +15,7 @@ export function instrumentConfiguration(
   { view }: RequestContext,
   { registrar, identifier }: InstrumentQuery,
 ): Contract<InstrumentConfiguration> {
-  const found = view.byKey(configurationKind, indexKeys.instrument(registrar, identifier.id));
+  const found = view.byKey(configurationTemplate, indexKeys.instrument(registrar, identifier.id));
   const matching = found.filter(({ fields }) =>
     [fields.defaultIdentifier, ...fields.additionalIdentifiers].some((known) => isSame(known, identifier)),
   );
@@ -29,10 +29,10 @@ export function instrumentConfiguration(
   );
 }
 
-/** Of each default identifier of each registrar the newest configuration that is on a synchronizer, by registrar and id. */
+/** The newest configuration per registrar and default identifier, without those in reassignment, sorted by both. */
 export function instrumentConfigurations({ view }: RequestContext): Contract<InstrumentConfiguration>[] {
   const newest = new Map<string, Contract<InstrumentConfiguration>>();
-  for (const configuration of view.all(configurationKind)) {
+  for (const configuration of view.all(configurationTemplate)) {
     const { registrar, defaultIdentifier } = configuration.fields;
     const { source, id, scheme } = defaultIdentifier;
     const name = JSON.stringify([registrar, id, source, scheme]);

@@ -5,7 +5,7 @@ import { instrumentConfiguration } from "../templates/instruments.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { factoriesLookup, requireFactories } from "./require.js";
 
-/** The instruments of a registrar: of several configurations for one id the newest. Where they are assigned does not matter here. */
+/** A registrar's instruments, from the newest configuration of each, on any synchronizer. */
 export function instruments({ view }: RequestContext, registrar: string): Instrument[] {
   const indexKey = indexKeys.instruments(registrar);
   view.prefetch(() => [factoriesLookup(registrar), { template: instrumentConfiguration, indexKey }]);
@@ -15,14 +15,14 @@ export function instruments({ view }: RequestContext, registrar: string): Instru
     const { id } = configuration.fields.defaultIdentifier;
     if (!byId.has(id)) byId.set(id, configuration);
   }
-  // An id that is an instrument's own is no other's, whoever claims it besides.
+  // A default id names only its own instrument, even if another configuration lists it as additional.
   return [...byId].map(([id, { fields }]) => ({
     id,
     otherIds: [...new Set(fields.additionalIdentifiers.map((other) => other.id))].filter((other) => !byId.has(other)),
   }));
 }
 
-/** The sum of the holdings of each instrument, whichever of its ids they name. */
+/** The sum of all holdings of each instrument, under any of its ids. */
 export function totalSupply(
   { view }: RequestContext,
   registrar: string,
@@ -30,11 +30,11 @@ export function totalSupply(
 ): (Supply | undefined)[] {
   const { asOf } = view;
   if (asOf === undefined) return listed.map(() => undefined);
-  const names = listed.map(({ id, otherIds }) => [id, ...otherIds].map((one) => indexKeys.supply(registrar, one)));
+  const names = listed.map(({ id, otherIds }) => [id, ...otherIds].map((name) => indexKeys.supply(registrar, name)));
   const sums = view.sums(names.flat());
   let next = 0;
   return names.map(({ length }) => {
-    const total = sums.slice(next, next + length).reduce((sum, one) => sum + one, 0n);
+    const total = sums.slice(next, next + length).reduce((sum, amount) => sum + amount, 0n);
     next += length;
     return { total: decimalText(total), asOf };
   });

@@ -1,24 +1,27 @@
 import type { FactoryAnswer, IssuanceQuery, RequestContext } from "../../sdk/registry.js";
-import type { Entry } from "../entries/entries.js";
-import { factoryWith } from "./factory.js";
+import { factoryContexts } from "../choice-contexts.js";
+import type { ContextDefinition } from "../entries/context-definition.js";
+import { allocationFactoryName, answerWithFactory } from "./factory.js";
+import { requireFactories } from "./require.js";
 
-const create: readonly Entry[] = ["instrument-configuration", "issuer-credentials"];
-const burnMint: readonly Entry[] = [...create, "app-reward-configuration", "featured-app-right"];
-
-/** The factory for making an offer or a request to mint or burn: all four need the same. */
+/** The factory for creating an offer or a request to mint or burn. */
 export function issuanceFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer {
-  return answer(context, query, create);
+  return answer(context, query, factoryContexts["issuance-factory"]);
 }
 
 /** The factory for burning and minting at once. */
 export function burnMintFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer {
-  return answer(context, query, burnMint);
+  return answer(context, query, factoryContexts["burn-mint-factory"]);
 }
 
 function answer(
   context: RequestContext,
   { registrar, instrumentId, holders }: IssuanceQuery,
-  entries: readonly Entry[],
+  definition: ContextDefinition,
 ): FactoryAnswer {
-  return factoryWith(context, registrar, entries, { instruments: [instrumentId], issuers: [...new Set(holders)] });
+  const factories = requireFactories(context.view, registrar);
+  const inputs = { instruments: [instrumentId], issuers: [...new Set(holders)] };
+  return answerWithFactory(context, { registrar, definition, factories, inputs }, () =>
+    allocationFactoryName(registrar),
+  );
 }

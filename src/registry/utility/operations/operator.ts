@@ -6,6 +6,6 @@ import { allocationFactory } from "../templates/services.js";
 export function operator({ view }: RequestContext): string {
   const operators = view.all(allocationFactory).map(({ fields }) => fields.operator);
   const newest = operators.find((party) => party !== undefined);
-  if (newest === undefined) throw notFound("no operator is known here: no AllocationFactory is held that names one");
+  if (newest === undefined) throw notFound("the operator is not known: no AllocationFactory names one");
   return newest;
 }

@@ -5,19 +5,19 @@ import { partyOf } from "../../sdk/accounts.js";
 import { JsonReader } from "../../sdk/json-reader.js";
 import type { TransferTerms } from "../../sdk/registry.js";
 
-/** A transfer in a form in which two can be compared, whatever they were written with. */
+/** A transfer in canonical form, for comparison. */
 export interface Terms {
-  /** Everything but the holdings that it takes. */
+  /** All fields but the input holdings. */
   readonly agreed: string;
   readonly inputHoldingCids: string;
 }
 
-/** Throws RangeError that names the field where a time or the amount is none. */
+/** Throws a RangeError with the name of the field if the amount or a time is malformed. */
 export function termsOf(transfer: TransferTerms): Terms {
   const amount = parseDecimal(transfer.amount);
   if (amount === undefined) throw new RangeError("amount");
   const { sender, receiver, instrumentId, requestedAt, executeBefore, meta } = transfer;
-  const times = [timeOf("requestedAt", requestedAt), timeOf("executeBefore", executeBefore)];
+  const times = [parseTime("requestedAt", requestedAt), parseTime("executeBefore", executeBefore)];
   const values = Object.entries(meta).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
     agreed: JSON.stringify([sender, receiver, String(amount), instrumentId.admin, instrumentId.id, ...times, values]),
@@ -26,9 +26,8 @@ export function termsOf(transfer: TransferTerms): Terms {
 }
 
 /**
- * The `transfer` of a contract's payload or of a choice's argument, in the shape
- * of version 1 or 2 of the token standard. Undefined where there is none that
- * can be read: it is then not the one that is asked for.
+ * The `transfer` field of a contract's payload or a choice's argument, in version 1 or 2 of the token standard.
+ * Undefined if it is missing or malformed.
  */
 export function termsIn(value: JsonValue): Terms | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
@@ -50,9 +49,9 @@ export function termsIn(value: JsonValue): Terms | undefined {
   }
 }
 
-function timeOf(name: string, text: string): number {
+function parseTime(name: string, text: string): number {
   try {
-    // A caller may write UTC in another of its forms than the ledger does.
+    // Callers may write UTC in another form than the ledger.
     return parseLedgerTime(text.toUpperCase().replace(/[+-]00:00$/, "Z"));
   } catch {
     throw new RangeError(name);

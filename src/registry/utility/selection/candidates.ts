@@ -1,59 +1,52 @@
 import type { Contract } from "../../../domain/contract.js";
 import { conflict, notFound, RegistryError } from "../../../domain/errors.js";
 
-/** The newest candidate that is on the synchronizer. Candidates come newest first. */
+/** The newest candidate on the synchronizer. Candidates come newest first. */
 export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: string): Contract<F> | undefined {
   for (const candidate of candidates) if (candidate.synchronizerId === synchronizer) return candidate;
   return undefined;
 }
 
-/**
- * Ends a request for which there has to be a candidate on the synchronizer, and
- * none is. `name` is what messages call it: "the TransferRule of registrar …".
- * Throws not-found where there is no candidate at all, conflict where there is
- * one elsewhere.
- */
+/** Throws "not-found" without candidates, "conflict" with candidates elsewhere. `name` is for the message. */
 export function missingOn(candidates: readonly Contract[], synchronizer: string, name: string): never {
-  const other = candidates.find(isInReassignment) ?? candidates[0];
-  if (other === undefined) throw notFound(`${name} does not exist`);
-  throw notOnSynchronizer(other, synchronizer, name);
+  const elsewhere = candidates.find(isInReassignment) ?? candidates[0];
+  if (elsewhere === undefined) throw notFound(`${name} does not exist`);
+  throw notOnSynchronizer(elsewhere, synchronizer, name);
 }
 
-/** Why a contract that exists cannot be disclosed with others on a synchronizer. */
+/** The "conflict" for a contract that is not on the synchronizer of the answer. */
 export function notOnSynchronizer(contract: Contract, synchronizer: string, name: string): RegistryError {
   return isInReassignment(contract)
-    ? moving(contract, name)
+    ? inReassignment(contract, name)
     : conflict(
         `${name} (contract ${contract.contractId}) is on synchronizer ${contract.synchronizerId}, ` +
-          `and what it is needed with is on ${synchronizer}`,
+          `but the contracts it is needed with are on ${synchronizer}`,
       );
 }
 
-/** The synchronizer of a contract that has to be on one. Throws conflict while it is between two. */
+/** The contract's synchronizer. Throws "conflict" if the contract is in reassignment. */
 export function requireSynchronizer(contract: Contract, name: string): string {
-  if (contract.synchronizerId === undefined) throw moving(contract, name);
+  if (contract.synchronizerId === undefined) throw inReassignment(contract, name);
   return contract.synchronizerId;
 }
 
 /**
- * Tries each synchronizer on which there is a candidate for the home of an
- * answer, its newest candidate first, until `attempt` finds all it needs there.
- * Where none has it all, what does not exist anywhere is told before what is
- * only on another synchronizer. `candidates` must not be empty.
+ * Returns the first successful attempt with the newest candidate of each synchronizer. If all fail, throws the first
+ * "not-found", else the first "conflict". `candidates` must not be empty.
  */
 export function onOneSynchronizer<F, T>(
   candidates: readonly Contract<F>[],
   name: () => string,
-  attempt: (home: Contract<F>, synchronizer: string) => T,
+  attempt: (candidate: Contract<F>, synchronizer: string) => T,
 ): T {
   const tried: string[] = [];
   const failures: RegistryError[] = [];
-  for (const home of candidates) {
-    const synchronizer = home.synchronizerId;
+  for (const candidate of candidates) {
+    const synchronizer = candidate.synchronizerId;
     if (synchronizer === undefined || tried.includes(synchronizer)) continue;
     tried.push(synchronizer);
     try {
-      return attempt(home, synchronizer);
+      return attempt(candidate, synchronizer);
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
       failures.push(error);
@@ -61,15 +54,15 @@ export function onOneSynchronizer<F, T>(
   }
   const [first] = candidates;
   if (first === undefined) throw notFound(`${name()} does not exist`);
-  throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? moving(first, name());
+  throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? inReassignment(first, name());
 }
 
 export function isInReassignment(contract: Contract): boolean {
   return contract.synchronizerId === undefined;
 }
 
-function moving(contract: Contract, name: string): RegistryError {
+function inReassignment(contract: Contract, name: string): RegistryError {
   return conflict(
-    `${name} (contract ${contract.contractId}) is being reassigned between synchronizers; ask again when it has arrived`,
+    `${name} (contract ${contract.contractId}) is being reassigned between synchronizers: retry when it has arrived`,
   );
 }

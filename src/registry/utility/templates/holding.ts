@@ -3,13 +3,13 @@ import { JsonReader } from "../../sdk/json-reader.js";
 import { decimalField } from "../../sdk/decimal.js";
 import { indexKeys } from "./index-keys.js";
 
-/** Only locked holdings are ever disclosed, and a lock never changes: the others are counted at most. */
+/** Only locked holdings are disclosed, so only these are stored. A lock never changes during the life of a holding. */
 export const holding: Template<null> = {
   packageName: "utility-registry-holding-v0",
   qualifiedName: "Utility.Registry.Holding.V0.Holding:Holding",
   parse(payload) {
-    const locked = new JsonReader(payload, "").optionalObject("lock") !== undefined;
-    return locked ? { fields: null, indexKeys: [] } : undefined;
+    const isLocked = new JsonReader(payload, "").optionalObject("lock") !== undefined;
+    return isLocked ? { fields: null, indexKeys: [] } : undefined;
   },
   supplyContribution(payload) {
     const fields = new JsonReader(payload, "");

@@ -1,69 +1,70 @@
 import { indexKey } from "../../../domain/template.js";
 
-/** How many keys are kept of each sort: they are long, and to put one together costs more than to look it up. */
-const MOST = 10_000;
-/** Whoever asks chooses the values: longer ones than a ledger has are not kept. */
-const LONGEST = 300;
+const MAX_KEYS = 10_000;
+/** Callers choose the values: keys of values longer than any on a ledger are not kept. */
+const MAX_VALUE_LENGTH = 300;
 
-/** The keys under which the rules look, one for each way of asking. */
+/** The index keys of the templates' contracts. Memoized: a map lookup is faster than building the string. */
 export const indexKeys = {
-  factory: ofOne("factory"),
-  service: ofOne("service"),
-  instrument: ofTwo("instrument", "first"),
-  instruments: ofOne("instruments"),
-  transferRule: ofOne("transfer-rule"),
-  appReward: ofOne("app-reward"),
-  featuredAppRight: ofOne("featured-app-right"),
+  factory: memoizeOne("factory"),
+  service: memoizeOne("service"),
+  /** By registrar and instrument id. */
+  instrument: memoizeTwo("instrument", "first"),
+  instruments: memoizeOne("instruments"),
+  transferRule: memoizeOne("transfer-rule"),
+  appReward: memoizeOne("app-reward"),
+  featuredAppRight: memoizeOne("featured-app-right"),
   /** By holder and issuer. */
-  credential: ofTwo("credential", "second"),
+  credential: memoizeTwo("credential", "second"),
   /** By receiver and admin. */
-  preapproval: ofTwo("preapproval", "second"),
-  supply: ofTwo("supply", "first"),
+  preapproval: memoizeTwo("preapproval", "second"),
+  /** By registrar and instrument id. */
+  supply: memoizeTwo("supply", "first"),
 };
 
-/** Most questions are about one registrar, one provider and one issuer: what was asked for last is not looked up. */
-function ofOne(index: string): (value: string) => string {
-  const known = new Map<string, string>();
+/** Keeps the latest key apart: most requests are about one registrar and one provider. */
+function memoizeOne(index: string): (value: string) => string {
+  const keys = new Map<string, string>();
   let last = "";
-  let lastMade = indexKey(index, last);
+  let lastKey = indexKey(index, last);
   return (value) => {
-    if (value === last) return lastMade;
-    if (value.length > LONGEST) return indexKey(index, value);
-    let made = known.get(value);
-    if (made === undefined) {
-      made = indexKey(index, value);
-      if (known.size >= MOST) known.clear();
-      known.set(value, made);
+    if (value === last) return lastKey;
+    if (value.length > MAX_VALUE_LENGTH) return indexKey(index, value);
+    let key = keys.get(value);
+    if (key === undefined) {
+      key = indexKey(index, value);
+      if (keys.size >= MAX_KEYS) keys.clear();
+      keys.set(value, key);
     }
     last = value;
-    lastMade = made;
-    return made;
+    lastKey = key;
+    return key;
   };
 }
 
-/** `common` is that of the two values which most questions share. */
-function ofTwo(index: string, common: "first" | "second"): (first: string, second: string) => string {
-  const known = new Map<string, Map<string, string>>();
+/** Keeps a map for each value at the position `common`, which most requests share, and the latest such map apart. */
+function memoizeTwo(index: string, common: "first" | "second"): (first: string, second: string) => string {
+  const maps = new Map<string, Map<string, string>>();
   let size = 0;
   let last = "";
-  let ofLast = new Map<string, string>();
+  let lastMap = new Map<string, string>();
   return (first, second) => {
-    if (first.length + second.length > 2 * LONGEST) return indexKey(index, first, second);
+    if (first.length + second.length > 2 * MAX_VALUE_LENGTH) return indexKey(index, first, second);
     const [shared, other] = common === "first" ? [first, second] : [second, first];
     if (shared !== last) {
-      ofLast = known.get(shared) ?? new Map<string, string>();
+      lastMap = maps.get(shared) ?? new Map<string, string>();
       last = shared;
     }
-    const found = ofLast.get(other);
-    if (found !== undefined) return found;
-    if (size >= MOST) {
-      known.clear();
-      ofLast.clear();
+    const known = lastMap.get(other);
+    if (known !== undefined) return known;
+    if (size >= MAX_KEYS) {
+      maps.clear();
+      lastMap.clear();
       size = 0;
     }
-    const made = indexKey(index, first, second);
-    known.set(shared, ofLast.set(other, made));
+    const key = indexKey(index, first, second);
+    maps.set(shared, lastMap.set(other, key));
     size++;
-    return made;
+    return key;
   };
 }

@@ -11,7 +11,6 @@ import {
   transferRule,
 } from "./services.js";
 
-/** Every kind of contract that the Registry Utility's rules ask for. */
 export const templates: readonly Template[] = [
   allocationFactory,
   registrarService,

@@ -1,20 +1,18 @@
-/** The contracts on which choices are exercised. */
 import type { JsonReader } from "../../sdk/json-reader.js";
 import { defineTemplate } from "./define-template.js";
 
-/** A contract on which a choice is exercised, and whose instrument has an admin. */
 export interface Instruction {
   /** The registrar of the instrument. */
   readonly admin: string;
   readonly instrumentId: string;
-  /** Undefined where the contract names none: then the instrument's configuration does. */
+  /** Undefined if the contract names none: the instrument's configuration does then. */
   readonly provider: string | undefined;
-  /** The party that gives away, and the one that gets; undefined where units are minted or burned. */
+  /** Sender and receiver are undefined for mint and burn. */
   readonly sender: string | undefined;
   readonly receiver: string | undefined;
   /** The parties whose holdings are minted or burned; undefined for a transfer. */
   readonly issuers: readonly string[] | undefined;
-  /** Undefined where nothing is locked. */
+  /** Contract id of the holding that it locks; undefined if it locks none. */
   readonly lockedHolding: string | undefined;
 }
 
@@ -61,13 +59,12 @@ export const burnRequest = issuance("Utility.Registry.App.V0.Model.Burn:BurnRequ
   payload.id("lockedHoldingCid"),
 );
 
-/** Offers and requests to mint and to burn differ in names alone, and in what they lock. */
 function issuance(
-  entity: string,
+  qualifiedName: string,
   terms: "mint" | "burn",
   lockedHolding: (payload: JsonReader) => string | undefined = () => undefined,
 ) {
-  return defineTemplate("utility-registry-app-v0", entity, (payload): Instruction => {
+  return defineTemplate("utility-registry-app-v0", qualifiedName, (payload): Instruction => {
     const fields = payload.object(terms);
     const instrument = fields.object("instrumentId");
     return {

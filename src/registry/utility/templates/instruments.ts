@@ -25,7 +25,7 @@ function identifier(fields: JsonReader): InstrumentIdentifier {
   return { source: fields.text("source"), id: fields.text("id"), scheme: fields.text("scheme") };
 }
 
-/** A claim asked for is a Daml pair: `{_1: property, _2: value}`. */
+/** A required claim is a Daml pair: `{_1: property, _2: value}`. */
 function requirement(fields: JsonReader): Requirement {
   return {
     issuer: fields.id("issuer"),

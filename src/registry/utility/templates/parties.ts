@@ -1,4 +1,3 @@
-/** What a party holds: credentials, and approvals given beforehand. */
 import type { JsonReader } from "../../sdk/json-reader.js";
 import type { Claim } from "../../sdk/registry.js";
 import { indexKeys } from "./index-keys.js";
@@ -7,11 +6,11 @@ import { defineTemplate } from "./define-template.js";
 export interface Credential {
   readonly issuer: string;
   readonly holder: string;
-  /** Microseconds since 1970; undefined where it has always been valid. */
+  /** Microseconds since 1970; undefined if it has always been valid. */
   readonly validFrom: number | undefined;
-  /** Microseconds since 1970; undefined where it never ends. */
+  /** Microseconds since 1970; undefined if it never expires. */
   readonly validUntil: number | undefined;
-  /** What it claims of its holder; what it claims of others is nothing that an instrument asks for. */
+  /** The claims whose subject is the holder; instruments require no others. */
   readonly claims: readonly Claim[];
 }
 
@@ -23,38 +22,37 @@ export const credential = defineTemplate(
     holder: payload.id("holder"),
     validFrom: payload.optionalTime("validFrom"),
     validUntil: payload.optionalTime("validUntil"),
-    claims: shared(claimsOn(payload.id("holder"), payload.objects("claims"))),
+    claims: shareClaims(claimsOn(payload.id("holder"), payload.objects("claims"))),
   }),
   ({ holder, issuer }) => [indexKeys.credential(holder, issuer)],
 );
 
 function claimsOn(holder: string, claims: readonly JsonReader[]): Claim[] {
-  const read = claims.map((claim) => ({
+  const all = claims.map((claim) => ({
     subject: claim.text("subject"),
     property: claim.text("property"),
     value: claim.text("value"),
   }));
-  return read.filter(({ subject }) => subject === holder).map(({ property, value }) => ({ property, value }));
+  return all.filter(({ subject }) => subject === holder).map(({ property, value }) => ({ property, value }));
 }
 
-/** How many lists of claims are remembered; when there are more, it begins anew. */
-const MOST_LISTS = 1_000;
-const lists = new Map<string, readonly Claim[]>();
+const MAX_SHARED_LISTS = 1_000;
+const sharedLists = new Map<string, readonly Claim[]>();
 
-/** Most credentials of an issuer claim the same: that is one list for all of them, which is in the processor's cache when it is needed. */
-function shared(claims: readonly Claim[]): readonly Claim[] {
+/** Most credentials of an issuer make the same claims: sharing one list saves memory and CPU cache misses. */
+function shareClaims(claims: readonly Claim[]): readonly Claim[] {
   const name = JSON.stringify(claims);
-  const known = lists.get(name);
-  if (known !== undefined) return known;
-  if (lists.size >= MOST_LISTS) lists.clear();
-  lists.set(name, claims);
+  const shared = sharedLists.get(name);
+  if (shared !== undefined) return shared;
+  if (sharedLists.size >= MAX_SHARED_LISTS) sharedLists.clear();
+  sharedLists.set(name, claims);
   return claims;
 }
 
 export interface TransferPreapproval {
   readonly receiver: string;
   readonly instrumentAdmin: string;
-  /** Empty where every instrument of the admin is allowed. */
+  /** Empty if every instrument of the admin is allowed. */
   readonly instrumentAllowances: readonly string[];
 }
 

@@ -1,9 +1,7 @@
-/** What a registrar and its provider set up once: factories, rules, rewards. */
 import { indexKeys } from "./index-keys.js";
 import { defineTemplate } from "./define-template.js";
 
 export interface AllocationFactory {
-  /** Undefined where the factory names none: no rule needs it. */
   readonly operator: string | undefined;
   readonly provider: string;
   readonly registrar: string;
@@ -22,7 +20,6 @@ export const allocationFactory = defineTemplate(
 
 export interface RegistrarService {
   readonly registrar: string;
-  /** Undefined where the service does not set it. */
   readonly enableResultContracts: boolean | undefined;
 }
 
@@ -49,7 +46,7 @@ export const transferRule = defineTemplate(
 
 export interface AppRewardConfiguration {
   readonly provider: string;
-  /** The party whose FeaturedAppRight counts; undefined where it names none. */
+  /** The party whose FeaturedAppRight counts; undefined if the configuration names none. */
   readonly dso: string | undefined;
 }
 

@@ -9,7 +9,7 @@ type Given = JsonValue | typeof missing;
 const fieldsOf = (value: Given, path = ""): JsonReader =>
   new JsonReader(value === missing ? {} : { field: value }, path);
 
-/** What a reading says is wrong. */
+/** The message of the error that a read throws. */
 function refusal(read: () => unknown): string {
   try {
     read();
@@ -38,7 +38,7 @@ const reader = (name: string): Reader => {
   return found;
 };
 
-describe("what is there is read", () => {
+describe("valid fields are read", () => {
   test.each<[string, Given, unknown]>([
     ["id", "a::1220", "a::1220"],
     ["optionalId", "a", "a"],
@@ -68,7 +68,7 @@ describe("what is there is read", () => {
   });
 });
 
-describe("what is not of its type is refused by its path", () => {
+describe("a field of the wrong type throws with its path", () => {
   test.each<[string, Given, string]>([
     ["id", missing, "has to be a string, and is missing"],
     ["id", null, "has to be a string, and is missing"],
@@ -116,7 +116,7 @@ describe("what is not of its type is refused by its path", () => {
     );
   });
 
-  test("and the path leads through objects and lists", () => {
+  test("through objects and lists", () => {
     const fields = new JsonReader({ a: { b: [{ c: { d: 5 } }] } }, "choiceArguments");
     expect(refusal(() => fields.object("a").objects("b")[0]?.object("c").id("d"))).toBe(
       "choiceArguments.a.b[0].c.d has to be a string, and is 5",
@@ -124,7 +124,7 @@ describe("what is not of its type is refused by its path", () => {
     expect(fields.object("a").path("x")).toBe("choiceArguments.a.x");
   });
 
-  test("and a long value is cut short", () => {
+  test("with a shortened value", () => {
     expect(refusal(() => fieldsOf("x".repeat(500)).optionalBool("field"))).toBe(
       `field has to be a boolean, and is "${"x".repeat(79)}…`,
     );

@@ -1,9 +1,9 @@
-/** Keys are remembered, and what a caller makes long is not. */
+/** Index keys are memoized, except for long values. */
 import { expect, test } from "vitest";
 import { indexKeys } from "../../src/registry/utility/templates/index-keys.js";
 import { heap } from "../fixtures/heap.js";
 
-test("values that nobody has leave nothing behind, however long they are", () => {
+test("long values are not kept", () => {
   const before = heap();
   for (let index = 0; index < 200; index++) {
     const long = `${index} `.padEnd(500_000, "x");
@@ -11,11 +11,11 @@ test("values that nobody has leave nothing behind, however long they are", () =>
     expect(indexKeys.preapproval(long, "registrar::1220")).toContain(long);
     expect(indexKeys.credential("holder::1220", long)).toContain(long);
   }
-  // Kept, they would be 300 MB.
+  // The values have 300 MB.
   expect(heap() - before).toBeLessThan(50_000_000);
 });
 
-test("a key is the same whether it was remembered or not, and none is another's", () => {
+test("memoized keys equal new ones, and keys are unique", () => {
   for (const length of [1, 299, 300, 301, 600, 601]) {
     const value = "p".repeat(length);
     expect(indexKeys.factory(value)).toBe(indexKeys.factory(value));

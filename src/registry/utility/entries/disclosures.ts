@@ -1,0 +1,50 @@
+import type { ContractLookup } from "../../../store/port.js";
+import { missingOn } from "../selection/candidates.js";
+import type { ContractSelector } from "../selection/contract-selector.js";
+import { holding } from "../templates/holding.js";
+import type { ChoiceContextBuilder } from "./choice-context-builder.js";
+import type { Disclosure } from "./context-entry.js";
+
+export const factoryDisclosure: Disclosure = {
+  disclose(builder, _selector, { factory }) {
+    if (factory !== undefined) builder.disclose(factory);
+  },
+};
+
+/** The holding that the instruction has locked: of the issuance templates only BurnRequest locks one. */
+export const lockedHoldingDisclosure: Disclosure = {
+  *prefetch({ lockedHolding }) {
+    if (lockedHolding !== undefined) yield lookup(lockedHolding);
+  },
+  disclose(builder, selector, { lockedHolding }) {
+    if (lockedHolding !== undefined) discloseHolding(builder, selector, lockedHolding);
+  },
+};
+
+export const allocationsDisclosure: Disclosure = {
+  disclose(builder, { synchronizer }, { allocations = [] }) {
+    for (const allocation of allocations) {
+      if (allocation.synchronizerId !== synchronizer)
+        missingOn([allocation], synchronizer, `allocation ${allocation.contractId}`);
+      builder.disclose(allocation);
+    }
+  },
+};
+
+export const allocationHoldingsDisclosure: Disclosure = {
+  *prefetch({ allocations = [] }) {
+    for (const { fields } of allocations) if (fields.lockedHolding !== undefined) yield lookup(fields.lockedHolding);
+  },
+  disclose(builder, selector, { allocations = [] }) {
+    for (const { fields } of allocations)
+      if (fields.lockedHolding !== undefined) discloseHolding(builder, selector, fields.lockedHolding);
+  },
+};
+
+const lookup = (contractId: string): ContractLookup => ({ template: holding, contractId });
+
+function discloseHolding(builder: ChoiceContextBuilder, selector: ContractSelector, contractId: string): void {
+  const found = selector.view.byId(holding, contractId);
+  if (found?.synchronizerId === selector.synchronizer) builder.disclose(found);
+  else selector.requiredMissing(found === undefined ? [] : [found], `the locked holding ${contractId}`);
+}

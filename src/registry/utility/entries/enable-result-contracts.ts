@@ -1,0 +1,19 @@
+import { indexKeys } from "../templates/index-keys.js";
+import { registrarService } from "../templates/services.js";
+import { entryKey } from "./choice-context-builder.js";
+import type { ContextEntry } from "./context-entry.js";
+
+/** Whether the registrar's service asks for result contracts; left out if the service does not say. */
+export const enableResultContractsEntry: ContextEntry = {
+  key: entryKey("enable-result-contracts"),
+  *prefetch({ registrar }) {
+    yield { template: registrarService, indexKey: indexKeys.service(registrar) };
+  },
+  value(_builder, selector) {
+    const { view, registrar } = selector;
+    const services = view.byKey(registrarService, indexKeys.service(registrar));
+    // The service is only read, not disclosed, so any synchronizer will do.
+    const enabled = (selector.newest(services) ?? services[0])?.fields.enableResultContracts;
+    return enabled === undefined ? undefined : { tag: "AV_Bool", value: enabled };
+  },
+};

@@ -1,0 +1,20 @@
+import { BurnMintInstructionService } from "../../gen/offledger/burn_mint_instruction/v0/burn_mint_instruction_service_pb.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import { utilityFactoryReply } from "./context-reply.js";
+import { issuanceQuery } from "./issuance.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
+
+/** Burning and minting at once. */
+export function burnMintInstructions(executor: QueryExecutor): ServiceBinding[] {
+  return [
+    bind(BurnMintInstructionService, {
+      async getBurnMintFactory({ instrumentId, outputs }) {
+        const holders = outputs.map(({ owner }) => owner);
+        const query = issuanceQuery(instrumentId, holders);
+        return utilityFactoryReply(
+          await executor.executeUtility((utility, context) => utility.burnMintFactory(context, query)),
+        );
+      },
+    }),
+  ];
+}

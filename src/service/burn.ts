@@ -1,0 +1,23 @@
+import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
+import type { QueryExecutor } from "../registry/executor.js";
+import type { IssuanceChoice } from "../registry/sdk/registry.js";
+import { createHandler, executeIssuanceContext } from "./issuance.js";
+import { bind, type ServiceBinding } from "./service-binding.js";
+
+/** Offers and requests to burn. */
+export function burns(executor: QueryExecutor): ServiceBinding[] {
+  const create = createHandler(executor);
+  const context = (choice: IssuanceChoice, contractId: string) => executeIssuanceContext(executor, choice, contractId);
+  return [
+    bind(BurnService, {
+      getBurnOfferCreateContext: create,
+      getBurnOfferAcceptContext: ({ burnOfferId }) => context("burn-offer/accept", burnOfferId),
+      getBurnOfferRejectContext: ({ burnOfferId }) => context("burn-offer/reject", burnOfferId),
+      getBurnOfferCancelContext: ({ burnOfferId }) => context("burn-offer/cancel", burnOfferId),
+      getBurnRequestCreateContext: create,
+      getBurnRequestAcceptContext: ({ burnRequestId }) => context("burn-request/accept", burnRequestId),
+      getBurnRequestRejectContext: ({ burnRequestId }) => context("burn-request/reject", burnRequestId),
+      getBurnRequestCancelContext: ({ burnRequestId }) => context("burn-request/cancel", burnRequestId),
+    }),
+  ];
+}
