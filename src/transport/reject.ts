@@ -14,7 +14,7 @@ export function reject(request: FastifyRequest, reply: FastifyReply, error: Conn
   const { record, raw } = request;
   record.protocol = protocolOf(request);
   record.operation = request.routeOptions.config.operation ?? "";
-  record.end(error.code);
+  record.complete(error.code);
   void drainBody(raw);
   const given = hijack(reply);
   setHeaders(reply.raw, given);

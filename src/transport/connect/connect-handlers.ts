@@ -50,7 +50,7 @@ function serveWith(handler: UniversalHandler): ConnectHandler["serve"] {
     const asked = universalRequestFromNodeRequest(request.raw, reply.raw, undefined, undefined);
     const { record } = request;
     boundDeadline(asked.header);
-    reply.raw.once("close", () => record.end(Code.Canceled));
+    reply.raw.once("close", () => record.complete(Code.Canceled));
     try {
       const answer = await handler({ ...asked, body: bodyOf(request.raw) });
       const bytes = record.protocol === "connect" ? undefined : await bytesOf(answer);
@@ -59,10 +59,10 @@ function serveWith(handler: UniversalHandler): ConnectHandler["serve"] {
       if (bytes !== undefined) await drainBody(request.raw);
       else if (answer.status !== OK) void drainBody(request.raw);
       // What connect-node gives to wait for it resolves only where a response tells its end, which none of HTTP/1.1 does.
-      reply.raw.once("finish", () => record.end(outcomeOfAnswer(answer, record.protocol, bytes ?? NOTHING)));
+      reply.raw.once("finish", () => record.complete(outcomeOfAnswer(answer, record.protocol, bytes ?? NOTHING)));
       await universalResponseToNodeResponse(bytes === undefined ? answer : withBody(answer, bytes), reply.raw);
     } catch (error) {
-      record.end(Code.Canceled);
+      record.complete(Code.Canceled);
       throw error;
     }
   };

@@ -43,14 +43,14 @@ async function serve(handle: UniversalHandler, request: FastifyRequest, response
   const asked = universalRequestFromNodeRequest(raw, response, undefined, undefined);
   // A body that is not decoded comes as bytes.
   const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-  response.once("close", () => record.end(Code.Canceled));
+  response.once("close", () => record.complete(Code.Canceled));
   try {
     const answer = await handle({ ...asked, body });
     // As in wire/rpc/stock.ts: the promise behind this does not always resolve.
-    response.once("finish", () => record.end(outcomeOfAnswer(answer, record.protocol, NOTHING)));
+    response.once("finish", () => record.complete(outcomeOfAnswer(answer, record.protocol, NOTHING)));
     await universalResponseToNodeResponse(answer, response);
   } catch (error) {
-    record.end(Code.Canceled);
+    record.complete(Code.Canceled);
     throw error;
   }
 }

@@ -37,7 +37,7 @@ export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
     const fail = (error: ConnectError) => sendError(response, record, error);
     setHeaders(response, given);
     readBody(request, bodyLimit, (body) => {
-      if (body === undefined) return record.end(Code.Canceled);
+      if (body === undefined) return record.complete(Code.Canceled);
       if (body instanceof ConnectError) return fail(body);
       let message: Message;
       try {
@@ -51,7 +51,7 @@ export function connectUnary(operation: Operation, bodyLimit: number): Attempt {
         (answer) => (isJson ? answer.json() : answer.binary()),
         (written) => {
           endWith(response, type, written);
-          record.end(0);
+          record.complete(0);
         },
         (error) => fail(ConnectError.from(error)),
       );
@@ -68,7 +68,7 @@ export function undecodable(form: "JSON" | "binary", error: unknown): ConnectErr
 
 /** Sends an error as unary Connect tells it. */
 export function sendError(response: ServerResponse, record: RequestRecord, error: ConnectError): void {
-  record.end(error.code);
+  record.complete(error.code);
   const bytes = errorToJsonBytes(error, undefined);
   const headers: string[] = ["content-type", JSON_TYPE, "content-length", String(bytes.length)];
   error.metadata.forEach((value, name) => headers.push(name, value));

@@ -38,7 +38,7 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
     record.protocol = "grpc";
     const fail = (error: unknown) => sendError(stream, given, record, ConnectError.from(error));
     readBody(stream, bodyLimit + FRAME, (body) => {
-      if (body === undefined) return record.end(Code.Canceled);
+      if (body === undefined) return record.complete(Code.Canceled);
       if (body instanceof ConnectError) return fail(body);
       let message: Message;
       try {
@@ -51,13 +51,13 @@ export function grpcUnary(operation: Operation, bodyLimit: number): Attempt {
         message,
         (answer) => answer.binary(),
         (written) => {
-          if (isOver(stream)) return record.end(Code.Canceled);
+          if (isOver(stream)) return record.complete(Code.Canceled);
           const head = { ":status": 200, "content-type": CONTENT_TYPE, "grpc-accept-encoding": ACCEPTED, ...given };
           // Sent by the response when the stream asks for them.
           response.addTrailers(OK);
           stream.respond(head, TRAILING);
           stream.end(framed(written), "latin1");
-          record.end(0);
+          record.complete(0);
         },
         fail,
       );
@@ -73,7 +73,7 @@ function sendError(
   record: RequestRecord,
   error: ConnectError,
 ): void {
-  record.end(error.code);
+  record.complete(error.code);
   if (isOver(stream)) return;
   const head: OutgoingHttpHeaders = { ":status": 200, "content-type": CONTENT_TYPE, ...given };
   const { rawMessage, code, metadata } = error;

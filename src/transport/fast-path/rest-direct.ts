@@ -31,7 +31,7 @@ export function fastPath(handler: Handler, parseJson: ParseJson, bodyLimit: numb
     }
     readBody(request.raw, bodyLimit, (body) => {
       // Who has gone needs no answer.
-      if (body === undefined) request.record.end(Code.Canceled);
+      if (body === undefined) request.record.complete(Code.Canceled);
       else if (body instanceof ConnectError) fail(reply, body);
       else {
         parseJson(request, body.toString(), (error, value) => {

@@ -12,7 +12,7 @@ export function sendBody(request: FastifyRequest, reply: FastifyReply, contentTy
   const { raw } = reply;
   setHeaders(raw, hijack(reply));
   endWith(raw, contentType, body);
-  request.record.end(0);
+  request.record.complete(0);
 }
 
 /**
