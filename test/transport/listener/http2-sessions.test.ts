@@ -30,7 +30,7 @@ const handler = (request: http.IncomingMessage, response: http.ServerResponse): 
 async function serving(idleMs = 1_000): Promise<string> {
   const limits = { ...DEFAULT_CONNECTION_LIMITS, requestMs: 100 };
   const http2Sessions = new Http2Sessions(handler, limits, { idleMs, stalledMs: 1_000 });
-  const server = net.createServer({ allowHalfOpen: true }, (socket) => http2Sessions.take(socket));
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => http2Sessions.accept(socket));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(async () => {

@@ -168,7 +168,7 @@ describe("a head that is too large", () => {
     const large = { ...json, large: "a".repeat(HEADERS) };
     connection.send(PREFACE, settings(), frame(Type.headers, END_HEADERS | END_STREAM, 1, asking("/livez", large)));
     await connection.over(1);
-    const error = `the head of the request is larger than ${HEADERS} bytes, which is all that is read`;
+    const error = `request header exceeds ${HEADERS} bytes`;
     expect(connection.textOf(1)).toBe(JSON.stringify({ error }));
     connection.send(
       frame(

@@ -113,7 +113,7 @@ describe.each(Object.entries(versions))("over %s", (version, connect) => {
     expect(await ask(long(PATH), json, "{}")).toMatchObject({ status: 400 });
     const refused = await ask(long(PATH + 1), json, "{}");
     expect(refused.status).toBe(414);
-    const message = `the path has ${PATH + 1} bytes, and ${PATH} are all that is read`;
+    const message = `path of ${PATH + 1} bytes exceeds the limit of ${PATH} bytes`;
     expect(JSON.parse(refused.body)).toEqual({ error: message });
     // Of a utility operation, of an rpc, and where nothing is served.
     const utility = await ask(long(PATH + 1, "/api/utilities/v0/operator"), json, "{}");
@@ -138,7 +138,7 @@ test("a head over HTTP/1.1, whose connection is lost alone", async () => {
     const refused = await askHttp1(running.url, transferFactory(), head(length), "{}");
     expect(refused.status).toBe(431);
     expect(JSON.parse(refused.body)).toEqual({
-      error: "the head of the request is larger than what is read; send less",
+      error: "request header is too large",
     });
     expect(refused.headers["connection"]).toBe("close");
   }

@@ -55,7 +55,7 @@ function onTestFinishedOrAll(clean: () => Promise<void>): void {
 
 const pathOf = (id: string): string => `/api/utilities/v0/registry/burn/v0/offer/${id}/choice-contexts/cancel`;
 const answerTo = (id: string): string => JSON.stringify({ choiceContextData: { id }, disclosedContracts: [] });
-const refusal = JSON.stringify({ error: "this is not an HTTP request that can be read" });
+const refusal = JSON.stringify({ error: "malformed HTTP request" });
 
 /** An HTTP/1.1 request as it stands on the wire. */
 const request = (id: string, ...headers: readonly string[]): string =>

@@ -23,7 +23,7 @@ import http2 from "node:http2";
 /** Far more than the second that a request may take, and far less than anything else that ends a connection. */
 const BOUND_MS = 20_000;
 const rpc = "/offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory";
-const told = "the request has not come whole within 1 seconds";
+const told = "request not received within 1 seconds";
 
 let running: Running;
 beforeAll(async () => {
