@@ -3,9 +3,9 @@ import { httpError, malformed } from "../errors.js";
 import { reject } from "../reject.js";
 import { pathOf, send } from "../rest/rest.js";
 
-/** Refuses a request whose path with its query is longer than so many bytes. A path has no characters but those of ASCII. */
-export function refusePath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {
-  const message = `the path has ${request.url.length} bytes, and ${maxBytes} are all that is read`;
+/** Rejects a request whose path and query exceed `maxBytes`. A URL is ASCII: its length is its size in bytes. */
+export function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {
+  const message = `path of ${request.url.length} bytes exceeds the limit of ${maxBytes} bytes`;
   if (request.routeOptions.config.isRpc === true) reject(request, reply, malformed(message));
   else void send(reply, httpError(414, message, pathOf(request)));
 }

@@ -1,7 +1,7 @@
 /** By what clients are told from others, against an expectation by numbers of 128 bits. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clientOf } from "../../../src/transport/middleware/client-address.js";
+import { clientKey } from "../../../src/transport/middleware/client-address.js";
 
 const GROUP = 16n;
 const group = fc.integer({ min: 0, max: 0xffff });
@@ -50,7 +50,7 @@ describe("an address of IPv6", () => {
         const two = isSame ? [...one.slice(0, 4), ...other.slice(4)] : other;
         fc.pre(!isMapped(one) && !isMapped(two));
         const areSame = numberOf(one) >> 64n === numberOf(two) >> 64n;
-        expect(clientOf(spelt(one, first)) === clientOf(spelt(two, second))).toBe(areSame);
+        expect(clientKey(spelt(one, first)) === clientKey(spelt(two, second))).toBe(areSame);
       }),
       { numRuns: 2_000 },
     );
@@ -61,7 +61,7 @@ describe("an address of IPv6", () => {
       fc.property(ipv4, spelling, (bytes, how) => {
         const [a = 0, b = 0, c = 0, d = 0] = bytes;
         const parts = [0, 0, 0, 0, 0, 0xffff, a * 256 + b, c * 256 + d];
-        expect(clientOf(spelt(parts, how))).toBe(bytes.join("."));
+        expect(clientKey(spelt(parts, how))).toBe(bytes.join("."));
       }),
     );
   });
@@ -74,7 +74,7 @@ describe("an address of IPv6", () => {
     ["[2001:db8:0:7::1]:4711", "2001:db8:0:7"],
     ["[2001:db8:0:7::1]", "2001:db8:0:7"],
   ])("%s is %s", (address, client) => {
-    expect(clientOf(address)).toBe(client);
+    expect(clientKey(address)).toBe(client);
   });
 });
 
@@ -83,7 +83,7 @@ describe("an address of IPv4", () => {
     fc.assert(
       fc.property(ipv4, ipv4, fc.option(fc.nat({ max: 65_535 })), (one, other, port) => {
         const [first, second] = [one.join("."), other.join(".")];
-        expect(clientOf(port === null ? first : `${first}:${port}`) === clientOf(second)).toBe(first === second);
+        expect(clientKey(port === null ? first : `${first}:${port}`) === clientKey(second)).toBe(first === second);
       }),
     );
   });
@@ -93,8 +93,8 @@ test("what is no address takes no memory of its own", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.constantFrom("unknown", "_hidden", "1.2.3", "1.2.3.4.5", "::g")), (given) => {
       fc.pre(!/^[\d.:[\]a-f]+$/i.test(given) || given === "1.2.3" || given === "1.2.3.4.5" || given === "::g");
-      expect(clientOf(given)).toBe("unknown");
+      expect(clientKey(given)).toBe("unknown");
     }),
   );
-  expect(clientOf("x".repeat(10_000))).toBe("unknown");
+  expect(clientKey("x".repeat(10_000))).toBe("unknown");
 });

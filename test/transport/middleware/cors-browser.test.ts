@@ -95,7 +95,7 @@ describe.skipIf(chromium === undefined)(`a page of another origin${skipped}`, ()
       const expired = `Bearer ${await key.sign({ exp: at(-100) })}`;
       expect(await byFetch(guarded, operatorPath, expired)).toMatchObject({
         status: 401,
-        answer: { error: "unauthenticated", error_description: "the token has expired" },
+        answer: { error: "unauthenticated", error_description: "token expired" },
         challenge: expect.stringContaining('error="invalid_token"'),
       });
       expect(await byFetch(unsure, operatorPath, `Bearer ${await key.sign()}`)).toMatchObject({
@@ -133,7 +133,7 @@ describe.skipIf(chromium === undefined)(`a page of another origin${skipped}`, ()
       const expired = `Bearer ${await key.sign({ exp: at(-100) })}`;
       expect(await byClient(by, guarded, expired)).toMatchObject({
         code: "Unauthenticated",
-        message: "the token has expired",
+        message: "token expired",
         challenge: expect.stringContaining('error="invalid_token"'),
       });
       expect(await byClient(by, guarded)).toMatchObject({

@@ -58,7 +58,7 @@ describe("for each client and operation", () => {
     expect(told[MOST]?.headers["retry-after"]).toBe("1");
     expect(told[MOST]?.headers["content-type"]).toMatch(/^application\/json/);
     expect(JSON.parse(told[MOST]?.body ?? "")).toEqual({
-      error: `one client may ask for one operation with at most ${MOST} requests a second`,
+      error: `rate limit exceeded: ${MOST} requests per second per client and operation`,
     });
     // As long as it was told.
     await pause(1_100);
@@ -104,7 +104,7 @@ describe("over all", () => {
     ]);
     expect(statuses(told)).toEqual([200, 200, 200, 429]);
     expect(told[3]?.headers["retry-after"]).toBe("1");
-    expect(told[3]?.body).toContain(`all clients together may ask with at most ${MOST} requests a second`);
+    expect(told[3]?.body).toContain(`rate limit exceeded: ${MOST} requests per second in total`);
   });
 
   test("what one client asks too much takes nothing from the others", async () => {
@@ -144,7 +144,7 @@ describe.each(Object.entries(transports))("a client by %s", (_name, transportTo)
     });
     expect(error).toMatchObject({
       code: Code.ResourceExhausted,
-      rawMessage: "one client may ask for one operation with at most 1 requests a second",
+      rawMessage: "rate limit exceeded: 1 requests per second per client and operation",
     });
     expect(error?.metadata.get("retry-after")).toBe("1");
   });
