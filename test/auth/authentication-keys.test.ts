@@ -12,8 +12,9 @@ import { at, AUDIENCE, ISSUER, Key, NOW, type Published, Publisher } from "../fi
 
 const [first, second] = await Promise.all([Key.make("first"), Key.make("second", "ES256")]);
 const rules = { issuer: ISSUER, audience: AUDIENCE, algorithms: ["RS256", "ES256"] };
-const AWAY = "unknown";
-const UNPUBLISHED = { wrong: expect.stringContaining("does not publish") };
+const VALID = { status: "valid" };
+const UNAVAILABLE = { status: "unavailable" };
+const UNPUBLISHED = { status: "invalid", reason: expect.stringContaining("does not publish") };
 
 let stop: (() => void)[] = [];
 afterEach(() => {
@@ -37,7 +38,7 @@ async function checking(published: Published, limits: Partial<KeyFetchLimits> = 
   let now = Date.parse(NOW);
   const keys = new IssuerKeys(publisher.url, pino({ level: "trace" }, sink), {
     ...DEFAULT_KEY_FETCH_LIMITS,
-    pause: 0,
+    retryMs: 0,
     ...limits,
   });
   stop.push(() => keys.stop());
@@ -50,77 +51,80 @@ describe("keys", () => {
   test("are fetched once for many tokens, also for those that come together", async () => {
     const { publisher, tokens } = await checking([first]);
     const all = await Promise.all(Array.from({ length: 20 }, (_, index) => first.sign({ jti: String(index) })));
-    const verdicts = await Promise.all(all.map(async (token) => tokens.check(token)));
-    expect(verdicts).toEqual(all.map(() => "good"));
+    const verdicts = await Promise.all(all.map(async (token) => tokens.verify(token)));
+    expect(verdicts).toEqual(all.map(() => VALID));
     expect(publisher.asked).toBe(1);
   });
 
   test("that are new are found when a token names one", async () => {
-    const { publisher, tokens } = await checking([first], { cooldown: 0 });
-    expect(await tokens.check(await first.sign())).toBe("good");
+    const { publisher, tokens } = await checking([first], { cooldownMs: 0 });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
     publisher.published = [first, second];
-    expect(await tokens.check(await second.sign())).toBe("good");
+    expect(await tokens.verify(await second.sign())).toEqual(VALID);
     publisher.published = [second];
-    expect(await tokens.check(await (await Key.make("third")).sign())).toEqual(UNPUBLISHED);
-    expect(await tokens.check(await first.sign({ jti: "again" }))).toEqual(UNPUBLISHED);
+    expect(await tokens.verify(await (await Key.make("third")).sign())).toEqual(UNPUBLISHED);
+    expect(await tokens.verify(await first.sign({ jti: "again" }))).toEqual(UNPUBLISHED);
   });
 
   test("that nobody has are looked for once in a while, however often they are named", async () => {
     const { publisher, tokens } = await checking([first]);
     for (let index = 0; index < 20; index++) {
-      expect(await tokens.check(await first.sign({}, { kid: `made up ${index}` }))).toEqual(UNPUBLISHED);
+      expect(await tokens.verify(await first.sign({}, { kid: `made up ${index}` }))).toEqual(UNPUBLISHED);
     }
     expect(publisher.asked).toBe(1);
   });
 
   test("are renewed beside the requests, and an issuer that is away then hinders nobody", async () => {
-    const { publisher, tokens, logged } = await checking([first], { renew: 0 });
-    expect(await tokens.check(await first.sign())).toBe("good");
+    const { publisher, tokens, logged } = await checking([first], { refreshMs: 0 });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
     await publisher.close();
-    expect(await tokens.check(await first.sign({ jti: "2" }))).toBe("good");
+    expect(await tokens.verify(await first.sign({ jti: "2" }))).toEqual(VALID);
     await until("the trouble is logged", () => logged.length > 0);
     publisher.published = [second];
     await publisher.open();
     // The old key serves until the new ones are there.
     await until("the old key serves no more", async () => {
-      const verdict = await tokens.check(await first.sign({ jti: String(Math.random()) }));
-      return verdict !== "good";
+      const verdict = await tokens.verify(await first.sign({ jti: String(Math.random()) }));
+      return verdict.status !== "valid";
     });
-    expect(await tokens.check(await second.sign())).toBe("good");
+    expect(await tokens.verify(await second.sign())).toEqual(VALID);
   });
 
   test("serve no longer than they may", async () => {
-    const { publisher, tokens } = await checking([first], { keep: 0 });
-    expect(await tokens.check(await first.sign())).toBe("good");
+    const { publisher, tokens } = await checking([first], { maxAgeMs: 0 });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
     await publisher.close();
-    expect(await tokens.check(await first.sign({ jti: "2" }))).toBe(AWAY);
+    expect(await tokens.verify(await first.sign({ jti: "2" }))).toEqual(UNAVAILABLE);
   });
 });
 
 describe("an issuer that is away", () => {
   test("at the start is asked again, and its trouble is told once", async () => {
     const { publisher, tokens, logged } = await checking([first], {}, false);
-    for (let index = 0; index < 5; index++) expect(await tokens.check(await first.sign())).toBe(AWAY);
+    for (let index = 0; index < 5; index++) expect(await tokens.verify(await first.sign())).toEqual(UNAVAILABLE);
     expect(logged).toHaveLength(1);
-    expect(JSON.parse(logged[0] ?? "")).toMatchObject({ level: 40, msg: "the keys for tokens cannot be had" });
+    expect(JSON.parse(logged[0] ?? "")).toMatchObject({ level: 40, msg: "issuer keys unavailable" });
     await publisher.open();
-    expect(await tokens.check(await first.sign())).toBe("good");
-    expect(JSON.parse(logged[1] ?? "")).toMatchObject({ level: 30, msg: "the keys for tokens are there again" });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
+    expect(JSON.parse(logged[1] ?? "")).toMatchObject({ level: 30, msg: "issuer keys available again" });
   });
 
   test("later: known keys go on, and nothing is said of others", async () => {
-    const { publisher, tokens } = await checking([first], { cooldown: 0 });
-    expect(await tokens.check(await first.sign())).toBe("good");
+    const { publisher, tokens } = await checking([first], { cooldownMs: 0 });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
     await publisher.close();
-    expect(await tokens.check(await first.sign({ jti: "2" }))).toBe("good");
-    expect(await tokens.check(await first.sign({ exp: at(-100) }))).toEqual({ wrong: "the token has expired" });
-    expect(await tokens.check(await second.sign())).toBe(AWAY);
+    expect(await tokens.verify(await first.sign({ jti: "2" }))).toEqual(VALID);
+    expect(await tokens.verify(await first.sign({ exp: at(-100) }))).toEqual({
+      status: "invalid",
+      reason: "token expired",
+    });
+    expect(await tokens.verify(await second.sign())).toEqual(UNAVAILABLE);
   });
 
   test("is left alone for a while", async () => {
     const published = { status: 500, body: "" };
-    const { publisher, tokens } = await checking(published, { pause: 60_000 });
-    for (let index = 0; index < 20; index++) expect(await tokens.check(await first.sign())).toBe(AWAY);
+    const { publisher, tokens } = await checking(published, { retryMs: 60_000 });
+    for (let index = 0; index < 20; index++) expect(await tokens.verify(await first.sign())).toEqual(UNAVAILABLE);
     expect(publisher.asked).toBe(1);
   });
 
@@ -136,11 +140,11 @@ describe("an issuer that is away", () => {
     ["a key that is broken", { status: 200, body: '{"keys":[{"kty":"RSA","kid":"first","n":"AA","e":"AQAB"}]}' }],
     ["a key that is secret", { status: 200, body: '{"keys":[{"kty":"oct","kid":"first","k":"AAAA"}]}' }],
   ])("answers %s", async (title, published) => {
-    const { tokens, logged } = await checking(published, { answer: 300 });
+    const { tokens, logged } = await checking(published, { responseMs: 300 });
     const token = await first.sign();
-    const verdict = await tokens.check(token);
+    const verdict = await tokens.verify(token);
     // A secret is no key that a signature of these algorithms could be of.
-    expect(verdict).toEqual(title === "a key that is secret" ? UNPUBLISHED : AWAY);
+    expect(verdict).toEqual(title === "a key that is secret" ? UNPUBLISHED : UNAVAILABLE);
     expect(logged).toHaveLength(title === "a key that is secret" ? 0 : 1);
     for (const piece of [...token.split("."), "secret words", "oops"]) expect(logged.join("")).not.toContain(piece);
   });
@@ -165,38 +169,38 @@ describe("an issuer that is away", () => {
 
 describe("a token that was good", () => {
   test("is taken for good without another look for a minute, and never beyond its expiry", async () => {
-    const { publisher, tokens, pass } = await checking([first], { cooldown: 0 });
+    const { publisher, tokens, pass } = await checking([first], { cooldownMs: 0 });
     const long = await first.sign({ exp: at(3600) });
     const short = await first.sign({ exp: at(40) });
     for (const token of [long, short]) {
-      expect(await tokens.check(token)).toBe("good");
-      expect(tokens.check(token)).toBe("good");
+      expect(await tokens.verify(token)).toEqual(VALID);
+      expect(tokens.verify(token)).toEqual(VALID);
     }
     // The key is withdrawn, which a token of an unknown key makes known.
     publisher.published = [second];
-    await tokens.check(await second.sign());
+    await tokens.verify(await second.sign());
     pass(39);
-    expect(tokens.check(short)).toBe("good");
+    expect(tokens.verify(short)).toEqual(VALID);
     pass(2);
-    expect(tokens.check(short)).toBeInstanceOf(Promise);
-    expect(await tokens.check(short)).toEqual(UNPUBLISHED);
-    expect(tokens.check(long)).toBe("good");
+    expect(tokens.verify(short)).toBeInstanceOf(Promise);
+    expect(await tokens.verify(short)).toEqual(UNPUBLISHED);
+    expect(tokens.verify(long)).toEqual(VALID);
     pass(20);
-    expect(await tokens.check(long)).toEqual(UNPUBLISHED);
+    expect(await tokens.verify(long)).toEqual(UNPUBLISHED);
   });
 
   test("is forgotten when ten thousand others have come, and one that was wrong is never remembered", async () => {
     const { tokens } = await checking([second]);
     const oldest = await second.sign({ jti: "oldest" });
-    expect(await tokens.check(oldest)).toBe("good");
-    expect(tokens.check(oldest)).toBe("good");
+    expect(await tokens.verify(oldest)).toEqual(VALID);
+    expect(tokens.verify(oldest)).toEqual(VALID);
     for (let index = 0; index < 10_000; index += 100) {
       const some = await Promise.all(Array.from({ length: 100 }, (_, more) => second.sign({ jti: `${index + more}` })));
-      await Promise.all(some.map(async (token) => tokens.check(token)));
+      await Promise.all(some.map(async (token) => tokens.verify(token)));
     }
-    expect(tokens.check(oldest)).toBeInstanceOf(Promise);
+    expect(tokens.verify(oldest)).toBeInstanceOf(Promise);
     const wrong = await second.sign({ exp: at(-100) });
-    await tokens.check(wrong);
-    expect(tokens.check(wrong)).toBeInstanceOf(Promise);
+    await tokens.verify(wrong);
+    expect(tokens.verify(wrong)).toBeInstanceOf(Promise);
   }, 60_000);
 });

@@ -37,11 +37,11 @@ describe("chosen operations", () => {
   });
 
   test.each([
-    ["offledger.operator.v0.OperatorServic", 'there is no "offledger.operator.v0.OperatorServic"'],
-    [`${service}/`, `there is no "${service}/"`],
-    [`${service}/getOperator`, "there is no"],
-    ["offledger.health.v1.HealthService", "is always open"],
-    ["offledger.health.v1.HealthService/GetLiveness", "is always open"],
+    ["offledger.operator.v0.OperatorServic", '"offledger.operator.v0.OperatorServic" is not served'],
+    [`${service}/`, `"${service}/" is not served`],
+    [`${service}/getOperator`, "is not served"],
+    ["offledger.health.v1.HealthService", "needs no token"],
+    ["offledger.health.v1.HealthService/GetLiveness", "needs no token"],
   ])("%s ends the start", async (name, words) => {
     const starting = startApp({ ...quiet(), ...settings(), authOperations: [service, name] });
     await expect(starting).rejects.toThrow(SettingError);
@@ -60,7 +60,7 @@ describe("chosen operations", () => {
     const { code, out, err } = await run(process.execPath, [main, "serve"], { cwd: ".", env });
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(
-      'OFFLEDGER_AUTH_OPERATIONS takes full names of operations or services: there is no "operator"',
+      'OFFLEDGER_AUTH_OPERATIONS takes full names of operations or services: "operator" is not served',
     );
   });
 });
@@ -102,7 +102,7 @@ describe("the log, at its most talkative,", () => {
     const { code, out, err } = await program.ended();
     publisher.published = [key];
     expect(code).toBe(0);
-    expect(err.includes("the keys for tokens cannot be had")).toBe(isAway);
+    expect(err.includes("issuer keys unavailable")).toBe(isAway);
     for (const piece of ["Bearer", ...tokens.flatMap((token) => token.split(".")).filter((one) => one !== "")]) {
       expect(out + err).not.toContain(piece);
     }

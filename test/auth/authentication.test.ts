@@ -41,7 +41,7 @@ async function tampered(): Promise<string> {
 
 /** Each with a part of the words. */
 const wrong: readonly (readonly [title: string, words: string, token: () => string | Promise<string>])[] = [
-  ["expired", "has expired", () => first.sign({ exp: at(-31) })],
+  ["expired", "token expired", () => first.sign({ exp: at(-31) })],
   ["not yet valid", "not valid yet", () => first.sign({ nbf: at(31) })],
   ["without expiry", "(exp)", () => first.sign({ exp: undefined })],
   ["of another issuer", "(iss)", () => first.sign({ iss: "https://other.example/" })],
@@ -90,7 +90,7 @@ describe.each(Object.entries(ways))("%s", (way, ask) => {
   test.each([undefined, "Basic d2FsbGV0OnNlY3JldA=="])("asks for a token: %s", async (authorization) => {
     const told = await ask(running.url, authorization);
     expect(told).toMatchObject({ code: Code.Unauthenticated, challenge: 'Bearer realm="offledger"' });
-    expect(told.message).toContain(said("needs a bearer token"));
+    expect(told.message).toContain(said("bearer token required"));
   });
 
   test.each(wrong)("takes none %s", async (_title, words, token) => {
@@ -153,7 +153,7 @@ describe("a request", () => {
     );
     expect(response.statusCode).toBe(401);
     expect(await json(response)).toEqual({
-      error: expect.stringContaining("several Authorization headers"),
+      error: expect.stringContaining("more than one Authorization header"),
     });
   });
 
@@ -167,7 +167,7 @@ describe("a request", () => {
     const response = await fetch(`${running.url}/api/utilities/v0/operator`, { headers: { authorization: "Bearer" } });
     expect(await response.json()).toEqual({
       error: "unauthenticated",
-      error_description: expect.stringContaining("behind Bearer"),
+      error_description: expect.stringContaining("no token after Bearer"),
     });
   });
 
