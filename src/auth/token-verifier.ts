@@ -10,7 +10,7 @@ export interface TokenRules {
   readonly algorithms: readonly string[];
 }
 
-/** The result of verifying a token. The reason may be told to the caller. It is unavailable if the keys cannot be fetched. */
+/** The result of verifying a token. A reason contains no part of the token. Unavailable means that the keys cannot be fetched. */
 export type Verdict =
   | { readonly status: "valid" }
   | { readonly status: "invalid"; readonly reason: string }
