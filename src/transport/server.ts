@@ -1,11 +1,11 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Logger, pino } from "pino";
-import { type MiddlewareOptions, addMiddleware, DEFAULT_MIDDLEWARE } from "./middleware/middleware.js";
+import { type MiddlewareOptions, addMiddleware } from "./middleware/middleware.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { docs } from "./rest/docs-page.js";
 import { httpError } from "./errors.js";
 import type { Certificate } from "./listener/certificate.js";
-import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./listener/limits.js";
+import type { ConnectionLimits } from "./listener/limits.js";
 import { Listener } from "./listener/listener.js";
 import { operations } from "./operations.js";
 import type { RequestObserver } from "../telemetry/request-record.js";
@@ -45,8 +45,8 @@ export interface ServerOptions {
   readonly maxBodyBytes?: number;
   /** Serves more beside the operations; given where to tell of what is a defect. */
   readonly plugin?: (report: (defect: unknown) => void) => (server: FastifyInstance) => Promise<void>;
-  readonly connections?: ConnectionLimits;
-  readonly edge?: MiddlewareOptions;
+  readonly connections: ConnectionLimits;
+  readonly middleware: MiddlewareOptions;
   /** What stands before the routes besides, in this order. */
   readonly guards?: readonly Guard[];
   readonly arguments?: ArgumentLimits;
@@ -59,7 +59,7 @@ export interface ServerOptions {
 }
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
-  const { connections = DEFAULT_CONNECTION_LIMITS, maxBodyBytes = MIB, certificate } = options;
+  const { connections, maxBodyBytes = MIB, certificate } = options;
   const listener = new Listener(connections, certificate);
   // Fastify has none: it would make another for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
@@ -75,14 +75,14 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     clientErrorHandler: clientErrorHandler(connections.requestMs),
   });
   recordRequests(server, options.observers ?? []);
-  const { edge = DEFAULT_MIDDLEWARE, guards = [] } = options;
+  const { middleware, guards = [] } = options;
   const answerNotFound = (request: FastifyRequest, reply: FastifyReply) => void notFound(request, reply);
-  const shedding = await addMiddleware(server, edge, answerNotFound, guards.length > 0);
+  const shedding = await addMiddleware(server, middleware, answerNotFound, guards.length > 0);
   // One behind the other: the order is that of the hooks.
   // oxlint-disable-next-line no-await-in-loop
   for (const more of guards) await more(server, log);
   const report = (defect: unknown, rpcName?: string) => log.error({ err: defect, rpc: rpcName }, "a request failed");
-  const served = operations(bindings, report, options.arguments, () => shedding.refusal());
+  const served = operations(bindings, report, options.arguments, () => shedding.overloadError());
   server.setNotFoundHandler(notFound);
   await server.register(rest(served, maxBodyBytes, report));
   await server.register(rpc(served, maxBodyBytes, report));

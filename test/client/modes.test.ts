@@ -12,6 +12,7 @@ import { createServer, type Server } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
 import { until, within } from "../fixtures/wait.js";
 import { modes } from "./modes.js";
+import { defaultOptions } from "../fixtures/server-options.js";
 
 const reasons = {
   invalid: Code.InvalidArgument,
@@ -72,7 +73,7 @@ beforeAll(async () => {
       }),
     }),
   ];
-  server = await createServer(bindings, { logLevel: "silent", openApi: {} });
+  server = await createServer(bindings, defaultOptions);
   url = await server.listen("127.0.0.1", 0);
 });
 afterAll(() => server.close(1_000));

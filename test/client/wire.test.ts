@@ -7,6 +7,7 @@ import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_servic
 import { createServer, type Server } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
 import { within } from "../fixtures/wait.js";
+import { defaultOptions } from "../fixtures/server-options.js";
 
 const path = `/${MetadataService.typeName}/GetRegistryInfo`;
 const elsewhere = `/${MetadataService.typeName}/Nothing`;
@@ -22,7 +23,7 @@ const getRegistryInfo = async ({ registrarParty }: { registrarParty: string }) =
 };
 
 beforeAll(async () => {
-  server = await createServer([offerSome(MetadataService, { getRegistryInfo })], { logLevel: "silent", openApi: {} });
+  server = await createServer([offerSome(MetadataService, { getRegistryInfo })], defaultOptions);
   url = await server.listen("127.0.0.1", 0);
   client = http2.connect(url);
 });

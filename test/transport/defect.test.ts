@@ -7,6 +7,7 @@ import type { Contract } from "../../src/domain/contract.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { offerSome } from "../fixtures/offering.js";
 import { type Call, protocols } from "../fixtures/protocols.js";
+import { defaultOptions } from "../fixtures/server-options.js";
 
 /** The rules never let a contract between synchronizers into an answer; this one is there all the same. */
 const moving: Contract = {
@@ -38,7 +39,7 @@ let server: Server;
 let url: string;
 beforeAll(async () => {
   const bindings = [offerSome(AllocationService, { getAllocationWithdrawContext: answer })];
-  server = await createServer(bindings, { logLevel: "silent", openApi: {} });
+  server = await createServer(bindings, defaultOptions);
   url = await server.listen("127.0.0.1", 0);
 });
 afterAll(() => server.close(1_000));

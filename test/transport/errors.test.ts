@@ -7,6 +7,7 @@ import { conflict, invalid, notFound, RegistryError, unavailable } from "../../s
 import { httpError, malformed, toConnectError, toRestError } from "../../src/transport/errors.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { type Call, protocols } from "../fixtures/protocols.js";
+import { defaultOptions } from "../fixtures/server-options.js";
 
 const tokenStandard = "/api/token-standard/v0/registrars/r/registry/allocations/v1/a/choice-contexts/withdraw";
 const utility = "/api/utilities/v0/registry/burn/v0/offer/a/choice-contexts/cancel";
@@ -199,7 +200,7 @@ describe("on the wire", () => {
       offerSome(AllocationService, { getAllocationWithdrawContext: fail }),
       offerSome(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
     ];
-    server = await createServer(bindings, { logLevel: "silent", openApi: {} });
+    server = await createServer(bindings, defaultOptions);
     url = await server.listen("127.0.0.1", 0);
   });
   afterAll(() => server.close(1_000));

@@ -10,14 +10,6 @@ export interface ConnectionLimits {
   readonly maxResets: number;
 }
 
-export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
-  maxHeaderBytes: 16_384,
-  requestMs: 30_000,
-  maxConnections: 10_000,
-  maxStreams: 256,
-  maxResets: 500,
-};
-
 /** Idle time between requests. Longer than proxies use, so that the proxy closes first and no request is lost. */
 export const IDLE_MS = 72_000;
 /** How long a connection may make no progress while a request is under way, for instance because the client does not read. */

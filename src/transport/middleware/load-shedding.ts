@@ -50,7 +50,7 @@ export class Shedding {
   }
 
   /** The error to reject a request with; undefined if it is to be handled. Call this for every request. `now` is of `performance.now()`. */
-  refusal(now: number = performance.now()): ConnectError | undefined {
+  overloadError(now: number = performance.now()): ConnectError | undefined {
     if (this.#maxDelayMs === 0) return undefined;
     this.#requests++;
     if (this.#tickStartedAt === undefined) {

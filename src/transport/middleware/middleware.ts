@@ -16,13 +16,6 @@ export interface MiddlewareOptions {
   readonly rates: Rates;
 }
 
-export const DEFAULT_MIDDLEWARE: MiddlewareOptions = {
-  corsOrigins: "any",
-  maxPathBytes: 12_288,
-  maxDelayMs: 250,
-  rates: { perClient: 0, inAll: 0 },
-};
-
 /**
  * Adds the hooks. Call this before adding routes: the hooks of a route answer plain requests themselves.
  * `notFound` answers a request without a route before its body is read; Fastify would read it first.
@@ -41,7 +34,7 @@ export async function addMiddleware(
   const check = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
     if (!isRateLimited && request.is404) return notFound(request, reply);
-    const error = shedding.refusal(request.record.startedAt);
+    const error = shedding.overloadError(request.record.startedAt);
     if (error === undefined || isHealthRequest(request)) done();
     else reject(request, reply, error);
   };

@@ -8,9 +8,9 @@ import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
 import type { StreamLimits } from "../../../src/transport/connect/streams/limits.js";
 import { standardServices } from "../../../src/transport/connect/standard-services.js";
-import { DEFAULT_CONNECTION_LIMITS } from "../../../src/transport/listener/limits.js";
 import { recordRequests } from "../../../src/transport/middleware/record-requests.js";
 import { Listener } from "../../../src/transport/listener/listener.js";
+import { defaultOptions } from "../../fixtures/server-options.js";
 
 export const served: readonly DescService[] = [HealthService, BurnService];
 
@@ -36,7 +36,7 @@ export interface Standing {
 
 /** Serves until the test is over. */
 export async function stand(limits: Partial<StreamLimits> = {}): Promise<Standing> {
-  const listener = new Listener(DEFAULT_CONNECTION_LIMITS);
+  const listener = new Listener(defaultOptions.connections);
   const server = fastify({ serverFactory: listener.factory });
   recordRequests(server, []);
   const defects: unknown[] = [];

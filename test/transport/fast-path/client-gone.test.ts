@@ -13,6 +13,7 @@ import type { CompletedRequest } from "../../../src/telemetry/request-record.js"
 import { asking, END_HEADERS, frame, FrameConnection, Type } from "../../fixtures/frames.js";
 import { offerSome } from "../../fixtures/offering.js";
 import { until } from "../../fixtures/wait.js";
+import { defaultOptions } from "../../fixtures/server-options.js";
 
 const path = "/offledger.burn.v0.BurnService/GetBurnOfferCancelContext";
 let server: Server;
@@ -29,8 +30,7 @@ async function answer() {
 
 beforeAll(async () => {
   server = await createServer([offerSome(BurnService, { getBurnOfferCancelContext: answer })], {
-    logLevel: "silent",
-    openApi: {},
+    ...defaultOptions,
     observers: [(completed) => told.push(completed)],
   });
   subscribe("net.server.socket", (message) => {

@@ -3,10 +3,10 @@ import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { AllocationService } from "../../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { contextReply } from "../../../src/service/context-reply.js";
-import { DEFAULT_MIDDLEWARE } from "../../../src/transport/middleware/middleware.js";
 import { createServer } from "../../../src/transport/server.js";
 import { offerSome } from "../../fixtures/offering.js";
 import { gate, until } from "../../fixtures/wait.js";
+import { defaultOptions } from "../../fixtures/server-options.js";
 
 const CONNECTIONS = 40;
 /** Behind the one that they wait for. */
@@ -38,8 +38,7 @@ test("many small answers that wait take little memory, and come in their order",
       return reply(allocationId);
     },
   });
-  const edge = { ...DEFAULT_MIDDLEWARE, maxDelayMs: 0 };
-  const server = await createServer([service], { logLevel: "silent", openApi: {}, edge });
+  const server = await createServer([service], defaultOptions);
   onTestFinished(() => server.close(100));
   const { hostname, port } = new URL(await server.listen("127.0.0.1", 0));
   const before = process.memoryUsage().arrayBuffers;

@@ -5,11 +5,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { health } from "../../../src/service/health.js";
 import { createServer } from "../../../src/transport/server.js";
 import { within } from "../../fixtures/wait.js";
+import { defaultOptions } from "../../fixtures/server-options.js";
 
 test("the server closes when its time is over", async () => {
   const server = await createServer(
     health(() => undefined),
-    { logLevel: "silent", openApi: {} },
+    defaultOptions,
   );
   const client = http2.connect(await server.listen("127.0.0.1", 0));
   onTestFinished(() => client.destroy());

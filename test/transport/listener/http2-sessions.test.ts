@@ -5,7 +5,6 @@ import net from "node:net";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { DEFAULT_CONNECTION_LIMITS } from "../../../src/transport/listener/limits.js";
 import { Http2Sessions } from "../../../src/transport/listener/http2-sessions.js";
 import {
   asking,
@@ -20,6 +19,7 @@ import {
 import { serveFile } from "../../fixtures/run-service.js";
 import { held, nothingLeft } from "../../fixtures/server-ends.js";
 import { until } from "../../fixtures/wait.js";
+import { defaultOptions } from "../../fixtures/server-options.js";
 
 const handler = (request: http.IncomingMessage, response: http.ServerResponse): void => {
   if (request.url === "/large") response.end("a".repeat(1_000_000));
@@ -28,7 +28,7 @@ const handler = (request: http.IncomingMessage, response: http.ServerResponse): 
 
 /** Serves sessions with short timeouts. Only /large and /small get a response. */
 async function startServer(idleMs = 1_000): Promise<string> {
-  const limits = { ...DEFAULT_CONNECTION_LIMITS, requestMs: 100 };
+  const limits = { ...defaultOptions.connections, requestMs: 100 };
   const http2Sessions = new Http2Sessions(handler, limits, { idleMs, stalledMs: 1_000 });
   const server = net.createServer({ allowHalfOpen: true }, (socket) => http2Sessions.accept(socket));
   server.listen(0, "127.0.0.1");

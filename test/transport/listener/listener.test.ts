@@ -8,6 +8,7 @@ import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { Connection } from "../../fixtures/sockets.js";
 import { gate, type Gate, until, within } from "../../fixtures/wait.js";
+import { defaultOptions } from "../../fixtures/server-options.js";
 
 /** The grace period: far longer than a shutdown that does not wait for it. */
 const GRACE_MS = 20_000;
@@ -35,7 +36,7 @@ async function startService(): Promise<Service> {
     getBurnRequestAcceptContext: ({ burnRequestId }) => answer(burnRequestId),
     getBurnOfferCancelContext: ({ burnOfferId }) => answer(burnOfferId),
   });
-  const server = await createServer([bindings], { logLevel: "silent", openApi: {} });
+  const server = await createServer([bindings], defaultOptions);
   const url = await server.listen("127.0.0.1", 0);
   onTestFinishedOrAll(async () => {
     handlerGate.open();

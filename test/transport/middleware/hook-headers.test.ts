@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { offerSome } from "../../fixtures/offering.js";
+import { defaultOptions } from "../../fixtures/server-options.js";
 
 const rpc = "/offledger.burn.v0.BurnService/GetBurnOfferCancelContext";
 const answer = () => ({ choiceContextData: {}, disclosedContracts: [] });
@@ -10,8 +11,7 @@ let server: Server;
 let url: string;
 beforeAll(async () => {
   server = await createServer([offerSome(BurnService, { getBurnOfferCancelContext: answer })], {
-    logLevel: "silent",
-    openApi: {},
+    ...defaultOptions,
     guards: [
       (fastify) => {
         fastify.addHook("onRequest", (_request, reply, done) => {

@@ -36,7 +36,7 @@ function runTicks(shedding: Shedding, count: number, workMs: number, durationMs:
     let shed = 0;
     const waitsMs: number[] = [];
     for (let request = 0; request < count; request++) {
-      if (shedding.refusal() === undefined) {
+      if (shedding.overloadError() === undefined) {
         waitsMs.push(clock - start);
         clock += workMs;
       } else shed++;
@@ -81,7 +81,7 @@ test("requests one after another are never shed, however long each takes and for
   // The service checks twice: when the head has arrived, and when the body has.
   const shedding = new Shedding(MAX_DELAY_MS);
   for (let request = 0; request < 1_000; request++) {
-    expect([shedding.refusal(), shedding.refusal()]).toEqual([undefined, undefined]);
+    expect([shedding.overloadError(), shedding.overloadError()]).toEqual([undefined, undefined]);
     clock += 300;
     endTick();
   }
@@ -106,11 +106,11 @@ test("a pause ends an overload at once", () => {
 test("a shed request does not count against the next tick", () => {
   const shedding = new Shedding(MAX_DELAY_MS);
   runTicks(shedding, 300, 1, 2_000);
-  expect(shedding.refusal()).toBeUndefined();
+  expect(shedding.overloadError()).toBeUndefined();
   clock += 6;
-  expect(shedding.refusal()).toMatchObject({ code: 14 });
+  expect(shedding.overloadError()).toMatchObject({ code: 14 });
   endTick();
-  expect(shedding.refusal()).toBeUndefined();
+  expect(shedding.overloadError()).toBeUndefined();
 });
 
 test("0 turns shedding off", () => {

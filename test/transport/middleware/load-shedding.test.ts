@@ -6,11 +6,11 @@ import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } f
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
-import { DEFAULT_MIDDLEWARE } from "../../../src/transport/middleware/middleware.js";
 import { createServer } from "../../../src/transport/server.js";
 import { offerSome } from "../../fixtures/offering.js";
 import { serveFile } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
+import { defaultOptions } from "../../fixtures/server-options.js";
 
 /** How long each handler blocks. */
 const WORK_MS = 20;
@@ -38,9 +38,8 @@ async function startBlockingServer(maxDelayMs = MAX_DELAY_MS) {
     offerSome(HealthService, { getLiveness: () => ({ status: "ok" }) }),
   ];
   const server = await createServer(bindings, {
-    logLevel: "silent",
-    openApi: {},
-    edge: { ...DEFAULT_MIDDLEWARE, maxDelayMs },
+    ...defaultOptions,
+    middleware: { ...defaultOptions.middleware, maxDelayMs },
   });
   onTestFinished(() => server.close(100));
   return { url: await server.listen("127.0.0.1", 0), handled: () => handled };
