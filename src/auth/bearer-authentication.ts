@@ -6,7 +6,6 @@ import { DEFAULT_KEY_FETCH_LIMITS, IssuerKeys, type KeyFetchLimits } from "./iss
 import { type TokenRules, TokenVerifier, type Verdict } from "./token-verifier.js";
 
 export interface AuthenticationOptions extends TokenRules {
-  /** Where the issuer publishes its keys. */
   readonly jwksUrl: URL;
   /** Full names of the operations that need a token, on every protocol. */
   readonly operations: ReadonlySet<string>;
@@ -60,7 +59,6 @@ function toError(verdict: Verdict, retrySeconds: number): ConnectError | undefin
   }
 }
 
-/** The bearer token of a request, or the error if there is none. */
 function readToken({ raw }: FastifyRequest): string | ConnectError {
   const { authorization } = raw.headers;
   if (authorization === undefined) return unauthenticated(MISSING_TOKEN, CHALLENGE);

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTVerifyGetKey } from "jose";
 import type { Logger } from "pino";
 
-/** Limits on fetching the keys of an issuer. */
+/** Limits on fetching keys. */
 export interface KeyFetchLimits {
   /** Longest wait for a complete response. */
   readonly responseMs: number;
@@ -72,13 +72,11 @@ export class IssuerKeys {
     return this.#reportUnavailable(`unusable key: ${messageOf(error)}`, error);
   }
 
-  /** Starts to fetch the keys, without waiting. */
   prefetch(): void {
     // The failure has been logged, and the next token tries again.
     this.#remote.reload().catch(() => {});
   }
 
-  /** Aborts fetches and allows no more. */
   stop(): void {
     this.#stop.abort();
   }
@@ -107,7 +105,6 @@ export class IssuerKeys {
   }
 }
 
-/** Reads a body of at most `maxBytes`. Throws for any status but 200. */
 async function readText({ body, status }: Response, maxBytes: number): Promise<string> {
   if (status !== 200 || body === null) {
     await body?.cancel();
@@ -130,7 +127,7 @@ function parseKeySet(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    // Leaves the value undefined, which is rejected below.
+    // Rejected below.
   }
   const keys = typeof value === "object" && value !== null && "keys" in value ? value.keys : undefined;
   const isKeySet = Array.isArray(keys) && keys.every((key) => typeof key === "object" && key !== null);

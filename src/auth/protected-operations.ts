@@ -23,7 +23,6 @@ export function protectedOperations(
   return new Set(selected.flatMap((name) => expandName(name, all)));
 }
 
-/** The operations that a name stands for. */
 function expandName(name: string, all: readonly string[]): string[] {
   if (isHealth(name)) throw new SettingError(VARIABLE, ACCEPTS, `${HEALTH} needs no token, so that probes work`);
   const operations = all.filter((operation) => operation === name || operation.startsWith(`${name}/`));

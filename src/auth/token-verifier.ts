@@ -3,7 +3,7 @@ import { errors, jwtVerify, type JWTVerifyOptions } from "jose";
 import { LRUCache } from "lru-cache";
 import { type IssuerKeys, KeysUnavailable } from "./issuer-keys.js";
 
-/** Requirements on tokens. */
+/** Required claims and algorithms. */
 export interface TokenRules {
   readonly issuer: string;
   readonly audience: string;
@@ -19,7 +19,6 @@ export type Verdict =
 const VALID: Verdict = { status: "valid" };
 const UNAVAILABLE: Verdict = { status: "unavailable" };
 
-/** In characters. */
 const MAX_TOKEN_LENGTH = 8_192;
 /** Accepted clock difference between issuer and service, in seconds. */
 const CLOCK_TOLERANCE_S = 30;

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 
-/** The caller's span, as `traceparent` names it. */
+/** The caller's span. */
 export interface ParentSpan {
   readonly traceId: string;
   readonly spanId: string;

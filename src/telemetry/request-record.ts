@@ -57,7 +57,6 @@ export class RequestRecord implements CompletedRequest {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set by the first hook. */
     record: RequestRecord;
   }
   interface FastifyContextConfig {

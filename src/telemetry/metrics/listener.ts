@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { SettingError } from "../../config/setting-error.js";
 
 const MAX_CONNECTIONS = 16;
-/** How long a request may take to arrive. */
 const REQUEST_MS = 5_000;
 /** Idle time of a connection: longer than the usual scrape interval of a minute. */
 const IDLE_MS = 70_000;

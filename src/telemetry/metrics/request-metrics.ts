@@ -14,7 +14,7 @@ const MAX_OPERATIONS = 500;
 /** Exported at zero too, so that Prometheus sees the first failure as an increase. */
 const alwaysExported: ReadonlySet<string> = new Set(["ok", "internal", "unavailable"]);
 
-/** The requests to one operation by one protocol. */
+/** Of one operation and protocol. */
 class Counts {
   readonly statuses = new Float64Array(statusNames.length);
   /** Not cumulative. The last bucket has no bound. */
@@ -27,7 +27,6 @@ type CountsByProtocol = Readonly<Record<Protocol, Counts>>;
 export class RequestMetrics {
   readonly #byOperation = new Map<string, CountsByProtocol>();
 
-  /** Counts one request. */
   readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs }) => {
     const counts = (this.#byOperation.get(operation) ?? this.#addOperation(operation))[protocol];
     const status = outcomeNumber(outcome);
@@ -38,7 +37,6 @@ export class RequestMetrics {
     counts.durationMs += durationMs;
   };
 
-  /** Requests by operation, protocol and status. */
   counts(): Sample[] {
     return this.#series().flatMap(({ labels, counts }) =>
       statusNames.flatMap((status, index) => {

@@ -15,7 +15,7 @@ export interface MetricSources {
   readonly templateCounts: (() => readonly TemplateCount[] | Promise<readonly TemplateCount[]>) | undefined;
 }
 
-/** Spans since startup. */
+/** Since startup. */
 export interface SpanCounts {
   readonly sent: number;
   readonly failed: number;
@@ -23,7 +23,7 @@ export interface SpanCounts {
 
 const DURATION = "offledger_request_duration_seconds";
 
-/** Registers the metrics; those of spans only if `spans` is given. */
+/** `spans` is undefined if no traces are sent. */
 export function addServiceMetrics(
   registry: Registry,
   requests: RequestMetrics,

@@ -2,7 +2,6 @@ import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Log } from "../../ledger/log.js";
 import type { SpanCounts } from "../metrics/service-metrics.js";
 
-/** Failures are logged at most this often. */
 const LOG_INTERVAL_MS = 60_000;
 
 type ResultCallback = Parameters<SpanExporter["export"]>[1];

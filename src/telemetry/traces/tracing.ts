@@ -27,10 +27,9 @@ import { CountingExporter } from "./counting-exporter.js";
 
 /** Spans in the queue, of one to two kilobytes each; more are dropped. */
 const MAX_QUEUED = 4_096;
-/** Spans in a batch, and how long to wait for a full one. */
 const BATCH_SIZE = 512;
 const BATCH_MS = 1_000;
-/** How long sending a batch may take, including retries. */
+/** Including retries. */
 const EXPORT_MS = 10_000;
 /** At shutdown the whole queue is sent at once. */
 const MAX_CONCURRENT_BATCHES = MAX_QUEUED / BATCH_SIZE;
@@ -47,7 +46,6 @@ export class Tracing {
   readonly #exporter: CountingExporter;
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
-  /** Spans handed to the processor. */
   #queued = 0;
 
   constructor({ url, percent, version, log }: TracingOptions) {

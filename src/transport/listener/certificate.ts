@@ -2,7 +2,6 @@ import { unwatchFile, watchFile } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 
-/** How often the files are polled for changes. */
 const POLL_MS = 1_000;
 
 /** A certificate chain, leaf first, and the private key of the leaf; both PEM. */
@@ -11,7 +10,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** The certificate cannot be used. The message says why and contains nothing of the key. */
+/** The message contains nothing of the key. */
 export class CertificateError extends Error {
   constructor(message: string) {
     super(message);
@@ -19,7 +18,6 @@ export class CertificateError extends Error {
   }
 }
 
-/** The part of a logger that reports reloads. */
 export interface CertificateLog {
   readonly info: (fields: object, message: string) => void;
   readonly error: (fields: object, message: string) => void;
@@ -86,7 +84,6 @@ async function readKeyPair(certFile: string, keyFile: string): Promise<KeyPair> 
   try {
     createSecureContext(keyPair);
   } catch (error) {
-    // The code names what does not match and contains nothing of the files.
     throw new CertificateError(
       `${certFile} and ${keyFile} are not a certificate and its private key (${codeOf(error)})`,
     );

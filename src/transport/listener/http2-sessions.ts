@@ -15,12 +15,10 @@ import {
 import { Keepalive } from "./keepalive.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 
-/** How often timeouts are checked. */
 const CHECK_MS = 500;
 /** The window in which cancelled requests are counted. */
 const RESETS_MS = 10_000;
 
-/** How long a session may be idle, and how long a stream may stall. */
 interface Timeouts {
   readonly idleMs: number;
   readonly stalledMs: number;
@@ -37,7 +35,6 @@ interface SessionState {
   /** When a response was last in progress. */
   respondingAt: number;
   resets: number;
-  /** Start of the window of `resets`. */
   resetsSince: number;
   readonly keepalive: Keepalive;
 }
@@ -76,7 +73,6 @@ export class Http2Sessions {
     this.#server.on("sessionError", (_error, session) => session.destroy());
   }
 
-  /** Takes a connection whose client speaks HTTP/2. */
   accept(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
@@ -90,7 +86,6 @@ export class Http2Sessions {
     for (const session of this.#sessions.keys()) session.close();
   }
 
-  /** Ends every connection now. */
   destroy(): void {
     for (const session of this.#sessions.keys()) session.destroy();
     for (const socket of this.#sockets) socket.destroy();
@@ -134,7 +129,7 @@ export class Http2Sessions {
     }
     state.resets++;
     if (state.resets <= this.#limits.maxResets) return;
-    // Node.js ignores the code unless there is an error.
+    // Without an error Node.js ignores the code.
     session.destroy(new Error("too many resets"), http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 

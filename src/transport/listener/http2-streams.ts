@@ -14,7 +14,7 @@ export const isLongLived = (headers: http2.IncomingHttpHeaders): boolean =>
 export const isComplete = (stream: http2.ServerHttp2Stream): boolean =>
   stream.readableEnded || stream.endAfterHeaders || stream.state.remoteClose === 1;
 
-/** Whether a response is in progress on any of the streams. */
+/** Whether a response is in progress. */
 export function isResponding(streams: Iterable<http2.ServerHttp2Stream>): boolean {
   for (const { headersSent } of streams) if (headersSent) return true;
   return false;
@@ -44,7 +44,7 @@ export function headerBytes(rawHeaders: readonly string[]): number {
   return sum;
 }
 
-/** Rejects a request whose header is too large. */
+/** Responds with 431. */
 export function rejectHeaders(response: http2.Http2ServerResponse, maxHeaderBytes: number): void {
   response.writeHead(431, { "content-type": "application/json" });
   response.end(JSON.stringify({ error: `request header exceeds ${maxHeaderBytes} bytes` }));

@@ -1,12 +1,10 @@
 import type { ServerHttp2Session } from "node:http2";
 
-/** Interval between PINGs. */
 const PING_MS = 20_000;
-/** A session with more unanswered PINGs than this is gone. */
 const MAX_UNANSWERED = 3;
 /** A session without a response in progress for this long gets a PING early. */
 const QUIET_MS = 2_000;
-/** How long such a PING may stay in the outbound queue. */
+/** How long that PING may stay in the outbound queue. */
 const UNSENT_MS = 2_000;
 /** How long a PING may stay unanswered on a session that is closing. */
 const CLOSING_MS = 10_000;

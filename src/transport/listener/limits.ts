@@ -10,9 +10,9 @@ export interface ConnectionLimits {
   readonly maxResets: number;
 }
 
-/** Idle time between requests. Longer than proxies use, so that the proxy closes first and no request is lost. */
+/** Longer than the keep-alive of proxies, so that the proxy closes first and no request is lost. */
 export const IDLE_MS = 72_000;
-/** How long a connection may make no progress while a request is under way, for instance because the client does not read. */
+/** How long a request may make no progress, for instance because the client does not read. */
 export const STALLED_MS = 120_000;
 
 export const requestTimeoutMessage = (requestMs: number): string =>

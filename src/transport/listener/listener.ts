@@ -7,14 +7,11 @@ import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import { ProtocolSniffer } from "./protocol-sniffer.js";
 import { TlsHandshakes } from "./tls-handshakes.js";
 
-/** How often idle connections are closed during shutdown. */
 const CLOSE_IDLE_MS = 20;
-/** How often request timeouts are checked. */
 const CHECK_MS = 500;
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
-/** The servers of one address. */
 interface AddressServers {
   readonly http1: http.Server;
   readonly http2: Http2Sessions;
@@ -32,7 +29,7 @@ export class Listener {
   readonly #servers: AddressServers[] = [];
   #shutdownHandler: Handler | undefined;
 
-  /** Without a certificate the port is cleartext. */
+  /** Cleartext without a certificate. */
   constructor(limits: ConnectionLimits, certificate?: Certificate) {
     this.#limits = limits;
     this.#certificate = certificate;
@@ -76,7 +73,6 @@ export class Listener {
     }
   }
 
-  /** Ends every connection now. */
   destroy(): void {
     for (const { http1, http2 } of this.#servers) {
       http1.closeAllConnections();

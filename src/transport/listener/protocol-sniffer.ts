@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
 
-/** How long a new connection may stay silent. */
 const FIRST_BYTES_MS = 10_000;
 /** The HTTP/2 preface is `PRI * HTTP/2.0`; no HTTP/1.1 method starts with these bytes. */
 const PREFACE = Buffer.from("PRI");
@@ -15,7 +14,6 @@ export class ProtocolSniffer {
     this.#dispatch = dispatch;
   }
 
-  /** Takes a new connection. */
   accept(socket: Socket): void {
     let received: Buffer = Buffer.alloc(0);
     const stop = () => {

@@ -2,7 +2,6 @@ import type { Socket } from "node:net";
 import tls from "node:tls";
 import type { Certificate } from "./certificate.js";
 
-/** How long a handshake may take. */
 const HANDSHAKE_MS = 10_000;
 
 /** Runs TLS handshakes. ALPN selects HTTP/2 if the client offers it, else HTTP/1.1. */
@@ -28,7 +27,6 @@ export class TlsHandshakes {
     certificate.onChange((keyPair) => this.#server.setSecureContext(keyPair));
   }
 
-  /** Starts the handshake of a new connection. */
   accept(socket: Socket): void {
     const endpoint = remoteEndpoint(socket);
     this.#pending.set(endpoint, socket);
@@ -36,7 +34,6 @@ export class TlsHandshakes {
     this.#server.emit("connection", socket);
   }
 
-  /** Ends the connections whose handshake is pending. */
   close(): void {
     for (const socket of this.#pending.values()) socket.destroy();
   }

@@ -10,7 +10,6 @@ const MAX_AGE_S = 7200;
 
 const METHODS = ["GET", "HEAD", "POST"];
 
-/** Request headers that a page may send, beyond the CORS-safelisted ones. */
 const ALLOWED_HEADERS = [
   ...connect.allowedHeaders,
   "Authorization",
@@ -20,7 +19,6 @@ const ALLOWED_HEADERS = [
   "X-Request-Id",
 ];
 
-/** Response headers that a page may read. */
 const EXPOSED_HEADERS = [...connect.exposedHeaders, "Retry-After", "WWW-Authenticate", "X-Request-Id"];
 
 /**

@@ -28,7 +28,7 @@ export class Shedding {
   readonly #maxDelayMs: number;
   readonly #shortTickMs: number;
   readonly #overloadDelayMs: number;
-  /** Created once: creating an error costs more than the rest of this class. */
+  /** Created once, because errors are expensive. */
   readonly #error = retryAfter(Code.Unavailable, "server overloaded; retry later", RETRY_SECONDS);
   #allowedDelayMs: number;
   /** Undefined between ticks. */
@@ -37,7 +37,7 @@ export class Shedding {
   /** The last short tick, or in an overload the last check. */
   #checkedAt = this.#tickEndedAt;
   #isOverload = false;
-  /** Requests since the last check. */
+  /** Since the last check. */
   #requests = 0;
   #shed = 0;
 

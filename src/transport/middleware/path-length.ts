@@ -3,7 +3,7 @@ import { httpError, malformed } from "../errors.js";
 import { reject } from "../reject.js";
 import { pathOf, send } from "../rest/rest.js";
 
-/** Rejects a request whose path and query exceed `maxBytes`. A URL is ASCII: its length is its size in bytes. */
+/** A URL is ASCII, so its length is its size in bytes. */
 export function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {
   const message = `path of ${request.url.length} bytes exceeds the limit of ${maxBytes} bytes`;
   if (request.routeOptions.config.isRpc === true) reject(request, reply, malformed(message));

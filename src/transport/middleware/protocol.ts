@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Protocol } from "../../telemetry/request-record.js";
 
-/** The protocol of a request, by its route and content type. */
+/** By route and content type. */
 export function protocolOf({ headers, routeOptions }: FastifyRequest): Protocol {
   if (routeOptions.config.isRpc !== true) return "rest";
   const type = headers["content-type"] ?? "";

@@ -40,7 +40,7 @@ export async function limitRates(server: FastifyInstance, { perClient, inAll }: 
   server.addHook("onRequest", async (request, reply) => {
     if (isHealthRequest(request)) return;
     for (const check of limits) {
-      // In sequence: a request that the first limit rejects does not count for the second.
+      // In sequence: a rejected request must not count for the next limit.
       // oxlint-disable-next-line no-await-in-loop
       const error = await check(request);
       if (error === undefined) continue;

@@ -24,6 +24,8 @@ function block(milliseconds: number): void {
   while (performance.now() < end);
 }
 
+const blockEachRequest = () => block(200);
+
 /** Starts a server whose handlers block, except for health. */
 async function startBlockingServer(maxDelayMs = MAX_DELAY_MS) {
   let handled = 0;
@@ -74,9 +76,8 @@ test("OFFLEDGER_MAX_DELAY_MS sets the maximum delay", async () => {
   const running = await serveFile(undefined, { config: { maxDelayMs: 1_000 } });
   onTestFinished(() => running.close());
   await openConnections(running.url, 12);
-  const blockEach = () => block(200);
-  subscribe("http.server.request.start", blockEach);
-  onTestFinished(() => void unsubscribe("http.server.request.start", blockEach));
+  subscribe("http.server.request.start", blockEachRequest);
+  onTestFinished(() => void unsubscribe("http.server.request.start", blockEachRequest));
   const requests = Array.from({ length: 12 }, () => running.get("/api/utilities/v0/operator"));
   const statuses = (await Promise.all(requests)).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
