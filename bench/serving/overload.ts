@@ -6,7 +6,7 @@ import { settlements } from "../registries/settlements.js";
 import { snapshotOf } from "../registries/snapshot.js";
 import { median, medianRatio, percentile, type Row } from "../report/row.js";
 import { start, stopping } from "../servers/start.js";
-import { DEFAULT_MIDDLEWARE } from "../../src/transport/middleware/middleware.js";
+import { settings as allSettings } from "../../src/config/settings.js";
 import { inTurn, settlement } from "./requests.js";
 
 const WARM_SECONDS = seconds(3);
@@ -22,7 +22,7 @@ export async function overloaded(): Promise<Row[]> {
     const shedding = await keep(
       start({
         server: "offledger",
-        settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: String(DEFAULT_MIDDLEWARE.maxDelayMs) },
+        settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: String(allSettings.maxDelayMs.default) },
       }),
     );
     const patient = await keep(start({ server: "offledger", settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: "0" } }));

@@ -16,7 +16,7 @@ export async function serverOptions(config: Config, openApi: object): Promise<Se
       maxStreams: config.maxStreams,
       maxResets: config.maxResets,
     },
-    edge: {
+    middleware: {
       corsOrigins: config.corsOrigins,
       maxPathBytes: config.maxPathBytes,
       maxDelayMs: config.maxDelayMs,

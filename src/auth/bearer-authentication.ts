@@ -2,87 +2,91 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { retryAfter, reject } from "../transport/reject.js";
 import type { Guard } from "../transport/server.js";
-import { type Verdict, TokenVerifier, type TokenRules } from "./token-verifier.js";
-import { IssuerKeys, DEFAULT_KEY_FETCH_LIMITS, type KeyFetchLimits } from "./issuer-keys.js";
+import { DEFAULT_KEY_FETCH_LIMITS, IssuerKeys, type KeyFetchLimits } from "./issuer-keys.js";
+import { type TokenRules, TokenVerifier, type Verdict } from "./token-verifier.js";
 
 export interface AuthenticationOptions extends TokenRules {
-  /** Where the issuer publishes its keys. */
   readonly jwksUrl: URL;
-  /** Full names of the rpcs that need a token, whichever way they are asked. */
+  /** Full names of the operations that need a token, on every protocol. */
   readonly operations: ReadonlySet<string>;
-  /** What is taken for the present, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   readonly now: () => number;
-  readonly patience?: KeyFetchLimits;
+  readonly keyFetchLimits?: KeyFetchLimits;
 }
 
-/** By RFC 6750 a challenge has a parameter at least. */
+/** RFC 6750 requires a parameter in a challenge. */
 const CHALLENGE = 'Bearer realm="offledger"';
-const AWAY = "tokens cannot be checked at present, because the keys of their issuer cannot be had; ask again";
-const NONE = "this operation needs a bearer token in the header Authorization";
-const SEVERAL = "the request has several Authorization headers, and may have one";
+const KEYS_UNAVAILABLE = "token cannot be verified: the keys of its issuer are unavailable; retry later";
+const MISSING_TOKEN = "bearer token required in the Authorization header";
 
-/**
- * Lets nobody ask a chosen operation without a token that is good. Nothing of a
- * token is kept in the request, logged, or told to anybody.
- */
+/** Rejects protected operations without a valid bearer token. No part of a token is stored, logged or returned. */
 export function bearerAuthentication(options: AuthenticationOptions): Guard {
+  const { operations, keyFetchLimits = DEFAULT_KEY_FETCH_LIMITS } = options;
+  const retrySeconds = Math.ceil(keyFetchLimits.retryMs / 1000);
   return (server, log) => {
-    const keys = new IssuerKeys(options.jwksUrl, log, options.patience);
-    const tokens = new TokenVerifier(keys, options, options.now);
-    const retrySeconds = Math.ceil((options.patience ?? DEFAULT_KEY_FETCH_LIMITS).pause / 1000);
-    const errorOf = (verdict: Verdict): ConnectError | undefined => {
-      if (verdict === "good") return undefined;
-      return verdict === "unknown" ? retryAfter(Code.Unavailable, AWAY, retrySeconds) : invalid(verdict.wrong);
-    };
+    const keys = new IssuerKeys(options.jwksUrl, log, keyFetchLimits);
+    const verifier = new TokenVerifier(keys, options, options.now);
     server.addHook("onRequest", (request, reply, done) => {
-      if (!options.operations.has(request.routeOptions.config.operation ?? "")) return done();
-      const token = tokenOf(request);
+      if (!operations.has(request.routeOptions.config.operation ?? "")) return done();
+      const token = readToken(request);
       if (token instanceof ConnectError) return reject(request, reply, token);
-      const decide = (verdict: Verdict) => {
-        const error = errorOf(verdict);
+      const apply = (verdict: Verdict) => {
+        const error = toError(verdict, retrySeconds);
         if (error === undefined) done();
         else reject(request, reply, error);
       };
-      const found = tokens.check(token);
-      if (!(found instanceof Promise)) return decide(found);
-      void found.then((verdict) => (hasGone(reply) ? forget(request, reply) : decide(verdict)));
+      const verdict = verifier.verify(token);
+      if (!(verdict instanceof Promise)) return apply(verdict);
+      void verdict.then((late) => (isClosed(reply) ? abandon(request, reply) : apply(late)));
     });
     server.addHook("onClose", (_server, done) => {
       keys.stop();
       done();
     });
-    // The first caller need not wait for them, and the operator sees at the start what is wrong.
+    // The first request need not wait, and the log shows a wrong URL at startup.
     keys.prefetch();
   };
 }
 
-/** The token that a request brings, or why it brings none. */
-function tokenOf({ raw }: FastifyRequest): string | ConnectError {
+function toError(verdict: Verdict, retrySeconds: number): ConnectError | undefined {
+  switch (verdict.status) {
+    case "valid":
+      return undefined;
+    case "invalid":
+      return invalidToken(verdict.reason);
+    case "unavailable":
+      return retryAfter(Code.Unavailable, KEYS_UNAVAILABLE, retrySeconds);
+  }
+}
+
+function readToken({ raw }: FastifyRequest): string | ConnectError {
   const { authorization } = raw.headers;
-  if (authorization === undefined) return refusal(NONE, CHALLENGE);
-  // Only the first is in the headers: a proxy in front may have looked at another.
+  if (authorization === undefined) return unauthenticated(MISSING_TOKEN, CHALLENGE);
+  // `headers` has only the first: a proxy may have checked another.
   const count = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "authorization").length;
-  if (count > 1) return invalid(SEVERAL);
+  if (count > 1) return invalidToken("request has more than one Authorization header");
   const token = /^bearer +([^ ]+) *$/i.exec(authorization)?.[1];
   if (token !== undefined) return token;
-  return /^bearer(?: |$)/i.test(authorization) ? invalid("there is no token behind Bearer") : refusal(NONE, CHALLENGE);
+  return /^bearer(?: |$)/i.test(authorization)
+    ? invalidToken("no token after Bearer")
+    : unauthenticated(MISSING_TOKEN, CHALLENGE);
 }
 
-function invalid(wrong: string): ConnectError {
-  return refusal(wrong, `${CHALLENGE}, error="invalid_token", error_description="${wrong}"`);
+function invalidToken(reason: string): ConnectError {
+  return unauthenticated(reason, `${CHALLENGE}, error="invalid_token", error_description="${reason}"`);
 }
 
-function refusal(message: string, challenge: string): ConnectError {
+function unauthenticated(message: string, challenge: string): ConnectError {
   return new ConnectError(message, Code.Unauthenticated, { "www-authenticate": challenge });
 }
 
-/** Whether nobody waits for the answer any more: over HTTP/2 the stream tells. */
-function hasGone({ raw }: FastifyReply): boolean {
+/** Whether the client is gone. Over HTTP/2 only the stream knows. */
+function isClosed({ raw }: FastifyReply): boolean {
   const { stream } = raw as { readonly stream?: { readonly destroyed: boolean } };
   return stream?.destroyed ?? raw.destroyed;
 }
 
-function forget(request: FastifyRequest, reply: FastifyReply): void {
+function abandon(request: FastifyRequest, reply: FastifyReply): void {
   reply.hijack();
-  request.record.end(Code.Canceled);
+  request.record.complete(Code.Canceled);
 }

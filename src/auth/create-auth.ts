@@ -5,13 +5,13 @@ import type { Guard } from "../transport/server.js";
 import { bearerAuthentication } from "./bearer-authentication.js";
 import { protectedOperations } from "./protected-operations.js";
 
-/** Tokens where the configuration asks for them: without, nobody looks at one. Throws SettingError. */
+/** Creates the guard that verifies tokens; none if no issuer is configured. Throws SettingError. `now` is in milliseconds since 1970. */
 export function createAuth(config: Config, bindings: readonly ServiceBinding[], now: () => number): Guard[] {
   const { authJwksUrl: jwksUrl, authIssuer: issuer, authAudience: audience, authAlgorithms: algorithms } = config;
-  // The check of the settings has seen to it that there are all three or none.
+  // The configuration sets all three or none.
   if (jwksUrl === undefined || issuer === undefined || audience === undefined) return [];
   if (jwksUrl.username !== "" || jwksUrl.password !== "") {
-    throw new SettingError("OFFLEDGER_AUTH_JWKS_URL", "an http or https URL", "it may hold no name and no password");
+    throw new SettingError("OFFLEDGER_AUTH_JWKS_URL", "an http or https URL", "it must not contain credentials");
   }
   const operations = protectedOperations(bindings, config.authOperations);
   return [bearerAuthentication({ jwksUrl, issuer, audience, algorithms, operations, now })];

@@ -2,32 +2,32 @@ import { SettingError } from "../config/setting-error.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 
 const VARIABLE = "OFFLEDGER_AUTH_OPERATIONS";
-const TAKES = "full names of operations or services";
+const ACCEPTS = "full names of operations or services";
 
-/** Whoever asks whether the service is well brings no token. */
+/** Always open: probes send no token. */
 const HEALTH = "offledger.health.v1.HealthService";
-/** The page at /docs shows the same document, and has to be open to be read by a browser. */
+/** Open by default: a browser loads the same document at /docs. */
 const OPEN_API = "offledger.operator.v0.OperatorService/GetOpenApiSpec";
 
 /**
- * The full names of the rpcs that need a token: those of the list, which may
- * name services whole, or without one all that tell of a registry. Throws
- * SettingError for a name that is not served.
+ * The full names of the operations that need a token: those in `selected`, which
+ * may name whole services. Without `selected` all but health and the OpenAPI document.
+ * Throws SettingError for a name that is not served.
  */
 export function protectedOperations(
   bindings: readonly ServiceBinding[],
-  chosen: readonly string[] | undefined,
+  selected: readonly string[] | undefined,
 ): ReadonlySet<string> {
   const all = bindings.flatMap(({ service }) => service.methods.map(({ name }) => `${service.typeName}/${name}`));
-  if (chosen === undefined) return new Set(all.filter((name) => name !== OPEN_API && !isHealth(name)));
-  return new Set(chosen.flatMap((name) => named(name, all)));
+  if (selected === undefined) return new Set(all.filter((name) => name !== OPEN_API && !isHealth(name)));
+  return new Set(selected.flatMap((name) => expandName(name, all)));
 }
 
-function named(name: string, all: readonly string[]): string[] {
-  if (isHealth(name)) throw new SettingError(VARIABLE, TAKES, `${HEALTH} is always open, so that probes need no token`);
-  const found = all.filter((one) => one === name || one.startsWith(`${name}/`));
-  if (found.length > 0) return found;
-  throw new SettingError(VARIABLE, TAKES, `there is no "${name}"; an operation is named like ${OPEN_API}`);
+function expandName(name: string, all: readonly string[]): string[] {
+  if (isHealth(name)) throw new SettingError(VARIABLE, ACCEPTS, `${HEALTH} needs no token, so that probes work`);
+  const operations = all.filter((operation) => operation === name || operation.startsWith(`${name}/`));
+  if (operations.length > 0) return operations;
+  throw new SettingError(VARIABLE, ACCEPTS, `"${name}" is not served; an example of a name is ${OPEN_API}`);
 }
 
 const isHealth = (name: string): boolean => name === HEALTH || name.startsWith(`${HEALTH}/`);

@@ -1,98 +1,103 @@
 import { hash } from "node:crypto";
 import { errors, jwtVerify, type JWTVerifyOptions } from "jose";
+import { LRUCache } from "lru-cache";
 import { type IssuerKeys, KeysUnavailable } from "./issuer-keys.js";
 
-/** What a token has to be. */
+/** Required claims and algorithms. */
 export interface TokenRules {
   readonly issuer: string;
   readonly audience: string;
   readonly algorithms: readonly string[];
 }
 
-/** What was found of a token: it is good, it is wrong for a reason that its bearer may know, or nobody can say. */
-export type Verdict = "good" | "unknown" | { readonly wrong: string };
+/** The result of verifying a token. A reason contains no part of the token. Unavailable means that the keys cannot be fetched. */
+export type Verdict =
+  | { readonly status: "valid" }
+  | { readonly status: "invalid"; readonly reason: string }
+  | { readonly status: "unavailable" };
 
-/** Longest token that is looked at, in characters. */
-const MAX_LENGTH = 8_192;
-/** How far the clocks of issuer and service may be apart, in seconds. */
-const TOLERANCE_S = 30;
-/** For how long a token that was good is taken for good, in milliseconds: a key may be withdrawn meanwhile. */
-const TRUST_MS = 60_000;
-/** Most tokens that are remembered. */
-const MAX_REMEMBERED = 10_000;
+const VALID: Verdict = { status: "valid" };
+const UNAVAILABLE: Verdict = { status: "unavailable" };
 
-/** Checks tokens, and remembers for a while those that are good: a check costs more than most answers. */
+const MAX_TOKEN_LENGTH = 8_192;
+/** Accepted clock difference between issuer and service, in seconds. */
+const CLOCK_TOLERANCE_S = 30;
+/** How long a valid token is cached. Longer would accept keys that are withdrawn. */
+const MAX_CACHE_MS = 60_000;
+const MAX_CACHED_TOKENS = 10_000;
+
+/** Verifies tokens and caches the valid ones: a signature check costs more than most responses. */
 export class TokenVerifier {
   readonly #keys: IssuerKeys;
   readonly #options: JWTVerifyOptions;
   readonly #now: () => number;
-  /** Until when a token is good, by its hash: the tokens themselves are nowhere. */
-  readonly #good = new Map<string, number>();
+  /** Valid tokens by their hash. The tokens themselves are not kept. */
+  readonly #validTokens: LRUCache<string, true>;
 
-  /** `now` gives milliseconds since 1970. */
+  /** `now` is in milliseconds since 1970. */
   constructor(keys: IssuerKeys, { issuer, audience, algorithms }: TokenRules, now: () => number) {
     this.#keys = keys;
     this.#now = now;
+    this.#validTokens = new LRUCache({ max: MAX_CACHED_TOKENS, ttl: MAX_CACHE_MS, ttlResolution: 0, perf: { now } });
     this.#options = {
       issuer,
       audience,
       algorithms: [...algorithms],
       requiredClaims: ["exp"],
-      clockTolerance: TOLERANCE_S,
+      clockTolerance: CLOCK_TOLERANCE_S,
     };
   }
 
-  /** At once where the token is remembered. */
-  check(token: string): Verdict | Promise<Verdict> {
-    if (token.length > MAX_LENGTH) return { wrong: `the token is longer than ${MAX_LENGTH} characters` };
-    const name = hash("sha256", token, "base64");
-    if ((this.#good.get(name) ?? 0) > this.#now()) return "good";
-    return this.#verify(token, name);
+  /** Synchronous for a cached token. */
+  verify(token: string): Verdict | Promise<Verdict> {
+    if (token.length > MAX_TOKEN_LENGTH) return invalid(`token is longer than ${MAX_TOKEN_LENGTH} characters`);
+    const tokenHash = hash("sha256", token, "base64");
+    return this.#validTokens.get(tokenHash) === true ? VALID : this.#verifySignature(token, tokenHash);
   }
 
-  async #verify(token: string, name: string): Promise<Verdict> {
+  async #verifySignature(token: string, tokenHash: string): Promise<Verdict> {
     try {
       const options = { ...this.#options, currentDate: new Date(this.#now()) };
       const { payload } = await jwtVerify(token, this.#keys.find, options);
-      this.#remember(name, (payload.exp ?? 0) * 1000);
-      return "good";
+      this.#cache(tokenHash, (payload.exp ?? 0) * 1000);
+      return VALID;
     } catch (error) {
-      if (error instanceof errors.JOSEError) return wrongness(error, this.#options.algorithms ?? []);
-      if (!(error instanceof KeysUnavailable)) this.#keys.unusable(error);
-      return "unknown";
+      if (error instanceof errors.JOSEError) return invalid(describe(error, this.#options.algorithms ?? []));
+      if (!(error instanceof KeysUnavailable)) this.#keys.reportUnusable(error);
+      return UNAVAILABLE;
     }
   }
 
-  #remember(name: string, expiry: number): void {
-    // Behind the others, also where it was there already.
-    this.#good.delete(name);
-    const [oldest] = this.#good.keys();
-    if (this.#good.size >= MAX_REMEMBERED && oldest !== undefined) this.#good.delete(oldest);
-    this.#good.set(name, Math.min(expiry, this.#now() + TRUST_MS));
+  #cache(tokenHash: string, expiresAt: number): void {
+    const ttl = Math.min(expiresAt - this.#now(), MAX_CACHE_MS);
+    // lru-cache reads a ttl of 0 as "never expires". A token may have expired within the clock tolerance.
+    if (ttl > 0) this.#validTokens.set(tokenHash, true, { ttl });
   }
 }
 
-/** Words of ours alone: those of an error may hold parts of the token. */
-function wrongness(error: errors.JOSEError, algorithms: readonly string[]): Verdict {
-  if (error instanceof errors.JWTExpired) return { wrong: "the token has expired" };
-  if (error instanceof errors.JWTClaimValidationFailed) return { wrong: claims[error.claim] ?? NO_TOKEN };
+const invalid = (reason: string): Verdict => ({ status: "invalid", reason });
+
+/** Fixed texts only: the message of an error may contain parts of the token. */
+function describe(error: errors.JOSEError, algorithms: readonly string[]): string {
+  if (error instanceof errors.JWTExpired) return "token expired";
+  if (error instanceof errors.JWTClaimValidationFailed) return claimReasons[error.claim] ?? MALFORMED;
   if (error instanceof errors.JOSEAlgNotAllowed) {
-    return { wrong: `the token is not signed by an algorithm that is taken here: ${algorithms.join(", ")}` };
+    return `token algorithm is not allowed; allowed are ${algorithms.join(", ")}`;
   }
-  return { wrong: words[error.code] ?? NO_TOKEN };
+  return reasons[error.code] ?? MALFORMED;
 }
 
-const NO_TOKEN = "the token is not a signed JWT that can be read";
+const MALFORMED = "token is not a valid signed JWT";
 
-const claims: Readonly<Record<string, string>> = {
-  iss: "the token is not of the issuer that is trusted here (iss)",
-  aud: "the token is not for this service (aud)",
-  exp: "the token does not say when it expires (exp)",
-  nbf: "the token is not valid yet (nbf)",
+const claimReasons: Readonly<Record<string, string>> = {
+  iss: "token issuer is not trusted (iss)",
+  aud: "token is not for this service (aud)",
+  exp: "token has no expiry (exp)",
+  nbf: "token is not valid yet (nbf)",
 };
 
-const words: Readonly<Record<string, string>> = {
-  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "the signature of the token does not hold",
-  ERR_JWKS_NO_MATCHING_KEY: "the token is signed by a key that its issuer does not publish",
-  ERR_JWKS_MULTIPLE_MATCHING_KEYS: "the token does not say which key of its issuer it is signed by (kid)",
+const reasons: Readonly<Record<string, string>> = {
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "token signature is invalid",
+  ERR_JWKS_NO_MATCHING_KEY: "token is signed with a key that its issuer does not publish",
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: "token does not name the key that signed it (kid)",
 };

@@ -1,9 +1,9 @@
-/** Names of outcomes, as metrics, logs and traces tell them. */
+/** Status names of outcomes, as in metrics, logs and traces. */
 import { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { Outcome } from "./request-record.js";
 
-/** The name of each outcome at its number: `ok`, and the codes as Connect writes them, such as `not_found`. */
+/** Status names by outcome number: `ok`, then the codes as Connect writes them, such as `not_found`. */
 export const statusNames: readonly string[] = [
   "ok",
   ...Object.values(Code)
@@ -12,13 +12,12 @@ export const statusNames: readonly string[] = [
     .map(codeToString),
 ];
 
-/** The number of an outcome. What a peer numbers in a way that nobody knows is `unknown`. */
+/** A peer may send any number: those that are not a code count as `unknown`. */
 export const outcomeNumber = (outcome: Outcome): number => (outcome in statusNames ? outcome : Code.Unknown);
 
-/** The name of an outcome. */
 export const statusName = (outcome: Outcome): string => statusNames[outcomeNumber(outcome)] ?? "unknown";
 
-/** Outcomes that are a failure of the service and not a mistake of the caller's: those that gRPC's tracing calls so. */
+/** Failures of the service rather than mistakes of the caller, by OpenTelemetry's conventions for gRPC servers. */
 const failures: ReadonlySet<Outcome> = new Set([
   Code.Unknown,
   Code.DeadlineExceeded,

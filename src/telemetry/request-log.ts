@@ -1,15 +1,14 @@
-/** One line for each request that is to be logged: what was asked, how it ended, how long it took. Nothing of what was sent. */
+/** Logs one line per request, without anything that was sent. */
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { LoggedRequests } from "../config/settings/telemetry.js";
-import { addressOf } from "./request-ids.js";
-import type { CompletedRequest, Outcome } from "./request-record.js";
 import { isFailure, statusName } from "./outcomes.js";
+import { readClientAddress } from "./request-ids.js";
+import type { CompletedRequest, Outcome } from "./request-record.js";
 
-/** What a line has besides what is known of every request. */
 export interface RequestIds {
   readonly requestId: string;
-  /** Undefined where the request belongs to no trace. */
+  /** Undefined if the request has no trace. */
   readonly traceId: string | undefined;
 }
 
@@ -22,14 +21,14 @@ export class RequestLog {
     this.#logged = logged;
   }
 
-  /** Whether there is a line for an outcome: so that nothing is made for those that have none. */
-  wants(outcome: Outcome): boolean {
+  /** Whether requests with this outcome are logged. Lets the caller skip creating ids. */
+  isLogged(outcome: Outcome): boolean {
     if (this.#logged === "none" || (this.#logged === "failed" && outcome === 0)) return false;
     return this.#log.isLevelEnabled(levelOf(outcome));
   }
 
   write(
-    { request, operation, protocol, outcome, milliseconds }: CompletedRequest,
+    { request, operation, protocol, outcome, durationMs }: CompletedRequest,
     { requestId, traceId }: RequestIds,
   ): void {
     const fields = {
@@ -37,15 +36,15 @@ export class RequestLog {
       operation: operation === "" ? "none" : operation,
       protocol,
       status: statusName(outcome),
-      milliseconds: Math.round(milliseconds * 1000) / 1000,
+      milliseconds: Math.round(durationMs * 1000) / 1000,
       traceId,
-      client: addressOf(request),
+      client: readClientAddress(request),
     };
     this.#log[levelOf(outcome)](fields, "request");
   }
 }
 
-/** A caller's mistake is nobody's here to repair. */
+/** A caller's mistake is not a warning: the operator cannot fix it. */
 function levelOf(outcome: Outcome): "info" | "warn" {
   return outcome === Code.ResourceExhausted || isFailure(outcome) ? "warn" : "info";
 }

@@ -1,42 +1,42 @@
-/** One request from its arrival to its answer, for those who watch: metrics, logs, traces. */
+/** The record of one request, from arrival to response, for metrics, logs and traces. */
 import { Code } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 
-/** By what a request came. Everything that is no rpc path is REST. */
+/** Any path that is not an rpc counts as REST. */
 export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
 
-/** How a request ended: as Connect and gRPC have it, and zero where all is well. */
+/** The code of Connect and gRPC; 0 for success. */
 export type Outcome = Code | 0;
 
-/** What is known of a request when it has been answered. */
+/** A request that has been answered. */
 export interface CompletedRequest {
-  /** Its head. A watcher tells nothing of the header `authorization`. */
+  /** Observers must not export its headers: they may contain a token. */
   readonly request: FastifyRequest;
-  /** The full name of the rpc, such as `offledger.health.v1.HealthService/GetLiveness`; empty where there is none of that path. */
+  /** Full name of the rpc, such as `offledger.health.v1.HealthService/GetLiveness`; empty if the path has none. */
   readonly operation: string;
   readonly protocol: Protocol;
   readonly outcome: Outcome;
-  /** When it came, in milliseconds of `performance.now()`. */
+  /** Time of arrival, as `performance.now()`. */
   readonly startedAt: number;
-  /** From its arrival until its answer was handed to the connection. */
-  readonly milliseconds: number;
+  /** From arrival until the response was handed to the connection. */
+  readonly durationMs: number;
 }
 
-/** Is told of each request once, when it has been answered. Must be quick, and must not throw. */
+/** Called once for each completed request. Must be fast and must not throw. */
 export type RequestObserver = (completed: CompletedRequest) => void;
 
-/** A request that is under way. */
+/** A request in progress. */
 export class RequestRecord implements CompletedRequest {
   readonly request: FastifyRequest;
   readonly startedAt: number;
   operation = "";
   protocol: Protocol = "rest";
   outcome: Outcome = 0;
-  milliseconds = 0;
-  /** Whether a hook may have set headers for the answer. Whoever knows that none has says so: to look for them takes its time. */
+  durationMs = 0;
+  /** False if no hook has set response headers; then the fast path need not look for them. */
   mayHaveReplyHeaders = true;
   readonly #observers: readonly RequestObserver[];
-  #hasEnded = false;
+  #isComplete = false;
 
   constructor(request: FastifyRequest, observers: readonly RequestObserver[]) {
     this.request = request;
@@ -44,26 +44,25 @@ export class RequestRecord implements CompletedRequest {
     this.startedAt = performance.now();
   }
 
-  /** What is told first holds. */
-  end(outcome: Outcome): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
+  /** Calls the observers. Only the first call counts. */
+  complete(outcome: Outcome): void {
+    if (this.#isComplete) return;
+    this.#isComplete = true;
     this.outcome = outcome;
-    // Nobody asks for the time where nobody watches.
-    if (this.#observers.length > 0) this.milliseconds = performance.now() - this.startedAt;
+    // Without observers, save reading the clock.
+    if (this.#observers.length > 0) this.durationMs = performance.now() - this.startedAt;
     for (const observer of this.#observers) observer(this);
   }
 }
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set before anything else looks at a request. */
     record: RequestRecord;
   }
   interface FastifyContextConfig {
-    /** The full name of the rpc that a route serves. */
+    /** Full name of the rpc that the route serves. */
     operation?: string;
-    /** Whether the route is that of Connect, gRPC and gRPC-Web, which tell errors each in its own way. */
+    /** Whether the route serves Connect, gRPC and gRPC-Web, each with its own form of errors. */
     isRpc?: boolean;
   }
 }

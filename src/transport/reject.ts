@@ -19,7 +19,7 @@ export function reject(request: FastifyRequest, reply: FastifyReply, error: Conn
 }
 
 function rejectRest(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
-  request.record.end(error.code);
+  request.record.complete(error.code);
   const { status, headers, body } = toRestError(error, pathOf(request));
   setHeaders(reply.raw, { ...hijack(reply), ...headers });
   sendJson(reply.raw, status, body);

@@ -8,9 +8,9 @@ import type { ArgumentLimits } from "./decoding/argument-limits.js";
 import { httpError } from "./errors.js";
 import type { Certificate } from "./listener/certificate.js";
 import { clientErrorHandler } from "./listener/client-error-handler.js";
-import { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./listener/limits.js";
+import type { ConnectionLimits } from "./listener/limits.js";
 import { Listener } from "./listener/listener.js";
-import { addMiddleware, DEFAULT_MIDDLEWARE, type MiddlewareOptions } from "./middleware/middleware.js";
+import { addMiddleware, type MiddlewareOptions } from "./middleware/middleware.js";
 import { recordRequests } from "./middleware/record-requests.js";
 import { operations } from "./operations.js";
 import { docs } from "./rest/docs-page.js";
@@ -46,8 +46,8 @@ export interface ServerOptions {
   readonly maxBodyBytes?: number;
   /** Health and reflection of gRPC; absent where they are not served. */
   readonly standard?: StandardServices;
-  readonly connections?: ConnectionLimits;
-  readonly edge?: MiddlewareOptions;
+  readonly connections: ConnectionLimits;
+  readonly middleware: MiddlewareOptions;
   /** Run after the middleware, in this order. */
   readonly guards?: readonly Guard[];
   readonly arguments?: ArgumentLimits;
@@ -60,7 +60,7 @@ export interface ServerOptions {
 }
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
-  const { connections = DEFAULT_CONNECTION_LIMITS, maxBodyBytes = MIB, certificate } = options;
+  const { connections, maxBodyBytes = MIB, certificate } = options;
   const listener = new Listener(connections, certificate);
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
@@ -76,14 +76,14 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     clientErrorHandler: clientErrorHandler(connections.requestMs),
   });
   recordRequests(server, options.observers ?? []);
-  const { edge = DEFAULT_MIDDLEWARE, guards = [] } = options;
+  const { middleware, guards = [] } = options;
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void notFound(request, reply);
-  const shedding = await addMiddleware(server, edge, rejectUnknown, guards.length > 0);
+  const shedding = await addMiddleware(server, middleware, rejectUnknown, guards.length > 0);
   // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
   for (const guard of guards) await guard(server, log);
   const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
-  const served = operations(bindings, report, options.arguments, () => shedding.refusal());
+  const served = operations(bindings, report, options.arguments, () => shedding.overloadError());
   server.setNotFoundHandler(notFound);
   await server.register(rest(served, maxBodyBytes, report));
   await server.register(connect(served, options.standard, maxBodyBytes, report));

@@ -1,4 +1,4 @@
-/** The issuer's keys: fetched, renewed, and what holds while they cannot be had. */
+/** The keys of the issuer: fetching, refreshing, and verdicts while they are unavailable; caching of valid tokens. */
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { Code } from "@connectrpc/connect";
@@ -12,8 +12,9 @@ import { at, AUDIENCE, ISSUER, Key, NOW, type JwksReply, JwksServer } from "../f
 
 const [first, second] = await Promise.all([Key.make("first"), Key.make("second", "ES256")]);
 const rules = { issuer: ISSUER, audience: AUDIENCE, algorithms: ["RS256", "ES256"] };
-const AWAY = "unknown";
-const UNPUBLISHED = { wrong: expect.stringContaining("does not publish") };
+const VALID = { status: "valid" };
+const UNAVAILABLE = { status: "unavailable" };
+const UNPUBLISHED = { status: "invalid", reason: expect.stringContaining("does not publish") };
 
 let stop: (() => void)[] = [];
 afterEach(() => {
@@ -21,8 +22,8 @@ afterEach(() => {
   stop = [];
 });
 
-/** Tokens checked by the keys of a publisher, and what was logged meanwhile. */
-async function checking(published: JwksReply, limits: Partial<KeyFetchLimits> = {}, isOpen = true) {
+/** Creates a verifier on the keys of a publisher; `logged` collects its log. */
+async function createVerifier(published: JwksReply, limits: Partial<KeyFetchLimits> = {}, isOpen = true) {
   const publisher = new JwksServer(published);
   await publisher.open();
   if (!isOpen) await publisher.close();
@@ -37,7 +38,7 @@ async function checking(published: JwksReply, limits: Partial<KeyFetchLimits> = 
   let now = Date.parse(NOW);
   const keys = new IssuerKeys(publisher.url, pino({ level: "trace" }, sink), {
     ...DEFAULT_KEY_FETCH_LIMITS,
-    pause: 0,
+    retryMs: 0,
     ...limits,
   });
   stop.push(() => keys.stop());
@@ -47,80 +48,83 @@ async function checking(published: JwksReply, limits: Partial<KeyFetchLimits> = 
 }
 
 describe("keys", () => {
-  test("are fetched once for many tokens, also for those that come together", async () => {
-    const { publisher, tokens } = await checking([first]);
+  test("are fetched once for many concurrent tokens", async () => {
+    const { publisher, tokens } = await createVerifier([first]);
     const all = await Promise.all(Array.from({ length: 20 }, (_, index) => first.sign({ jti: String(index) })));
-    const verdicts = await Promise.all(all.map(async (token) => tokens.check(token)));
-    expect(verdicts).toEqual(all.map(() => "good"));
+    const verdicts = await Promise.all(all.map(async (token) => tokens.verify(token)));
+    expect(verdicts).toEqual(all.map(() => VALID));
     expect(publisher.asked).toBe(1);
   });
 
-  test("that are new are found when a token names one", async () => {
-    const { publisher, tokens } = await checking([first], { cooldown: 0 });
-    expect(await tokens.check(await first.sign())).toBe("good");
+  test("are fetched again when a token names an unknown one", async () => {
+    const { publisher, tokens } = await createVerifier([first], { cooldownMs: 0 });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
     publisher.published = [first, second];
-    expect(await tokens.check(await second.sign())).toBe("good");
+    expect(await tokens.verify(await second.sign())).toEqual(VALID);
     publisher.published = [second];
-    expect(await tokens.check(await (await Key.make("third")).sign())).toEqual(UNPUBLISHED);
-    expect(await tokens.check(await first.sign({ jti: "again" }))).toEqual(UNPUBLISHED);
+    expect(await tokens.verify(await (await Key.make("third")).sign())).toEqual(UNPUBLISHED);
+    expect(await tokens.verify(await first.sign({ jti: "again" }))).toEqual(UNPUBLISHED);
   });
 
-  test("that nobody has are looked for once in a while, however often they are named", async () => {
-    const { publisher, tokens } = await checking([first]);
+  test("are not fetched again within the cooldown, however many tokens name unknown ones", async () => {
+    const { publisher, tokens } = await createVerifier([first]);
     for (let index = 0; index < 20; index++) {
-      expect(await tokens.check(await first.sign({}, { kid: `made up ${index}` }))).toEqual(UNPUBLISHED);
+      expect(await tokens.verify(await first.sign({}, { kid: `made up ${index}` }))).toEqual(UNPUBLISHED);
     }
     expect(publisher.asked).toBe(1);
   });
 
-  test("are renewed beside the requests, and an issuer that is away then hinders nobody", async () => {
-    const { publisher, tokens, logged } = await checking([first], { renew: 0 });
-    expect(await tokens.check(await first.sign())).toBe("good");
+  test("are refreshed in the background; the old ones serve while the issuer is unavailable", async () => {
+    const { publisher, tokens, logged } = await createVerifier([first], { refreshMs: 0 });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
     await publisher.close();
-    expect(await tokens.check(await first.sign({ jti: "2" }))).toBe("good");
-    await until("the trouble is logged", () => logged.length > 0);
+    expect(await tokens.verify(await first.sign({ jti: "2" }))).toEqual(VALID);
+    await until("the failure is logged", () => logged.length > 0);
     publisher.published = [second];
     await publisher.open();
-    // The old key serves until the new ones are there.
-    await until("the old key serves no more", async () => {
-      const verdict = await tokens.check(await first.sign({ jti: String(Math.random()) }));
-      return verdict !== "good";
+    // The old key serves until the new ones are fetched.
+    await until("the old key is no longer accepted", async () => {
+      const verdict = await tokens.verify(await first.sign({ jti: String(Math.random()) }));
+      return verdict.status !== "valid";
     });
-    expect(await tokens.check(await second.sign())).toBe("good");
+    expect(await tokens.verify(await second.sign())).toEqual(VALID);
   });
 
-  test("serve no longer than they may", async () => {
-    const { publisher, tokens } = await checking([first], { keep: 0 });
-    expect(await tokens.check(await first.sign())).toBe("good");
+  test("are not used past their maximum age", async () => {
+    const { publisher, tokens } = await createVerifier([first], { maxAgeMs: 0 });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
     await publisher.close();
-    expect(await tokens.check(await first.sign({ jti: "2" }))).toBe(AWAY);
+    expect(await tokens.verify(await first.sign({ jti: "2" }))).toEqual(UNAVAILABLE);
   });
 });
 
-describe("an issuer that is away", () => {
-  test("at the start is asked again, and its trouble is told once", async () => {
-    const { publisher, tokens, logged } = await checking([first], {}, false);
-    for (let index = 0; index < 5; index++) expect(await tokens.check(await first.sign())).toBe(AWAY);
+describe("an unavailable issuer", () => {
+  test("at startup is asked again, and logged once", async () => {
+    const { publisher, tokens, logged } = await createVerifier([first], {}, false);
+    for (let index = 0; index < 5; index++) expect(await tokens.verify(await first.sign())).toEqual(UNAVAILABLE);
     expect(logged).toHaveLength(1);
-    expect(JSON.parse(logged[0] ?? "")).toMatchObject({ level: 40, msg: "the keys for tokens cannot be had" });
+    expect(JSON.parse(logged[0] ?? "")).toMatchObject({ level: 40, msg: "issuer keys unavailable" });
     await publisher.open();
-    expect(await tokens.check(await first.sign())).toBe("good");
-    expect(JSON.parse(logged[1] ?? "")).toMatchObject({ level: 30, msg: "the keys for tokens are there again" });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
+    expect(JSON.parse(logged[1] ?? "")).toMatchObject({ level: 30, msg: "issuer keys available again" });
   });
 
-  test("later: known keys go on, and nothing is said of others", async () => {
-    const { publisher, tokens } = await checking([first], { cooldown: 0 });
-    expect(await tokens.check(await first.sign())).toBe("good");
+  test("later: known keys serve on, and tokens of unknown keys are unavailable", async () => {
+    const { publisher, tokens } = await createVerifier([first], { cooldownMs: 0 });
+    expect(await tokens.verify(await first.sign())).toEqual(VALID);
     await publisher.close();
-    expect(await tokens.check(await first.sign({ jti: "2" }))).toBe("good");
-    expect(await tokens.check(await first.sign({ exp: at(-100) }))).toEqual({ wrong: "the token has expired" });
-    expect(await tokens.check(await second.sign())).toBe(AWAY);
+    expect(await tokens.verify(await first.sign({ jti: "2" }))).toEqual(VALID);
+    expect(await tokens.verify(await first.sign({ exp: at(-100) }))).toEqual({
+      status: "invalid",
+      reason: "token expired",
+    });
+    expect(await tokens.verify(await second.sign())).toEqual(UNAVAILABLE);
   });
 
-  test("is left alone for a while", async () => {
+  test("is not asked again within the retry interval", async () => {
     const published = { status: 500, body: "" };
-    const { publisher, tokens } = await checking(published, { pause: 60_000 });
-    for (let index = 0; index < 20; index++) expect(await tokens.check(await first.sign())).toBe(AWAY);
+    const { publisher, tokens } = await createVerifier(published, { retryMs: 60_000 });
+    for (let index = 0; index < 20; index++) expect(await tokens.verify(await first.sign())).toEqual(UNAVAILABLE);
     expect(publisher.asked).toBe(1);
   });
 
@@ -128,24 +132,24 @@ describe("an issuer that is away", () => {
     ["silence", "silence"],
     ["an error", { status: 500, body: "oops" }],
     ["a redirection", { status: 302, body: "" }],
-    ["no JSON", { status: 200, body: "<html>secret words</html>" }],
+    ["malformed JSON", { status: 200, body: "<html>secret words</html>" }],
     ["no keys", { status: 200, body: '{"secret":"words"}' }],
-    ["keys that are none", { status: 200, body: '{"keys":["secret words"]}' }],
+    ["malformed keys", { status: 200, body: '{"keys":["secret words"]}' }],
     ["null", { status: 200, body: "null" }],
-    ["more than is read", { status: 200, body: `{"keys":[]${" ".repeat(300_000)}}` }],
-    ["a key that is broken", { status: 200, body: '{"keys":[{"kty":"RSA","kid":"first","n":"AA","e":"AQAB"}]}' }],
-    ["a key that is secret", { status: 200, body: '{"keys":[{"kty":"oct","kid":"first","k":"AAAA"}]}' }],
+    ["more than the limit", { status: 200, body: `{"keys":[]${" ".repeat(300_000)}}` }],
+    ["an unusable key", { status: 200, body: '{"keys":[{"kty":"RSA","kid":"first","n":"AA","e":"AQAB"}]}' }],
+    ["a symmetric key", { status: 200, body: '{"keys":[{"kty":"oct","kid":"first","k":"AAAA"}]}' }],
   ])("answers %s", async (title, published) => {
-    const { tokens, logged } = await checking(published, { answer: 300 });
+    const { tokens, logged } = await createVerifier(published, { responseMs: 300 });
     const token = await first.sign();
-    const verdict = await tokens.check(token);
-    // A secret is no key that a signature of these algorithms could be of.
-    expect(verdict).toEqual(title === "a key that is secret" ? UNPUBLISHED : AWAY);
-    expect(logged).toHaveLength(title === "a key that is secret" ? 0 : 1);
+    const verdict = await tokens.verify(token);
+    // A symmetric key matches none of the accepted algorithms.
+    expect(verdict).toEqual(title === "a symmetric key" ? UNPUBLISHED : UNAVAILABLE);
+    expect(logged).toHaveLength(title === "a symmetric key" ? 0 : 1);
     for (const piece of [...token.split("."), "secret words", "oops"]) expect(logged.join("")).not.toContain(piece);
   });
 
-  test("is 503 on every protocol, with the seconds after which to ask again; health and a token that is missing are as ever", async () => {
+  test("gets 503 with Retry-After on every protocol; health requests and missing tokens are answered as usual", async () => {
     const publisher = new JwksServer({ status: 503, body: "" });
     await publisher.open();
     const config = { authJwksUrl: publisher.url, authIssuer: ISSUER, authAudience: AUDIENCE };
@@ -155,48 +159,48 @@ describe("an issuer that is away", () => {
       await publisher.close();
     });
     for (const [way, ask] of Object.entries(authenticatedCalls)) {
-      const told = await ask(running.url, `Bearer ${await first.sign()}`);
-      expect({ way, ...told }).toMatchObject({ way, code: Code.Unavailable, retryAfter: "5", challenge: null });
+      const result = await ask(running.url, `Bearer ${await first.sign()}`);
+      expect({ way, ...result }).toMatchObject({ way, code: Code.Unavailable, retryAfter: "5", challenge: null });
       expect((await ask(running.url)).code).toBe(Code.Unauthenticated);
     }
     expect((await running.get("/readyz")).status).toBe(200);
   });
 });
 
-describe("a token that was good", () => {
-  test("is taken for good without another look for a minute, and never beyond its expiry", async () => {
-    const { publisher, tokens, pass } = await checking([first], { cooldown: 0 });
+describe("a valid token", () => {
+  test("is cached for a minute, but not past its expiry", async () => {
+    const { publisher, tokens, pass } = await createVerifier([first], { cooldownMs: 0 });
     const long = await first.sign({ exp: at(3600) });
     const short = await first.sign({ exp: at(40) });
     for (const token of [long, short]) {
-      expect(await tokens.check(token)).toBe("good");
-      expect(tokens.check(token)).toBe("good");
+      expect(await tokens.verify(token)).toEqual(VALID);
+      expect(tokens.verify(token)).toEqual(VALID);
     }
-    // The key is withdrawn, which a token of an unknown key makes known.
+    // The key is withdrawn. A token of an unknown key triggers the fetch.
     publisher.published = [second];
-    await tokens.check(await second.sign());
+    await tokens.verify(await second.sign());
     pass(39);
-    expect(tokens.check(short)).toBe("good");
+    expect(tokens.verify(short)).toEqual(VALID);
     pass(2);
-    expect(tokens.check(short)).toBeInstanceOf(Promise);
-    expect(await tokens.check(short)).toEqual(UNPUBLISHED);
-    expect(tokens.check(long)).toBe("good");
+    expect(tokens.verify(short)).toBeInstanceOf(Promise);
+    expect(await tokens.verify(short)).toEqual(UNPUBLISHED);
+    expect(tokens.verify(long)).toEqual(VALID);
     pass(20);
-    expect(await tokens.check(long)).toEqual(UNPUBLISHED);
+    expect(await tokens.verify(long)).toEqual(UNPUBLISHED);
   });
 
-  test("is forgotten when ten thousand others have come, and one that was wrong is never remembered", async () => {
-    const { tokens } = await checking([second]);
+  test("is evicted after ten thousand others; an invalid one is never cached", async () => {
+    const { tokens } = await createVerifier([second]);
     const oldest = await second.sign({ jti: "oldest" });
-    expect(await tokens.check(oldest)).toBe("good");
-    expect(tokens.check(oldest)).toBe("good");
+    expect(await tokens.verify(oldest)).toEqual(VALID);
+    expect(tokens.verify(oldest)).toEqual(VALID);
     for (let index = 0; index < 10_000; index += 100) {
       const some = await Promise.all(Array.from({ length: 100 }, (_, more) => second.sign({ jti: `${index + more}` })));
-      await Promise.all(some.map(async (token) => tokens.check(token)));
+      await Promise.all(some.map(async (token) => tokens.verify(token)));
     }
-    expect(tokens.check(oldest)).toBeInstanceOf(Promise);
-    const wrong = await second.sign({ exp: at(-100) });
-    await tokens.check(wrong);
-    expect(tokens.check(wrong)).toBeInstanceOf(Promise);
+    expect(tokens.verify(oldest)).toBeInstanceOf(Promise);
+    const expired = await second.sign({ exp: at(-100) });
+    await tokens.verify(expired);
+    expect(tokens.verify(expired)).toBeInstanceOf(Promise);
   }, 60_000);
 });

@@ -1,4 +1,4 @@
-/** Tokens as the operator meets them: which operations need one, and what the log says. */
+/** Authentication in the program: which operations are protected, and what is logged. */
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startApp } from "../../src/app/app.js";
@@ -16,7 +16,7 @@ afterAll(() => publisher.close());
 const service = "offledger.operator.v0.OperatorService";
 const settings = () => ({ authJwksUrl: publisher.url, authIssuer: ISSUER, authAudience: AUDIENCE });
 
-describe("chosen operations", () => {
+describe("OFFLEDGER_AUTH_OPERATIONS", () => {
   test.each([
     ["an operation", [`${service}/GetOperator`], 401, 200],
     ["a service", [service], 401, 401],
@@ -27,8 +27,8 @@ describe("chosen operations", () => {
       expect((await running.get("/api/utilities/v0/operator")).status).toBe(operator);
       expect((await running.get("/api/utilities/v0/package/all")).status).toBe(packages);
       for (const way of ["Connect", "Connect GET", "gRPC", "gRPC-Web", "REST HEAD"]) {
-        const told = await authenticatedCalls[way]?.(running.url);
-        expect({ way, code: told?.code }).toEqual({ way, code: operator === 401 ? Code.Unauthenticated : 0 });
+        const result = await authenticatedCalls[way]?.(running.url);
+        expect({ way, code: result?.code }).toEqual({ way, code: operator === 401 ? Code.Unauthenticated : 0 });
       }
       expect((await authenticatedCalls["REST POST"]?.(running.url))?.code).toBe(0);
     } finally {
@@ -37,30 +37,30 @@ describe("chosen operations", () => {
   });
 
   test.each([
-    ["offledger.operator.v0.OperatorServic", 'there is no "offledger.operator.v0.OperatorServic"'],
-    [`${service}/`, `there is no "${service}/"`],
-    [`${service}/getOperator`, "there is no"],
-    ["offledger.health.v1.HealthService", "is always open"],
-    ["offledger.health.v1.HealthService/GetLiveness", "is always open"],
-  ])("%s ends the start", async (name, words) => {
+    ["offledger.operator.v0.OperatorServic", '"offledger.operator.v0.OperatorServic" is not served'],
+    [`${service}/`, `"${service}/" is not served`],
+    [`${service}/getOperator`, "is not served"],
+    ["offledger.health.v1.HealthService", "needs no token"],
+    ["offledger.health.v1.HealthService/GetLiveness", "needs no token"],
+  ])("%s stops the start", async (name, message) => {
     const starting = startApp({ ...quiet(), ...settings(), authOperations: [service, name] });
     await expect(starting).rejects.toThrow(SettingError);
-    await expect(starting).rejects.toThrow(words);
+    await expect(starting).rejects.toThrow(message);
   });
 
-  test("a password in the URL of the keys ends the start, and is not told", async () => {
+  test("a password in the JWKS URL stops the start and is not printed", async () => {
     const authJwksUrl = new URL("http://name:hidden@127.0.0.1/keys");
     const starting = startApp({ ...quiet(), ...settings(), authJwksUrl });
     await expect(starting).rejects.toThrow(SettingError);
     await expect(starting).rejects.not.toThrow("hidden");
   });
 
-  test("the program names the variable, and ends with 2", async () => {
+  test("the program names the variable and exits with 2", async () => {
     const env = { ...variables(), OFFLEDGER_AUTH_OPERATIONS: "operator" };
     const { code, out, err } = await run(process.execPath, [main, "serve"], { cwd: ".", env });
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(
-      'OFFLEDGER_AUTH_OPERATIONS takes full names of operations or services: there is no "operator"',
+      'OFFLEDGER_AUTH_OPERATIONS takes full names of operations or services: "operator" is not served',
     );
   });
 });
@@ -73,13 +73,13 @@ const variables = () => ({
   OFFLEDGER_AUTH_AUDIENCE: AUDIENCE,
 });
 
-describe("the log, at its most talkative,", () => {
+describe("the log at level trace", () => {
   test.each([
     ["with tokens", variables, false],
-    ["with tokens, and the issuer away", variables, true],
+    ["with tokens and the issuer unavailable", variables, true],
     ["of a public service", () => ({ OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "trace" }), false],
-  ])("%s holds nothing of a token", async (_title, env, isAway) => {
-    if (isAway) publisher.published = { status: 500, body: "" };
+  ])("%s contains no part of a token", async (_title, env, isUnavailable) => {
+    if (isUnavailable) publisher.published = { status: 500, body: "" };
     const program = new Program(process.execPath, [main, "serve"], { cwd: ".", env: env() });
     const url = (await program.printed(/at (http:\/\/\S+)/))[1] ?? "";
     const present = Math.floor(Date.now() / 1000);
@@ -93,7 +93,7 @@ describe("the log, at its most talkative,", () => {
     ];
     for (const token of tokens) {
       for (const ask of Object.values(authenticatedCalls)) await ask(url, `Bearer ${token}`);
-      // What cannot be routed, what is not found, and what is too much of a head.
+      // A malformed path, an unknown path, and a header that is too large.
       const headers = { authorization: `Bearer ${token}` };
       for (const path of ["/nothing", "/%zz", `/livez?access_token=${token}`]) await fetch(url + path, { headers });
       await fetch(url, { headers: { ...headers, "x-much": "x".repeat(20_000) } });
@@ -102,7 +102,7 @@ describe("the log, at its most talkative,", () => {
     const { code, out, err } = await program.ended();
     publisher.published = [key];
     expect(code).toBe(0);
-    expect(err.includes("the keys for tokens cannot be had")).toBe(isAway);
+    expect(err.includes("issuer keys unavailable")).toBe(isUnavailable);
     for (const piece of ["Bearer", ...tokens.flatMap((token) => token.split(".")).filter((one) => one !== "")]) {
       expect(out + err).not.toContain(piece);
     }

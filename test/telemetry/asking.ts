@@ -1,19 +1,19 @@
-/** Calls by every protocol with headers of the test's, by clients that are not ours. */
+/** Calls an operation over every protocol with any headers, by third-party clients. */
 import { fromJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { type Call, sendRest } from "../fixtures/protocols.js";
 
-/** Gives the code that the call ended with; undefined where it had an answer. */
+/** Returns the error code; undefined for success. */
 export type Ask = (url: string, call: Call, headers?: Readonly<Record<string, string>>) => Promise<Code | undefined>;
 
 export interface Way {
-  /** What the service calls the protocol. */
+  /** The label of the metrics. */
   readonly protocol: string;
   readonly ask: Ask;
 }
 
-export const ways: Readonly<Record<string, Way>> = {
+export const authenticatedCalls: Readonly<Record<string, Way>> = {
   REST: { protocol: "rest", ask: rest },
   "Connect JSON": rpc("connect", (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1" })),
   "Connect binary over HTTP/2": rpc("connect", (baseUrl) =>
@@ -24,7 +24,7 @@ export const ways: Readonly<Record<string, Way>> = {
   "gRPC-Web": rpc("grpc-web", (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" })),
 };
 
-/** The full name of a call's rpc. */
+/** The full name of the rpc. */
 export const nameOf = ({ method }: Call): string => `${method.parent.typeName}/${method.name}`;
 
 const codes: Readonly<Record<number, Code>> = { 400: Code.InvalidArgument, 404: Code.NotFound, 503: Code.Unavailable };

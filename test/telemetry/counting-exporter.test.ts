@@ -1,4 +1,4 @@
-/** What the operator is told of spans that cannot be sent: once, and then now and then. */
+/** How failures to send spans are counted and logged. */
 import { InMemorySpanExporter, type ReadableSpan, type SpanExporter } from "@opentelemetry/sdk-trace";
 import { expect, test } from "vitest";
 import { CountingExporter } from "../../src/telemetry/traces/counting-exporter.js";
@@ -7,7 +7,7 @@ const working = new InMemorySpanExporter();
 const failing = new InMemorySpanExporter();
 void failing.shutdown();
 
-/** Fails as it is told. */
+/** An exporter that fails with `fails.error`, if set. */
 function exporterThat(fails: { error: Error | undefined }): SpanExporter {
   return {
     export(spans, done) {
@@ -19,14 +19,14 @@ function exporterThat(fails: { error: Error | undefined }): SpanExporter {
   };
 }
 
-test("a receiver that is away is told once a minute, with what is lost until then", async () => {
+test("failures are logged once a minute, with the number of spans lost so far", async () => {
   const lines: { details: object; message: string }[] = [];
   const warn = (details: object, message: string) => void lines.push({ details, message });
   const clock = { now: 0 };
   const fails: { error: Error | undefined } = { error: new Error("connect ECONNREFUSED") };
   const log = { info: warn, warn, error: warn };
   const exporter = new CountingExporter(exporterThat(fails), log, () => clock.now);
-  // How many they are is all that it looks at.
+  // Only their number matters.
   const send = (count: number) =>
     new Promise<void>((resolve) => exporter.export(Array<ReadableSpan>(count), () => resolve()));
   for (; clock.now < 60_000; clock.now += 1_000) await send(10);
@@ -42,7 +42,7 @@ test("a receiver that is away is told once a minute, with what is lost until the
   expect(exporter.counts).toEqual({ sent: 5, failed: 610 });
 });
 
-test("what a receiver says is told no further than it needs", () => {
+test("a long reason is cut, and an error without a message is named by its code", () => {
   const reasons: string[] = [];
   const warn = (details: object) => void reasons.push((details as { reason: string }).reason);
   const log = { info: warn, warn, error: warn };

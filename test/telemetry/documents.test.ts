@@ -1,4 +1,4 @@
-/** The dashboard, the alerts and the page on them, held against what running services serve. */
+/** Compares the dashboard, the alerts and docs/observability.md with the metrics of running services. */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -7,7 +7,7 @@ import { calls } from "../fixtures/calls/index.js";
 import { freshDatabase } from "../fixtures/postgres.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
-import { ways } from "./asking.js";
+import { authenticatedCalls } from "./asking.js";
 import { scrape, typesOf } from "./exposition.js";
 import { read } from "./promql.js";
 
@@ -51,11 +51,11 @@ const rules = parse(readFileSync("docs/alerts.yaml", "utf8")) as {
 };
 const alerts = rules.groups.flatMap((group) => group.rules);
 
-/** What Prometheus itself gives to every series, and the one metric that it makes. */
+/** Labels and the metric that Prometheus itself adds. */
 const ofPrometheus = ["job", "instance"];
-const made = "up";
+const upMetric = "up";
 
-/** Every value of the labels that are matched by value. */
+/** Possible values of labels that expressions match. */
 const values: Readonly<Record<string, readonly string[]>> = {
   status: [
     ..."ok canceled unknown invalid_argument deadline_exceeded not_found already_exists permission_denied".split(" "),
@@ -68,7 +68,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   operation: ["$operation"],
 };
 
-/** What was served: the labels of each name that a sample has, and the names of all metrics. */
+/** Labels by sample name, and the names of all metrics, as served. */
 const labels = new Map<string, Set<string>>();
 const metrics = new Set<string>();
 
@@ -79,16 +79,16 @@ beforeAll(async () => {
   const apps = [
     await startApp({ ...common, tracesUrl: gone }),
     await startApp({ ...common, databaseUrl: new URL(database.url) }),
-    // Nobody is there: no answer, and the ledger is lost again and again.
+    // Nothing listens there: requests fail, and the ledger reconnects.
     await startApp({ ...common, ledgerUrl: gone, ledgerParties: ["p::1220"] }),
   ];
   for (const { url } of apps) {
-    for (const { ask } of Object.values(ways)) {
+    for (const { ask } of Object.values(authenticatedCalls)) {
       for (const call of Object.values(calls).filter((_, at) => at % 9 === 0)) await ask(url, call);
     }
   }
   for (const { metricsUrl } of apps) {
-    await until("there has been a garbage collection", async () =>
+    await until("garbage was collected", async () =>
       (await scrape(metricsUrl)).text.includes("gc_duration_seconds_sum"),
     );
     const { text, samples } = await scrape(metricsUrl);
@@ -103,7 +103,7 @@ beforeAll(async () => {
   await database.drop();
 }, 60_000);
 
-/** Every expression, with where it stands. */
+/** Every expression, with the panel, variable or alert it belongs to. */
 function expressions(): [where: string, text: string][] {
   const panels = dashboard.panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }): [string, string] => [title, expr]),
@@ -115,13 +115,13 @@ function expressions(): [where: string, text: string][] {
 }
 
 describe("every expression", () => {
-  test("names metrics and labels that are served", () => {
+  test("uses metrics and labels that are served", () => {
     const wrong = expressions().flatMap(([where, text]) => {
       const { selectors, grouped } = read(text);
       const known = new Set(ofPrometheus);
       const problems = selectors.flatMap(({ metric, matchers }) => {
-        const own = metric === made ? new Set<string>() : labels.get(metric);
-        if (own === undefined) return [`${where}: there is no ${metric}`];
+        const own = metric === upMetric ? new Set<string>() : labels.get(metric);
+        if (own === undefined) return [`${where}: unknown metric ${metric}`];
         for (const label of own) known.add(label);
         return matchers
           .filter(({ label }) => !own.has(label) && !ofPrometheus.includes(label))
@@ -135,7 +135,7 @@ describe("every expression", () => {
     expect(expressions().length).toBeGreaterThan(40);
   });
 
-  test("matches labels with values that there are", () => {
+  test("matches possible values of labels", () => {
     const wrong = expressions().flatMap(([where, text]) =>
       read(text).selectors.flatMap(({ matchers }) =>
         matchers.flatMap(({ label, value }) =>
@@ -151,7 +151,7 @@ describe("every expression", () => {
 });
 
 describe("the dashboard", () => {
-  test("asks the data source that is chosen, in panels beside each other", () => {
+  test("uses the chosen data source in panels that do not overlap", () => {
     expect(dashboard.templating.list[0]).toMatchObject({ name: "datasource", type: "datasource", query: "prometheus" });
     const shown = dashboard.panels.filter(({ type }) => type !== "row");
     for (const { datasource, targets = [] } of shown) {
@@ -167,14 +167,14 @@ describe("the dashboard", () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   });
 
-  test("shows every metric of the service's own", () => {
+  test("shows every metric of the service", () => {
     const shown = new Set(
       expressions().flatMap(([, text]) => read(text).selectors.map(({ metric }) => baseOf(metric))),
     );
     expect(ownMetrics().filter((name) => !shown.has(name))).toEqual([]);
   });
 
-  test("has labels in its legends that its expressions leave", () => {
+  test("has only labels in its legends that its expressions keep", () => {
     const wrong = dashboard.panels.flatMap(({ title, targets = [] }) =>
       targets.flatMap(({ expr, legendFormat }) => {
         const { selectors, grouped } = read(expr);
@@ -189,7 +189,7 @@ describe("the dashboard", () => {
 });
 
 describe("every alert", () => {
-  test("has a name of its own, a severity, and words", () => {
+  test("has a unique name, a severity and texts", () => {
     expect(alerts.length).toBeGreaterThan(10);
     expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
     for (const {
@@ -207,13 +207,13 @@ describe("every alert", () => {
     }
   });
 
-  test("stands in the page, and no other does", () => {
+  test("is in the page, in the same order", () => {
     const named = [...page.matchAll(/^\| `(Offledger\w+)` \|/gm)].map(([, name]) => name);
     expect(named).toEqual(alerts.map(({ alert }) => alert));
   });
 });
 
-test("every metric of the service's own stands in the page, and no other does", () => {
+test("the page lists exactly the metrics of the service", () => {
   const named = [...page.matchAll(/^\| `(offledger_\w+)` \|/gm)].map(([, name]) => name ?? "");
   expect(named.toSorted(byName)).toEqual(ownMetrics().toSorted(byName));
   const mentioned = [...page.matchAll(/\b((?:offledger|nodejs|process)_[a-z0-9_]+)/g)].map(([, name = ""]) => name);
@@ -223,7 +223,7 @@ test("every metric of the service's own stands in the page, and no other does", 
 const byName = (a: string, b: string): number => a.localeCompare(b);
 const ownMetrics = (): string[] => [...metrics].filter((name) => name.startsWith("offledger_"));
 
-/** The metric that a sample is of: the parts of a histogram are named for it. */
+/** The metric of a sample: the samples of a histogram have suffixes. */
 function baseOf(name: string): string {
   const base = name.replace(/_(bucket|sum|count)$/, "");
   return metrics.has(base) ? base : name;

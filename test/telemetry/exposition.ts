@@ -1,4 +1,4 @@
-/** Reads the text that Prometheus reads: by its format, and not by what the service means to say. */
+/** Parses the Prometheus text format. */
 
 export interface Sample {
   readonly name: string;
@@ -6,7 +6,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Throws where a line is not of the format. */
+/** Throws for a malformed line. */
 export function samplesOf(text: string): Sample[] {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return lines.map((line) => {
@@ -16,11 +16,11 @@ export function samplesOf(text: string): Sample[] {
   });
 }
 
-/** The names of what is said to be a metric, with its type. */
+/** Metric types by name. */
 export const typesOf = (text: string): Map<string, string> =>
   new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => [name, type]));
 
-/** The one sample of a name with these labels; undefined where there is none. */
+/** The only sample with this name and these labels; undefined if there is none. */
 export function valueOf(
   samples: readonly Sample[],
   name: string,
@@ -35,7 +35,7 @@ export function valueOf(
 }
 
 export async function scrape(url: string | undefined): Promise<{ readonly text: string; readonly samples: Sample[] }> {
-  if (url === undefined) throw new Error("no metrics are served");
+  if (url === undefined) throw new Error("metrics are not served");
   const response = await fetch(url);
   if (!response.ok) throw new Error(`${response.status} from ${url}`);
   const text = await response.text();

@@ -1,4 +1,4 @@
-/** Metrics of a ledger that is followed, and of a database that is shared. */
+/** Metrics of a mirrored ledger and of a shared database. */
 import { expect, onTestFinished, test } from "vitest";
 import type { Config } from "../../src/config/config.js";
 import { freshDatabase } from "../fixtures/postgres.js";
@@ -30,10 +30,10 @@ const following = ({ url }: Participant): Partial<Config> => ({
   graceSeconds: 2,
 });
 
-/** What one metric without labels has now; undefined where it has no sample. */
+/** The current value of a metric without labels; undefined if it has no sample. */
 const now = async (url: string | undefined, name: string) => valueOf((await scrape(url)).samples, `offledger_${name}`);
 
-/** Cuts the streams that are open, and says whether there were any. */
+/** Cuts the open streams; false if there were none. */
 function cuts({ faults }: Participant): boolean {
   try {
     faults.cut({ streams: "open" });
@@ -43,12 +43,12 @@ function cuts({ faults }: Participant): boolean {
   }
 }
 
-test("a ledger that is followed: offset, lag, reconnects, readiness", async () => {
+test("a mirrored ledger: offset, lag, reconnects, readiness", async () => {
   const ledger = await participant();
   const app = await start({ ...following(ledger), unreadySeconds: 1 }, undefined, Date.now);
   await until("it is ready", async () => (await now(app.metricsUrl, "ready")) === 1);
   const { end } = ledger.ledger;
-  await until("it is at the end", async () => (await now(app.metricsUrl, "ledger_offset")) === end);
+  await until("it has reached the ledger end", async () => (await now(app.metricsUrl, "ledger_offset")) === end);
   expect(await now(app.metricsUrl, "ledger_lag_seconds")).toBeLessThan(1.5);
   expect(await now(app.metricsUrl, "ledger_reconnects_total")).toBe(0);
   expect(await now(app.metricsUrl, "mirroring")).toBe(1);
@@ -63,14 +63,14 @@ test("a ledger that is followed: offset, lag, reconnects, readiness", async () =
   expect(await now(app.metricsUrl, "ledger_offset")).toBe(end);
 });
 
-test("a database that is shared: who mirrors, and what a replica knows", async () => {
+test("a shared database: the leader, a standby and a replica", async () => {
   const databaseUrl = await database();
   const config = { ...following(await participant()), databaseUrl };
   const mirrors = { mirrors: true, answers: false };
   const first = await start(config, mirrors, Date.now);
   await until("the first mirrors", async () => (await now(first.metricsUrl, "ledger_offset")) !== undefined);
   const second = await start(config, mirrors, Date.now);
-  await until("the second stands by", async () => (await now(second.metricsUrl, "ready")) === 1);
+  await until("the second is on standby", async () => (await now(second.metricsUrl, "ready")) === 1);
   const replica = await start({ databaseUrl, metricsPort: 0 }, { mirrors: false, answers: true }, Date.now);
   await until("the replica is ready", async () => (await now(replica.metricsUrl, "ready")) === 1);
   expect(await now(first.metricsUrl, "mirroring")).toBe(1);
@@ -85,13 +85,13 @@ test("a database that is shared: who mirrors, and what a replica knows", async (
   expect(connections.map(({ labels }) => labels.state)).toEqual(["in_use", "idle"]);
   expect(connections.reduce((sum, { value }) => sum + value, 0)).toBeGreaterThan(0);
   expect(valueOf(samples, "offledger_database_waiting")).toBe(0);
-  // Contracts in a database are not counted for each question.
+  // Contracts in a database are not counted on a scrape.
   expect(samples.some(({ name }) => name === "offledger_store_contracts")).toBe(false);
   await first.close();
   await until("the second mirrors", async () => (await now(second.metricsUrl, "mirroring")) === 1, 20_000);
 });
 
-test("a port of metrics that is taken ends the program, and names the setting", async () => {
+test("a metrics port in use stops the program, which names the setting", async () => {
   const app = await start({ metricsPort: 0 });
   const { port } = new URL(app.metricsUrl ?? "");
   const env = { OFFLEDGER_PORT: "0", OFFLEDGER_METRICS_PORT: port };

@@ -1,4 +1,4 @@
-/** Metrics of the running service: what they count, and what they never hold. */
+/** Metrics of the running service, and their port. */
 import { readFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type AddressInfo, connect } from "node:net";
@@ -7,16 +7,16 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
 import type { Call } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
-import { nameOf, ways } from "./asking.js";
+import { nameOf, authenticatedCalls } from "./asking.js";
 import { type Sample, scrape, typesOf, valueOf } from "./exposition.js";
 import { start } from "./starting.js";
 
 const REQUESTS = "offledger_requests_total";
-const good = successfulCalls["v1 instruments"] as Call;
-const missing = failingCalls["an instrument that does not exist"]?.call as Call;
-const wrong = failingCalls["a page of no instruments"]?.call as Call;
+const valid = successfulCalls["v1 instruments"] as Call;
+const missing = failingCalls["an instrument that is not there"]?.call as Call;
+const invalid = failingCalls["a page of no instruments"]?.call as Call;
 
-/** The samples of requests to an operation that are not zero. */
+/** The request counts of an operation that are not zero. */
 const countsOf = (samples: readonly Sample[], operation: string) =>
   samples
     .filter(({ name, labels, value }) => name === REQUESTS && labels.operation === operation && value > 0)
@@ -24,18 +24,18 @@ const countsOf = (samples: readonly Sample[], operation: string) =>
     .toSorted((a, b) => a.localeCompare(b));
 
 describe("requests", () => {
-  test("are counted by operation, protocol and status, each once", async () => {
+  test("are counted once by operation, protocol and status", async () => {
     const app = await start({ metricsPort: 0 });
-    for (const { ask } of Object.values(ways)) {
-      expect(await ask(app.url, good)).toBeUndefined();
+    for (const { ask } of Object.values(authenticatedCalls)) {
+      expect(await ask(app.url, valid)).toBeUndefined();
       expect(await ask(app.url, missing)).toBe(Code.NotFound);
-      expect(await ask(app.url, wrong)).toBe(Code.InvalidArgument);
-      expect(await ask(app.url, good)).toBeUndefined();
+      expect(await ask(app.url, invalid)).toBe(Code.InvalidArgument);
+      expect(await ask(app.url, valid)).toBeUndefined();
     }
     const { samples } = await scrape(app.metricsUrl);
-    // The page of no instruments is of the same operation as the page that is there.
-    expect(nameOf(wrong)).toBe(nameOf(good));
-    expect(countsOf(samples, nameOf(good))).toEqual([
+    // The invalid request is to the same operation as the valid one.
+    expect(nameOf(invalid)).toBe(nameOf(valid));
+    expect(countsOf(samples, nameOf(valid))).toEqual([
       "connect invalid_argument 3",
       "connect ok 6",
       "grpc invalid_argument 1",
@@ -53,13 +53,13 @@ describe("requests", () => {
     ]);
   });
 
-  test("stand in a histogram of their durations", async () => {
+  test("are in a histogram of their durations", async () => {
     const app = await start({ metricsPort: 0 });
     const begun = performance.now();
-    for (let i = 0; i < 20; i++) await ways.REST?.ask(app.url, good);
+    for (let i = 0; i < 20; i++) await authenticatedCalls.REST?.ask(app.url, valid);
     const seconds = (performance.now() - begun) / 1000;
     const { samples } = await scrape(app.metricsUrl);
-    const of = { operation: nameOf(good), protocol: "rest" };
+    const of = { operation: nameOf(valid), protocol: "rest" };
     const buckets = samples.filter(
       ({ name, labels }) => name === "offledger_request_duration_seconds_bucket" && labels.operation === of.operation,
     );
@@ -76,7 +76,7 @@ describe("requests", () => {
     expect(sum).toBeLessThan(seconds);
   });
 
-  test("to what is not there are one series, whatever their paths and methods", async () => {
+  test("without an operation share one series", async () => {
     const app = await start({ metricsPort: 0 });
     for (let i = 0; i < 30; i++) {
       await fetch(`${app.url}/made-up-${i}?token=secret-${i}`, { method: i % 2 === 0 ? "GET" : "DELETE" });
@@ -87,18 +87,18 @@ describe("requests", () => {
     expect(text).not.toMatch(/made.up|secret-/);
   });
 
-  test("tell failures from the start, so that the first is seen as one more", async () => {
+  test("export failures at zero", async () => {
     const app = await start({ metricsPort: 0 });
-    await ways.gRPC?.ask(app.url, good);
+    await authenticatedCalls.gRPC?.ask(app.url, valid);
     const { samples } = await scrape(app.metricsUrl);
-    const of = { operation: nameOf(good), protocol: "grpc" };
+    const of = { operation: nameOf(valid), protocol: "grpc" };
     expect(valueOf(samples, REQUESTS, { ...of, status: "internal" })).toBe(0);
     expect(valueOf(samples, REQUESTS, { ...of, status: "unavailable" })).toBe(0);
   });
 });
 
 describe("the service", () => {
-  test("tells how it stands", async () => {
+  test("exports its state", async () => {
     const app = await start({ metricsPort: 0 });
     const { text, samples } = await scrape(app.metricsUrl);
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
@@ -114,18 +114,18 @@ describe("the service", () => {
     expect(typesOf(text).get("offledger_request_duration_seconds")).toBe("histogram");
   });
 
-  test("gives metrics to two that run in one process, each its own", async () => {
+  test("keeps the metrics of two instances in one process apart", async () => {
     const [one, other] = [await start({ metricsPort: 0 }), await start({ metricsPort: 0 })];
-    await ways.REST?.ask(one.url, good);
-    expect(countsOf((await scrape(one.metricsUrl)).samples, nameOf(good))).toEqual(["rest ok 1"]);
+    await authenticatedCalls.REST?.ask(one.url, valid);
+    expect(countsOf((await scrape(one.metricsUrl)).samples, nameOf(valid))).toEqual(["rest ok 1"]);
     const { samples } = await scrape(other.metricsUrl);
-    expect(countsOf(samples, nameOf(good))).toEqual([]);
+    expect(countsOf(samples, nameOf(valid))).toEqual([]);
     expect(valueOf(samples, "nodejs_eventloop_lag_p99_seconds")).toBeDefined();
   });
 });
 
-describe("the port of metrics", () => {
-  test("has nothing but GET /metrics", async () => {
+describe("the metrics port", () => {
+  test("serves only GET /metrics", async () => {
     const app = await start({ metricsPort: 0 });
     const url = new URL(app.metricsUrl ?? "");
     for (const path of ["/", "/metrics/", "/readyz", "/docs"]) {
@@ -137,7 +137,7 @@ describe("the port of metrics", () => {
     expect((await fetch(`${app.url}/metrics`)).status).toBe(404);
   });
 
-  test("is there only where it was asked for, and no longer than the service", async () => {
+  test("is open only if configured, and only as long as the service runs", async () => {
     expect((await start({})).metricsUrl).toBeUndefined();
     const app = await start({ metricsPort: 0 });
     const { url } = { url: app.metricsUrl ?? "" };
@@ -146,7 +146,7 @@ describe("the port of metrics", () => {
     await expect(fetch(url)).rejects.toThrow("fetch failed");
   });
 
-  test("that is taken ends the start, with the name of the setting, and leaves nothing behind", async () => {
+  test("stops the start if it is in use, and the error names the setting", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     onTestFinished(() => void taken.close());
@@ -154,7 +154,7 @@ describe("the port of metrics", () => {
     await expect(start({ metricsPort: port })).rejects.toThrow(/^OFFLEDGER_METRICS_PORT.* EADDRINUSE/);
   });
 
-  test("takes no more connections than it needs", async () => {
+  test("limits connections", async () => {
     const app = await start({ metricsPort: 0 });
     const { hostname, port } = new URL(app.metricsUrl ?? "");
     let closed = 0;
@@ -164,11 +164,11 @@ describe("the port of metrics", () => {
         .on("close", () => closed++),
     );
     onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
-    await until("those beyond the bound are closed", () => closed >= 8);
+    await until("connections over the limit are closed", () => closed >= 8);
     expect(closed).toBe(8);
     sockets.forEach((socket) => socket.destroy());
     await until(
-      "there is room again",
+      "a new connection is accepted",
       async () => (await fetch(app.metricsUrl ?? "").catch(() => undefined))?.ok === true,
     );
   });

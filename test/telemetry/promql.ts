@@ -1,14 +1,14 @@
-/** What an expression of PromQL names: enough of the language to hold dashboards and alerts against what is served. */
+/** Parses the metrics and labels that a PromQL expression uses: enough of the language for the dashboard and the alerts. */
 
 export interface Selector {
   readonly metric: string;
-  /** The labels that it matches by, with what they are matched with. */
+  /** Label matchers. */
   readonly matchers: readonly { readonly label: string; readonly value: string }[];
 }
 
 export interface Expression {
   readonly selectors: readonly Selector[];
-  /** The labels that it groups by. */
+  /** Labels in `by` and `without`. */
   readonly grouped: readonly string[];
 }
 
@@ -17,7 +17,7 @@ const functions = new Set(
   "sum count min max avg rate increase changes absent histogram_quantile label_values".split(" "),
 );
 
-/** Throws where there is what it does not know. */
+/** Throws for syntax that it does not know. */
 export function read(text: string): Expression {
   const grouped: string[] = [];
   const selectors: Selector[] = [];
@@ -35,19 +35,19 @@ export function read(text: string): Expression {
     });
   const rest = inner.replaceAll(
     /([a-zA-Z_:][\w:]*)\s*(\{[^}]*\}|\()?/g,
-    (all, name: string, behind: string | undefined) => {
-      if (behind === "(") {
-        if (!functions.has(name)) throw new Error(`${name} is no function that is known: ${text}`);
+    (all, name: string, suffix: string | undefined) => {
+      if (suffix === "(") {
+        if (!functions.has(name)) throw new Error(`${name} is an unknown function: ${text}`);
         return "(";
       }
-      if (words.has(name)) return behind ?? "";
-      selectors.push({ metric: name, matchers: matchersOf(behind ?? "", all) });
+      if (words.has(name)) return suffix ?? "";
+      selectors.push({ metric: name, matchers: matchersOf(suffix ?? "", all) });
       return "0";
     },
   );
   if (!/^[\s\d.()+\-*/<>=!,]*$/.test(rest)) throw new Error(`not understood: ${rest} in ${text}`);
   const depth = rest.split("").reduce((sum, one) => sum + (one === "(" ? 1 : one === ")" ? -1 : 0), 0);
-  if (depth !== 0) throw new Error(`brackets that do not fit: ${text}`);
+  if (depth !== 0) throw new Error(`unbalanced brackets: ${text}`);
   return { selectors, grouped };
 }
 

@@ -1,4 +1,4 @@
-/** A receiver of OTLP over HTTP, which reads spans by the JSON form, and may be slow or refuse. */
+/** An OTLP/HTTP receiver that parses spans in JSON and can fail or hang. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -31,12 +31,12 @@ interface Export {
 
 export class Receiver {
   readonly spans: Span[] = [];
-  /** Of what sent the spans, as it was told last. */
+  /** Resource attributes of the last export. */
   resource: Readonly<Record<string, unknown>> = {};
-  /** All that came, as text. */
+  /** All received bodies. */
   text = "";
   requests = 0;
-  /** What it answers; "never" holds requests, and takes what they bring. */
+  /** The status to respond with; "never" leaves requests open. */
   answer: number | "never" = 200;
   readonly url: string;
 

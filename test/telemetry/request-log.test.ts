@@ -1,14 +1,14 @@
-/** The log of requests: what a line holds, and above all what no line holds. */
+/** The request log: what a line contains, and what no line may contain. */
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
 import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
 import { main, Program } from "../fixtures/program.js";
 import type { Call } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
-import { nameOf, ways } from "./asking.js";
+import { nameOf, authenticatedCalls } from "./asking.js";
 
-const good = successfulCalls["v1 instruments"] as Call;
-const missing = failingCalls["an instrument that does not exist"]?.call as Call;
+const valid = successfulCalls["v1 instruments"] as Call;
+const missing = failingCalls["an instrument that is not there"]?.call as Call;
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 type Line = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ type Line = Readonly<Record<string, unknown>>;
 interface Logging {
   readonly program: Program;
   readonly url: string;
-  /** All lines of requests, when there are so many. */
+  /** Waits for `count` request lines and returns all. */
   readonly lines: (count: number) => Promise<Line[]>;
 }
 
@@ -41,19 +41,19 @@ async function start(logged: string, more: Readonly<Record<string, string>> = {}
   };
 }
 
-/** Fails where a line is no JSON. */
+/** Throws if a line is not JSON. */
 const linesOf = ({ err }: Program): Line[] =>
   err
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Line);
 
-describe("a line of a request", () => {
-  test("has these fields and no others, by every protocol", async () => {
+describe("a request line", () => {
+  test("has exactly these fields, on every protocol", async () => {
     const { url, lines } = await start("all");
     let count = 0;
-    for (const { protocol, ask } of Object.values(ways)) {
-      await ask(url, good, { "x-request-id": `id-${++count}`, traceparent });
+    for (const { protocol, ask } of Object.values(authenticatedCalls)) {
+      await ask(url, valid, { "x-request-id": `id-${++count}`, traceparent });
       const line = (await lines(count)).at(-1) ?? {};
       expect(Object.keys(line).toSorted((a, b) => a.localeCompare(b))).toEqual([
         "client",
@@ -72,7 +72,7 @@ describe("a line of a request", () => {
       expect(line).toMatchObject({
         level: 30,
         requestId: `id-${count}`,
-        operation: nameOf(good),
+        operation: nameOf(valid),
         protocol,
         status: "ok",
         traceId: "0af7651916cd43dd8448eb211c80319c",
@@ -83,21 +83,22 @@ describe("a line of a request", () => {
     }
   });
 
-  test("has an id made here where the caller's is none", async () => {
+  test("has a random id if the caller's is missing or malformed", async () => {
     const { url, lines } = await start("all");
     const ids = ["with space", "", "x".repeat(129), 'quote"', undefined];
-    for (const id of ids) await ways.REST?.ask(url, good, id === undefined ? {} : { "x-request-id": id });
+    for (const id of ids)
+      await authenticatedCalls.REST?.ask(url, valid, id === undefined ? {} : { "x-request-id": id });
     const told = (await lines(ids.length)).map(({ requestId }) => String(requestId));
     for (const id of told) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(new Set(told).size).toBe(ids.length);
-    await ways.REST?.ask(url, good, { "x-request-id": "x".repeat(128) });
+    await authenticatedCalls.REST?.ask(url, valid, { "x-request-id": "x".repeat(128) });
     expect((await lines(ids.length + 1)).at(-1)?.requestId).toBe("x".repeat(128));
   });
 
-  test("of what failed tells how; of what is not there, no path", async () => {
+  test("of a failed request has its status, and no path", async () => {
     const { url, lines } = await start("failed");
-    await ways.gRPC?.ask(url, good);
-    await ways.gRPC?.ask(url, missing);
+    await authenticatedCalls.gRPC?.ask(url, valid);
+    await authenticatedCalls.gRPC?.ask(url, missing);
     await fetch(`${url}/no/such/path`);
     const [first, second, ...more] = await lines(2);
     expect(first).toMatchObject({ level: 30, operation: nameOf(missing), protocol: "grpc", status: "not_found" });
@@ -107,24 +108,24 @@ describe("a line of a request", () => {
     expect(more).toEqual([]);
   });
 
-  test("is a warning where the service could not answer", async () => {
-    // Nobody is there.
+  test("is a warning if the service failed", async () => {
+    // Nothing listens there.
     const ledger = { OFFLEDGER_LEDGER_URL: "http://127.0.0.1:9", OFFLEDGER_LEDGER_PARTIES: "p::1220" };
     const { url, lines } = await start("failed", ledger);
-    await ways.REST?.ask(url, good);
-    expect((await lines(1))[0]).toMatchObject({ level: 40, operation: nameOf(good), status: "unavailable" });
+    await authenticatedCalls.REST?.ask(url, valid);
+    expect((await lines(1))[0]).toMatchObject({ level: 40, operation: nameOf(valid), status: "unavailable" });
   });
 
-  test("is not there where none is wanted", async () => {
+  test("is not written with OFFLEDGER_LOG_REQUESTS=none", async () => {
     const { url, program } = await start("none");
-    await ways.REST?.ask(url, missing);
+    await authenticatedCalls.REST?.ask(url, missing);
     program.stop();
     await program.ended();
     expect(linesOf(program)).toEqual([]);
   });
 });
 
-test("no token, payload or header is logged, whatever goes wrong", async () => {
+test("no token, payload or header is logged, whatever fails", async () => {
   const { url, program, lines } = await start("all");
   const headers = {
     authorization: "Bearer MARK-token",
@@ -134,7 +135,7 @@ test("no token, payload or header is logged, whatever goes wrong", async () => {
     traceparent: "MARK-trace",
     "user-agent": "MARK-agent",
   };
-  // A payload that fits, one that breaks the rules, and one that names what is not there.
+  // Valid payloads, invalid ones, and ones that name unknown contracts.
   const marked: Call[] = Object.values({
     ...successfulCalls,
     ...Object.fromEntries(Object.entries(failingCalls).map(([k, v]) => [k, v.call])),
@@ -142,8 +143,8 @@ test("no token, payload or header is logged, whatever goes wrong", async () => {
     .filter(({ body }) => body !== undefined)
     .map(({ method, path, body, request }) => ({ method, path, body: withMark(body), request: withMark(request, 1) }));
   expect(marked.length).toBeGreaterThan(30);
-  const told = async (id: string): Promise<Line[]> => {
-    await ways.REST?.ask(url, good, { "x-request-id": id });
+  const linesUntil = async (id: string): Promise<Line[]> => {
+    await authenticatedCalls.REST?.ask(url, valid, { "x-request-id": id });
     let found: Line[] = [];
     await until(`${id} is logged`, async () => {
       found = await lines(0);
@@ -152,14 +153,14 @@ test("no token, payload or header is logged, whatever goes wrong", async () => {
     return found;
   };
   let turn = 0;
-  for (const { ask } of Object.values(ways)) {
+  for (const { ask } of Object.values(authenticatedCalls)) {
     for (const call of marked.filter((_, at) => at % 3 === turn % 3)) {
       await ask(url, call, headers);
     }
     turn++;
   }
-  const before = await told("before");
-  // Some the clients do not send at all.
+  const before = await linesUntil("before");
+  // The clients do not send some of the payloads.
   expect(before.length).toBeGreaterThan(60);
   const raw = [
     ["/api/utilities/v0/operator?MARK-query=MARK", "GET", undefined, "application/json"],
@@ -167,12 +168,12 @@ test("no token, payload or header is logged, whatever goes wrong", async () => {
     ["/api/utilities/v0/registry/mint/v0/offer", "POST", '{"MARK-json', "application/json"],
     ["/api/utilities/v0/registry/mint/v0/offer", "POST", "MARK-text", "text/MARK"],
     ["/offledger.mint.v0.MintService/MARK-method", "POST", "MARK", "application/proto"],
-    [`/${nameOf(good)}`, "POST", "MARK-not-json", "application/json"],
-    [`/${nameOf(good)}`, "POST", "MARK-not-protobuf", "application/proto"],
-    [`/${nameOf(good)}`, "POST", "\0\0\0\0\u0004MARK", "application/grpc"],
-    [`/${nameOf(good)}`, "POST", "MARK", "application/grpc-web+proto"],
-    [`/${nameOf(good)}?message=MARK&encoding=json`, "GET", undefined, ""],
-    [`/${nameOf(good)}`, "POST", `"MARK${"x".repeat(2_000_000)}"`, "application/json"],
+    [`/${nameOf(valid)}`, "POST", "MARK-not-json", "application/json"],
+    [`/${nameOf(valid)}`, "POST", "MARK-not-protobuf", "application/proto"],
+    [`/${nameOf(valid)}`, "POST", "\0\0\0\0\u0004MARK", "application/grpc"],
+    [`/${nameOf(valid)}`, "POST", "MARK", "application/grpc-web+proto"],
+    [`/${nameOf(valid)}?message=MARK&encoding=json`, "GET", undefined, ""],
+    [`/${nameOf(valid)}`, "POST", `"MARK${"x".repeat(2_000_000)}"`, "application/json"],
   ] as const;
   for (const [path, method, body, type] of raw) {
     const response = await fetch(url + path, {
@@ -182,8 +183,8 @@ test("no token, payload or header is logged, whatever goes wrong", async () => {
     });
     await response.text();
   }
-  const after = (await told("after")).slice(before.length);
-  // Each of them was told.
+  const after = (await linesUntil("after")).slice(before.length);
+  // Each of them was logged.
   expect(after).toHaveLength(raw.length + 1);
   expect(new Set([...before, ...after].map(({ status }) => status)).size).toBeGreaterThan(2);
   program.stop();
@@ -192,7 +193,7 @@ test("no token, payload or header is logged, whatever goes wrong", async () => {
   expect(`${out}${err}`).not.toContain(Buffer.from("MARK").toString("base64").slice(0, 5));
 });
 
-/** The same with every text behind the first level marked, as far as that leaves a request at all. */
+/** Marks every string below the first level, which leaves the request well-formed. */
 function withMark(value: unknown, depth = 0): never {
   if (typeof value === "string" && depth > 1) return `${value}MARK` as never;
   if (Array.isArray(value)) return value.map((one) => withMark(one, depth + 1)) as never;

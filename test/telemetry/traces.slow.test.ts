@@ -1,17 +1,17 @@
-/** Traces, as a receiver of OTLP gets them; and what becomes of requests while there is none. */
+/** Traces as an OTLP receiver gets them, and requests while the receiver fails. */
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import type { Config } from "../../src/config/config.js";
 import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
 import type { Call } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
-import { nameOf, ways } from "./asking.js";
+import { nameOf, authenticatedCalls } from "./asking.js";
 import { scrape, valueOf } from "./exposition.js";
 import { attributesOf, Receiver, type Span } from "./receiver.js";
 import { start } from "./starting.js";
 
-const good = successfulCalls["v1 instruments"] as Call;
-const missing = failingCalls["an instrument that does not exist"]?.call as Call;
+const valid = successfulCalls["v1 instruments"] as Call;
+const missing = failingCalls["an instrument that is not there"]?.call as Call;
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const caller = "b7ad6b7169203331";
 const sampled = { traceparent: `00-${traceId}-${caller}-01` };
@@ -25,20 +25,20 @@ async function received(receiver: Receiver, count: number): Promise<readonly Spa
 }
 
 describe("a span", () => {
-  test("hangs below the caller's, by every protocol", async () => {
+  test("is a child of the caller's span, on every protocol", async () => {
     const receiver = await Receiver.start();
     const app = await tracing(receiver);
     const begun = Date.now();
-    const all = Object.values(ways);
-    for (const [at, { ask }] of all.entries()) await ask(app.url, good, { ...sampled, "x-request-id": `id-${at}` });
+    const all = Object.values(authenticatedCalls);
+    for (const [at, { ask }] of all.entries()) await ask(app.url, valid, { ...sampled, "x-request-id": `id-${at}` });
     const spans = await received(receiver, all.length);
     for (const [at, { protocol }] of all.entries()) {
       const span = spans[at];
-      expect(span).toMatchObject({ traceId, parentSpanId: caller, name: nameOf(good), kind: 2, status: { code: 0 } });
+      expect(span).toMatchObject({ traceId, parentSpanId: caller, name: nameOf(valid), kind: 2, status: { code: 0 } });
       expect(span?.spanId).toMatch(/^[0-9a-f]{16}$/);
       const attributes = attributesOf(span ?? { attributes: [] });
       expect(attributes).toMatchObject({
-        "rpc.method": nameOf(good),
+        "rpc.method": nameOf(valid),
         "offledger.protocol": protocol,
         "offledger.request_id": `id-${at}`,
         "offledger.status": "ok",
@@ -54,11 +54,11 @@ describe("a span", () => {
     expect(receiver.resource).toMatchObject({ "service.name": "offledger", "service.version": expect.any(String) });
   });
 
-  test("of REST has the route and not the path, which holds what was asked for", async () => {
+  test("of REST has the route, not the path, which contains parameters", async () => {
     const receiver = await Receiver.start();
     const app = await tracing(receiver);
     const headers = { ...sampled, authorization: "Bearer MARK-token", cookie: "MARK-cookie" };
-    await ways.REST?.ask(app.url, missing, headers);
+    await authenticatedCalls.REST?.ask(app.url, missing, headers);
     await fetch(`${app.url}/MARK-path?MARK=1`, { headers });
     const [known, unknown] = await received(receiver, 2);
     expect(attributesOf(known ?? { attributes: [] })).toMatchObject({
@@ -67,22 +67,22 @@ describe("a span", () => {
       "network.protocol.version": "1.1",
       "error.type": "not_found",
     });
-    // A caller's mistake is no failure of the service.
+    // A caller's mistake is not a failure of the service.
     expect(known?.status.code).toBe(0);
     expect(unknown?.name).toBe("GET");
     expect(receiver.text).not.toContain("MARK");
   });
 
-  test("is an error where the service could not answer", async () => {
+  test("is an error if the service failed", async () => {
     const receiver = await Receiver.start();
     const app = await tracing(receiver, { ledgerUrl: new URL("http://127.0.0.1:9"), ledgerParties: ["p::1220"] });
-    expect(await ways.gRPC?.ask(app.url, good)).toBe(Code.Unavailable);
+    expect(await authenticatedCalls.gRPC?.ask(app.url, valid)).toBe(Code.Unavailable);
     const [span] = await received(receiver, 1);
     expect(span?.status).toEqual({ code: 2, message: "unavailable" });
     expect(attributesOf(span ?? { attributes: [] })["rpc.response.status_code"]).toBe("UNAVAILABLE");
   });
 
-  test("begins a trace where the caller names none, or not by the rules", async () => {
+  test("starts a trace if traceparent is missing or malformed", async () => {
     const receiver = await Receiver.start();
     const app = await tracing(receiver);
     const wrong = [
@@ -94,83 +94,83 @@ describe("a span", () => {
       `00-${traceId}-${caller}`,
       `01-${traceId}-${caller}-01-${"x".repeat(100)}`,
     ];
-    await ways.REST?.ask(app.url, good);
-    for (const traceparent of wrong) await ways.REST?.ask(app.url, good, { traceparent });
+    await authenticatedCalls.REST?.ask(app.url, valid);
+    for (const traceparent of wrong) await authenticatedCalls.REST?.ask(app.url, valid, { traceparent });
     const spans = await received(receiver, wrong.length + 1);
     for (const span of spans) expect(span.parentSpanId ?? "").toBe("");
     expect(new Set(spans.map((span) => span.traceId)).size).toBe(wrong.length + 1);
     expect(spans.map((span) => span.traceId)).not.toContain(traceId);
-    // A version of the future is read as far as it is known.
-    await ways.REST?.ask(app.url, good, { traceparent: `01-${traceId}-${caller}-01-more` });
+    // Of a later version the known fields are read.
+    await authenticatedCalls.REST?.ask(app.url, valid, { traceparent: `01-${traceId}-${caller}-01-more` });
     expect((await received(receiver, wrong.length + 2)).at(-1)).toMatchObject({ traceId, parentSpanId: caller });
   });
 });
 
-test("whoever brings a trace decides whether it is kept, and the share holds for the rest", async () => {
+test("the caller's sampled flag decides, and the percentage applies to other traces", async () => {
   const receiver = await Receiver.start();
   const app = await tracing(receiver, { tracesPercent: 0 });
-  for (let i = 0; i < 20; i++) await ways.REST?.ask(app.url, good);
-  await ways.REST?.ask(app.url, good, { traceparent: `00-${traceId}-${caller}-00` });
-  await ways.REST?.ask(app.url, good, sampled);
+  for (let i = 0; i < 20; i++) await authenticatedCalls.REST?.ask(app.url, valid);
+  await authenticatedCalls.REST?.ask(app.url, valid, { traceparent: `00-${traceId}-${caller}-00` });
+  await authenticatedCalls.REST?.ask(app.url, valid, sampled);
   await app.close();
   expect(receiver.spans.map((span) => span.parentSpanId)).toEqual([caller]);
   const half = await Receiver.start();
   const other = await tracing(half, { tracesPercent: 50 });
-  for (let i = 0; i < 200; i++) await ways.REST?.ask(other.url, good);
+  for (let i = 0; i < 200; i++) await authenticatedCalls.REST?.ask(other.url, valid);
   await other.close();
-  // Out of these bounds once in ten million times.
+  // Outside these bounds once in ten million runs.
   expect(half.spans.length).toBeGreaterThan(60);
   expect(half.spans.length).toBeLessThan(140);
 });
 
-test("what waits is sent when the service ends", async () => {
+test("the queue is sent at shutdown", async () => {
   const receiver = await Receiver.start();
   const app = await tracing(receiver);
-  for (let i = 0; i < 700; i++) await ways.REST?.ask(app.url, good, sampled);
+  for (let i = 0; i < 700; i++) await authenticatedCalls.REST?.ask(app.url, valid, sampled);
   await app.close();
   expect(receiver.spans).toHaveLength(700);
 });
 
 describe("a receiver that", () => {
-  const troubles: readonly (readonly [string, (receiver: Receiver) => URL])[] = [
-    ["is away", () => new URL("http://127.0.0.1:9/v1/traces")],
+  const failures: readonly (readonly [string, (receiver: Receiver) => URL])[] = [
+    ["is unreachable", () => new URL("http://127.0.0.1:9/v1/traces")],
     ["answers 500", (receiver) => ((receiver.answer = 500), new URL(receiver.url))],
     ["answers 503", (receiver) => ((receiver.answer = 503), new URL(receiver.url))],
     ["never answers", (receiver) => ((receiver.answer = "never"), new URL(receiver.url))],
   ];
-  test.each(troubles)("%s disturbs no request, and no end", async (_, urlOf) => {
+  test.each(failures)("%s affects neither requests nor shutdown", async (_, urlOf) => {
     const receiver = await Receiver.start();
     const app = await start({ tracesUrl: urlOf(receiver), metricsPort: 0, graceSeconds: 1 });
-    for (let i = 0; i < 600; i++) expect(await ways.REST?.ask(app.url, good, sampled)).toBeUndefined();
+    for (let i = 0; i < 600; i++) expect(await authenticatedCalls.REST?.ask(app.url, valid, sampled)).toBeUndefined();
     const begun = performance.now();
     await app.close();
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 
-  test("never answers makes spans wait up to a bound, and those beyond are counted", async () => {
+  test("never answers: the queue is bounded, and dropped spans are counted", async () => {
     const receiver = await Receiver.start();
     receiver.answer = "never";
     const app = await start({ tracesUrl: new URL(receiver.url), metricsPort: 0, graceSeconds: 1 });
     const lost = async () =>
       valueOf((await scrape(app.metricsUrl)).samples, "offledger_trace_spans_total", { result: "failed" }) ?? 0;
-    // 4096 wait, and a batch of 512 is under way; another begins every ten seconds.
+    // 4096 are queued and a batch of 512 is being sent; another starts every ten seconds.
     for (let i = 0; i < 60 && (await lost()) === 0; i++) {
       await Promise.all(Array.from({ length: 200 }, () => fetch(`${app.url}/livez`).then((answer) => answer.text())));
     }
     expect(await lost()).toBeGreaterThan(0);
   });
 
-  test("refuses for long costs spans, which are counted, and is found again", async () => {
+  test("rejects spans: they are counted, and later ones are sent", async () => {
     const receiver = await Receiver.start();
     receiver.answer = 400;
     const app = await tracing(receiver, { metricsPort: 0 });
-    await ways.REST?.ask(app.url, good, sampled);
+    await authenticatedCalls.REST?.ask(app.url, valid, sampled);
     const spans = async (result: string) =>
       valueOf((await scrape(app.metricsUrl)).samples, "offledger_trace_spans_total", { result });
-    await until("the span is given up", async () => (await spans("failed")) === 1);
+    await until("the span is dropped", async () => (await spans("failed")) === 1);
     expect(await spans("sent")).toBe(0);
     receiver.answer = 200;
-    await ways.REST?.ask(app.url, good, sampled);
+    await authenticatedCalls.REST?.ask(app.url, valid, sampled);
     await received(receiver, 1);
     await until("the span is counted", async () => (await spans("sent")) === 1);
     expect(await spans("failed")).toBe(1);

@@ -1,46 +1,43 @@
-/** Serves metrics at a port of their own. */
+/** Serves metrics on a port of their own. */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SettingError } from "../../config/setting-error.js";
 
-/** Whoever scrapes needs one or two. */
-const MOST_CONNECTIONS = 16;
-/** A request has to be there by then, in milliseconds. */
+const MAX_CONNECTIONS = 16;
 const REQUEST_MS = 5_000;
-/** How long a connection may be idle: longer than the usual interval between two scrapes. */
+/** Idle time of a connection: longer than the usual scrape interval of a minute. */
 const IDLE_MS = 70_000;
 
 export interface MetricsListener {
-  /** Where metrics are. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** What is served, as text of that type. */
+/** The metrics as text. */
 export interface Exposition {
   readonly contentType: string;
   metrics(): Promise<string>;
 }
 
-/** Begins to listen. Throws SettingError where that cannot be. */
+/** Serves GET /metrics. Throws SettingError if it cannot listen on the address. */
 export async function listenForMetrics(host: string, port: number, exposition: Exposition): Promise<MetricsListener> {
-  const server = createServer({ headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS }, answering(exposition));
-  server.maxConnections = MOST_CONNECTIONS;
+  const server = createServer({ headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS }, requestListener(exposition));
+  server.maxConnections = MAX_CONNECTIONS;
   server.keepAliveTimeout = IDLE_MS;
   server.listen(port, host);
   try {
     await once(server, "listening");
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const takes = "a host and a port that can be listened on";
-    throw new SettingError("OFFLEDGER_METRICS_PORT, with OFFLEDGER_METRICS_HOST,", takes, reason);
+    const accepts = "a free port on a local address";
+    throw new SettingError("OFFLEDGER_METRICS_PORT, with OFFLEDGER_METRICS_HOST,", accepts, reason);
   }
-  // Such as too many open files: nothing that ends the service.
+  // Errors such as too many open files must not end the service.
   server.on("error", () => undefined);
-  const { address, family, port: given } = server.address() as AddressInfo;
+  const { address, family, port: boundPort } = server.address() as AddressInfo;
   return {
-    url: `http://${family === "IPv6" ? `[${address}]` : address}:${given}/metrics`,
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${boundPort}/metrics`,
     async close() {
       const closed = once(server, "close");
       server.close();
@@ -50,12 +47,12 @@ export async function listenForMetrics(host: string, port: number, exposition: E
   };
 }
 
-function answering(exposition: Exposition): RequestListener {
+function requestListener(exposition: Exposition): RequestListener {
   return (request, response) => {
     const [path] = (request.url ?? "").split("?", 1);
     if (request.method !== "GET" || path !== "/metrics") {
       response.writeHead(404, { "content-type": "text/plain; charset=utf-8" });
-      response.end("there is nothing but GET /metrics here\n");
+      response.end("not found; use GET /metrics\n");
       return;
     }
     exposition.metrics().then(

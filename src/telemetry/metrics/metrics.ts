@@ -1,27 +1,31 @@
-/** What Prometheus reads: the service's own metrics, and those of its process. */
+/** The metrics that Prometheus scrapes: of the service, of the process and of Node.js. */
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { addProductMetrics, type SpanCounts, type MetricSources } from "./service-metrics.js";
 import type { Exposition } from "./listener.js";
 import { RequestMetrics } from "./request-metrics.js";
+import { addServiceMetrics, type MetricSources, type SpanCounts } from "./service-metrics.js";
 
-/** Of the process there is one, and what looks at its event loop and its collections cannot be stopped: so it is begun once. */
-let ofProcess: Registry | undefined;
+/** Shared by all instances: prom-client cannot stop its observers of the event loop and garbage collection. */
+let processRegistry: Registry | undefined;
 
 export interface Metrics extends Exposition {
   readonly requests: RequestMetrics;
 }
 
-/** `spans` is undefined where no traces are sent. */
-export function createMetrics(watched: MetricSources, spans: (() => SpanCounts) | undefined): Metrics {
-  if (ofProcess === undefined) {
-    ofProcess = new Registry();
-    collectDefaultMetrics({ register: ofProcess });
-  }
-  const [process, own, requests] = [ofProcess, new Registry(), new RequestMetrics()];
-  addProductMetrics(own, requests, watched, spans);
+/** `spans` is undefined if no traces are sent. */
+export function createMetrics(sources: MetricSources, spans: (() => SpanCounts) | undefined): Metrics {
+  const ofProcess = (processRegistry ??= createProcessRegistry());
+  const ofService = new Registry();
+  const requests = new RequestMetrics();
+  addServiceMetrics(ofService, requests, sources, spans);
   return {
     requests,
-    contentType: own.contentType,
-    metrics: async () => `${await own.metrics()}\n${await process.metrics()}`,
+    contentType: ofService.contentType,
+    metrics: async () => `${await ofService.metrics()}\n${await ofProcess.metrics()}`,
   };
+}
+
+function createProcessRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
 }

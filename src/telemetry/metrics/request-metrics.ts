@@ -1,81 +1,83 @@
-/** Counts requests, where every nanosecond counts: numbers in place, and what Prometheus reads is made when it asks. */
+/** Counts requests in plain numbers: a label lookup per request would cost more. Samples are created on scrape. */
 import type { Protocol, RequestObserver } from "../request-record.js";
 import { outcomeNumber, statusNames } from "../outcomes.js";
-import type { Sample } from "./read-metric.js";
+import type { HistogramSample, Sample } from "./collected-metrics.js";
 
-/** Upper bounds of the histogram, in seconds; those of most answers are below the first few. */
+/** Upper bounds of the histogram in seconds. Most responses fall below the first few. */
 const BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 const bucketNames: readonly string[] = [...BOUNDS_S.map(String), "+Inf"];
 const boundsMs: readonly number[] = BOUNDS_S.map((bound) => bound * 1000);
 
-/** More operations than there will ever be. Beyond it a defect would fill the memory, here and of Prometheus. */
-const MOST_OPERATIONS = 500;
+/** Bounds memory, also that of Prometheus, if a defect creates operation names. */
+const MAX_OPERATIONS = 500;
 
-/** Told from the start of a series, so that a first failure is seen as a growth. */
-const alwaysTold: ReadonlySet<string> = new Set(["ok", "internal", "unavailable"]);
+/** Exported at zero too, so that Prometheus sees the first failure as an increase. */
+const alwaysExported: ReadonlySet<string> = new Set(["ok", "internal", "unavailable"]);
 
-/** The requests to one operation by one protocol. */
-class Tally {
+/** Of one operation and protocol. */
+class Counts {
   readonly statuses = new Float64Array(statusNames.length);
-  /** Requests in each bucket alone; the last is for what took longer than all bounds. */
+  /** Not cumulative. The last bucket has no bound. */
   readonly buckets = new Float64Array(boundsMs.length + 1);
-  milliseconds = 0;
+  durationMs = 0;
 }
 
-type Tallies = Readonly<Record<Protocol, Tally>>;
+type CountsByProtocol = Readonly<Record<Protocol, Counts>>;
 
 export class RequestMetrics {
-  readonly #byOperation = new Map<string, Tallies>();
+  readonly #byOperation = new Map<string, CountsByProtocol>();
 
-  /** Counts one request. */
-  readonly observer: RequestObserver = ({ operation, protocol, outcome, milliseconds }) => {
-    const tally = (this.#byOperation.get(operation) ?? this.#begin(operation))[protocol];
+  readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs }) => {
+    const counts = (this.#byOperation.get(operation) ?? this.#addOperation(operation))[protocol];
     const status = outcomeNumber(outcome);
-    tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
+    counts.statuses[status] = (counts.statuses[status] ?? 0) + 1;
     let bucket = 0;
-    while (bucket < boundsMs.length && milliseconds > (boundsMs[bucket] ?? 0)) bucket++;
-    tally.buckets[bucket] = (tally.buckets[bucket] ?? 0) + 1;
-    tally.milliseconds += milliseconds;
+    while (bucket < boundsMs.length && durationMs > (boundsMs[bucket] ?? 0)) bucket++;
+    counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1;
+    counts.durationMs += durationMs;
   };
 
   counts(): Sample[] {
-    return this.#told().flatMap(({ labels, tally }) =>
-      statusNames.flatMap((status, at) => {
-        const value = tally.statuses[at] ?? 0;
-        return value === 0 && !alwaysTold.has(status) ? [] : [{ labels: { ...labels, status }, value }];
+    return this.#series().flatMap(({ labels, counts }) =>
+      statusNames.flatMap((status, index) => {
+        const value = counts.statuses[index] ?? 0;
+        return value === 0 && !alwaysExported.has(status) ? [] : [{ labels: { ...labels, status }, value }];
       }),
     );
   }
 
-  /** The samples of a histogram of that name. */
-  durations(name: string): Sample[] {
-    return this.#told().flatMap(({ labels, tally }) => {
+  /** The samples of a histogram called `name`. */
+  durations(name: string): HistogramSample[] {
+    return this.#series().flatMap(({ labels, counts }) => {
       let count = 0;
-      const told: Sample[] = bucketNames.map((le, at) => {
-        count += tally.buckets[at] ?? 0;
+      const samples: HistogramSample[] = bucketNames.map((le, index) => {
+        count += counts.buckets[index] ?? 0;
         return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count };
       });
-      told.push({ metricName: `${name}_sum`, labels, value: tally.milliseconds / 1000 });
-      told.push({ metricName: `${name}_count`, labels, value: count });
-      return told;
+      samples.push({ metricName: `${name}_sum`, labels, value: counts.durationMs / 1000 });
+      samples.push({ metricName: `${name}_count`, labels, value: count });
+      return samples;
     });
   }
 
-  #begin(operation: string): Tallies {
-    const key = this.#byOperation.size < MOST_OPERATIONS ? operation : "other";
-    const known = this.#byOperation.get(key);
-    if (known !== undefined) return known;
-    const begun = { rest: new Tally(), connect: new Tally(), grpc: new Tally(), "grpc-web": new Tally() };
-    this.#byOperation.set(key, begun);
-    return begun;
+  #addOperation(operation: string): CountsByProtocol {
+    const key = this.#byOperation.size < MAX_OPERATIONS ? operation : "other";
+    const existing = this.#byOperation.get(key);
+    if (existing !== undefined) return existing;
+    const added = { rest: new Counts(), connect: new Counts(), grpc: new Counts(), "grpc-web": new Counts() };
+    this.#byOperation.set(key, added);
+    return added;
   }
 
-  /** Those that have counted anything. */
-  #told(): { readonly labels: Readonly<Record<string, string>>; readonly tally: Tally }[] {
-    return [...this.#byOperation].flatMap(([name, tallies]) =>
-      Object.entries(tallies)
-        .filter(([, tally]) => tally.buckets.some((count) => count > 0))
-        .map(([protocol, tally]) => ({ labels: { operation: name === "" ? "none" : name, protocol }, tally })),
+  /** The pairs of operation and protocol that had requests. */
+  #series(): { readonly labels: Readonly<Record<string, string>>; readonly counts: Counts }[] {
+    return [...this.#byOperation].flatMap(([operation, byProtocol]) =>
+      Object.entries(byProtocol)
+        .filter(([, counts]) => counts.buckets.some((count) => count > 0))
+        .map(([protocol, counts]) => ({
+          labels: { operation: operation === "" ? "none" : operation, protocol },
+          counts,
+        })),
     );
   }
 }

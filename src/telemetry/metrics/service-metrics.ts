@@ -1,21 +1,21 @@
-/** The service's own metrics. docs/observability.md says what each of them means. */
-import type { Registry } from "prom-client";
+/** The metrics of the service itself. docs/observability.md describes each. */
+import type { Metric, Registry } from "prom-client";
 import type { SourceStatus } from "../../ingest/source/source-status.js";
 import type { TemplateCount } from "../../store/port.js";
-import { addReading, type ReadMetric, type Sample } from "./read-metric.js";
+import { createCounter, createGauge, createHistogram, type Sample } from "./collected-metrics.js";
 import type { RequestMetrics } from "./request-metrics.js";
 
-/** What is looked at when metrics are asked for. */
+/** Read on each scrape. */
 export interface MetricSources {
   readonly version: string;
-  /** Why the service is not ready; undefined where it is. */
+  /** Undefined if the service is ready. */
   readonly notReadyReason: () => string | undefined;
   readonly status: () => SourceStatus;
-  /** How many contracts are held; undefined where they are not in the memory of this process. */
+  /** Undefined if the contracts are not in the memory of this process. */
   readonly templateCounts: (() => readonly TemplateCount[] | Promise<readonly TemplateCount[]>) | undefined;
 }
 
-/** How many spans have been sent, and how many could not be. */
+/** Since startup. */
 export interface SpanCounts {
   readonly sent: number;
   readonly failed: number;
@@ -23,70 +23,71 @@ export interface SpanCounts {
 
 const DURATION = "offledger_request_duration_seconds";
 
-export function addProductMetrics(
+/** `spans` is undefined if no traces are sent. */
+export function addServiceMetrics(
   registry: Registry,
   requests: RequestMetrics,
-  watched: MetricSources,
+  sources: MetricSources,
   spans: (() => SpanCounts) | undefined,
 ): void {
-  const all = [...ofRequests(requests), ...ofLedger(watched), ...ofStore(watched), ...ofProcess(watched)];
-  if (spans !== undefined) all.push(ofSpans(spans));
-  for (const metric of all) addReading(registry, metric);
+  const metrics = [
+    ...requestMetrics(requests),
+    ...ledgerMetrics(sources),
+    ...storeMetrics(sources),
+    ...processMetrics(sources),
+  ];
+  if (spans !== undefined) metrics.push(spanMetric(spans));
+  for (const metric of metrics) registry.registerMetric(metric);
 }
 
-const ofRequests = (requests: RequestMetrics): ReadMetric[] => [
-  {
+const requestMetrics = (requests: RequestMetrics): Metric[] => [
+  createCounter({
     name: "offledger_requests_total",
-    help: "Requests that have been answered, by operation, protocol and status",
-    type: "counter",
+    help: "Completed requests by operation, protocol and status",
+    labelNames: ["operation", "protocol", "status"],
     read: () => requests.counts(),
-  },
-  {
+  }),
+  createHistogram({
     name: DURATION,
-    help: "Time from the arrival of a request to its answer",
-    type: "histogram",
+    help: "Time from the arrival of a request to its response",
     read: () => requests.durations(DURATION),
-  },
+  }),
 ];
 
-const ofLedger = ({ status }: MetricSources): ReadMetric[] => [
-  {
+const ledgerMetrics = ({ status }: MetricSources): Metric[] => [
+  createGauge({
     name: "offledger_ledger_offset",
-    help: "Offset of the ledger up to which the contracts are known",
-    type: "gauge",
+    help: "Ledger offset of the last applied update",
     read: () => status().offset,
-  },
-  {
+  }),
+  createGauge({
     name: "offledger_ledger_lag_seconds",
-    help: "Time since the contracts were last known to equal the ledger's",
-    type: "gauge",
-    read: () => inSeconds(status().age),
-  },
-  {
+    help: "Time since the contracts were last known to match the ledger",
+    read: () => toSeconds(status().age),
+  }),
+  createCounter({
     name: "offledger_ledger_reconnects_total",
-    help: "How often the stream of updates was lost and had to be opened again",
-    type: "counter",
+    help: "Times the update stream was lost or could not be opened",
     read: () => status().reconnects,
-  },
-  {
+  }),
+  createGauge({
     name: "offledger_mirroring",
-    help: "Whether this process feeds the store: 1, or 0 where it stands by or cannot",
-    type: "gauge",
-    read: () => asNumber(status().isLeader),
-  },
+    help: "Whether this process writes to the store: 1 if it does, 0 if it is on standby or cannot",
+    read: () => toNumber(status().isLeader),
+  }),
 ];
 
-const ofStore = ({ templateCounts, status }: MetricSources): ReadMetric[] => [
-  {
+const storeMetrics = ({ templateCounts, status }: MetricSources): Metric[] => [
+  createGauge({
     name: "offledger_store_contracts",
-    help: "Contracts in the memory of this process, by template",
-    type: "gauge",
-    read: async () => (templateCounts === undefined ? [] : byTemplate(await templateCounts())),
-  },
-  {
+    help: "Contracts in the memory of this process by template",
+    labelNames: ["template"],
+    read: async () => (templateCounts === undefined ? [] : sumByTemplate(await templateCounts())),
+  }),
+  createGauge({
     name: "offledger_database_connections",
-    help: "Connections of the pool to the database, by state",
-    type: "gauge",
+    help: "Connections in the database pool by state",
+    labelNames: ["state"],
     read: () => {
       const { pool } = status();
       if (pool === undefined) return [];
@@ -95,46 +96,45 @@ const ofStore = ({ templateCounts, status }: MetricSources): ReadMetric[] => [
         { labels: { state: "idle" }, value: pool.idle },
       ];
     },
-  },
-  {
+  }),
+  createGauge({
     name: "offledger_database_waiting",
-    help: "Questions that wait for a connection to the database",
-    type: "gauge",
+    help: "Queries waiting for a database connection",
     read: () => status().pool?.waiting,
-  },
+  }),
 ];
 
-const ofProcess = ({ version, notReadyReason }: MetricSources): ReadMetric[] => [
-  {
+const processMetrics = ({ version, notReadyReason }: MetricSources): Metric[] => [
+  createGauge({
     name: "offledger_ready",
-    help: "Whether the service is ready, as /readyz tells: 1 or 0",
-    type: "gauge",
-    read: () => asNumber(notReadyReason() === undefined),
-  },
-  {
+    help: "Whether /readyz reports ready: 1 or 0",
+    read: () => toNumber(notReadyReason() === undefined),
+  }),
+  createGauge({
     name: "offledger_build_info",
-    help: "The version that runs; always 1",
-    type: "gauge",
+    help: "Version of the service; always 1",
+    labelNames: ["version"],
     read: () => [{ labels: { version }, value: 1 }],
-  },
+  }),
 ];
 
-const ofSpans = (spans: () => SpanCounts): ReadMetric => ({
-  name: "offledger_trace_spans_total",
-  help: "Spans that were sent to OFFLEDGER_TRACES_URL, and that could not be",
-  type: "counter",
-  read: () => Object.entries(spans()).map(([result, value]) => ({ labels: { result }, value: Number(value) })),
-});
+const spanMetric = (spans: () => SpanCounts): Metric =>
+  createCounter({
+    name: "offledger_trace_spans_total",
+    help: "Spans for OFFLEDGER_TRACES_URL by result: sent or failed",
+    labelNames: ["result"],
+    read: () => Object.entries(spans()).map(([result, value]) => ({ labels: { result }, value: Number(value) })),
+  });
 
-/** Packages of one template are counted together: their ids change with every upgrade. */
-function byTemplate(templateCounts: readonly TemplateCount[]): Sample[] {
+/** Adds up the packages of a template: package ids change with each upgrade. */
+function sumByTemplate(templateCounts: readonly TemplateCount[]): Sample[] {
   const counts = new Map<string, number>();
   for (const { template, count } of templateCounts)
     counts.set(template.qualifiedName, (counts.get(template.qualifiedName) ?? 0) + count);
   return [...counts].map(([template, value]) => ({ labels: { template }, value }));
 }
 
-const inSeconds = (milliseconds: number | undefined): number | undefined =>
+const toSeconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000;
 
-const asNumber = (holds: boolean | undefined): number | undefined => (holds === undefined ? undefined : Number(holds));
+const toNumber = (value: boolean | undefined): number | undefined => (value === undefined ? undefined : Number(value));

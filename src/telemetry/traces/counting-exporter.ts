@@ -2,20 +2,20 @@ import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Log } from "../../ledger/log.js";
 import type { SpanCounts } from "../metrics/service-metrics.js";
 
-/** How often it is told at most that spans cannot be sent, in milliseconds. */
-const TELL_MS = 60_000;
+const LOG_INTERVAL_MS = 60_000;
 
-type Done = Parameters<SpanExporter["export"]>[1];
+type ResultCallback = Parameters<SpanExporter["export"]>[1];
 
-/** Counts what is sent and what is not, and tells the operator of the latter, now and then. */
+/** Counts the spans that another exporter sent or failed to send, and logs failures at intervals. */
 export class CountingExporter implements SpanExporter {
   readonly #inner: SpanExporter;
   readonly #log: Log;
   readonly #clock: () => number;
   readonly #counts = { sent: 0, failed: 0 };
-  #handed = 0;
-  #told: number | undefined;
+  #exported = 0;
+  #loggedAt: number | undefined;
 
+  /** `clock` is in milliseconds. */
   constructor(inner: SpanExporter, log: Log, clock: () => number) {
     this.#inner = inner;
     this.#log = log;
@@ -26,23 +26,23 @@ export class CountingExporter implements SpanExporter {
     return this.#counts;
   }
 
-  /** Spans that have been handed to it, whatever became of them. */
-  get handed(): number {
-    return this.#handed;
+  /** Spans that reached this exporter, with any result. */
+  get exported(): number {
+    return this.#exported;
   }
 
-  /** A span is let go that never came here. The reason is told where sending fails. */
+  /** Counts a span that was dropped before it reached this exporter. */
   drop(): void {
     this.#counts.failed++;
   }
 
-  export(spans: ReadableSpan[], done: Done): void {
-    this.#handed += spans.length;
+  export(spans: ReadableSpan[], onResult: ResultCallback): void {
+    this.#exported += spans.length;
     this.#inner.export(spans, (result) => {
-      // Its enum is of a package that is not ours; whoever fails says why.
+      // The enum of result codes is in a package that is not a dependency here; each failure has an error.
       if (result.error === undefined) this.#counts.sent += spans.length;
       else this.#fail(spans.length, result.error);
-      done(result);
+      onResult(result);
     });
   }
 
@@ -54,22 +54,21 @@ export class CountingExporter implements SpanExporter {
     return this.#inner.shutdown();
   }
 
-  #fail(spans: number, error: Error | undefined): void {
+  #fail(spans: number, error: Error): void {
     this.#counts.failed += spans;
     const now = this.#clock();
-    if (this.#told !== undefined && now - this.#told < TELL_MS) return;
-    this.#told = now;
+    if (this.#loggedAt !== undefined && now - this.#loggedAt < LOG_INTERVAL_MS) return;
+    this.#loggedAt = now;
     const { failed } = this.#counts;
     this.#log.warn(
-      { reason: reasonOf(error), failed, todo: "check OFFLEDGER_TRACES_URL and the receiver there" },
-      "traces cannot be sent, and are let go; requests are answered all the same",
+      { reason: describe(error), failed, todo: "check OFFLEDGER_TRACES_URL and its receiver" },
+      "trace export failed; spans dropped",
     );
   }
 }
 
-/** Without what the receiver may have sent back. */
-function reasonOf(error: Error | undefined): string {
-  if (error === undefined) return "the receiver does not take them";
+/** Cut short: the message may contain the response of the receiver. */
+function describe(error: Error): string {
   const { message } = error;
   if (message !== "") return message.slice(0, 200);
   return "code" in error ? String(error.code) : error.name;

@@ -1,4 +1,4 @@
-/** Spans of requests, sent by OTLP. To be loaded only where traces are sent: its libraries take their time to load. */
+/** Spans of requests, sent by OTLP. Import this only if traces are sent: the OpenTelemetry libraries slow the start. */
 import { randomUUID } from "node:crypto";
 import {
   type Context,
@@ -18,26 +18,25 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Log } from "../../ledger/log.js";
-import type { Parent } from "../request-ids.js";
-import type { CompletedRequest } from "../request-record.js";
-import { isFailure, statusName } from "../outcomes.js";
 import type { SpanCounts } from "../metrics/service-metrics.js";
-import { attributesOf, nameOf } from "./attributes.js";
+import { isFailure, statusName } from "../outcomes.js";
+import type { ParentSpan } from "../request-ids.js";
+import type { CompletedRequest } from "../request-record.js";
+import { spanAttributes, spanName } from "./attributes.js";
 import { CountingExporter } from "./counting-exporter.js";
 
-/** Spans that wait to be sent at most; what comes beyond is let go. A span takes one to two kilobytes. */
-const MOST_WAITING = 4_096;
-/** Spans that are sent at once, and how long to wait for so many, in milliseconds. */
-const BATCH = 512;
+/** Spans in the queue, of one to two kilobytes each; more are dropped. */
+const MAX_QUEUED = 4_096;
+const BATCH_SIZE = 512;
 const BATCH_MS = 1_000;
-/** How long the receiver has to take a batch, with all attempts, in milliseconds. */
-const SEND_MS = 10_000;
-/** Batches under way at most; at the end all that waits is sent at once. */
-const MOST_UNDER_WAY = MOST_WAITING / BATCH;
+/** Including retries. */
+const EXPORT_MS = 10_000;
+/** At shutdown the whole queue is sent at once. */
+const MAX_CONCURRENT_BATCHES = MAX_QUEUED / BATCH_SIZE;
 
 export interface TracingOptions {
   readonly url: URL;
-  /** Share of the traces begun here that are sent. */
+  /** Share of the traces started here that are sent. */
   readonly percent: number;
   readonly version: string;
   readonly log: Log;
@@ -47,22 +46,21 @@ export class Tracing {
   readonly #exporter: CountingExporter;
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
-  /** Spans that were made to be sent. */
-  #made = 0;
+  #queued = 0;
 
   constructor({ url, percent, version, log }: TracingOptions) {
-    const toReceiver = new OTLPTraceExporter({
+    const otlpExporter = new OTLPTraceExporter({
       url: url.href,
-      timeoutMillis: SEND_MS,
-      concurrencyLimit: MOST_UNDER_WAY,
+      timeoutMillis: EXPORT_MS,
+      concurrencyLimit: MAX_CONCURRENT_BATCHES,
     });
-    this.#exporter = new CountingExporter(toReceiver, log, () => performance.now());
+    this.#exporter = new CountingExporter(otlpExporter, log, () => performance.now());
     const processor = new BatchSpanProcessor({
       exporter: this.#exporter,
-      maxQueueSize: MOST_WAITING,
-      maxExportBatchSize: BATCH,
+      maxQueueSize: MAX_QUEUED,
+      maxExportBatchSize: BATCH_SIZE,
       scheduledDelayMillis: BATCH_MS,
-      exportTimeoutMillis: SEND_MS + 1_000,
+      exportTimeoutMillis: EXPORT_MS + 1_000,
     });
     this.#provider = new TracerProvider({
       resource: resourceFromAttributes({
@@ -80,39 +78,39 @@ export class Tracing {
     return this.#exporter.counts;
   }
 
-  /** Makes the span of a request. Gives the id of its trace; undefined where the trace is not kept. */
-  record(completed: CompletedRequest, parent: Parent | undefined, requestId: string): string | undefined {
+  /** Records the span of a request. Returns its trace id; undefined if the trace is not sampled. */
+  record(completed: CompletedRequest, parent: ParentSpan | undefined, requestId: string): string | undefined {
     if (parent?.isSampled === false) return undefined;
-    const { outcome, startedAt, milliseconds } = completed;
-    // Of the two clocks this is the one that is set right.
+    const { outcome, startedAt, durationMs } = completed;
+    // startedAt is monotonic; a span needs wall-clock time.
     const startTime = Date.now() - (performance.now() - startedAt);
-    const options = { kind: SpanKind.SERVER, startTime, attributes: attributesOf(completed, requestId) };
-    const span = this.#tracer.startSpan(nameOf(completed), options, contextOf(parent));
+    const options = { kind: SpanKind.SERVER, startTime, attributes: spanAttributes(completed, requestId) };
+    const span = this.#tracer.startSpan(spanName(completed), options, contextFrom(parent));
     if (!span.isRecording()) return undefined;
-    // The processor would let it go in silence.
-    if (this.#made - this.#exporter.handed >= MOST_WAITING) {
+    // The processor would drop it without counting.
+    if (this.#queued - this.#exporter.exported >= MAX_QUEUED) {
       this.#exporter.drop();
       return undefined;
     }
-    this.#made++;
+    this.#queued++;
     if (isFailure(outcome)) span.setStatus({ code: SpanStatusCode.ERROR, message: statusName(outcome) });
-    span.end(startTime + milliseconds);
+    span.end(startTime + durationMs);
     return span.spanContext().traceId;
   }
 
-  /** Sends what waits, for as long as that may take. */
-  async close(withinMs: number): Promise<void> {
+  /** Sends the queue, for at most `timeoutMs`. */
+  async close(timeoutMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, withinMs);
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
     });
-    // What could not be sent has been told.
-    await Promise.race([this.#provider.shutdown().catch(() => undefined), late]);
+    // The exporter has logged any failure.
+    await Promise.race([this.#provider.shutdown().catch(() => undefined), timeout]);
     clearTimeout(timer);
   }
 }
 
-function contextOf(parent: Parent | undefined): Context {
+function contextFrom(parent: ParentSpan | undefined): Context {
   if (parent === undefined) return ROOT_CONTEXT;
   const { traceId, spanId } = parent;
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true });

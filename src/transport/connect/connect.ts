@@ -72,6 +72,6 @@ function beginCall(request: FastifyRequest, reply: FastifyReply, done: () => voi
   record.operation = request.routeOptions.config.operation ?? "";
   record.protocol = protocolOf(request);
   request.connectCall = { request, reply };
-  reply.raw.once("close", () => record.end(Code.Canceled));
+  reply.raw.once("close", () => record.complete(Code.Canceled));
   done();
 }

@@ -23,7 +23,7 @@ export function rejectRpc(request: FastifyRequest, reply: FastifyReply, error: C
 
 /** Unary Connect: an HTTP status, and the error as JSON. */
 export function endConnectWithError(response: ServerResponse, record: RequestRecord, error: ConnectError): void {
-  record.end(error.code);
+  record.complete(error.code);
   const bytes = errorToJsonBytes(error, undefined);
   const headers = ["content-type", "application/json", "content-length", String(bytes.length)];
   error.metadata.forEach((value, name) => headers.push(name, value));
@@ -38,7 +38,7 @@ export function endGrpcWithError(
   record: RequestRecord,
   error: ConnectError,
 ): void {
-  record.end(error.code);
+  record.complete(error.code);
   if (isClosedStream(stream)) return;
   const head: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc+proto", ...headers };
   grpcStatus(error).forEach((value, name) => (head[name] = value));
@@ -52,7 +52,7 @@ function endWithGrpcHeaders(
   record: RequestRecord,
   error: ConnectError,
 ): void {
-  record.end(error.code);
+  record.complete(error.code);
   const headers = ["content-type", contentType];
   grpcStatus(error).forEach((value, name) => headers.push(name, value));
   response.writeHead(200, headers);

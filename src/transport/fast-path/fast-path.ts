@@ -45,7 +45,7 @@ function serve(call: FastCall, format: WireFormat, maxBodyBytes: number): void {
   record.protocol = format.protocol;
   readBody(format.source(request.raw), maxBodyBytes + format.framingBytes, (body) => {
     // The client is gone.
-    if (body === undefined) record.end(Code.Canceled);
+    if (body === undefined) record.complete(Code.Canceled);
     else if (body instanceof ConnectError) format.sendError(call, body);
     else callOperation(call, format, body);
   });

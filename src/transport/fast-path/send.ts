@@ -24,7 +24,7 @@ export function sendHttp({ request, reply }: FastCall, contentType: string, mess
     const bytes = bytesForStream(message.length, (buffer) => message.write(buffer, 0));
     (response as ServerResponse).end(bytes, "latin1");
   }
-  request.record.end(0);
+  request.record.complete(0);
 }
 
 /**
@@ -71,7 +71,7 @@ function bytesForStream(length: number, write: (buffer: Buffer) => void): Buffer
 export function sendGrpc({ request, reply }: FastCall, message: ChunkList): void {
   const stream = streamOf(request);
   const headers = hijack(reply);
-  if (isClosedStream(stream)) return request.record.end(Code.Canceled);
+  if (isClosedStream(stream)) return request.record.complete(Code.Canceled);
   // The response sends them when the stream asks for trailers.
   reply.raw.addTrailers({ "grpc-status": "0" });
   stream.respond(
@@ -84,7 +84,7 @@ export function sendGrpc({ request, reply }: FastCall, message: ChunkList): void
     { waitForTrailers: true },
   );
   stream.end(framed(message), "latin1");
-  request.record.end(0);
+  request.record.complete(0);
 }
 
 function framed(message: ChunkList): Buffer | BinaryString {

@@ -1,11 +1,11 @@
 import type { Duplex } from "node:stream";
-import { tooSlow } from "./limits.js";
+import { requestTimeoutMessage } from "./limits.js";
 
-/** Answers what comes over HTTP/1.1 and is no request, or not in time; then the connection is of no more use. */
+/** Handles HTTP/1.1 input that Node.js cannot parse or that arrives too late: responds, then closes the connection. */
 export function clientErrorHandler(requestMs: number) {
   return (error: Error & { readonly code?: string }, socket: Duplex): void => {
-    const [status, reason] = unreadable(error.code ?? "", requestMs);
-    const body = JSON.stringify({ error: reason });
+    const [status, message] = describeParseError(error.code ?? "", requestMs);
+    const body = JSON.stringify({ error: message });
     if (socket.writable) {
       socket.write(
         `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
@@ -16,16 +16,15 @@ export function clientErrorHandler(requestMs: number) {
   };
 }
 
-/** The status line and the words for a request over HTTP/1.1 that Node.js cannot read. */
-function unreadable(code: string, requestMs: number): readonly [status: string, reason: string] {
+function describeParseError(code: string, requestMs: number): readonly [status: string, message: string] {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
-      return ["431 Request Header Fields Too Large", "the head of the request is larger than what is read; send less"];
+      return ["431 Request Header Fields Too Large", "request header is too large"];
     case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
-      return ["413 Payload Too Large", "the extensions of a chunk are larger than what is read; send none"];
+      return ["413 Payload Too Large", "chunk extensions are too large"];
     case "ERR_HTTP_REQUEST_TIMEOUT":
-      return ["408 Request Timeout", tooSlow(requestMs)];
+      return ["408 Request Timeout", requestTimeoutMessage(requestMs)];
     default:
-      return ["400 Bad Request", "this is not an HTTP request that can be read"];
+      return ["400 Bad Request", "malformed HTTP request"];
   }
 }

@@ -1,103 +1,103 @@
 import http from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyServerFactory } from "fastify";
-import { ProtocolSniffer } from "./protocol-sniffer.js";
-import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import type { Certificate } from "./certificate.js";
-import { TlsHandshakes } from "./tls-handshakes.js";
 import { Http2Sessions } from "./http2-sessions.js";
+import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
+import { ProtocolSniffer } from "./protocol-sniffer.js";
+import { TlsHandshakes } from "./tls-handshakes.js";
 
-/** How often, while closing, connections are looked for that have become idle. */
-const IDLE_CHECK_MS = 20;
-/** How often requests are looked for that take too long to arrive. */
-const SLOW_CHECK_MS = 500;
+const CLOSE_IDLE_MS = 20;
+const CHECK_MS = 500;
 
 type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
-/** What serves one address. */
-interface Served {
+interface AddressServers {
   readonly http1: http.Server;
-  readonly sessions: Http2Sessions;
-  /** Has the connections until it is known how they are to be spoken with. */
-  readonly greeting: { take(socket: Socket): void; close(): void };
+  readonly http2: Http2Sessions;
+  /** Holds each connection until its HTTP version is known. */
+  readonly negotiation: { accept(socket: Socket): void; close(): void };
 }
 
 /**
- * One port for HTTP/1.1 and HTTP/2, both with the same handler. In cleartext the first bytes of a connection tell which
- * it is, over TLS what both ends have agreed on; it is handed to the one or the other server.
+ * One port for HTTP/1.1 and HTTP/2 with the same handler. A connection goes to
+ * one of two servers: by its first bytes in cleartext, by ALPN over TLS.
  */
 export class Listener {
   readonly #limits: ConnectionLimits;
   readonly #certificate: Certificate | undefined;
-  readonly #servers: Served[] = [];
-  #refuse: Handler | undefined;
+  readonly #servers: AddressServers[] = [];
+  #shutdownHandler: Handler | undefined;
 
-  /** Without a certificate it is cleartext. */
+  /** Cleartext without a certificate. */
   constructor(limits: ConnectionLimits, certificate?: Certificate) {
     this.#limits = limits;
     this.#certificate = certificate;
   }
 
-  /** For Fastify, which calls it for each address it listens on, and owns the HTTP/1.1 server that it gets. */
+  /** Fastify calls this for each address it listens on, and owns the HTTP/1.1 server it returns. */
   readonly factory: FastifyServerFactory = (serve) => {
-    const handler: Handler = (request, response) => (this.#refuse ?? serve)(request, response);
-    const { requestMs, maxHeaderBytes, maxConnections } = this.#limits;
-    const http1 = http.createServer(
-      {
-        maxHeaderSize: maxHeaderBytes,
-        headersTimeout: requestMs,
-        requestTimeout: requestMs,
-        connectionsCheckingInterval: SLOW_CHECK_MS,
-        keepAliveTimeout: IDLE_MS,
-      },
-      handler,
-    );
-    http1.maxConnections = maxConnections;
-    http1.timeout = STALLED_MS;
-    http1.on("checkContinue", (request: http.IncomingMessage, response: http.ServerResponse) => {
-      // Behind another answer on its connection, Node.js would put it between the head of that one and its body.
-      if (response.socket !== null) response.writeContinue();
-      handler(request, response);
-    });
-    const [serveHttp1] = http1.listeners("connection");
-    if (serveHttp1 === undefined) throw new Error("this Node.js has no listener for HTTP/1.1 connections");
-    const http2Sessions = new Http2Sessions(handler, this.#limits);
+    const handler: Handler = (request, response) => (this.#shutdownHandler ?? serve)(request, response);
+    const http1 = createHttp1Server(this.#limits, handler);
+    const http2 = new Http2Sessions(handler, this.#limits);
+    const [acceptHttp1] = http1.listeners("connection");
+    if (acceptHttp1 === undefined) throw new Error("http.Server of this Node.js has no connection listener");
     http1.removeAllListeners("connection");
-    const hand = (socket: Socket, isHttp2: boolean) => {
-      // Stays paused: HTTP/2 takes what has been read already out of the socket's buffer itself.
-      if (isHttp2) http2Sessions.take(socket);
+    const dispatch = (socket: Socket, isHttp2: boolean) => {
+      // Leave the socket paused: HTTP/2 takes the bytes read so far from its buffer.
+      if (isHttp2) http2.accept(socket);
       else {
-        Reflect.apply(serveHttp1, http1, [socket]);
+        Reflect.apply(acceptHttp1, http1, [socket]);
         socket.resume();
       }
     };
-    const greeting =
-      this.#certificate === undefined ? new ProtocolSniffer(hand) : new TlsHandshakes(this.#certificate, hand);
-    http1.on("connection", (socket: Socket) => greeting.take(socket));
-    this.#servers.push({ http1, sessions: http2Sessions, greeting });
+    const negotiation =
+      this.#certificate === undefined ? new ProtocolSniffer(dispatch) : new TlsHandshakes(this.#certificate, dispatch);
+    http1.on("connection", (socket: Socket) => negotiation.accept(socket));
+    this.#servers.push({ http1, http2, negotiation });
     return http1;
   };
 
   /**
-   * Lets nothing new begin on the connections there are: those that are silent end now, the others when what is under
-   * way on them has been answered. Requests that come all the same are answered by `refuse`.
+   * Starts shutdown. Idle connections end now, others when their requests are
+   * done. `shutdownHandler` answers requests that still arrive.
    */
-  drain(refuse: Handler): void {
-    this.#refuse = refuse;
-    for (const { http1, sessions, greeting } of this.#servers) {
-      greeting.close();
-      sessions.drain();
+  drain(shutdownHandler: Handler): void {
+    this.#shutdownHandler = shutdownHandler;
+    for (const { http1, http2, negotiation } of this.#servers) {
+      negotiation.close();
+      http2.drain();
       if (!http1.listening) continue;
-      const timer = setInterval(() => http1.closeIdleConnections(), IDLE_CHECK_MS);
+      const timer = setInterval(() => http1.closeIdleConnections(), CLOSE_IDLE_MS);
       http1.once("close", () => clearInterval(timer));
     }
   }
 
-  /** Ends every connection at once. */
   destroy(): void {
-    for (const { http1, sessions } of this.#servers) {
+    for (const { http1, http2 } of this.#servers) {
       http1.closeAllConnections();
-      sessions.destroy();
+      http2.destroy();
     }
   }
+}
+
+function createHttp1Server({ requestMs, maxHeaderBytes, maxConnections }: ConnectionLimits, handler: Handler) {
+  const server = http.createServer(
+    {
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: requestMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: CHECK_MS,
+      keepAliveTimeout: IDLE_MS,
+    },
+    handler,
+  );
+  server.maxConnections = maxConnections;
+  server.timeout = STALLED_MS;
+  server.on("checkContinue", (request: http.IncomingMessage, response: http.ServerResponse) => {
+    // With pipelining, Node.js would write 100 Continue into the response before this one, which still has the socket.
+    if (response.socket !== null) response.writeContinue();
+    handler(request, response);
+  });
+  return server;
 }

@@ -1,50 +1,48 @@
 import type { Socket } from "node:net";
 
-/** How long a new connection may keep silent, in milliseconds. */
 const FIRST_BYTES_MS = 10_000;
-/** No HTTP/1.1 method begins like the preface of HTTP/2, `PRI * HTTP/2.0`. */
+/** The HTTP/2 preface is `PRI * HTTP/2.0`; no HTTP/1.1 method starts with these bytes. */
 const PREFACE = Buffer.from("PRI");
 
-/** New connections in cleartext, whose first bytes tell of which version of HTTP they are. */
+/** Detects the HTTP version of a cleartext connection by its first bytes. */
 export class ProtocolSniffer {
-  readonly #silent = new Set<Socket>();
-  readonly #hand: (socket: Socket, isHttp2: boolean) => void;
+  readonly #pending = new Set<Socket>();
+  readonly #dispatch: (socket: Socket, isHttp2: boolean) => void;
 
-  /** `hand` is given each connection paused, with all that it has sent still to be read. */
-  constructor(hand: (socket: Socket, isHttp2: boolean) => void) {
-    this.#hand = hand;
+  /** `dispatch` gets each connection paused, with everything it has sent still unread. */
+  constructor(dispatch: (socket: Socket, isHttp2: boolean) => void) {
+    this.#dispatch = dispatch;
   }
 
-  /** Takes a new connection. */
-  take(socket: Socket): void {
-    let seen: Buffer = Buffer.alloc(0);
+  accept(socket: Socket): void {
+    let received: Buffer = Buffer.alloc(0);
     const stop = () => {
-      this.#silent.delete(socket);
+      this.#pending.delete(socket);
       clearTimeout(timer);
       socket.off("data", onData).off("end", onEnd).off("close", stop);
     };
     const onData = (chunk: Buffer) => {
-      seen = Buffer.concat([seen, chunk]);
-      const length = Math.min(seen.length, PREFACE.length);
-      const fits = seen.subarray(0, length).equals(PREFACE.subarray(0, length));
-      if (fits && length < PREFACE.length) return;
+      received = Buffer.concat([received, chunk]);
+      const length = Math.min(received.length, PREFACE.length);
+      const isHttp2 = received.subarray(0, length).equals(PREFACE.subarray(0, length));
+      if (isHttp2 && length < PREFACE.length) return;
       stop();
       socket.pause();
-      socket.unshift(seen);
+      socket.unshift(received);
       socket.off("error", ignore);
-      this.#hand(socket, fits);
+      this.#dispatch(socket, isHttp2);
     };
     const onEnd = () => socket.destroy();
     const timer = setTimeout(() => socket.destroy(), FIRST_BYTES_MS);
-    this.#silent.add(socket);
+    this.#pending.add(socket);
     socket.on("error", ignore).on("data", onData).on("end", onEnd).once("close", stop);
   }
 
-  /** Ends those of which nothing is known yet. */
+  /** Ends the connections that are not dispatched yet. */
   close(): void {
-    for (const socket of this.#silent) socket.destroy();
+    for (const socket of this.#pending) socket.destroy();
   }
 }
 
-/** A connection that ends before it said anything needs no words. */
+/** A connection that fails before its first request is not worth a log line. */
 function ignore(): void {}

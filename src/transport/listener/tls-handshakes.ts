@@ -2,45 +2,41 @@ import type { Socket } from "node:net";
 import tls from "node:tls";
 import type { Certificate } from "./certificate.js";
 
-/** How long a handshake may take, in milliseconds. */
 const HANDSHAKE_MS = 10_000;
 
-/** New connections by TLS: HTTP/2 where the caller offers it, else HTTP/1.1. */
+/** Runs TLS handshakes. ALPN selects HTTP/2 if the client offers it, else HTTP/1.1. */
 export class TlsHandshakes {
   readonly #server: tls.Server;
-  /** Those whose handshake is not over, by the caller's end: that is what both sides of a handshake know. */
-  readonly #greeting = new Map<string, Socket>();
+  /** Connections in a handshake, by remote address and port: the TLS socket shares only these with the TCP socket. */
+  readonly #pending = new Map<string, Socket>();
 
-  /** `hand` is given each connection when its handshake is over. */
-  constructor(certificate: Certificate, hand: (socket: Socket, isHttp2: boolean) => void) {
+  /** `dispatch` gets each connection after its handshake. */
+  constructor(certificate: Certificate, dispatch: (socket: Socket, isHttp2: boolean) => void) {
     this.#server = tls.createServer({
       ...certificate.pair,
       ALPNProtocols: ["h2", "http/1.1"],
       minVersion: "TLSv1.2",
       handshakeTimeout: HANDSHAKE_MS,
     });
-    // Who does not end a handshake needs no words.
     this.#server.on("tlsClientError", (_error, socket) => socket.destroy());
     this.#server.on("secureConnection", (socket) => {
-      this.#greeting.delete(endOf(socket));
-      hand(socket, socket.alpnProtocol === "h2");
+      this.#pending.delete(remoteEndpoint(socket));
+      dispatch(socket, socket.alpnProtocol === "h2");
     });
-    // Connections that are there keep what they began with.
+    // Established connections keep the certificate they started with.
     certificate.onChange((keyPair) => this.#server.setSecureContext(keyPair));
   }
 
-  /** Greets a new connection. */
-  take(socket: Socket): void {
-    const end = endOf(socket);
-    this.#greeting.set(end, socket);
-    socket.once("close", () => this.#greeting.delete(end));
+  accept(socket: Socket): void {
+    const endpoint = remoteEndpoint(socket);
+    this.#pending.set(endpoint, socket);
+    socket.once("close", () => this.#pending.delete(endpoint));
     this.#server.emit("connection", socket);
   }
 
-  /** Ends the connections that are still being greeted. */
   close(): void {
-    for (const socket of this.#greeting.values()) socket.destroy();
+    for (const socket of this.#pending.values()) socket.destroy();
   }
 }
 
-const endOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+const remoteEndpoint = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

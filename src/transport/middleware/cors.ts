@@ -2,51 +2,61 @@ import fastifyCors, { type FastifyCorsOptions } from "@fastify/cors";
 import { cors as connect } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from "fastify";
 
-/** Web pages that may ask: those of any origin, of none but the service's own, or of the ones listed. */
+/** Allowed origins: any, none but the service's own, or those listed. */
 export type Origins = "any" | "none" | readonly string[];
 
-/** How long a browser may keep what it was told of a path, in seconds: as long as any of them does. */
-const MAX_AGE = 7200;
+/** How long a browser may cache a preflight, in seconds; no browser caches it longer. */
+const MAX_AGE_S = 7200;
 
 const METHODS = ["GET", "HEAD", "POST"];
 
-/** Headers that a page may send, besides those that every page may. */
-const ALLOWED = [...connect.allowedHeaders, "Authorization", "Traceparent", "Tracestate", "Baggage", "X-Request-Id"];
+const ALLOWED_HEADERS = [
+  ...connect.allowedHeaders,
+  "Authorization",
+  "Traceparent",
+  "Tracestate",
+  "Baggage",
+  "X-Request-Id",
+];
 
-/** Headers of answers that a page may read. */
-const EXPOSED = [...connect.exposedHeaders, "Retry-After", "WWW-Authenticate", "X-Request-Id"];
+const EXPOSED_HEADERS = [...connect.exposedHeaders, "Retry-After", "WWW-Authenticate", "X-Request-Id"];
 
 /**
- * Lets web pages of other origins ask. It stands before all that refuses, so that a page can read why it was refused,
- * and a preflight needs no token. No credentials: nothing here hangs on a cookie, and a page sends a token itself.
- * Gives the hook for the requests that it concerns, and has added a route for preflights; undefined where there is
- * nothing to do.
+ * Creates the CORS hook and adds the route for preflights. Returns undefined if
+ * no other origin is allowed. The hook must run before every hook that rejects,
+ * so that a page can read the rejection and a preflight needs no token. Credentials
+ * are off: the service uses no cookies, and a page sends its token itself.
  */
-export async function cors(server: FastifyInstance, origins: Origins): Promise<onRequestHookHandler | undefined> {
+export async function createCorsHook(
+  server: FastifyInstance,
+  origins: Origins,
+): Promise<onRequestHookHandler | undefined> {
   if (origins === "none") return undefined;
-  let found: onRequestHookHandler | undefined;
-  const take = (_name: "onRequest", hook: onRequestHookHandler) => {
-    found = hook;
+  let corsHook: onRequestHookHandler | undefined;
+  const addHook = (_name: "onRequest", hook: onRequestHookHandler) => {
+    corsHook = hook;
   };
   const options: FastifyCorsOptions = {
     origin: origins === "any" ? "*" : [...origins],
     methods: METHODS,
-    allowedHeaders: ALLOWED,
-    exposedHeaders: EXPOSED,
-    maxAge: MAX_AGE,
+    allowedHeaders: ALLOWED_HEADERS,
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: MAX_AGE_S,
     credentials: false,
   };
+  // The plugin gets a server whose addHook hands the hook over, so that not every request pays for it.
   await new Promise<void>((resolve, reject) => {
-    fastifyCors(Object.create(server, { addHook: { value: take } }) as FastifyInstance, options, (error) =>
+    fastifyCors(Object.create(server, { addHook: { value: addHook } }) as FastifyInstance, options, (error) =>
       error === undefined ? resolve() : reject(error),
     );
   });
-  return found;
+  return corsHook;
 }
 
 /**
- * POST is what nearly everybody does who is no page, and no cache keeps its answers. Those to GET may be kept, so they
- * say without an origin too whom they are for. OPTIONS that is no preflight is a method that is not served.
+ * Whether the CORS hook applies to a request. A POST without an origin comes from no
+ * browser and its response is not cached. A response to GET may be cached, so it carries the
+ * headers without an origin too. OPTIONS without the preflight headers is an unsupported method.
  */
 export function needsCors({ raw }: FastifyRequest): boolean {
   const { method, headers } = raw;

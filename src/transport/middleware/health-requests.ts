@@ -1,10 +1,10 @@
 import type { FastifyRequest } from "fastify";
 
-const SERVICES = ["offledger.health.", "grpc.health."];
+const HEALTH_PACKAGES = ["offledger.health.", "grpc.health."];
 
-/** Whether an operation tells the health of the service: whoever watches it is never refused. */
+/** Whether an operation reports health. Limits never apply to those: a probe must get its response. */
 export function isHealth(operation: string): boolean {
-  return SERVICES.some((service) => operation.startsWith(service));
+  return HEALTH_PACKAGES.some((prefix) => operation.startsWith(prefix));
 }
 
 export const isHealthRequest = ({ routeOptions }: FastifyRequest): boolean =>

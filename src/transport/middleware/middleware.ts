@@ -1,63 +1,57 @@
-/** What stands before the operations, in its order: whatever costs least is looked at first. */
+/** Hooks that run before the operations, cheapest first. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { cors, needsCors, type Origins } from "./cors.js";
-import { refusePath } from "./path-length.js";
-import { limitRates, type Rates } from "./rate-limits.js";
-import { Shedding } from "./load-shedding.js";
+import { createCorsHook, needsCors, type Origins } from "./cors.js";
 import { isHealthRequest } from "./health-requests.js";
+import { Shedding } from "./load-shedding.js";
+import { rejectPath } from "./path-length.js";
+import { limitRates, type Rates } from "./rate-limits.js";
 import { reject } from "../reject.js";
 
 export interface MiddlewareOptions {
   readonly corsOrigins: Origins;
+  /** Longest path with its query. */
   readonly maxPathBytes: number;
-  /** 0 for never. */
+  /** Longest wait before a request is handled; 0 for no limit. */
   readonly maxDelayMs: number;
   readonly rates: Rates;
 }
 
-/** What holds where nothing else is said. */
-export const DEFAULT_MIDDLEWARE: MiddlewareOptions = {
-  corsOrigins: "any",
-  maxPathBytes: 12_288,
-  maxDelayMs: 250,
-  rates: { perClient: 0, inAll: 0 },
-};
-
 /**
- * To be put before the routes: plain requests are answered by hooks of theirs. `notFound` answers what has no route,
- * before a body is read, which Fastify would answer for by itself where it cannot be. `hasMore` says whether more hooks
- * stand between it and the routes. Gives what has to be asked once more when a request has come whole.
+ * Adds the hooks. Call this before adding routes: the hooks of a route answer plain requests themselves.
+ * `notFound` answers a request without a route before its body is read; Fastify would read it first.
+ * `hasGuards` says whether more hooks follow before the routes. Returns the load shedding, which
+ * must be consulted again when a whole request has arrived.
  */
 export async function addMiddleware(
   server: FastifyInstance,
   { corsOrigins, maxPathBytes, maxDelayMs, rates }: MiddlewareOptions,
   notFound: (request: FastifyRequest, reply: FastifyReply) => void,
-  hasMore = false,
+  hasGuards = false,
 ): Promise<Shedding> {
   const shedding = new Shedding(maxDelayMs);
-  const allowPages = await cors(server, corsOrigins);
-  const isRated = rates.perClient > 0 || rates.inAll > 0;
-  const look = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    if (request.url.length > maxPathBytes) return refusePath(request, reply, maxPathBytes);
-    if (!isRated && request.is404) return notFound(request, reply);
-    const refusal = shedding.refusal(request.record.startedAt);
-    if (refusal === undefined || isHealthRequest(request)) done();
-    else reject(request, reply, refusal);
+  const corsHook = await createCorsHook(server, corsOrigins);
+  const isRateLimited = rates.perClient > 0 || rates.inAll > 0;
+  const check = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
+    if (!isRateLimited && request.is404) return notFound(request, reply);
+    const error = shedding.overloadError(request.record.startedAt);
+    if (error === undefined || isHealthRequest(request)) done();
+    else reject(request, reply, error);
   };
-  // One hook for all: each costs every request something.
-  server.addHook("onRequest", function before(request, reply, done) {
-    // First, so that a page can read why it was refused.
-    if (allowPages === undefined || !needsCors(request)) {
-      request.record.mayHaveReplyHeaders = isRated || hasMore;
-      look(request, reply, done);
+  // One hook for all checks: every hook costs each request time.
+  server.addHook("onRequest", function runChecks(request, reply, done) {
+    // CORS first, so that a page can read the rejection.
+    if (corsHook === undefined || !needsCors(request)) {
+      request.record.mayHaveReplyHeaders = isRateLimited || hasGuards;
+      check(request, reply, done);
     } else
-      allowPages.call(this, request, reply, (error?: Error) =>
-        error === undefined ? look(request, reply, done) : done(error),
+      corsHook.call(this, request, reply, (error?: Error) =>
+        error === undefined ? check(request, reply, done) : done(error),
       );
   });
   await limitRates(server, rates);
-  if (isRated) {
-    // Who asks for what there is not is counted too.
+  if (isRateLimited) {
+    // Requests without a route count against the rates too.
     server.addHook("onRequest", (request, reply, done) => (request.is404 ? notFound(request, reply) : done()));
   }
   return shedding;

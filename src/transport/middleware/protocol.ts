@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Protocol } from "../../telemetry/request-record.js";
 
-/** By what a request came, as far as its head tells. */
+/** By route and content type. */
 export function protocolOf({ headers, routeOptions }: FastifyRequest): Protocol {
   if (routeOptions.config.isRpc !== true) return "rest";
   const type = headers["content-type"] ?? "";

@@ -2,54 +2,55 @@ import rateLimit from "@fastify/rate-limit";
 import { Code } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { retryAfter, reject } from "../reject.js";
-import { clientOf } from "./client-address.js";
+import { clientKey } from "./client-address.js";
 import { isHealthRequest } from "./health-requests.js";
 
-/** Clients that are remembered at a time, with each operation that they asked for; the oldest are forgotten first. */
-const REMEMBERED = 20_000;
+/** Pairs of client and operation that are counted at a time; the least recent are evicted. */
+const MAX_TRACKED = 20_000;
 const WINDOW_MS = 1_000;
 
-/** Requests a second; 0 for no limit. */
+/** Requests per second; 0 for no limit. */
 export interface Rates {
-  /** From one client for one operation. */
+  /** Of one client to one operation. */
   readonly perClient: number;
-  /** From all of them for all operations. */
+  /** Of all clients to all operations. */
   readonly inAll: number;
 }
 
-/** Refuses what is asked too often. Health is answered always. */
+/** Rejects requests over the rates. Health requests are exempt. */
 export async function limitRates(server: FastifyInstance, { perClient, inAll }: Rates): Promise<void> {
   if (perClient === 0 && inAll === 0) return;
-  // Its own hooks come behind those of the routes, which answer plain requests themselves.
+  // The plugin's own hooks run after those of the routes, which answer plain requests themselves.
   await server.register(rateLimit, { global: false });
-  const limit = (max: number, keyGenerator: (request: FastifyRequest) => string, words: string) => {
-    // Each has a memory of its own, which does not take the size of the plugin's.
-    const memory = { cache: REMEMBERED };
-    const count = server.createRateLimit({ ...memory, max, timeWindow: WINDOW_MS, keyGenerator });
+  const createLimit = (max: number, scope: string, keyGenerator: (request: FastifyRequest) => string) => {
+    // Each limit has a store of its own, which does not inherit the size from the plugin.
+    const storeOptions = { cache: MAX_TRACKED };
+    const count = server.createRateLimit({ ...storeOptions, max, timeWindow: WINDOW_MS, keyGenerator });
     return async (request: FastifyRequest) => {
-      const found = await count(request);
-      if (found.isAllowed || !found.isExceeded) return undefined;
-      return retryAfter(Code.ResourceExhausted, `${words} ${max} requests a second`, found.ttlInSeconds);
+      const result = await count(request);
+      if (result.isAllowed || !result.isExceeded) return undefined;
+      const message = `rate limit exceeded: ${max} requests per second ${scope}`;
+      return retryAfter(Code.ResourceExhausted, message, result.ttlInSeconds);
     };
   };
   const limits = [
-    ...(perClient > 0 ? [limit(perClient, keyOf, "one client may ask for one operation with at most")] : []),
-    ...(inAll > 0 ? [limit(inAll, () => "all", "all clients together may ask with at most")] : []),
+    ...(perClient > 0 ? [createLimit(perClient, "per client and operation", clientAndOperation)] : []),
+    ...(inAll > 0 ? [createLimit(inAll, "in total", () => "all")] : []),
   ];
   server.addHook("onRequest", async (request, reply) => {
     if (isHealthRequest(request)) return;
     for (const check of limits) {
-      // One behind the other: what the first refuses does not count for the second.
+      // In sequence: a rejected request must not count for the next limit.
       // oxlint-disable-next-line no-await-in-loop
-      const refusal = await check(request);
-      if (refusal === undefined) continue;
-      reject(request, reply, refusal);
+      const error = await check(request);
+      if (error === undefined) continue;
+      reject(request, reply, error);
       return reply;
     }
   });
 }
 
-function keyOf(request: FastifyRequest): string {
+function clientAndOperation(request: FastifyRequest): string {
   const { operation = "none" } = request.routeOptions.config;
-  return `${clientOf(request.ip)} ${operation}`;
+  return `${clientKey(request.ip)} ${operation}`;
 }

@@ -4,12 +4,12 @@ import { outcomeOf } from "../errors.js";
 import { flushOverdue } from "../fast-path/response-batching.js";
 
 /**
- * Begins an exchange for each request, before any other hook, and ends it where Fastify sends the answer. Whoever sends
- * one past Fastify ends it himself.
+ * Creates the record of each request before any other hook, and completes it when
+ * Fastify sends the response. Code that sends a response past Fastify completes the record itself.
  */
 export function recordRequests(server: FastifyInstance, observers: readonly RequestObserver[]): void {
-  // A getter would not do: the place has to be there before the first request, for the sake of its hidden class.
-  server.decorateRequest("exchange");
+  // Declared now so that every request has the same hidden class. A getter would not reserve the slot.
+  server.decorateRequest("record");
   server.addHook("onRequest", (request, _reply, done) => {
     request.record = new RequestRecord(request, observers);
     flushOverdue(request.record.startedAt);
@@ -18,7 +18,7 @@ export function recordRequests(server: FastifyInstance, observers: readonly Requ
   server.addHook("onSend", (request, reply, _payload, done) => {
     const { record } = request;
     if (record.operation === "") record.operation = request.routeOptions.config.operation ?? "";
-    record.end(outcomeOf(reply.statusCode));
+    record.complete(outcomeOf(reply.statusCode));
     done();
   });
 }

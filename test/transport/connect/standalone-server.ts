@@ -9,9 +9,9 @@ import { HealthService } from "../../../gen/offledger/health/v1/health_service_p
 import type { StreamLimits } from "../../../src/transport/connect/streams/limits.js";
 import { connect } from "../../../src/transport/connect/connect.js";
 import { standardServices } from "../../../src/transport/connect/standard-services.js";
-import { DEFAULT_CONNECTION_LIMITS } from "../../../src/transport/listener/limits.js";
 import { recordRequests } from "../../../src/transport/middleware/record-requests.js";
 import { Listener } from "../../../src/transport/listener/listener.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 export const served: readonly DescService[] = [HealthService, BurnService];
 
@@ -37,7 +37,7 @@ export interface StandaloneServer {
 
 /** Serves until the test ends. */
 export async function startStandalone(limits: Partial<StreamLimits> = {}): Promise<StandaloneServer> {
-  const listener = new Listener(DEFAULT_CONNECTION_LIMITS);
+  const listener = new Listener(TEST_SERVER_OPTIONS.connections);
   const server = fastify({ serverFactory: listener.factory });
   recordRequests(server, []);
   const defects: unknown[] = [];

@@ -1,4 +1,4 @@
-/** The connection limit. Silent connections are in silent-connections.slow.test.ts. */
+/** The limit on connections, and the timeout of silent ones. */
 import net from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -7,63 +7,75 @@ import { type Running, serveFile } from "../../fixtures/run-service.js";
 import { countConnections, untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
 
-const MOST = 5;
+const MAX_CONNECTIONS = 5;
 let running: Running;
 beforeAll(async () => {
-  running = await serveFile(undefined, { config: { maxConnections: MOST, requestSeconds: 1 } });
+  running = await serveFile(undefined, { config: { maxConnections: MAX_CONNECTIONS, requestSeconds: 1 } });
 });
 afterAll(() => running.close());
 
 interface Client {
   readonly socket: net.Socket;
   text: string;
-  isOver: boolean;
+  isClosed: boolean;
 }
 
 async function connect(): Promise<Client> {
   const { hostname, port } = new URL(running.url);
   const socket = net.connect({ host: hostname, port: Number(port) });
-  const client: Client = { socket, text: "", isOver: false };
+  const client: Client = { socket, text: "", isClosed: false };
   socket.on("data", (chunk) => (client.text += chunk.toString())).on("error", () => {});
-  socket.on("close", () => (client.isOver = true));
+  socket.on("close", () => (client.isClosed = true));
   onTestFinished(() => void socket.destroy());
   await once(socket, "connect");
   return client;
 }
 
-const live = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
+const livenessRequest = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
 
-async function answers(client: Client): Promise<void> {
+async function expectAnswer(client: Client): Promise<void> {
   const before = client.text.length;
-  client.socket.write(live);
-  await until("it is answered", () => client.text.slice(before).includes('{"status":"ok"}') || client.isOver);
+  client.socket.write(livenessRequest);
+  await until(
+    "the request is answered",
+    () => client.text.slice(before).includes('{"status":"ok"}') || client.isClosed,
+  );
   expect(client.text.slice(before)).toMatch(/^HTTP\/1\.1 200 /);
 }
 
-test("more than the setting says are closed at once, and the others go on", async () => {
+test("connections over the limit are closed at once, and the others stay", async () => {
   const clients: Client[] = [];
-  for (let at = 0; at < MOST; at++) {
+  for (let at = 0; at < MAX_CONNECTIONS; at++) {
     const client = await connect();
-    await answers(client);
+    await expectAnswer(client);
     clients.push(client);
   }
   for (let round = 0; round < 20; round++) {
-    const beyond = await connect();
-    await until("it is closed", () => beyond.isOver);
-    expect(beyond.text).toBe("");
+    const excess = await connect();
+    await until("the excess connection is closed", () => excess.isClosed);
+    expect(excess.text).toBe("");
   }
-  for (const client of clients) await answers(client);
+  for (const client of clients) await expectAnswer(client);
   clients[0]?.socket.end();
-  await until("there is room", () => countConnections(running.url) < MOST);
-  await answers(await connect());
+  await until("a connection is released", () => countConnections(running.url) < MAX_CONNECTIONS);
+  await expectAnswer(await connect());
   for (const { socket } of clients) socket.destroy();
 });
 
-test("connections of HTTP/2 count as well", async () => {
+test("HTTP/2 connections count towards the limit", async () => {
   await untilDisconnected(running.url);
-  for (let at = 0; at < MOST; at++) await FrameConnection.to(running.url);
-  await until("all are there", () => countConnections(running.url) === MOST);
-  const beyond = await connect();
-  await until("it is closed", () => beyond.isOver);
-  expect(beyond.text).toBe("");
+  for (let at = 0; at < MAX_CONNECTIONS; at++) await FrameConnection.to(running.url);
+  await until("all are open", () => countConnections(running.url) === MAX_CONNECTIONS);
+  const excess = await connect();
+  await until("the excess connection is closed", () => excess.isClosed);
+  expect(excess.text).toBe("");
+});
+
+test("silent connections are closed and release their place", async () => {
+  await untilDisconnected(running.url);
+  const silent = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, connect));
+  await until("the silent connections are closed", () => silent.every(({ isClosed }) => isClosed), 25_000);
+  await untilDisconnected(running.url);
+  expect(countConnections(running.url)).toBe(0);
+  await expectAnswer(await connect());
 });

@@ -1,4 +1,4 @@
-/** Bytes that end a bare server of HTTP/2 on Node.js 20.20 and 24.11; they are sent to a process of its own. */
+/** Bytes that crash a plain node:http2 server of Node.js 20.20 and 24.11 (see defer-session-close.ts), sent to a separate process. */
 import { once } from "node:events";
 import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,20 +6,21 @@ import { main, Program } from "../../fixtures/program.js";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS = "000006040000000000000100000000";
-/** Takes leave, of no stream and without an error. */
+/** Last stream 0, NO_ERROR. */
 const GOAWAY = "0000080700000000000000400000000000";
-/** A call of gRPC on stream 7, and its name within. */
+/** The path of a gRPC call. */
 const CALL = Buffer.from("offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory").toString(
   "hex",
 );
+/** That call on stream 7. */
 const HEADERS =
   "0000a101040000000700073a6d6574686f6404504f535400073a736368656d65046874747000053a70617468502f" +
   CALL +
   "000a3a617574686f726974790161000c636f6e74656e742d74797065106170706c69636174696f6e2f67727063";
-/** One byte shorter than a priority is. */
+/** A PRIORITY frame that is one byte short. */
 const SHORT_PRIORITY = "00000402000000000766299462";
 
-test("a frame that is malformed behind a leave in the same bytes ends its connection alone", async () => {
+test("GOAWAY followed by a malformed frame in the same bytes ends only its connection", async () => {
   const program = new Program(process.execPath, [main, "serve", "--port", "0", "--log-level", "silent"], {
     cwd: process.cwd(),
   });
@@ -29,12 +30,12 @@ test("a frame that is malformed behind a leave in the same bytes ends its connec
   });
   const [, port = ""] = await program.printed(/^offledger serves .* at http:\/\/[\w.]+:(\d+)\n/);
   const bytes = Buffer.from(SETTINGS + GOAWAY + HEADERS + SHORT_PRIORITY, "hex");
-  const leave = async () => {
+  const attack = async () => {
     const socket = net.connect(Number(port), "127.0.0.1");
     socket.on("error", () => undefined).resume();
     socket.write(Buffer.concat([Buffer.from(PREFACE), bytes]));
     await once(socket, "close");
   };
-  await Promise.all(Array.from({ length: 10 }, leave));
+  await Promise.all(Array.from({ length: 10 }, attack));
   expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
 });

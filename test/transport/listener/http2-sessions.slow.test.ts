@@ -1,11 +1,10 @@
-/** Connections over HTTP/2 on which nothing happens, or nothing that leads anywhere. */
+/** Timeouts of HTTP/2 sessions. */
 import http2 from "node:http2";
 import type http from "node:http";
 import net from "node:net";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { DEFAULT_CONNECTION_LIMITS } from "../../../src/transport/listener/limits.js";
 import { Http2Sessions } from "../../../src/transport/listener/http2-sessions.js";
 import {
   requestHeaders,
@@ -20,17 +19,18 @@ import {
 import { serveFile } from "../../fixtures/run-service.js";
 import { countConnections, untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 const handler = (request: http.IncomingMessage, response: http.ServerResponse): void => {
   if (request.url === "/large") response.end("a".repeat(1_000_000));
   if (request.url === "/small") response.end("a");
 };
 
-/** Sessions alone, of which nothing answers, with little patience. */
-async function serving(idleMs = 1_000): Promise<string> {
-  const limits = { ...DEFAULT_CONNECTION_LIMITS, requestMs: 100 };
+/** Serves sessions with short timeouts. Only /large and /small get a response. */
+async function startServer(idleMs = 1_000): Promise<string> {
+  const limits = { ...TEST_SERVER_OPTIONS.connections, requestMs: 100 };
   const http2Sessions = new Http2Sessions(handler, limits, { idleMs, stalledMs: 1_000 });
-  const server = net.createServer({ allowHalfOpen: true }, (socket) => http2Sessions.take(socket));
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => http2Sessions.accept(socket));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(async () => {
@@ -42,14 +42,15 @@ async function serving(idleMs = 1_000): Promise<string> {
   return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`;
 }
 
-const small = (id: number): Buffer => frame(Type.headers, END_HEADERS | END_STREAM, id, requestHeaders("/small"));
+const smallRequest = (id: number): Buffer =>
+  frame(Type.headers, END_HEADERS | END_STREAM, id, requestHeaders("/small"));
 
 describe("a session", () => {
   test.each([
-    ["on which nothing happens", Buffer.alloc(0)],
-    ["on which pings come", frame(Type.ping, 0, 0, Buffer.alloc(8))],
-  ])("%s ends, also where its caller does not close it", async (_what, bytes) => {
-    const url = await serving();
+    ["that is idle", Buffer.alloc(0)],
+    ["that sends only PINGs", frame(Type.ping, 0, 0, Buffer.alloc(8))],
+  ])("%s ends, even if the client does not close it", async (_what, bytes) => {
+    const url = await startServer();
     const connection = await FrameConnection.to(url);
     const sending = setInterval(() => connection.send(bytes), 50);
     onTestFinished(() => clearInterval(sending));
@@ -58,31 +59,31 @@ describe("a session", () => {
     expect(countConnections(url)).toBe(0);
   });
 
-  test("that has broken the protocol and left ends in seconds", async () => {
-    const url = await serving(60_000);
+  test("that the client abandons after a protocol error ends within seconds", async () => {
+    const url = await startServer(60_000);
     const connection = await FrameConnection.to(url);
-    await until("it knows", () => connection.of(Type.settings).length === 2);
-    // Data of a stream that nobody has opened.
+    await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);
+    // DATA on a stream that is not open.
     connection.send(frame(Type.data, 0, 1, Buffer.from("x")));
-    await until("it is told", () => connection.codeOf(Type.goaway) !== undefined);
+    await until("GOAWAY is received", () => connection.codeOf(Type.goaway) !== undefined);
     connection.destroy();
     await untilDisconnected(url);
     expect(countConnections(url)).toBe(0);
   });
 
-  test("of which the caller takes leave answers what came with the leave", async () => {
-    const url = await serving(60_000);
+  test("answers requests that arrive with the client's GOAWAY", async () => {
+    const url = await startServer(60_000);
     const connection = await FrameConnection.to(url);
-    await until("it knows", () => connection.of(Type.settings).length === 2);
-    // Refused, the second would be freed while it is read.
-    connection.send(small(1), frame(Type.goaway, 0, 0, Buffer.alloc(8)), small(3));
+    await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);
+    // If it were refused, the second stream would be freed while it is parsed.
+    connection.send(smallRequest(1), frame(Type.goaway, 0, 0, Buffer.alloc(8)), smallRequest(3));
     await connection.over(3);
     expect([connection.textOf(1), connection.textOf(3)]).toEqual(["a", "a"]);
     await connection.ended();
   });
 
-  test("on which nothing is under way and pings are answered stays", async () => {
-    const url = await serving(60_000);
+  test("that is idle but answers PINGs stays open", async () => {
+    const url = await startServer(60_000);
     const session = http2.connect(url);
     await once(session, "connect");
     await pause(6_000);
@@ -93,37 +94,37 @@ describe("a session", () => {
     session.close();
   });
 
-  test("of which the headers come a byte at a time ends", async () => {
-    const url = await serving();
+  test("whose headers arrive a byte at a time ends", async () => {
+    const url = await startServer();
     const connection = await FrameConnection.to(url);
-    await until("it knows", () => connection.of(Type.settings).length === 2);
-    const slow = frame(Type.headers, END_HEADERS, 1, requestHeaders("/livez", { slow: "a".repeat(8_192) }));
+    await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);
+    const slowRequest = frame(Type.headers, END_HEADERS, 1, requestHeaders("/livez", { slow: "a".repeat(8_192) }));
     let at = 0;
-    const sending = setInterval(() => connection.send(slow.subarray(at, ++at)), 10);
+    const sending = setInterval(() => connection.send(slowRequest.subarray(at, ++at)), 10);
     onTestFinished(() => clearInterval(sending));
     await connection.ended();
     await untilDisconnected(url);
     expect(countConnections(url)).toBe(0);
   });
 
-  test("whose answers are not read has them cut", async () => {
-    const url = await serving();
+  test("whose client does not read the responses ends", async () => {
+    const url = await startServer();
     const connection = await FrameConnection.to(url, false);
-    // Nothing of a body may be sent to it.
+    // A window of 0: no body may be sent.
     connection.send(PREFACE, settings({ 4: 0 }));
     connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/large")));
     connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 3, requestHeaders("/never")));
-    // Told that it is too slow, it does not read that either.
+    // The client does not read the 408 either.
     connection.send(frame(Type.headers, END_HEADERS, 5, requestHeaders("/never")));
     await connection.ended();
     await untilDisconnected(url);
     expect(countConnections(url)).toBe(0);
   });
 
-  test("ends with the service, also where its caller does not close it", async () => {
+  test("ends with the service, even if the client does not close it", async () => {
     const other = await serveFile(undefined, { config: { graceSeconds: 1 } });
     const connection = await FrameConnection.to(other.url);
-    await until("it knows", () => connection.of(Type.settings).length === 2);
+    await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);
     await other.close();
     await connection.ended();
     await untilDisconnected(other.url);

@@ -1,4 +1,4 @@
-/** What one HTTP/2 connection may have under way and cancel, and what becomes of connections that break the rules. */
+/** Limits on streams, resets and headers of an HTTP/2 connection, and clients that break the protocol. */
 import http2 from "node:http2";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
@@ -21,20 +21,20 @@ import { untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until, within } from "../../fixtures/wait.js";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
-const STREAMS = 4;
-const RESETS = 20;
-const HEADERS = 8_192;
+const MAX_STREAMS = 4;
+const MAX_RESETS = 20;
+const MAX_HEADER = 8_192;
 
 let running: Running;
 beforeAll(async () => {
   running = await serveFile(undefined, {
-    config: { maxStreams: STREAMS, maxResets: RESETS, maxHeaderBytes: HEADERS, maxPathBytes: 65_536 },
+    config: { maxStreams: MAX_STREAMS, maxResets: MAX_RESETS, maxHeaderBytes: MAX_HEADER, maxPathBytes: 65_536 },
   });
 });
 afterAll(() => running.close());
 
 const json = { "content-type": "application/json" };
-/** A request of which the body is still to come. */
+/** A request without its body. */
 const open = (id: number): Buffer => frame(Type.headers, END_HEADERS, id, requestHeaders(transferFactory(), json));
 const live = (id: number): Buffer =>
   frame(Type.headers, END_HEADERS | END_STREAM, id, requestHeaders("/livez", { ":method": "GET" }));
@@ -48,23 +48,23 @@ function sessionTo(url: string): http2.ClientHttp2Session {
 }
 
 describe("streams", () => {
-  test("as many as the setting says are served at a time, and those beyond are refused", async () => {
+  test("up to the limit are served concurrently, and further ones are refused", async () => {
     const connection = await FrameConnection.to(running.url, false);
-    // As long as it does not say that it knows the limit, it may not know.
+    // Until it acknowledges the settings, a client need not know the limit.
     connection.acknowledges = false;
-    connection.send(PREFACE, settings(), ...ids(STREAMS + 2).map(open));
-    const beyond = ids(2, STREAMS);
-    await until("two are refused", () => beyond.every((id) => connection.codeOf(Type.reset, id) !== undefined));
-    expect(beyond.map((id) => connection.codeOf(Type.reset, id))).toEqual([
+    connection.send(PREFACE, settings(), ...ids(MAX_STREAMS + 2).map(open));
+    const excess = ids(2, MAX_STREAMS);
+    await until("two streams are refused", () => excess.every((id) => connection.codeOf(Type.reset, id) !== undefined));
+    expect(excess.map((id) => connection.codeOf(Type.reset, id))).toEqual([
       NGHTTP2_REFUSED_STREAM,
       NGHTTP2_REFUSED_STREAM,
     ]);
-    connection.send(...ids(STREAMS).map((id) => frame(Type.data, END_STREAM, id, "{}")));
-    for (const id of ids(STREAMS)) {
+    connection.send(...ids(MAX_STREAMS).map((id) => frame(Type.data, END_STREAM, id, "{}")));
+    for (const id of ids(MAX_STREAMS)) {
       await connection.over(id);
       expect(connection.textOf(id)).toContain("choiceArguments");
     }
-    const next = 2 * STREAMS + 5;
+    const next = 2 * MAX_STREAMS + 5;
     connection.send(live(next));
     await connection.over(next);
     expect(connection.textOf(next)).toBe('{"status":"ok"}');
@@ -72,40 +72,40 @@ describe("streams", () => {
     await untilDisconnected(running.url, connection.port);
   });
 
-  test("whoever knows the limit and breaks it loses the connection alone", async () => {
+  test("a client that acknowledged the limit and exceeds it loses only its connection", async () => {
     const connection = await FrameConnection.to(running.url);
-    await until("it knows", () => connection.of(Type.settings).length === 2);
-    connection.send(...ids(STREAMS + 1).map(open));
+    await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);
+    connection.send(...ids(MAX_STREAMS + 1).map(open));
     await connection.ended();
     await untilDisconnected(running.url, connection.port);
     await expectAlive(running.url);
   });
 
-  test("a client that keeps to it asks for as much as it likes", async () => {
+  test("a client that respects the limit can send any number of requests", async () => {
     const session = sessionTo(running.url);
     await once(session, "remoteSettings");
-    const told = await Promise.all(
-      Array.from({ length: 10 * STREAMS }, () => requestHttp2(session, "/livez", { ":method": "GET" })),
+    const responses = await Promise.all(
+      Array.from({ length: 10 * MAX_STREAMS }, () => requestHttp2(session, "/livez", { ":method": "GET" })),
     );
-    expect(new Set(told.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
   });
 });
 
 describe("cancelled requests", () => {
-  test("one more than the setting says ends the connection, and no other", async () => {
+  test("exceeding the limit ends only its connection", async () => {
     const other = sessionTo(running.url);
     await requestHttp2(other, "/livez", { ":method": "GET" });
     const connection = await FrameConnection.to(running.url);
-    for (const id of ids(RESETS)) {
-      // One behind the other: those that would be too many at a time are refused, which costs nothing.
+    for (const id of ids(MAX_RESETS)) {
+      // In sequence: concurrent ones over the stream limit would be refused and not counted.
       connection.send(cancelled(id), frame(Type.ping, 0, 0, Buffer.alloc(8)));
-      await until("it has been read", () => connection.of(Type.ping).length > (id - 1) / 2 || connection.hasEnded);
+      await until("the PING is answered", () => connection.of(Type.ping).length > (id - 1) / 2 || connection.hasEnded);
     }
-    connection.send(live(2 * RESETS + 1));
-    await connection.over(2 * RESETS + 1);
+    connection.send(live(2 * MAX_RESETS + 1));
+    await connection.over(2 * MAX_RESETS + 1);
     expect(connection.hasEnded).toBe(false);
-    // The very first, which comes with the beginning of a session, may have been missed.
-    connection.send(cancelled(2 * RESETS + 3), cancelled(2 * RESETS + 5));
+    // The first reset arrives with the preface and may not be counted, so send one more.
+    connection.send(cancelled(2 * MAX_RESETS + 3), cancelled(2 * MAX_RESETS + 5));
     await connection.ended();
     expect(connection.codeOf(Type.goaway)).toBe(NGHTTP2_ENHANCE_YOUR_CALM);
     await untilDisconnected(running.url, connection.port);
@@ -113,7 +113,7 @@ describe("cancelled requests", () => {
     await expectAlive(running.url);
   });
 
-  test("a few are what an ordinary client does", async () => {
+  test("below the limit have no effect", async () => {
     const session = sessionTo(running.url);
     for (let round = 0; round < 5; round++) {
       const stream = session.request({ ":method": "POST", ":path": transferFactory(), ...json }, { endStream: false });
@@ -124,30 +124,34 @@ describe("cancelled requests", () => {
     expect(await requestHttp2(session, "/livez", { ":method": "GET" })).toMatchObject({ status: 200 });
   });
 
-  test("also those that are whole come to an end", async () => {
+  test("are limited for complete requests too", async () => {
     const connection = await FrameConnection.to(running.url);
-    const isRefused = () => connection.hasEnded || connection.codeOf(Type.goaway) !== undefined;
-    for (let first = 0; first < 5_000 && !isRefused(); first += 100) {
+    const isEnding = () => connection.hasEnded || connection.codeOf(Type.goaway) !== undefined;
+    for (let first = 0; first < 5_000 && !isEnding(); first += 100) {
       for (const id of ids(100, first)) connection.send(live(id), frame(Type.reset, 0, id, word(NGHTTP2_CANCEL)));
       await pause(1);
     }
-    await until("no more are taken", isRefused);
+    await until("the connection ends", isEnding);
     await expectAlive(running.url);
   });
 });
 
-test("HEAD with a body is over when it has been answered", async () => {
+test("a HEAD request with a body ends after the response", async () => {
   const session = sessionTo(running.url);
   const stream = session.request({ ":path": "/livez", ":method": "HEAD" }, { endStream: false });
-  // More than may be sent before the other end has read of it.
+  // More than fits into the flow-control window.
   stream.end(Buffer.alloc(200_000));
   stream.resume();
-  const [[headers]] = await within(5_000, "it is over", Promise.all([once(stream, "response"), once(stream, "close")]));
+  const [[headers]] = await within(
+    5_000,
+    "the stream ends",
+    Promise.all([once(stream, "response"), once(stream, "close")]),
+  );
   expect(headers[":status"]).toBe(200);
   expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
 });
 
-test("a call of gRPC with more than one message, and more than may be sent unread, is over when it has been answered", async () => {
+test("a unary gRPC call with many messages, larger than the flow-control window, ends after the response", async () => {
   const session = sessionTo(running.url);
   const path = "/offledger.health.v1.HealthService/GetLiveness";
   const headers = { ":path": path, ":method": "POST", "content-type": "application/grpc+json", te: "trailers" };
@@ -156,41 +160,41 @@ test("a call of gRPC with more than one message, and more than may be sent unrea
   stream.end(Buffer.concat(Array.from({ length: 100_000 }, () => message)));
   stream.resume();
   const over = Promise.all([once(stream, "trailers"), once(stream, "close")]);
-  const [[trailers]] = await within(5_000, "it is over", over);
+  const [[trailers]] = await within(5_000, "the stream ends", over);
   expect(trailers["grpc-status"]).toBe("12");
   expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
 });
 
-describe("a head that is too large", () => {
-  test("is answered 431 where the caller has not said that it knows the limit, and the connection goes on", async () => {
+describe("a header over the limit", () => {
+  test("gets 431 if the client has not acknowledged the limit, and the connection stays", async () => {
     const connection = await FrameConnection.to(running.url, false);
     connection.acknowledges = false;
-    const large = { ...json, large: "a".repeat(HEADERS) };
+    const large = { ...json, large: "a".repeat(MAX_HEADER) };
     connection.send(
       PREFACE,
       settings(),
       frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/livez", large)),
     );
     await connection.over(1);
-    const error = `the head of the request is larger than ${HEADERS} bytes, which is all that is read`;
+    const error = `request header exceeds ${MAX_HEADER} bytes`;
     expect(connection.textOf(1)).toBe(JSON.stringify({ error }));
     connection.send(
       frame(
         Type.headers,
         END_HEADERS | END_STREAM,
         3,
-        requestHeaders("/livez", { ":method": "GET", large: "a".repeat(HEADERS - 200) }),
+        requestHeaders("/livez", { ":method": "GET", large: "a".repeat(MAX_HEADER - 200) }),
       ),
     );
     await connection.over(3);
     expect(connection.textOf(3)).toBe('{"status":"ok"}');
   });
 
-  test("is reset where it has, and the connection goes on", async () => {
+  test("is reset if it has, and the connection stays", async () => {
     const connection = await FrameConnection.to(running.url);
-    await until("it knows", () => connection.of(Type.settings).length === 2);
+    await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);
     connection.send(
-      frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/livez", { large: "a".repeat(HEADERS) })),
+      frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/livez", { large: "a".repeat(MAX_HEADER) })),
       live(3),
     );
     await connection.over(3);
@@ -199,32 +203,28 @@ describe("a head that is too large", () => {
   });
 });
 
-/** A few bytes of a block of headers. */
-const PIECE = Buffer.from("\0\x01a\x01b");
+/** Part of a header block. */
+const FRAGMENT = Buffer.from("\0\x01a\x01b");
 
 describe("a flood", () => {
   test.each<[string, boolean, (connection: FrameConnection, round: number) => void]>([
-    ["of continuations", true, (connection) => connection.send(frame(Type.continuation, 0, 1, PIECE))],
-    ["of pings", false, (connection) => connection.send(frame(Type.ping, 0, 0, Buffer.alloc(8)))],
-    ["of settings", false, (connection) => connection.send(settings())],
-    ["of data behind the end", true, (connection) => connection.send(frame(Type.data, 0, 1, " "))],
-    [
-      "of updates of the window",
-      true,
-      (connection) => connection.send(frame(Type.windowUpdate, 0, 0, word(0x7fff_ffff))),
-    ],
-  ])("%s harms nobody else", async (what, ends, send) => {
+    ["of CONTINUATION", true, (connection) => connection.send(frame(Type.continuation, 0, 1, FRAGMENT))],
+    ["of PING", false, (connection) => connection.send(frame(Type.ping, 0, 0, Buffer.alloc(8)))],
+    ["of SETTINGS", false, (connection) => connection.send(settings())],
+    ["of DATA after END_STREAM", true, (connection) => connection.send(frame(Type.data, 0, 1, " "))],
+    ["of WINDOW_UPDATE", true, (connection) => connection.send(frame(Type.windowUpdate, 0, 0, word(0x7fff_ffff)))],
+  ])("%s affects no other connection", async (what, ends, send) => {
     const connection = await FrameConnection.to(running.url);
-    await until("it knows", () => connection.of(Type.settings).length === 2);
-    if (what === "of continuations") connection.send(frame(Type.headers, END_STREAM, 1, requestHeaders("/livez")));
-    if (what === "of data behind the end") connection.send(live(1));
+    await until("the settings are acknowledged", () => connection.of(Type.settings).length === 2);
+    if (what === "of CONTINUATION") connection.send(frame(Type.headers, END_STREAM, 1, requestHeaders("/livez")));
+    if (what === "of DATA after END_STREAM") connection.send(live(1));
     for (let round = 0; round < 20_000 && !connection.hasEnded; round++) {
       send(connection, round);
       if (round % 500 === 0) await pause(1);
     }
-    // What breaks the rules is told so, and nothing of it is looked at any more.
+    // A protocol error is answered with GOAWAY.
     if (ends) {
-      await until("it is told", () => connection.hasEnded || connection.codeOf(Type.goaway) !== undefined);
+      await until("GOAWAY is received", () => connection.hasEnded || connection.codeOf(Type.goaway) !== undefined);
     }
     await expectAlive(running.url);
   });

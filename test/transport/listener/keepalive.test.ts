@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Keepalive } from "../../../src/transport/listener/keepalive.js";
 
-/** A session of a real server, and what it was asked. */
-async function session(): Promise<http2.ServerHttp2Session> {
+/** The server's side of a real session. */
+async function openSession(): Promise<http2.ServerHttp2Session> {
   const server = http2.createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -14,29 +14,29 @@ async function session(): Promise<http2.ServerHttp2Session> {
     client.destroy();
     server.close();
   });
-  const [theirs] = await once(server, "session");
-  return theirs;
+  const [session] = await once(server, "session");
+  return session;
 }
 
-test("a session that is being ended is not asked any more", async () => {
-  const one = await session();
+test("a destroyed session gets no PING", async () => {
+  const session = await openSession();
   const now = performance.now();
-  const keepalive = new Keepalive(one, now);
-  one.destroy();
-  // Long after the time to ask. Node.js would throw.
+  const keepalive = new Keepalive(session, now);
+  session.destroy();
+  // A PING is long due. Node.js would throw.
   expect(keepalive.isGone(now + 60_000, now)).toBe(false);
 });
 
-test("one that answers is never gone, and is asked once it is quiet, and every 20 seconds", async () => {
-  const one = await session();
-  const ping = vi.spyOn(one, "ping");
+test("a session that answers is never gone; it gets a PING once it is quiet, then every 20 seconds", async () => {
+  const session = await openSession();
+  const ping = vi.spyOn(session, "ping");
   const now = performance.now();
-  const keepalive = new Keepalive(one, now);
+  const keepalive = new Keepalive(session, now);
   for (let seconds = 1; seconds <= 100; seconds++) {
     expect(keepalive.isGone(now + seconds * 1_000, now)).toBe(false);
-    // Behind what it was asked before.
-    await new Promise((resolve) => one.ping(resolve));
+    // The answer to this PING follows the answers to earlier ones.
+    await new Promise((resolve) => session.ping(resolve));
   }
-  // Besides ours: after 3 seconds, and after 24, 45, 66 and 87, when more than 20 have gone by: more often than it may give none.
+  // 100 of this test, and 5 of the keepalive: after 3, 24, 45, 66 and 87 seconds. That is more than may stay unanswered.
   expect(ping.mock.calls).toHaveLength(100 + 5);
 });

@@ -1,4 +1,4 @@
-/** One port for HTTP/1.1 and HTTP/2, on real connections, byte by byte where it matters. */
+/** HTTP/1.1 and HTTP/2 on one port, with requests split at any byte, and shutdown. */
 import { bindPartial } from "../../fixtures/partial-service.js";
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -10,26 +10,26 @@ import { Connection } from "../../fixtures/raw-connection.js";
 import { gate, type Gate, until, within } from "../../fixtures/wait.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
-/** Far longer than any close that is not held up; short enough to see one that is. */
+/** The grace period: far longer than a shutdown that does not wait for it. */
 const GRACE_MS = 20_000;
 const SOON_MS = 3_000;
 
-interface Serving {
+interface Service {
   readonly server: Server;
   readonly url: string;
-  /** Ids of the requests that have reached the handler. */
+  /** Ids of the requests that reached the handler. */
   readonly reached: string[];
-  /** What the requests to `pathOf("gated…")` wait for. */
+  /** Requests to `pathOf("gated…")` wait for this. */
   readonly gate: Gate;
 }
 
-/** A server whose answers hold the id that was asked for. Those to ids that begin with "gated" wait for the gate. */
-async function serving(): Promise<Serving> {
+/** Starts a server that responds with the requested id. Ids that start with "gated" wait for the gate. */
+async function startService(): Promise<Service> {
   const reached: string[] = [];
-  const waiting = gate();
+  const handlerGate = gate();
   const answer = async (id: string) => {
     reached.push(id);
-    if (id.startsWith("gated")) await waiting.opened;
+    if (id.startsWith("gated")) await handlerGate.opened;
     return { choiceContextData: { id }, disclosedContracts: [] };
   };
   const bindings = bindPartial(BurnService, {
@@ -39,13 +39,13 @@ async function serving(): Promise<Serving> {
   const server = await createServer([bindings], TEST_SERVER_OPTIONS);
   const url = await server.listen("127.0.0.1", 0);
   onTestFinishedOrAll(async () => {
-    waiting.open();
+    handlerGate.open();
     await server.close(100);
   });
-  return { server, url, reached, gate: waiting };
+  return { server, url, reached, gate: handlerGate };
 }
 
-/** Cleans up behind the test, or behind the file where it is used before all tests. */
+/** Cleans up after the test, or after the file if called from beforeAll. */
 function onTestFinishedOrAll(clean: () => Promise<void>): void {
   try {
     onTestFinished(clean);
@@ -55,10 +55,10 @@ function onTestFinishedOrAll(clean: () => Promise<void>): void {
 }
 
 const pathOf = (id: string): string => `/api/utilities/v0/registry/burn/v0/offer/${id}/choice-contexts/cancel`;
-const answerTo = (id: string): string => JSON.stringify({ choiceContextData: { id }, disclosedContracts: [] });
-const refusal = JSON.stringify({ error: "this is not an HTTP request that can be read" });
+const bodyFor = (id: string): string => JSON.stringify({ choiceContextData: { id }, disclosedContracts: [] });
+const MALFORMED = JSON.stringify({ error: "malformed HTTP request" });
 
-/** An HTTP/1.1 request as it stands on the wire. */
+/** An HTTP/1.1 request as text. */
 const request = (id: string, ...headers: readonly string[]): string =>
   [`POST ${pathOf(id)} HTTP/1.1`, "Host: localhost", "Content-Length: 0", ...headers, "", ""].join("\r\n");
 
@@ -68,7 +68,7 @@ async function connect(url: string): Promise<Connection> {
   return connection;
 }
 
-/** An HTTP/2 session, over the stream given or over one of its own. */
+/** An HTTP/2 session, over `stream` or a new connection. */
 function sessionTo(url: string, stream?: Duplex): http2.ClientHttp2Session {
   const session = http2.connect(url, stream === undefined ? {} : { createConnection: () => stream });
   session.on("error", () => {});
@@ -81,8 +81,8 @@ interface Answer {
   readonly body: string;
 }
 
-/** Asks by HTTP/2. Fails where the stream does. */
-async function ask(session: http2.ClientHttp2Session, id: string): Promise<Answer> {
+/** Sends a request over HTTP/2. Fails if the stream does. */
+async function sendHttp2(session: http2.ClientHttp2Session, id: string): Promise<Answer> {
   const stream = session.request({ ":method": "POST", ":path": pathOf(id) });
   let status: number | undefined;
   stream.on("response", (headers) => {
@@ -93,46 +93,46 @@ async function ask(session: http2.ClientHttp2Session, id: string): Promise<Answe
     body += chunk;
   });
   stream.end();
-  await within(SOON_MS * 2, `an answer to ${id}`, once(stream, "close"));
+  await within(SOON_MS * 2, `a response for ${id}`, once(stream, "close"));
   return { status, body };
 }
 
 describe("a connection", () => {
-  let shared: Serving;
+  let shared: Service;
   beforeAll(async () => {
-    shared = await serving();
+    shared = await startService();
   });
 
-  const aByteAtATime = Array.from({ length: 400 }, () => 1);
+  const byteByByte = Array.from({ length: 400 }, () => 1);
 
   test.each<[string, readonly number[]]>([
     ["in one write", []],
-    ["a byte at a time", aByteAtATime],
+    ["a byte at a time", byteByByte],
     ["in P and OST", [1]],
     ["in P, OST and the rest", [1, 3]],
     ["in PO and ST", [2]],
     ["in POS and T", [3]],
     ["up to the end of its headers and the last byte", [request("whole").length - 1]],
-  ])("that sends an HTTP/1.1 request %s is answered", async (_how, sizes) => {
+  ])("that sends an HTTP/1.1 request %s gets a response", async (_how, sizes) => {
     const connection = await connect(shared.url);
     await connection.send(request("whole"), ...sizes);
-    expect(await connection.respond(1)).toMatchObject([{ status: 200, body: answerTo("whole") }]);
+    expect(await connection.respond(1)).toMatchObject([{ status: 200, body: bodyFor("whole") }]);
   });
 
   test.each<[string, readonly number[]]>([
     ["GET", []],
     ["GET", [1]],
-    // These begin as the preface of HTTP/2 does.
+    // These start like the HTTP/2 preface.
     ["PUT", [1]],
     ["PROPFIND", []],
     ["PROPFIND", [1, 1]],
-  ])("that uses the method %s is told that nothing is there (pieces of %j)", async (method, sizes) => {
+  ])("that uses the method %s gets 404 (chunks of %j)", async (method, sizes) => {
     const connection = await connect(shared.url);
     await connection.send(`${method} /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n`, ...sizes);
     expect(await connection.respond(1)).toMatchObject([{ status: 404 }]);
   });
 
-  test("may send a body in pieces", async () => {
+  test("may send a body in chunks", async () => {
     const connection = await connect(shared.url);
     const body = JSON.stringify({ unknown: "x".repeat(2_000) });
     const head = request("body").replace("Content-Length: 0", `Content-Length: ${body.length}`);
@@ -143,121 +143,125 @@ describe("a connection", () => {
       1,
       900,
     );
-    expect(await connection.respond(1)).toMatchObject([{ status: 200, body: answerTo("body") }]);
+    expect(await connection.respond(1)).toMatchObject([{ status: 200, body: bodyFor("body") }]);
   });
 
   test.each<[string, readonly number[]]>([
     ["in one write", []],
-    ["a byte at a time", aByteAtATime],
+    ["a byte at a time", byteByByte],
     ["in P and RI", [1]],
     ["in PR and I", [2]],
     ["in PRI and the rest", [3]],
     ["in PRI and a space and the rest", [4]],
     ["up to its second line", [18]],
     ["up to its end", [24]],
-  ])("that sends the preface of HTTP/2 %s is answered", async (_how, sizes) => {
+  ])("that sends the HTTP/2 preface %s gets a response", async (_how, sizes) => {
     const connection = await connect(shared.url);
     const session = sessionTo(shared.url, connection.stream(...sizes));
-    expect(await ask(session, "second")).toEqual({ status: 200, body: answerTo("second") });
+    expect(await sendHttp2(session, "second")).toEqual({ status: 200, body: bodyFor("second") });
   });
 
-  test("is kept, and answers one HTTP/1.1 request after the other", async () => {
+  test("stays open for further HTTP/1.1 requests", async () => {
     const connection = await connect(shared.url);
     for (const [index, id] of ["a", "b", "c"].entries()) {
       await connection.send(request(id), 1);
-      expect((await connection.respond(index + 1))[index]).toMatchObject({ status: 200, body: answerTo(id) });
+      expect((await connection.respond(index + 1))[index]).toMatchObject({ status: 200, body: bodyFor(id) });
       expect(connection.isClosed).toBe(false);
     }
   });
 
-  test("may send many HTTP/1.1 requests at once, and gets the answers in their order", async () => {
+  test("may pipeline HTTP/1.1 requests and gets the responses in order", async () => {
     const ids = Array.from({ length: 20 }, (_, index) => `pipelined-${index}`);
     const connection = await connect(shared.url);
     await connection.send(ids.map((id) => request(id)).join(""));
     const answers = await connection.respond(ids.length);
-    expect(answers.map(({ body }) => body)).toEqual(ids.map(answerTo));
+    expect(answers.map(({ body }) => body)).toEqual(ids.map(bodyFor));
   });
 
-  test("may send the next request before the first is answered", async () => {
-    const { url, reached, gate: waiting } = await serving();
+  test("may send the next request before the first response", async () => {
+    const { url, reached, gate: handlerGate } = await startService();
     const connection = await connect(url);
     await connection.send(request("gated-first"), 1);
     await until("the first has reached the handler", () => reached.includes("gated-first"));
     await connection.send(request("second"));
     expect(connection.responses).toEqual([]);
-    waiting.open();
+    handlerGate.open();
     const answers = await connection.respond(2);
-    expect(answers.map(({ body }) => body)).toEqual([answerTo("gated-first"), answerTo("second")]);
+    expect(answers.map(({ body }) => body)).toEqual([bodyFor("gated-first"), bodyFor("second")]);
   });
 
-  test("is closed behind an answer where the request says so", async () => {
+  test("is closed after a response to Connection: close", async () => {
     const connection = await connect(shared.url);
     await connection.send(request("last", "Connection: close"));
     await connection.closed();
-    expect(connection.responses).toMatchObject([{ status: 200, body: answerTo("last") }]);
+    expect(connection.responses).toMatchObject([{ status: 200, body: bodyFor("last") }]);
   });
 
-  test("carries many HTTP/2 streams at the same time, each with its own answer", async () => {
-    const { url, reached, gate: waiting } = await serving();
+  test("carries concurrent HTTP/2 streams, each with its own response", async () => {
+    const { url, reached, gate: handlerGate } = await startService();
     const session = sessionTo(url);
     const ids = Array.from({ length: 50 }, (_, index) => `gated-${index}`);
-    const asked = Promise.all(ids.map((id) => ask(session, id)));
-    await until("all of them are under way", () => reached.length === ids.length);
-    waiting.open();
-    expect(await asked).toEqual(ids.map((id) => ({ status: 200, body: answerTo(id) })));
+    const responses = Promise.all(ids.map((id) => sendHttp2(session, id)));
+    await until("all requests are in progress", () => reached.length === ids.length);
+    handlerGate.open();
+    expect(await responses).toEqual(ids.map((id) => ({ status: 200, body: bodyFor(id) })));
   });
 
-  test("is not mistaken for another, however many of both kinds there are", async () => {
-    const asked = Array.from({ length: 40 }, async (_, index) => {
+  test("is dispatched correctly among many of both versions", async () => {
+    const responses = Array.from({ length: 40 }, async (_, index) => {
       const id = `both-${index}`;
       const connection = await connect(shared.url);
       if (index % 2 === 0) {
         const stream = connection.stream(...(index % 4 === 0 ? [] : [2]));
-        return { id, body: (await ask(sessionTo(shared.url, stream), id)).body };
+        return { id, body: (await sendHttp2(sessionTo(shared.url, stream), id)).body };
       }
       await connection.send(request(id), 1);
       const [answer] = await connection.respond(1);
       return { id, body: answer?.body };
     });
-    for (const { id, body } of await Promise.all(asked)) expect(body).toBe(answerTo(id));
+    for (const { id, body } of await Promise.all(responses)) expect(body).toBe(bodyFor(id));
   });
 });
 
-describe("what is no request", () => {
+describe("input that is not a request", () => {
   const tls = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03]);
 
   test.each<[string, string | Buffer, readonly number[]]>([
     ["a word", "garbage\r\n\r\n", []],
-    ["a word in pieces", "GARBAGE\r\n\r\n", [1, 1, 1]],
-    ["the beginning of TLS", tls, []],
+    ["a word in chunks", "GARBAGE\r\n\r\n", [1, 1, 1]],
+    ["a TLS ClientHello", tls, []],
     ["zeros", Buffer.alloc(64), []],
-    ["bytes that no text has", Buffer.alloc(64, 0xff), []],
-    ["what begins as the preface of HTTP/2", "PRx * HTTP/2.0\r\n\r\nSM\r\n\r\n", []],
-    ["what begins as it in pieces", "PRx * HTTP/2.0\r\n\r\nSM\r\n\r\n", [1, 1]],
-    ["a path that is none", "POST nowhere HTTP/1.1\r\nHost: a\r\n\r\n", []],
-    ["a version that is none", "POST / HTTP/7.7\r\nHost: a\r\n\r\n", []],
-    ["a header that is none", "POST / HTTP/1.1\r\nHost: a\r\nno colon here\r\n\r\n", []],
-    ["two lengths", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", []],
-  ])("is answered with 400 and closed: %s", async (_what, bytes, sizes) => {
-    const { url, reached, gate: waiting } = await serving();
+    ["bytes of 0xff", Buffer.alloc(64, 0xff), []],
+    ["a malformed HTTP/2 preface", "PRx * HTTP/2.0\r\n\r\nSM\r\n\r\n", []],
+    ["a malformed HTTP/2 preface in chunks", "PRx * HTTP/2.0\r\n\r\nSM\r\n\r\n", [1, 1]],
+    ["a malformed path", "POST nowhere HTTP/1.1\r\nHost: a\r\n\r\n", []],
+    ["an unknown version", "POST / HTTP/7.7\r\nHost: a\r\n\r\n", []],
+    ["a malformed header", "POST / HTTP/1.1\r\nHost: a\r\nno colon here\r\n\r\n", []],
+    [
+      "two values of Content-Length",
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+      [],
+    ],
+  ])("gets 400 and is disconnected: %s", async (_what, bytes, sizes) => {
+    const { url, reached, gate: handlerGate } = await startService();
     const other = await connect(url);
     await other.send(request("gated"));
-    await until("the other request is under way", () => reached.length === 1);
+    await until("the other request is in progress", () => reached.length === 1);
     const session = sessionTo(url);
-    const stream = ask(session, "gated-too");
+    const stream = sendHttp2(session, "gated-too");
 
     const connection = await connect(url);
     await connection.send(bytes, ...sizes);
     await connection.closed();
-    expect(connection.responses).toMatchObject([{ status: 400, body: refusal }]);
+    expect(connection.responses).toMatchObject([{ status: 400, body: MALFORMED }]);
 
-    waiting.open();
-    expect(await other.respond(1)).toMatchObject([{ status: 200, body: answerTo("gated") }]);
-    expect(await stream).toEqual({ status: 200, body: answerTo("gated-too") });
+    handlerGate.open();
+    expect(await other.respond(1)).toMatchObject([{ status: 200, body: bodyFor("gated") }]);
+    expect(await stream).toEqual({ status: 200, body: bodyFor("gated-too") });
   });
 
-  test("is answered with 431 where headers do not end", async () => {
-    const { url } = await serving();
+  test("gets 431 for headers without end", async () => {
+    const { url } = await startService();
     const connection = await connect(url);
     await connection.send(request("long", `X: ${"x".repeat(100_000)}`));
     await connection.closed();
@@ -265,54 +269,54 @@ describe("what is no request", () => {
   });
 
   test.each<[string, string | Buffer]>([
-    ["garbage behind the first line of the preface", "PRI * HTTP/2.0\r\n\r\ngarbage and more of it"],
+    ["garbage after the first line of the preface", "PRI * HTTP/2.0\r\n\r\ngarbage and more of it"],
     [
-      "garbage behind the preface",
+      "garbage after the preface",
       Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Buffer.alloc(64, 0xff)]),
     ],
-  ])("is closed where it passes for HTTP/2, and nobody else is disturbed: %s", async (_what, bytes) => {
-    const { url, reached, gate: waiting } = await serving();
+  ])("that looks like HTTP/2 closes only its connection: %s", async (_what, bytes) => {
+    const { url, reached, gate: handlerGate } = await startService();
     const session = sessionTo(url);
-    const stream = ask(session, "gated");
-    await until("the other request is under way", () => reached.length === 1);
+    const stream = sendHttp2(session, "gated");
+    await until("the other request is in progress", () => reached.length === 1);
     const connection = await connect(url);
     await connection.send(bytes);
     await connection.closed();
-    waiting.open();
-    expect(await stream).toEqual({ status: 200, body: answerTo("gated") });
-    expect(await ask(session, "next")).toEqual({ status: 200, body: answerTo("next") });
+    handlerGate.open();
+    expect(await stream).toEqual({ status: 200, body: bodyFor("gated") });
+    expect(await sendHttp2(session, "next")).toEqual({ status: 200, body: bodyFor("next") });
   });
 
   test.each<[string, string]>([
-    ["before it said anything", ""],
-    ["behind its first byte", "P"],
+    ["before its first byte", ""],
+    ["after its first byte", "P"],
     ["in the middle of a request", "POST /api"],
-    ["while its request is answered", request("gated-reset")],
-    ["in the middle of the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM"],
-  ])("a connection that is reset %s disturbs nobody", async (_when, bytes) => {
-    const { url, reached, gate: waiting } = await serving();
+    ["while its request is handled", request("gated-reset")],
+    ["in the middle of the HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM"],
+  ])("a connection reset %s affects no other", async (_when, bytes) => {
+    const { url, reached, gate: handlerGate } = await startService();
     const connection = await connect(url);
     await connection.send(bytes);
-    if (bytes.endsWith("\r\n\r\n")) await until("the request is under way", () => reached.length === 1);
+    if (bytes.endsWith("\r\n\r\n")) await until("the request is in progress", () => reached.length === 1);
     connection.reset();
     await connection.closed();
-    waiting.open();
+    handlerGate.open();
     const other = await connect(url);
     await other.send(request("other"));
-    expect(await other.respond(1)).toMatchObject([{ status: 200, body: answerTo("other") }]);
+    expect(await other.respond(1)).toMatchObject([{ status: 200, body: bodyFor("other") }]);
   });
 });
 
-/** Far sooner than the time that requests under way have. */
+/** Far sooner than the grace period. */
 const expectSoon = (what: string, promise: Promise<void>): Promise<void> => within(SOON_MS, what, promise);
 
 describe("close", () => {
   test.each<[string, string]>([
     ["is silent", ""],
-    ["has said one byte", "P"],
-    ["has said two bytes", "PR"],
+    ["has sent one byte", "P"],
+    ["has sent two bytes", "PR"],
   ])("does not wait for a connection that %s", async (_what, bytes) => {
-    const { server, url } = await serving();
+    const { server, url } = await startService();
     const connection = await connect(url);
     await connection.send(bytes);
     await expectSoon("closed", server.close(GRACE_MS));
@@ -320,8 +324,8 @@ describe("close", () => {
     expect(connection.text).toBe("");
   });
 
-  test("does not wait for HTTP/1.1 connections that are kept and idle", async () => {
-    const { server, url } = await serving();
+  test("does not wait for idle HTTP/1.1 connections", async () => {
+    const { server, url } = await startService();
     const connections = await Promise.all(Array.from({ length: 5 }, () => connect(url)));
     for (const connection of connections) {
       await connection.send(request("idle"));
@@ -331,66 +335,66 @@ describe("close", () => {
     for (const connection of connections) await connection.closed();
   });
 
-  test("does not wait for HTTP/2 sessions that are idle", async () => {
-    const { server, url } = await serving();
+  test("does not wait for idle HTTP/2 sessions", async () => {
+    const { server, url } = await startService();
     const used = sessionTo(url);
-    await ask(used, "idle");
+    await sendHttp2(used, "idle");
     const unused = sessionTo(url);
     await once(unused, "remoteSettings");
     await expectSoon("closed", server.close(GRACE_MS));
     await until("the sessions are closed", () => used.closed && unused.closed);
   });
 
-  test("does not wait where nobody is connected", async () => {
-    const { server } = await serving();
+  test("does not wait without connections", async () => {
+    const { server } = await startService();
     await expectSoon("closed", server.close(GRACE_MS));
   });
 
-  test("waits for an HTTP/1.1 request under way, and takes no new connection meanwhile", async () => {
-    const { server, url, reached, gate: waiting } = await serving();
+  test("waits for an HTTP/1.1 request in progress and accepts no new connection", async () => {
+    const { server, url, reached, gate: handlerGate } = await startService();
     const connection = await connect(url);
     await connection.send(request("gated", "Connection: close"));
-    await until("the request is under way", () => reached.length === 1);
+    await until("the request is in progress", () => reached.length === 1);
     let closed = false;
     const closing = server.close(GRACE_MS).then(() => {
       closed = true;
     });
-    await until("nobody listens any more", () => refuses(url));
+    await until("the port is closed", () => isRefused(url));
     expect(closed).toBe(false);
     expect(connection.responses).toEqual([]);
-    waiting.open();
+    handlerGate.open();
     await expectSoon("closed", closing);
     await connection.closed();
-    expect(connection.responses).toMatchObject([{ status: 200, body: answerTo("gated") }]);
+    expect(connection.responses).toMatchObject([{ status: 200, body: bodyFor("gated") }]);
   });
 
-  test("does not wait for a connection that is kept when the last request on it has been answered", async () => {
-    const { server, url, reached, gate: waiting } = await serving();
+  test("does not wait for a keep-alive connection after its last response", async () => {
+    const { server, url, reached, gate: handlerGate } = await startService();
     const connection = await connect(url);
     await connection.send(request("gated"));
-    await until("the request is under way", () => reached.length === 1);
+    await until("the request is in progress", () => reached.length === 1);
     const closing = server.close(GRACE_MS);
-    await until("nobody listens any more", () => refuses(url));
-    waiting.open();
-    expect(await connection.respond(1)).toMatchObject([{ status: 200, body: answerTo("gated") }]);
+    await until("the port is closed", () => isRefused(url));
+    handlerGate.open();
+    expect(await connection.respond(1)).toMatchObject([{ status: 200, body: bodyFor("gated") }]);
     await expectSoon("closed", closing);
     await connection.closed();
   });
 
-  test("refuses what comes too late as any operation that is unavailable", async () => {
-    const { server, url, reached, gate: waiting } = await serving();
+  test("rejects late requests with 503", async () => {
+    const { server, url, reached, gate: handlerGate } = await startService();
     const connection = await connect(url);
     await connection.send(request("gated"));
-    await until("the request is under way", () => reached.length === 1);
+    await until("the request is in progress", () => reached.length === 1);
     const closing = server.close(GRACE_MS);
-    await until("nobody listens any more", () => refuses(url));
+    await until("the port is closed", () => isRefused(url));
     await connection.send(request("late"));
-    waiting.open();
+    handlerGate.open();
     await expectSoon("closed", closing);
     await connection.closed();
     const [first, ...late] = connection.responses;
-    expect(first).toMatchObject({ status: 200, body: answerTo("gated") });
-    // None where the connection is closed behind the first answer already.
+    expect(first).toMatchObject({ status: 200, body: bodyFor("gated") });
+    // There is none if the connection closes right after the first response.
     for (const { status, headers, body } of late) {
       expect(status).toBe(503);
       expect(headers.toLowerCase()).toContain("\r\nretry-after: 1");
@@ -398,37 +402,37 @@ describe("close", () => {
     }
   });
 
-  test("waits for HTTP/2 streams under way", async () => {
-    const { server, url, reached, gate: waiting } = await serving();
+  test("waits for HTTP/2 streams in progress", async () => {
+    const { server, url, reached, gate: handlerGate } = await startService();
     const session = sessionTo(url);
-    const asked = Promise.all([ask(session, "gated-1"), ask(session, "gated-2")]);
-    await until("the requests are under way", () => reached.length === 2);
+    const responses = Promise.all([sendHttp2(session, "gated-1"), sendHttp2(session, "gated-2")]);
+    await until("the requests are in progress", () => reached.length === 2);
     let closed = false;
     const closing = server.close(GRACE_MS).then(() => {
       closed = true;
     });
-    await until("nobody listens any more", () => refuses(url));
+    await until("the port is closed", () => isRefused(url));
     expect(closed).toBe(false);
-    waiting.open();
-    expect(await asked).toEqual([
-      { status: 200, body: answerTo("gated-1") },
-      { status: 200, body: answerTo("gated-2") },
+    handlerGate.open();
+    expect(await responses).toEqual([
+      { status: 200, body: bodyFor("gated-1") },
+      { status: 200, body: bodyFor("gated-2") },
     ]);
     await expectSoon("closed", closing);
   });
 
-  test("lets nothing new begin on the connections there are", async () => {
-    const { server, url, reached, gate: waiting } = await serving();
+  test("handles no new request on open connections", async () => {
+    const { server, url, reached, gate: handlerGate } = await startService();
     const first = await connect(url);
     await first.send(request("gated-1"));
     const session = sessionTo(url);
-    const stream = ask(session, "gated-2");
-    await until("two requests are under way", () => reached.length === 2);
+    const stream = sendHttp2(session, "gated-2");
+    await until("two requests are in progress", () => reached.length === 2);
     const closing = server.close(GRACE_MS);
-    await until("nobody listens any more", () => refuses(url));
+    await until("the port is closed", () => isRefused(url));
     await first.send(request("late-1"));
-    const late = ask(session, "late-2").catch(() => undefined);
-    waiting.open();
+    const late = sendHttp2(session, "late-2").catch(() => undefined);
+    handlerGate.open();
     await expectSoon("closed", closing);
     await stream;
     await late;
@@ -436,11 +440,11 @@ describe("close", () => {
   });
 
   test.each<[string, string]>([
-    ["a request that is not answered", request("gated")],
-    ["a request that does not end", request("endless").slice(0, -2)],
-    ["a body that does not come", request("body").replace("Content-Length: 0", "Content-Length: 10")],
-  ])("cuts, when its time is over, %s", async (_what, bytes) => {
-    const { server, url } = await serving();
+    ["a request without a response", request("gated")],
+    ["an unfinished request", request("endless").slice(0, -2)],
+    ["a missing body", request("body").replace("Content-Length: 0", "Content-Length: 10")],
+  ])("aborts after the grace period: %s", async (_what, bytes) => {
+    const { server, url } = await startService();
     const connection = await connect(url);
     await connection.send(bytes);
     await expectSoon("closed", server.close(50));
@@ -448,17 +452,17 @@ describe("close", () => {
     expect(connection.responses).toEqual([]);
   });
 
-  test("cuts an HTTP/2 stream that is not answered when its time is over", async () => {
-    const { server, url, reached } = await serving();
+  test("aborts an HTTP/2 stream after the grace period", async () => {
+    const { server, url, reached } = await startService();
     const session = sessionTo(url);
-    const asked = ask(session, "gated").catch(() => ({ status: undefined, body: "" }));
-    await until("the request is under way", () => reached.length === 1);
+    const responses = sendHttp2(session, "gated").catch(() => ({ status: undefined, body: "" }));
+    await until("the request is in progress", () => reached.length === 1);
     await expectSoon("closed", server.close(50));
-    expect(await asked).toEqual({ status: undefined, body: "" });
+    expect(await responses).toEqual({ status: undefined, body: "" });
   });
 });
 
-async function refuses(url: string): Promise<boolean> {
+async function isRefused(url: string): Promise<boolean> {
   try {
     const connection = await Connection.to(url);
     connection.end();

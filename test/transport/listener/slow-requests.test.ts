@@ -1,4 +1,4 @@
-/** Callers who send a byte at a time: told 408 where an answer can still be given, and gone within a bound. */
+/** Clients that send a byte at a time get 408 where a response is possible, and are disconnected in bounded time. */
 import net from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -20,10 +20,10 @@ import { untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
 import http2 from "node:http2";
 
-/** Far more than the second that a request may take, and far less than anything else that ends a connection. */
-const BOUND_MS = 20_000;
+/** Far longer than the request timeout of one second, and far shorter than the other timeouts. */
+const DEADLINE_MS = 20_000;
 const rpc = "/offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory";
-const told = "the request has not come whole within 1 seconds";
+const MESSAGE = "request not received within 1 seconds";
 
 let running: Running;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ const head = (path: string, ...lines: readonly string[]): string =>
   [`POST ${path} HTTP/1.1`, "Host: a", ...lines, "", ""].join("\r\n");
 const json = "Content-Type: application/json";
 
-/** Sends the first bytes at once, and the rest a byte at a time until the server closes the connection. */
+/** Sends `atOnce`, then `rest` repeatedly, a byte at a time, until the connection is closed. */
 async function sendSlowly(atOnce: string, rest: string): Promise<{ text: string; port: number | undefined }> {
   const { hostname, port } = new URL(running.url);
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true });
@@ -46,15 +46,11 @@ async function sendSlowly(atOnce: string, rest: string): Promise<{ text: string;
   socket.on("data", (chunk) => (text += chunk.toString("latin1"))).on("error", () => {});
   if (atOnce !== "") socket.write(atOnce);
 
-  const deadline = performance.now() + BOUND_MS;
-  try {
-    for (let at = 0; !socket.destroyed; at++) {
-      if (performance.now() > deadline) throw new Error("the connection stays open");
-      socket.write(rest.charAt(at % rest.length));
-      await pause(20);
-    }
-  } finally {
-    socket.destroy();
+  const deadline = performance.now() + DEADLINE_MS;
+  for (let at = 0; !socket.destroyed; at++) {
+    if (performance.now() > deadline) throw new Error("the connection is still open");
+    socket.write(rest.charAt(at % rest.length));
+    await pause(20);
   }
   return { text, port: localPort };
 }
@@ -78,19 +74,19 @@ describe.concurrent("over HTTP/1.1", () => {
     const { text, port } = await sendSlowly(atOnce, rest);
     expect(text).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(text).toContain("Connection: close");
-    expect(text).toContain(JSON.stringify({ error: told }));
+    expect(text).toContain(JSON.stringify({ error: MESSAGE }));
     await untilDisconnected(running.url, port);
     await expectAlive(running.url);
   });
 
-  test("a body where nothing is served is answered at once, and its connection ends all the same", async () => {
+  test("a body for an unknown path: the response comes at once, and the connection is still closed", async () => {
     const { text, port } = await sendSlowly(head("/nothing", json, "Content-Length: 100000"), " ");
     expect(text).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/);
     await untilDisconnected(running.url, port);
     await expectAlive(running.url);
   });
 
-  test("the second request of a connection, behind one that was answered", async () => {
+  test("the second request of a connection", async () => {
     const { text } = await sendSlowly("GET /livez HTTP/1.1\r\nHost: a\r\n\r\nPOST / HTTP/1.1\r\nX: ", "a");
     expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(["200", "408"]);
   });
@@ -103,7 +99,7 @@ const types = [
   "application/grpc+proto",
   "application/grpc-web+proto",
 ];
-const places = [transferFactory(), rpc].flatMap((path) => types.map((type) => [path, type] as const));
+const targets = [transferFactory(), rpc].flatMap((path) => types.map((type) => [path, type] as const));
 
 function sessionTo(url: string): http2.ClientHttp2Session {
   const session = http2.connect(url).on("error", () => {});
@@ -112,10 +108,10 @@ function sessionTo(url: string): http2.ClientHttp2Session {
 }
 
 describe("over HTTP/2", () => {
-  test("a body that does not end is answered 408 on every path and by every protocol, and its connection goes on", async () => {
+  test("a body that never ends gets 408 on every path and protocol, and the connection stays", async () => {
     const session = sessionTo(running.url);
-    const slow = places.flatMap(([path, type]) =>
-      // What is there so far looks like nothing, like a message, and like a part of one.
+    const slow = targets.flatMap(([path, type]) =>
+      // What has arrived is nothing, a complete message, or part of one.
       ["", "{}", "\0\0\0\0\0", "\0\0\0"].map((begun) => {
         const asked = requestHttp2(session, path, { "content-type": type }, null, begun);
         return asked.then(({ status, body, resetCode }) => ({ path, type, begun, status, body, resetCode }));
@@ -123,13 +119,13 @@ describe("over HTTP/2", () => {
     );
     for (const one of await Promise.all(slow)) {
       expect(one).toMatchObject({ status: 408, resetCode: 0 });
-      expect(JSON.parse(one.body)).toEqual({ error: told });
+      expect(JSON.parse(one.body)).toEqual({ error: MESSAGE });
     }
     expect(await requestHttp2(session, "/livez", { ":method": "GET" })).toMatchObject({ status: 200 });
     await expectAlive(running.url);
   });
 
-  test("nor is it held where nothing is served, or where streams are meant to last", async () => {
+  test("a body that never ends on unknown and long-lived paths gets a response too", async () => {
     const session = sessionTo(running.url);
     const paths = ["/nothing", "/grpc.any/Thing", "/livez"];
     const all = paths.flatMap((path) =>
@@ -147,16 +143,16 @@ describe("over HTTP/2", () => {
     const sending = setInterval(() => connection.send(frame(Type.data, 0, 1, " ")), 20);
     onTestFinished(() => clearInterval(sending));
     await connection.over(1);
-    expect(connection.textOf(1)).toBe(JSON.stringify({ error: told }));
+    expect(connection.textOf(1)).toBe(JSON.stringify({ error: MESSAGE }));
     clearInterval(sending);
     connection.send(frame(Type.headers, END_HEADERS | END_STREAM, 3, requestHeaders("/livez", { ":method": "GET" })));
     await connection.over(3);
     expect(connection.textOf(3)).toBe('{"status":"ok"}');
   });
 
-  test("a request that has come whole and is answered later is left alone", async () => {
+  test("a complete request does not time out, even if its response is read late", async () => {
     const session = sessionTo(running.url);
-    // The answer is not read until long after the time for a request: it stands in the window.
+    // The response waits in the flow-control window past the request timeout.
     const stream = session.request({ ":path": "/livez" });
     await pause(2_500);
     stream.setEncoding("utf8");
@@ -165,17 +161,17 @@ describe("over HTTP/2", () => {
     expect(body).toBe('{"status":"ok"}');
   });
 
-  test("a body that is cut without an error is no request, and does not harm the service", async () => {
+  test("a body reset with NO_ERROR is not a request and has no effect", async () => {
     const connection = await FrameConnection.to(running.url);
     const code = Buffer.alloc(4);
-    for (const [at, [path, type]] of places.entries()) {
+    for (const [at, [path, type]] of targets.entries()) {
       const id = 2 * at + 1;
       connection.send(frame(Type.headers, END_HEADERS, id, requestHeaders(path, { "content-type": type })));
       connection.send(frame(Type.data, 0, id, "\0\0"));
       await pause(10);
       connection.send(frame(Type.reset, 0, id, code));
     }
-    const last = 2 * places.length + 1;
+    const last = 2 * targets.length + 1;
     connection.send(
       frame(Type.headers, END_HEADERS | END_STREAM, last, requestHeaders("/livez", { ":method": "GET" })),
     );
@@ -185,24 +181,24 @@ describe("over HTTP/2", () => {
   });
 });
 
-describe("a caller who goes", () => {
+describe("a client that disconnects", () => {
   const half = requestHeaders(transferFactory());
   test.each([
     ["in the preface", PREFACE.subarray(0, 9)],
-    ["behind the preface", PREFACE],
-    ["behind the settings", Buffer.concat([PREFACE, settings(), frame(Type.settings, ACK, 0)])],
+    ["after the preface", PREFACE],
+    ["after the settings", Buffer.concat([PREFACE, settings(), frame(Type.settings, ACK, 0)])],
     ["in a frame", Buffer.concat([PREFACE, settings(), frame(Type.headers, END_HEADERS, 1, half).subarray(0, 20)])],
-    ["in a block of headers", Buffer.concat([PREFACE, settings(), frame(Type.headers, 0, 1, half)])],
+    ["in a header block", Buffer.concat([PREFACE, settings(), frame(Type.headers, 0, 1, half)])],
     ["in a body", Buffer.concat([PREFACE, settings(), frame(Type.headers, END_HEADERS, 1, half)])],
-  ])("%s leaves nothing", async (_where, bytes) => {
+  ])("%s leaves no connection", async (_where, bytes) => {
     const connection = await FrameConnection.to(running.url, false);
-    // Within a block of headers nothing else may come.
+    // No other frame may interrupt a header block.
     connection.acknowledges = false;
     connection.send(bytes);
     await pause(50);
     connection.end();
     await untilDisconnected(running.url, connection.port);
-    await until("its own end has seen that", () => connection.hasEnded);
+    await until("the client sees the end", () => connection.hasEnded);
     await expectAlive(running.url);
   });
 });

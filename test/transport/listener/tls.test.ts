@@ -1,4 +1,4 @@
-/** The port by TLS, with the certificates of an own authority: both versions of HTTP, and certificates that change. */
+/** TLS with certificates of a private CA: both HTTP versions, and certificate reload. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http2 from "node:http2";
 import https from "node:https";
@@ -17,15 +17,15 @@ import { hasOpenssl, createCertificates, type Certificates } from "../../fixture
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";
 
-/** Files of a certificate, and a service that uses them. */
-interface Serving {
+/** A service and the files of its certificate. */
+interface TlsService {
   readonly app: App;
   readonly port: number;
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-async function serving({ cert, key }: Certificates): Promise<Serving & { close(): Promise<void> }> {
+async function startService({ cert, key }: Certificates): Promise<TlsService & { close(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), "offledger-tls-"));
   const [tlsCertFile, tlsKeyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   writeFileSync(tlsCertFile, cert);
@@ -38,8 +38,8 @@ async function serving({ cert, key }: Certificates): Promise<Serving & { close()
   return { app, port: Number(new URL(app.url).port), certFile: tlsCertFile, keyFile: tlsKeyFile, close };
 }
 
-/** The fingerprint of the certificate that a new connection is shown, and the protocol agreed on. */
-async function greeted(port: number, ca: string, ALPNProtocols = ["h2", "http/1.1"]) {
+/** The serial number of the certificate that a new connection gets, and the negotiated protocol. */
+async function handshake(port: number, ca: string, ALPNProtocols = ["h2", "http/1.1"]) {
   const socket = tls.connect({ host: "127.0.0.1", port, ca, ALPNProtocols });
   try {
     await once(socket, "secureConnect");
@@ -63,16 +63,16 @@ const get = (
       .on("error", reject);
   });
 
-describe.skipIf(!hasOpenssl)("by TLS", () => {
+describe.skipIf(!hasOpenssl)("over TLS", () => {
   let certified: Certificates;
-  let served: Awaited<ReturnType<typeof serving>>;
+  let served: Awaited<ReturnType<typeof startService>>;
   beforeAll(async () => {
     certified = createCertificates();
-    served = await serving(certified);
+    served = await startService(certified);
   });
   afterAll(() => served.close());
 
-  test("the address told is one of https", () => {
+  test("the URL is https", () => {
     expect(served.app.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   });
 
@@ -80,18 +80,18 @@ describe.skipIf(!hasOpenssl)("by TLS", () => {
     [["h2", "http/1.1"], "h2"],
     [["http/1.1"], "http/1.1"],
     [["http/1.1", "h2"], "h2"],
-  ])("of %j %s is agreed on", async (offered, agreed) => {
-    expect((await greeted(served.port, certified.ca, offered)).protocol).toBe(agreed);
+  ])("ALPN with %j selects %s", async (offered, agreed) => {
+    expect((await handshake(served.port, certified.ca, offered)).protocol).toBe(agreed);
   });
 
-  test("HTTP/1.1 answers, also to whoever agrees on nothing", async () => {
+  test("HTTP/1.1 works, also without ALPN", async () => {
     const { ca } = certified;
     const body = '{"status":"ok"}';
     expect(await get(`${served.app.url}/livez`, { ca })).toEqual({ status: 200, body });
     expect(await get(`${served.app.url}/livez`, { ca, ALPNProtocols: [] })).toEqual({ status: 200, body });
   });
 
-  test("who says that no more will come with the request itself is answered", async () => {
+  test("a client that ends its side with the request gets a response", async () => {
     const body = "{}";
     const head = `POST /offledger.health.v1.HealthService/GetLiveness HTTP/1.1\r\nhost: a\r\ncontent-type: application/json`;
     for (let time = 0; time < 20; time++) {
@@ -102,13 +102,13 @@ describe.skipIf(!hasOpenssl)("by TLS", () => {
         ALPNProtocols: ["http/1.1"],
       });
       await once(socket, "secureConnect");
-      // The end goes with the request, in one packet.
+      // FIN may arrive in the same read as the request.
       socket.end(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
       expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     }
   });
 
-  test("HTTP/2 answers", async () => {
+  test("HTTP/2 works", async () => {
     const session = http2.connect(served.app.url, { ca: certified.ca });
     onTestFinished(() => session.destroy());
     const stream = session.request({ ":path": "/livez" });
@@ -130,16 +130,16 @@ describe.skipIf(!hasOpenssl)("by TLS", () => {
       "gRPC-Web",
       (baseUrl: string, ca: string) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1", nodeOptions: { ca } }),
     ],
-  ])("%s answers", async (_name, transport) => {
+  ])("%s works", async (_name, transport) => {
     const client = createClient(HealthService, transport(served.app.url, certified.ca));
     expect((await client.getLiveness({})).status).toBe("ok");
   });
 
-  test("whoever does not trust the authority gets no answer", async () => {
+  test("a client that does not trust the CA fails", async () => {
     await expect(get(`${served.app.url}/livez`, {})).rejects.toMatchObject({ code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" });
   });
 
-  test("versions of TLS before 1.2 are none", async () => {
+  test("TLS before 1.2 is rejected", async () => {
     const socket = tls.connect({
       host: "127.0.0.1",
       port: served.port,
@@ -152,7 +152,7 @@ describe.skipIf(!hasOpenssl)("by TLS", () => {
     expect(error.code).toMatch(/PROTOCOL|ALERT|UNSUPPORTED/);
   });
 
-  test("whoever speaks in cleartext loses the connection, and nobody else", async () => {
+  test("a cleartext client loses only its connection", async () => {
     const socket = net.connect(served.port, "127.0.0.1");
     socket.on("error", () => undefined);
     socket.write("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -164,52 +164,52 @@ describe.skipIf(!hasOpenssl)("by TLS", () => {
   });
 });
 
-describe.skipIf(!hasOpenssl)("a certificate that changes", () => {
-  test("is shown to new connections, and those that are there go on", async () => {
+describe.skipIf(!hasOpenssl)("a changed certificate", () => {
+  test("is served to new connections; established ones stay", async () => {
     const [old, fresh] = [createCertificates(), createCertificates()];
-    const served = await serving(old);
+    const served = await startService(old);
     onTestFinished(() => served.close());
-    const before = await greeted(served.port, old.ca);
+    const before = await handshake(served.port, old.ca);
     const session = http2.connect(served.app.url, { ca: old.ca });
     onTestFinished(() => session.destroy());
     await once(session, "connect");
-    // One file before the other: until both are there they do not fit, and the old pair goes on.
+    // One file before the other: the old pair is served until both match.
     writeFileSync(served.certFile, fresh.cert);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
-    expect(await greeted(served.port, old.ca)).toEqual(before);
+    expect(await handshake(served.port, old.ca)).toEqual(before);
     writeFileSync(served.keyFile, fresh.key);
-    await until("the new certificate is shown", () =>
-      greeted(served.port, fresh.ca).then(
+    await until("the new certificate is served", () =>
+      handshake(served.port, fresh.ca).then(
         () => true,
         () => false,
       ),
     );
-    await expect(greeted(served.port, old.ca)).rejects.toThrow("unable to verify");
+    await expect(handshake(served.port, old.ca)).rejects.toThrow("unable to verify");
     const stream = session.request({ ":path": "/livez" });
     const [headers] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
     expect(headers[":status"]).toBe(200);
   });
 });
 
-describe.skipIf(!hasOpenssl)("the start ends with a sentence that names the file", () => {
+describe.skipIf(!hasOpenssl)("the start fails and names the file", () => {
   const { cert, key } = hasOpenssl ? createCertificates() : { cert: "", key: "" };
   const other = hasOpenssl ? createCertificates() : { cert: "", key: "" };
   test.each([
-    ["a certificate that is none", "nonsense", key, "cert.pem and "],
-    ["a key that is none", cert, "nonsense", "cert.pem and "],
+    ["a malformed certificate", "nonsense", key, "cert.pem and "],
+    ["a malformed key", cert, "nonsense", "cert.pem and "],
     ["a key of another certificate", cert, other.key, "KEY_VALUES_MISMATCH"],
-  ])("%s", async (_what, certText, keyText, told) => {
+  ])("%s", async (_what, certText, keyText, message) => {
     const folder = mkdtempSync(join(tmpdir(), "offledger-tls-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [tlsCertFile, tlsKeyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     writeFileSync(tlsCertFile, certText);
     writeFileSync(tlsKeyFile, keyText);
     const start = startApp({ ...quiet(), tlsCertFile, tlsKeyFile });
-    await expect(start).rejects.toThrow(told);
+    await expect(start).rejects.toThrow(message);
     await expect(start).rejects.toMatchObject({ name: "SettingError" });
   });
 
-  test("a file that is not there", async () => {
+  test("a missing file", async () => {
     const start = startApp({ ...quiet(), tlsCertFile: "/nowhere/cert.pem", tlsKeyFile: "/nowhere/key.pem" });
     await expect(start).rejects.toThrow(
       "OFFLEDGER_TLS_CERT_FILE takes the path of a PEM file: /nowhere/cert.pem cannot be read (ENOENT)",
@@ -217,12 +217,12 @@ describe.skipIf(!hasOpenssl)("the start ends with a sentence that names the file
   });
 });
 
-test.skipIf(!hasOpenssl)("the service closes at once beside a handshake that never ends", async () => {
-  const served = await serving(createCertificates());
+test.skipIf(!hasOpenssl)("a pending handshake does not delay shutdown", async () => {
+  const served = await startService(createCertificates());
   const socket = net.connect(served.port, "127.0.0.1");
   socket.on("error", () => undefined);
   await once(socket, "connect");
-  await greeted(served.port, "").catch(() => undefined);
+  await handshake(served.port, "").catch(() => undefined);
   const begun = performance.now();
   await served.close();
   // A pending handshake would keep it for ten seconds.

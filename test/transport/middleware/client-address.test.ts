@@ -1,23 +1,23 @@
-/** By what clients are told from others, against an expectation by numbers of 128 bits. */
+/** How clients are identified, compared with 128-bit arithmetic. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clientOf } from "../../../src/transport/middleware/client-address.js";
+import { clientKey } from "../../../src/transport/middleware/client-address.js";
 
 const GROUP = 16n;
 const group = fc.integer({ min: 0, max: 0xffff });
-/** Zeros are what the short spellings are about. */
+/** Many zeros, for the short forms. */
 const groups = fc.array(fc.oneof(fc.constant(0), group), { minLength: 8, maxLength: 8 });
 const ipv4 = fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 4, maxLength: 4 });
 
 const numberOf = (parts: readonly number[]): bigint => parts.reduce((sum, part) => (sum << GROUP) | BigInt(part), 0n);
 
-/** One of the spellings that there are of an address of IPv6. */
-function spelt(parts: readonly number[], { upper, padded, dotted, short }: Spelling): string {
+/** Writes an IPv6 address in one of its forms. */
+function format(parts: readonly number[], { upper, padded, dotted, short }: Format): string {
   const texts = parts.map((part) => (padded ? part.toString(16).padStart(4, "0") : part.toString(16)));
   const [high = 0, low = 0] = parts.slice(6);
   const last = dotted ? [`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`] : texts.slice(6);
   const all = [...texts.slice(0, 6), ...last];
-  // Any run of zeros may be left out; in the dotted form the last two are no groups.
+  // Any run of zeros may be left out, except in the dotted part.
   const from = parts.findIndex((part, at) => at < (dotted ? 6 : 8) && part === 0 && at >= short);
   let to = from;
   while (from !== -1 && to < (dotted ? 6 : 8) && parts[to] === 0) to++;
@@ -25,43 +25,43 @@ function spelt(parts: readonly number[], { upper, padded, dotted, short }: Spell
   return upper ? text.toUpperCase() : text;
 }
 
-interface Spelling {
+interface Format {
   readonly upper: boolean;
   readonly padded: boolean;
   readonly dotted: boolean;
-  /** From which group on a run of zeros is looked for that is left out; 8 for none. */
+  /** Leave out the first run of zeros from this group on; 8 leaves out none. */
   readonly short: number;
 }
 
-const spelling: fc.Arbitrary<Spelling> = fc.record({
+const formats: fc.Arbitrary<Format> = fc.record({
   upper: fc.boolean(),
   padded: fc.boolean(),
   dotted: fc.boolean(),
   short: fc.integer({ min: 0, max: 8 }),
 });
 
-/** Addresses that stand for one of IPv4 are clients of IPv4. */
+/** IPv4-mapped addresses identify the IPv4 client. */
 const isMapped = (parts: readonly number[]): boolean => numberOf(parts) >> 32n === 0xffffn;
 
-describe("an address of IPv6", () => {
-  test("is one client with all of its first 64 bits, however they are spelt", () => {
+describe("an IPv6 address", () => {
+  test("is identified by its first 64 bits, in any form", () => {
     fc.assert(
-      fc.property(groups, groups, spelling, spelling, fc.boolean(), (one, other, first, second, isSame) => {
+      fc.property(groups, groups, formats, formats, fc.boolean(), (one, other, first, second, isSame) => {
         const two = isSame ? [...one.slice(0, 4), ...other.slice(4)] : other;
         fc.pre(!isMapped(one) && !isMapped(two));
         const areSame = numberOf(one) >> 64n === numberOf(two) >> 64n;
-        expect(clientOf(spelt(one, first)) === clientOf(spelt(two, second))).toBe(areSame);
+        expect(clientKey(format(one, first)) === clientKey(format(two, second))).toBe(areSame);
       }),
       { numRuns: 2_000 },
     );
   });
 
-  test("that stands for one of IPv4 is that one", () => {
+  test("that is IPv4-mapped is the IPv4 address", () => {
     fc.assert(
-      fc.property(ipv4, spelling, (bytes, how) => {
+      fc.property(ipv4, formats, (bytes, how) => {
         const [a = 0, b = 0, c = 0, d = 0] = bytes;
         const parts = [0, 0, 0, 0, 0, 0xffff, a * 256 + b, c * 256 + d];
-        expect(clientOf(spelt(parts, how))).toBe(bytes.join("."));
+        expect(clientKey(format(parts, how))).toBe(bytes.join("."));
       }),
     );
   });
@@ -74,27 +74,27 @@ describe("an address of IPv6", () => {
     ["[2001:db8:0:7::1]:4711", "2001:db8:0:7"],
     ["[2001:db8:0:7::1]", "2001:db8:0:7"],
   ])("%s is %s", (address, client) => {
-    expect(clientOf(address)).toBe(client);
+    expect(clientKey(address)).toBe(client);
   });
 });
 
-describe("an address of IPv4", () => {
-  test("is a client of its own, whatever port stands behind it", () => {
+describe("an IPv4 address", () => {
+  test("is a client of its own, with any port", () => {
     fc.assert(
       fc.property(ipv4, ipv4, fc.option(fc.nat({ max: 65_535 })), (one, other, port) => {
         const [first, second] = [one.join("."), other.join(".")];
-        expect(clientOf(port === null ? first : `${first}:${port}`) === clientOf(second)).toBe(first === second);
+        expect(clientKey(port === null ? first : `${first}:${port}`) === clientKey(second)).toBe(first === second);
       }),
     );
   });
 });
 
-test("what is no address takes no memory of its own", () => {
+test("all malformed addresses are one client", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.constantFrom("unknown", "_hidden", "1.2.3", "1.2.3.4.5", "::g")), (given) => {
       fc.pre(!/^[\d.:[\]a-f]+$/i.test(given) || given === "1.2.3" || given === "1.2.3.4.5" || given === "::g");
-      expect(clientOf(given)).toBe("unknown");
+      expect(clientKey(given)).toBe("unknown");
     }),
   );
-  expect(clientOf("x".repeat(10_000))).toBe("unknown");
+  expect(clientKey("x".repeat(10_000))).toBe("unknown");
 });

@@ -1,4 +1,4 @@
-/** A page of another origin, in a browser: what it can ask, and what it can read of the answers. */
+/** Cross-origin requests of a page in a real browser: what it can send, and what it can read. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { party } from "../../../demo/element.js";
 import { Browser, chromium, type Page } from "../../docs-page/chromium.js";
@@ -8,7 +8,7 @@ import { at, AUDIENCE, ISSUER, Key, NOW, JwksServer } from "../../fixtures/issue
 import { type Origin, servePage } from "./page/origin.js";
 import type { Read } from "./page/page.js";
 
-const skipped = chromium === undefined ? " (skipped: there is no chromium on the PATH)" : "";
+const skipped = chromium === undefined ? " (skipped: no chromium on the PATH)" : "";
 const clients = ["Connect", "Connect binary", "Connect GET", "gRPC-Web"];
 const operatorPath = "/api/utilities/v0/operator";
 const operator = party("utility-operator");
@@ -67,13 +67,13 @@ describe.skipIf(chromium === undefined)(`a page of another origin${skipped}`, ()
   const byClient = (by: string, to: Running, authorization?: string, registrar?: string) =>
     call("byClient", by, to.url, authorization, registrar);
 
-  test("is one", async () => {
+  test("has another origin", async () => {
     expect(await page.evaluate("location.origin")).toBe(origin.url);
     expect(origin.url).not.toBe(open.url);
   });
 
   describe("by fetch", () => {
-    test("asks, with a token and without", async () => {
+    test("gets responses with and without a token", async () => {
       const token = `Bearer ${await key.sign()}`;
       const body = JSON.stringify(transferBody);
       for (const [to, authorization] of [
@@ -91,11 +91,11 @@ describe.skipIf(chromium === undefined)(`a page of another origin${skipped}`, ()
       }
     });
 
-    test("reads what is wrong, and when to ask again", async () => {
+    test("reads errors and Retry-After", async () => {
       const expired = `Bearer ${await key.sign({ exp: at(-100) })}`;
       expect(await byFetch(guarded, operatorPath, expired)).toMatchObject({
         status: 401,
-        answer: { error: "unauthenticated", error_description: "the token has expired" },
+        answer: { error: "unauthenticated", error_description: "token expired" },
         challenge: expect.stringContaining('error="invalid_token"'),
       });
       expect(await byFetch(unsure, operatorPath, `Bearer ${await key.sign()}`)).toMatchObject({
@@ -106,7 +106,7 @@ describe.skipIf(chromium === undefined)(`a page of another origin${skipped}`, ()
       expect(await byFetch(open, transferFactory, undefined, "{}")).toMatchObject({ status: 400 });
     });
 
-    test("is kept away by the browser where its origin is not allowed", async () => {
+    test("is blocked by the browser if its origin is not allowed", async () => {
       for (const to of [unlisted, closed]) {
         expect(await byFetch(to, operatorPath)).toEqual({ blocked: true });
         expect(await byFetch(to, transferFactory, undefined, "{}")).toEqual({ blocked: true });
@@ -116,7 +116,7 @@ describe.skipIf(chromium === undefined)(`a page of another origin${skipped}`, ()
   });
 
   describe.each(clients)("by %s", (by) => {
-    test("asks, with a token and without", async () => {
+    test("gets responses with and without a token", async () => {
       const token = `Bearer ${await key.sign()}`;
       for (const [to, authorization] of [
         [open, undefined],
@@ -129,11 +129,11 @@ describe.skipIf(chromium === undefined)(`a page of another origin${skipped}`, ()
       }
     });
 
-    test("reads what is wrong, and when to ask again", async () => {
+    test("reads errors and Retry-After", async () => {
       const expired = `Bearer ${await key.sign({ exp: at(-100) })}`;
       expect(await byClient(by, guarded, expired)).toMatchObject({
         code: "Unauthenticated",
-        message: "the token has expired",
+        message: "token expired",
         challenge: expect.stringContaining('error="invalid_token"'),
       });
       expect(await byClient(by, guarded)).toMatchObject({
@@ -150,7 +150,7 @@ describe.skipIf(chromium === undefined)(`a page of another origin${skipped}`, ()
       });
     });
 
-    test("is kept away by the browser where its origin is not allowed", async () => {
+    test("is blocked by the browser if its origin is not allowed", async () => {
       for (const to of [unlisted, closed]) {
         expect(await byClient(by, to)).toEqual({ blocked: true });
         expect(await byClient(by, to, "Bearer x", nordic)).toEqual({ blocked: true });

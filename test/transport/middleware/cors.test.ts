@@ -1,4 +1,4 @@
-/** What pages of other origins are allowed, as the headers tell it. */
+/** CORS headers. */
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { connect } from "node:http2";
 import { text } from "node:stream/consumers";
@@ -33,20 +33,20 @@ afterAll(async () => {
   await publisher.close();
 });
 
-interface Told {
+interface Response {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 }
 
-/** By node:http, since fetch sends no Origin of one's choice. */
-async function ask(
+/** Uses node:http because fetch does not let the caller set Origin. */
+async function send(
   to: Running,
   method: string,
   path: string,
   headers: Record<string, string>,
   body = "",
-): Promise<Told> {
+): Promise<Response> {
   const sent = requestHttp(to.url + path, { method, headers });
   sent.end(body);
   const response = await new Promise<IncomingMessage>((resolve, reject) =>
@@ -56,7 +56,7 @@ async function ask(
 }
 
 const preflight = (to: Running, path: string, origin = PAGE, method = "POST") =>
-  ask(to, "OPTIONS", path, {
+  send(to, "OPTIONS", path, {
     origin,
     "access-control-request-method": method,
     "access-control-request-headers": "authorization,content-type",
@@ -68,7 +68,7 @@ const cross = (headers: IncomingMessage["headers"]) =>
 
 describe("a preflight", () => {
   test.each([transferFactory, "/api/utilities/v0/operator", "/livez", rpc, "/docs/json", "/nothing", "/"])(
-    "of %s passes, without a token",
+    "of %s succeeds without a token",
     async (path) => {
       for (const to of [any, guarded]) {
         const { status, headers, body } = await preflight(to, path);
@@ -83,7 +83,7 @@ describe("a preflight", () => {
     },
   );
 
-  test("lets the headers pass that clients send", async () => {
+  test("allows the headers that clients send", async () => {
     const { headers } = await preflight(any, rpc);
     const allowed = listed(headers["access-control-allow-headers"]);
     for (const name of SENT.split(" ")) {
@@ -111,65 +111,65 @@ describe("a preflight", () => {
   });
 
   test.each([{ origin: PAGE }, { "access-control-request-method": "POST" }, {}])(
-    "%j is none: nothing is served so",
+    "OPTIONS with %j is not a preflight and gets 404",
     async (headers: Record<string, string>) => {
-      const { status, body } = await ask(any, "OPTIONS", transferFactory, headers);
+      const { status, body } = await send(any, "OPTIONS", transferFactory, headers);
       expect(status).toBe(404);
       expect(JSON.parse(body)).toEqual({ error: expect.stringContaining("nothing is served at OPTIONS") });
     },
   );
 });
 
-describe("an answer", () => {
+describe("a response", () => {
   const exposed = ["grpc-status", "grpc-message", "grpc-status-details-bin", "retry-after", "www-authenticate"];
 
   test.each([
     ["REST", "POST", transferFactory, json, JSON.stringify(transferBody), 200],
     ["REST GET", "GET", "/api/utilities/v0/operator", {}, "", 200],
-    ["REST that is wrong", "POST", transferFactory, json, "{", 400],
-    ["what is not there", "POST", "/nothing", json, "{}", 404],
+    ["invalid REST", "POST", transferFactory, json, "{", 400],
+    ["an unknown path", "POST", "/nothing", json, "{}", 404],
     ["Connect", "POST", rpc, json, "{}", 200],
     ["Connect GET", "GET", `${rpc}?connect=v1&encoding=json&message=%7B%7D`, {}, "", 200],
-    ["Connect that is wrong", "POST", rpc, json, "{", 400],
+    ["invalid Connect", "POST", rpc, json, "{", 400],
     ["gRPC-Web", "POST", rpc, { "content-type": "application/grpc-web+proto" }, "\0\0\0\0\0", 200],
-  ] as const)("by %s can be read", async (_title, method, path, headers, body, expected) => {
-    const told = await ask(any, method, path, { origin: PAGE, ...headers }, body);
-    expect(told.status).toBe(expected);
-    expect(told.headers["access-control-allow-origin"]).toBe("*");
-    for (const name of exposed) expect(listed(told.headers["access-control-expose-headers"])).toContain(name);
+  ] as const)("of %s can be read", async (_title, method, path, headers, body, expected) => {
+    const response = await send(any, method, path, { origin: PAGE, ...headers }, body);
+    expect(response.status).toBe(expected);
+    expect(response.headers["access-control-allow-origin"]).toBe("*");
+    for (const name of exposed) expect(listed(response.headers["access-control-expose-headers"])).toContain(name);
   });
 
   test.each([
     ["REST", transferFactory, json, 401],
     ["Connect", rpc, json, 401],
     ["gRPC-Web", rpc, { "content-type": "application/grpc-web+proto" }, 200],
-  ] as const)("by %s that refuses can be read", async (_title, path, headers, status) => {
-    const told = await ask(guarded, "POST", path, { origin: PAGE, ...headers }, "{}");
-    expect(told.status).toBe(status);
-    expect(told.headers["access-control-allow-origin"]).toBe("*");
-    expect(told.headers["www-authenticate"]).toContain("Bearer");
+  ] as const)("of %s that rejects can be read", async (_title, path, headers, status) => {
+    const response = await send(guarded, "POST", path, { origin: PAGE, ...headers }, "{}");
+    expect(response.status).toBe(status);
+    expect(response.headers["access-control-allow-origin"]).toBe("*");
+    expect(response.headers["www-authenticate"]).toContain("Bearer");
   });
 
-  test("to POST without an origin carries nothing of it, and to GET what a cache has to know", async () => {
-    const posted = await ask(any, "POST", transferFactory, json, JSON.stringify(transferBody));
+  test("to POST without an origin has no CORS headers; to GET it has those that caches need", async () => {
+    const posted = await send(any, "POST", transferFactory, json, JSON.stringify(transferBody));
     expect(posted.status).toBe(200);
     expect(cross(posted.headers)).toEqual([]);
-    expect(cross((await ask(some, "POST", rpc, json, "{}")).headers)).toEqual([]);
-    const got = await ask(any, "GET", "/api/utilities/v0/operator", {});
+    expect(cross((await send(some, "POST", rpc, json, "{}")).headers)).toEqual([]);
+    const got = await send(any, "GET", "/api/utilities/v0/operator", {});
     expect(got.headers).toMatchObject({ "access-control-allow-origin": "*" });
-    expect((await ask(some, "GET", "/api/utilities/v0/operator", {})).headers["vary"]).toBe("Origin");
+    expect((await send(some, "GET", "/api/utilities/v0/operator", {})).headers["vary"]).toBe("Origin");
   });
 });
 
 describe("a list of origins", () => {
   test.each([PAGE, "http://localhost:3000"])("%s is allowed", async (origin) => {
-    for (const told of [
+    for (const response of [
       await preflight(some, rpc, origin),
-      await ask(some, "POST", rpc, { origin, ...json }, "{}"),
-      await ask(some, "GET", "/api/utilities/v0/operator", { origin }),
-      await ask(some, "GET", "/nothing", { origin }),
+      await send(some, "POST", rpc, { origin, ...json }, "{}"),
+      await send(some, "GET", "/api/utilities/v0/operator", { origin }),
+      await send(some, "GET", "/nothing", { origin }),
     ]) {
-      expect(told.headers).toMatchObject({ "access-control-allow-origin": origin, vary: "Origin" });
+      expect(response.headers).toMatchObject({ "access-control-allow-origin": origin, vary: "Origin" });
     }
   });
 
@@ -180,25 +180,25 @@ describe("a list of origins", () => {
     "http://wallet.example",
     `${PAGE}:444`,
     PAGE.toUpperCase(),
-  ])("%s is not", async (origin) => {
-    for (const told of [
+  ])("%s is not allowed", async (origin) => {
+    for (const response of [
       await preflight(some, rpc, origin),
-      await ask(some, "POST", rpc, { origin, ...json }, "{}"),
-      await ask(some, "GET", "/api/utilities/v0/operator", { origin }),
+      await send(some, "POST", rpc, { origin, ...json }, "{}"),
+      await send(some, "GET", "/api/utilities/v0/operator", { origin }),
     ]) {
-      expect(told.headers["access-control-allow-origin"]).toBeUndefined();
-      expect(told.headers["vary"]).toBe("Origin");
+      expect(response.headers["access-control-allow-origin"]).toBeUndefined();
+      expect(response.headers["vary"]).toBe("Origin");
     }
   });
 });
 
-test("none is none", async () => {
-  for (const told of [
+test("'none' sends no CORS headers", async () => {
+  for (const response of [
     await preflight(none, rpc),
     await preflight(none, transferFactory),
-    await ask(none, "POST", rpc, { origin: PAGE, ...json }, "{}"),
-    await ask(none, "GET", "/api/utilities/v0/operator", { origin: PAGE }),
+    await send(none, "POST", rpc, { origin: PAGE, ...json }, "{}"),
+    await send(none, "GET", "/api/utilities/v0/operator", { origin: PAGE }),
   ]) {
-    expect(cross(told.headers)).toEqual([]);
+    expect(cross(response.headers)).toEqual([]);
   }
 });

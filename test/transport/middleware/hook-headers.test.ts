@@ -1,4 +1,4 @@
-/** Headers that a guard sets go with the answer, whoever writes it. */
+/** Headers set by a guard are sent on every protocol. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { createServer, type Server } from "../../../src/transport/server.js";

@@ -1,82 +1,118 @@
-/** When an overload begins and ends, by a clock that is set by hand: 250 ms for a burst, 5 ms in an overload. */
+/** When an overload begins and ends, on a fake clock. With 250 ms a burst may wait 250 ms, an overload 5 ms; a tick of 50 ms is short. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Shedding } from "../../../src/transport/middleware/load-shedding.js";
 
 const MAX_DELAY_MS = 250;
 
 let clock = 0;
-let ends: (() => void)[] = [];
+let tickEnds: (() => void)[] = [];
 
 beforeEach(() => {
   clock = 1_000;
-  ends = [];
+  tickEnds = [];
   vi.spyOn(performance, "now").mockImplementation(() => clock);
-  vi.stubGlobal("setImmediate", (end: () => void) => ends.push(end));
+  vi.stubGlobal("setImmediate", (onTickEnd: () => void) => tickEnds.push(onTickEnd));
 });
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });
 
-/** Turns of the event loop with `count` requests of `eachMs` of work, one behind the other for `forMs`. Gives how many were refused in each. */
-function turns(shedding: Shedding, count: number, eachMs: number, forMs: number): number[] {
-  const refused: number[] = [];
-  for (const until = clock + forMs; clock < until;) {
-    let inThis = 0;
-    for (let request = 0; request < count; request++) {
-      if (shedding.refusal() === undefined) clock += eachMs;
-      else inThis++;
-    }
-    for (const end of ends.splice(0)) end();
-    refused.push(inThis);
-  }
-  return refused;
+interface Tick {
+  readonly shed: number;
+  /** How long the accepted requests waited. */
+  readonly waitsMs: readonly number[];
 }
 
-test("a burst is worked off up to the longest delay", () => {
-  const shedding = new Shedding(MAX_DELAY_MS);
-  expect(turns(shedding, 250, 1, 250)).toEqual([0]);
+function endTick(): void {
+  for (const onTickEnd of tickEnds.splice(0)) onTickEnd();
+}
+
+/** Runs ticks of `count` requests that take `workMs` each, one after another, for `durationMs`. */
+function runTicks(shedding: Shedding, count: number, workMs: number, durationMs: number): Tick[] {
+  const ticks: Tick[] = [];
+  for (const end = clock + durationMs; clock < end;) {
+    const start = clock;
+    let shed = 0;
+    const waitsMs: number[] = [];
+    for (let request = 0; request < count; request++) {
+      if (shedding.overloadError() === undefined) {
+        waitsMs.push(clock - start);
+        clock += workMs;
+      } else shed++;
+    }
+    endTick();
+    ticks.push({ shed, waitsMs });
+  }
+  return ticks;
+}
+
+const shedIn = (ticks: readonly Tick[]): number[] => ticks.map(({ shed }) => shed);
+const longestWait = (ticks: readonly Tick[]): number => Math.max(...ticks.flatMap(({ waitsMs }) => waitsMs));
+
+test("a burst waits up to the maximum delay", () => {
+  expect(shedIn(runTicks(new Shedding(MAX_DELAY_MS), 250, 1, 250))).toEqual([0]);
   // The 252nd has waited for 251 ms.
-  expect(turns(new Shedding(MAX_DELAY_MS), 300, 1, 250)).toEqual([49]);
+  expect(shedIn(runTicks(new Shedding(MAX_DELAY_MS), 300, 1, 250))).toEqual([49]);
 });
 
-test("turns up to a fifth of it are no overload, however long they follow each other", () => {
-  expect(turns(new Shedding(MAX_DELAY_MS), 50, 1, 60_000).every((refused) => refused === 0)).toBe(true);
+test("short ticks are no overload, however many follow each other", () => {
+  expect(new Set(shedIn(runTicks(new Shedding(MAX_DELAY_MS), 50, 1, 60_000)))).toEqual(new Set([0]));
 });
 
-test("longer ones are, after a second: a fiftieth is left", () => {
-  const refused = turns(new Shedding(MAX_DELAY_MS), 51, 1, 3_000);
-  // 20 turns of 51 ms are a second and more; in the next 6 are answered, which come until 5 ms are over.
-  expect(refused.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 0));
-  expect(new Set(refused.slice(21))).toEqual(new Set([45]));
+test("after a second of longer ticks a fiftieth of the maximum delay is allowed", () => {
+  const shed = shedIn(runTicks(new Shedding(MAX_DELAY_MS), 51, 1, 3_000));
+  // 20 ticks of 51 ms take more than a second. From then on 6 requests start within 5 ms.
+  expect(shed.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 0));
+  expect(new Set(shed.slice(21))).toEqual(new Set([45]));
 });
 
-test("an overload goes on while more than one in twenty is refused, and ends when it is less", () => {
+test("in an overload accepted requests wait for a fraction of the time", () => {
   const shedding = new Shedding(MAX_DELAY_MS);
-  turns(shedding, 300, 1, 2_000);
-  // 6 of 7 in each turn.
-  expect(turns(shedding, 7, 1, 10_000).at(-1)).toBe(1);
-  turns(shedding, 6, 1, 1_500);
-  expect(turns(shedding, 100, 1, 100)).toEqual([0]);
+  expect(longestWait(runTicks(shedding, 300, 1, 1_000))).toBe(250);
+  // The tick in which the overload is detected may still be long.
+  runTicks(shedding, 300, 1, 250);
+  const overload = runTicks(shedding, 300, 1, 3_000);
+  expect(longestWait(overload)).toBe(5);
+  expect(overload.every(({ waitsMs }) => waitsMs.length > 0)).toBe(true);
 });
 
-test("a time without requests ends it at once", () => {
+test("requests one after another are never shed, however long each takes and for however long", () => {
+  // The service checks twice: when the head has arrived, and when the body has.
   const shedding = new Shedding(MAX_DELAY_MS);
-  turns(shedding, 300, 1, 2_000);
+  for (let request = 0; request < 1_000; request++) {
+    expect([shedding.overloadError(), shedding.overloadError()]).toEqual([undefined, undefined]);
+    clock += 300;
+    endTick();
+  }
+});
+
+test("an overload lasts while more than one request in twenty is shed", () => {
+  const shedding = new Shedding(MAX_DELAY_MS);
+  runTicks(shedding, 300, 1, 2_000);
+  // One of 7 in each tick.
+  expect(shedIn(runTicks(shedding, 7, 1, 10_000)).at(-1)).toBe(1);
+  runTicks(shedding, 6, 1, 1_500);
+  expect(shedIn(runTicks(shedding, 100, 1, 100))).toEqual([0]);
+});
+
+test("a pause ends an overload at once", () => {
+  const shedding = new Shedding(MAX_DELAY_MS);
+  runTicks(shedding, 300, 1, 2_000);
   clock += 51;
-  expect(turns(shedding, 100, 1, 100)).toEqual([0]);
+  expect(shedIn(runTicks(shedding, 100, 1, 100))).toEqual([0]);
 });
 
-test("who is refused costs the next turn nothing", () => {
+test("a shed request does not count against the next tick", () => {
   const shedding = new Shedding(MAX_DELAY_MS);
-  turns(shedding, 300, 1, 2_000);
-  expect(shedding.refusal()).toBeUndefined();
+  runTicks(shedding, 300, 1, 2_000);
+  expect(shedding.overloadError()).toBeUndefined();
   clock += 6;
-  expect(shedding.refusal()).toMatchObject({ code: 14 });
-  for (const end of ends.splice(0)) end();
-  expect(shedding.refusal()).toBeUndefined();
+  expect(shedding.overloadError()).toMatchObject({ code: 14 });
+  endTick();
+  expect(shedding.overloadError()).toBeUndefined();
 });
 
-test("0 refuses nobody", () => {
-  expect(turns(new Shedding(0), 1_000, 1, 5_000).every((refused) => refused === 0)).toBe(true);
+test("0 turns shedding off", () => {
+  expect(new Set(shedIn(runTicks(new Shedding(0), 1_000, 1, 5_000)))).toEqual(new Set([0]));
 });

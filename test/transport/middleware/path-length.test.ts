@@ -1,4 +1,4 @@
-/** Paths as callers write them: slashes too many, parts escaped, and paths that are not served. */
+/** Path normalisation: extra slashes and escapes; and unknown paths. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 
@@ -18,7 +18,7 @@ test.each([
   "/api/utilities/v0/contract/instrument-configuration/",
   "//api/utilities/v0//contract/instrument-configuration",
   "/%61pi/utilities/v0/contract/instrument-configuration",
-])("%s is the same operation, with the errors of its family", async (path) => {
+])("%s reaches the same operation, with its form of errors", async (path) => {
   const answer = await running.post(path, {});
   expect(answer.status).toBe(400);
   expect(answer.body).toEqual(invalid);
@@ -33,7 +33,7 @@ test.each(["/", "/api/token-standard/v0/registrars/a/registry/x", "/offledger.bu
   },
 );
 
-test("a path of the utility operations that is not served has their error body", async () => {
+test("an unknown utility path has the error body of utility operations", async () => {
   const answer = await running.post("//api/utilities/v0/nothing", {});
   expect(answer.status).toBe(404);
   expect(answer.body).toEqual({
@@ -42,7 +42,7 @@ test("a path of the utility operations that is not served has their error body",
   });
 });
 
-test("an operation answers to its own method alone", async () => {
+test("an operation is served only for its HTTP method", async () => {
   const response = await fetch(`${running.url}/api/utilities/v0/contract/instrument-configuration`);
   expect(response.status).toBe(404);
 });

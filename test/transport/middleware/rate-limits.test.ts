@@ -1,4 +1,4 @@
-/** Requests a second, for each client and operation and over all, and who counts as a client. */
+/** Rate limits per client and operation and in total, and how clients are identified. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
@@ -10,80 +10,80 @@ import { acme } from "../../fixtures/calls/build.js";
 import { requestHttp1, type HttpResponse } from "../../fixtures/http-requests.js";
 import { registry, serveFile } from "../../fixtures/run-service.js";
 
-const MOST = 3;
+const LIMIT = 3;
 const info = `${registry(acme)}/metadata/v1/info`;
 const instruments = `${registry(acme)}/metadata/v1/instruments`;
 const utility = "/api/utilities/v0/operator";
 
-async function serving(config: Partial<Config>): Promise<string> {
+async function startService(config: Partial<Config>): Promise<string> {
   const running = await serveFile(undefined, { config });
   onTestFinished(() => running.close());
   return running.url;
 }
 
 /**
- * What comes of questions that all fall into one window: a machine that stands
- * still meanwhile does not count. Each attempt finds that what was counted before is over.
+ * Runs requests within one window of the rate limit. Repeats them if they took
+ * longer, for instance because the machine stalled. Each attempt starts with a new window.
  */
-async function inOneWindow<T>(ask: () => Promise<T>): Promise<T> {
+async function inOneWindow<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 0; attempt < 8; attempt++) {
     if (attempt > 0) await pause(1_100);
     const begun = performance.now();
-    const found = await ask();
-    if (performance.now() - begun < 900) return found;
+    const result = await run();
+    if (performance.now() - begun < 900) return result;
   }
-  throw new Error("this machine is too slow to ask a few times within a second");
+  throw new Error("the requests did not fit into one window in 8 attempts");
 }
 
-async function asked(url: string, paths: readonly string[], from?: string): Promise<HttpResponse[]> {
-  const told: HttpResponse[] = [];
+async function sendAll(url: string, paths: readonly string[], from?: string): Promise<HttpResponse[]> {
+  const responses: HttpResponse[] = [];
   for (const path of paths) {
     const headers = from === undefined ? {} : { "x-forwarded-for": from };
-    told.push(await requestHttp1(url, path, headers));
+    responses.push(await requestHttp1(url, path, headers));
   }
-  return told;
+  return responses;
 }
 
 const times = <T>(count: number, what: T): T[] => Array.from({ length: count }, () => what);
-const statuses = (told: readonly HttpResponse[]): (number | undefined)[] => told.map(({ status }) => status);
+const statuses = (responses: readonly HttpResponse[]): (number | undefined)[] => responses.map(({ status }) => status);
 
-const askWithBody = (url: string) =>
+const sendWithBody = (url: string) =>
   requestHttp1(url, utility, { "content-type": "application/json" }, `{"a":"${"b".repeat(100_000)}"}`);
 
-describe("for each client and operation", () => {
-  test("the first beyond the limit is refused, and told when to ask again", async () => {
-    const url = await serving({ ratePerClient: MOST });
-    const told = await inOneWindow(() => asked(url, [...times(MOST + 1, info), instruments]));
-    expect(statuses(told)).toEqual([...times(MOST, 200), 429, 200]);
-    expect(told[MOST]?.headers["retry-after"]).toBe("1");
-    expect(told[MOST]?.headers["content-type"]).toMatch(/^application\/json/);
-    expect(JSON.parse(told[MOST]?.body ?? "")).toEqual({
-      error: `one client may ask for one operation with at most ${MOST} requests a second`,
+describe("per client and operation", () => {
+  test("the first request over the limit is rejected with Retry-After", async () => {
+    const url = await startService({ ratePerClient: LIMIT });
+    const responses = await inOneWindow(() => sendAll(url, [...times(LIMIT + 1, info), instruments]));
+    expect(statuses(responses)).toEqual([...times(LIMIT, 200), 429, 200]);
+    expect(responses[LIMIT]?.headers["retry-after"]).toBe("1");
+    expect(responses[LIMIT]?.headers["content-type"]).toMatch(/^application\/json/);
+    expect(JSON.parse(responses[LIMIT]?.body ?? "")).toEqual({
+      error: `rate limit exceeded: ${LIMIT} requests per second per client and operation`,
     });
-    // As long as it was told.
+    // As Retry-After says.
     await pause(1_100);
-    expect(statuses(await asked(url, [info]))).toEqual([200]);
+    expect(statuses(await sendAll(url, [info]))).toEqual([200]);
   });
 
-  test("a utility operation tells it in its own form", async () => {
-    const url = await serving({ ratePerClient: 1 });
-    const told = await inOneWindow(() => asked(url, [utility, utility]));
-    expect(statuses(told)).toEqual([200, 429]);
-    expect(JSON.parse(told[1]?.body ?? "")).toMatchObject({ error: "resource_exhausted" });
+  test("a utility operation is rejected in its own form", async () => {
+    const url = await startService({ ratePerClient: 1 });
+    const responses = await inOneWindow(() => sendAll(url, [utility, utility]));
+    expect(statuses(responses)).toEqual([200, 429]);
+    expect(JSON.parse(responses[1]?.body ?? "")).toMatchObject({ error: "resource_exhausted" });
   });
 
-  test("the body of what is refused is read, and the connection goes on", async () => {
-    const url = await serving({ ratePerClient: 1 });
+  test("the body of a rejected request is read, and the connection stays open", async () => {
+    const url = await startService({ ratePerClient: 1 });
     const [first, second] = await inOneWindow(async () => {
-      return [await askWithBody(url), await askWithBody(url)];
+      return [await sendWithBody(url), await sendWithBody(url)];
     });
-    // Nothing is served there by POST: what is asked for at no path counts as one operation.
+    // POST is not served there: requests without an operation count as one operation.
     expect([first.status, second.status]).toEqual([404, 429]);
   });
 
-  test("health is answered always, by every protocol", async () => {
-    const url = await serving({ ratePerClient: 1, rateInAll: 1 });
-    expect(statuses(await asked(url, times(10, "/livez")))).toEqual(times(10, 200));
+  test("health requests are never rejected, on any protocol", async () => {
+    const url = await startService({ ratePerClient: 1, rateInAll: 1 });
+    expect(statuses(await sendAll(url, times(10, "/livez")))).toEqual(times(10, 200));
     for (const transport of [
       createGrpcTransport({ baseUrl: url }),
       createConnectTransport({ baseUrl: url, httpVersion: "1.1" }),
@@ -95,25 +95,25 @@ describe("for each client and operation", () => {
   });
 });
 
-describe("over all", () => {
-  test("requests of all clients for all operations count together", async () => {
-    const url = await serving({ rateInAll: MOST, trustedProxies: ["127.0.0.1"] });
-    const told = await inOneWindow(async () => [
-      ...(await asked(url, [info, instruments], "192.0.2.1")),
-      ...(await asked(url, [info, utility], "192.0.2.2")),
+describe("in total", () => {
+  test("requests of all clients to all operations count together", async () => {
+    const url = await startService({ rateInAll: LIMIT, trustedProxies: ["127.0.0.1"] });
+    const responses = await inOneWindow(async () => [
+      ...(await sendAll(url, [info, instruments], "192.0.2.1")),
+      ...(await sendAll(url, [info, utility], "192.0.2.2")),
     ]);
-    expect(statuses(told)).toEqual([200, 200, 200, 429]);
-    expect(told[3]?.headers["retry-after"]).toBe("1");
-    expect(told[3]?.body).toContain(`all clients together may ask with at most ${MOST} requests a second`);
+    expect(statuses(responses)).toEqual([200, 200, 200, 429]);
+    expect(responses[3]?.headers["retry-after"]).toBe("1");
+    expect(responses[3]?.body).toContain(`rate limit exceeded: ${LIMIT} requests per second in total`);
   });
 
-  test("what one client asks too much takes nothing from the others", async () => {
-    const url = await serving({ ratePerClient: 1, rateInAll: 2, trustedProxies: ["127.0.0.1"] });
-    const told = await inOneWindow(async () => [
-      ...(await asked(url, times(10, info), "192.0.2.1")),
-      ...(await asked(url, [info], "192.0.2.2")),
+  test("requests over the client limit do not count in total", async () => {
+    const url = await startService({ ratePerClient: 1, rateInAll: 2, trustedProxies: ["127.0.0.1"] });
+    const responses = await inOneWindow(async () => [
+      ...(await sendAll(url, times(10, info), "192.0.2.1")),
+      ...(await sendAll(url, [info], "192.0.2.2")),
     ]);
-    expect(statuses(told)).toEqual([200, ...times(9, 429), 200]);
+    expect(statuses(responses)).toEqual([200, ...times(9, 429), 200]);
   });
 });
 
@@ -127,86 +127,80 @@ const transports: Readonly<Record<string, (baseUrl: string) => Transport>> = {
   "gRPC-Web over HTTP/2": (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "2" }),
 };
 
-describe.each(Object.entries(transports))("a client by %s", (_name, transportTo) => {
-  test("reads the code, and when to ask again", async () => {
-    const url = await serving({ ratePerClient: 1 });
+describe.each(Object.entries(transports))("a %s client", (_name, transportTo) => {
+  test("reads the code and Retry-After", async () => {
+    const url = await startService({ ratePerClient: 1 });
     const transport = transportTo(url);
-    const ask = () =>
+    const send = () =>
       transport.unary(MetadataService.method.getRegistryInfo, undefined, undefined, undefined, {
         registrarParty: acme,
       });
     const error = await inOneWindow(async () => {
-      await ask();
-      return ask().then(
+      await send();
+      return send().then(
         () => undefined,
         (reason: unknown) => ConnectError.from(reason),
       );
     });
     expect(error).toMatchObject({
       code: Code.ResourceExhausted,
-      rawMessage: "one client may ask for one operation with at most 1 requests a second",
+      rawMessage: "rate limit exceeded: 1 requests per second per client and operation",
     });
     expect(error?.metadata.get("retry-after")).toBe("1");
   });
 });
 
-/** Whether two questions with these headers are those of one client. */
-async function areOne(
+/** Whether two requests with these values of X-Forwarded-For count as one client. */
+async function areOneClient(
   config: Partial<Config>,
   first: string | undefined,
   second: string | undefined,
 ): Promise<boolean> {
-  const url = await serving({ ratePerClient: 1, ...config });
-  const told = await inOneWindow(async () => [
-    ...(await asked(url, [info], first)),
-    ...(await asked(url, [info], second)),
+  const url = await startService({ ratePerClient: 1, ...config });
+  const responses = await inOneWindow(async () => [
+    ...(await sendAll(url, [info], first)),
+    ...(await sendAll(url, [info], second)),
   ]);
-  expect(told[0]?.status).toBe(200);
-  return told[1]?.status === 429;
+  expect(responses[0]?.status).toBe(200);
+  return responses[1]?.status === 429;
 }
 
 describe("the client's address", () => {
   const behindProxy = { trustedProxies: ["127.0.0.1", "10.0.0.0/8", "2001:db8:ffff::/48"] };
 
   test.each([
-    ["without a proxy is the peer's, whatever is forwarded", {}, "192.0.2.1", "192.0.2.2", true],
+    ["without a proxy is the peer's", {}, "192.0.2.1", "192.0.2.2", true],
+    ["behind an untrusted proxy is the peer's", { trustedProxies: ["10.0.0.1"] }, "192.0.2.1", "192.0.2.2", true],
+    ["behind a trusted proxy is the forwarded one", behindProxy, "192.0.2.1", "192.0.2.2", false],
+    ["is stable", behindProxy, "192.0.2.1", "192.0.2.1", true],
     [
-      "behind another than the named proxy is the peer's",
-      { trustedProxies: ["10.0.0.1"] },
-      "192.0.2.1",
-      "192.0.2.2",
-      true,
-    ],
-    ["behind a named proxy is what it forwards", behindProxy, "192.0.2.1", "192.0.2.2", false],
-    ["is the same for the same", behindProxy, "192.0.2.1", "192.0.2.1", true],
-    [
-      "is the last, not what a caller has made up before it",
+      "is the last one, not one that the caller made up",
       behindProxy,
       "198.51.100.1, 192.0.2.1",
       "198.51.100.2, 192.0.2.1",
       true,
     ],
-    ["is the last that is no proxy", behindProxy, "192.0.2.1, 10.1.2.3", "192.0.2.2, 10.1.2.3", false],
+    ["is the last one that is not a trusted proxy", behindProxy, "192.0.2.1, 10.1.2.3", "192.0.2.2, 10.1.2.3", false],
     [
-      "is not spoofed by what stands before a proxy's",
+      "is not spoofed by earlier entries",
       behindProxy,
       "1.1.1.1, 192.0.2.1, 10.1.2.3",
       "2.2.2.2, 192.0.2.1, 10.4.5.6",
       true,
     ],
-    ["of IPv6 counts by its network", behindProxy, "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", true],
-    ["of IPv6 in another network is another", behindProxy, "2001:db8:0:1::1", "2001:db8:0:2::1", false],
+    ["of IPv6 is identified by its network", behindProxy, "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", true],
+    ["of IPv6 in another network is another client", behindProxy, "2001:db8:0:1::1", "2001:db8:0:2::1", false],
     [
-      "is what stands behind a proxy of IPv6",
+      "is the forwarded one behind an IPv6 proxy",
       behindProxy,
       "192.0.2.1, 2001:db8:ffff::1",
       "192.0.2.2, 2001:db8:ffff::2",
       false,
     ],
-    ["is the same by every port", behindProxy, "192.0.2.1:4711", "192.0.2.1:4712", true],
-    ["that is none is one client", behindProxy, "unknown", "_hidden", true],
-    ["is the peer's where nothing is forwarded", behindProxy, undefined, undefined, true],
+    ["ignores the port", behindProxy, "192.0.2.1:4711", "192.0.2.1:4712", true],
+    ["that is malformed is one client", behindProxy, "unknown", "_hidden", true],
+    ["is the peer's without X-Forwarded-For", behindProxy, undefined, undefined, true],
   ] as const)("%s", async (_what, config, first, second, isOne) => {
-    expect(await areOne(config, first, second)).toBe(isOne);
+    expect(await areOneClient(config, first, second)).toBe(isOne);
   });
 });

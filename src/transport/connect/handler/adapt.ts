@@ -35,7 +35,7 @@ function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
     } catch (error) {
       const response = error instanceof URIError ? unencodableErrorResponse(request.header) : undefined;
       if (response !== undefined) {
-        call.request.record.end(Code.InvalidArgument);
+        call.request.record.complete(Code.InvalidArgument);
         return response;
       }
       fail(error, call, handler.requestPath.slice(1), report);
@@ -95,11 +95,11 @@ function recordOutcome(
   bytes: Buffer,
 ): void {
   // The promise of connect-fastify does not tell: over HTTP/1.1 it never resolves.
-  reply.raw.once("finish", () => record.end(outcomeOfResponse(response, record.protocol, bytes)));
+  reply.raw.once("finish", () => record.complete(outcomeOfResponse(response, record.protocol, bytes)));
 }
 
 function fail(error: unknown, { request, reply }: ConnectCall, rpc: string, report: Report): void {
-  request.record.end(Code.Canceled);
+  request.record.complete(Code.Canceled);
   // Aborted: the client is gone.
   if (ConnectError.from(error).code !== Code.Aborted) report(error, rpc);
   reply.raw.destroy();

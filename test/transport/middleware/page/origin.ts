@@ -1,4 +1,4 @@
-/** Another origin: a server with nothing but the page. */
+/** Serves the test page from an origin of its own. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,6 @@ export interface Origin {
   close(): Promise<void>;
 }
 
-/** Serves the page on a port of its own. */
 export async function servePage(): Promise<Origin> {
   const built = await build({
     entryPoints: [fileURLToPath(new URL("page.ts", import.meta.url))],

@@ -1,10 +1,10 @@
-/** What runs in the browser: a page that asks the service by fetch, and by clients of Connect and gRPC-Web. */
+/** Runs in the browser: calls the service by fetch and by Connect and gRPC-Web clients. */
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
 import { MetadataService } from "../../../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { OperatorService } from "../../../../gen/offledger/operator/v0/operator_service_pb.js";
 
-/** What the page could read of an answer; `blocked` where the browser gave it nothing. */
+/** What the page could read of a response; `blocked` if the browser withheld it. */
 export interface Read {
   readonly blocked?: true;
   readonly status?: number;
@@ -43,7 +43,7 @@ async function byFetch(url: string, path: string, authorization?: string, body?:
 
 async function byClient(by: string, url: string, authorization?: string, registrarParty?: string): Promise<Read> {
   const transport = transports[by]?.(url);
-  if (transport === undefined) throw new Error(`there is no ${by}`);
+  if (transport === undefined) throw new Error(`unknown client ${by}`);
   const options = authorization === undefined ? {} : { headers: { authorization, "x-request-id": "page" } };
   try {
     if (registrarParty === undefined) {
@@ -53,7 +53,7 @@ async function byClient(by: string, url: string, authorization?: string, registr
     return { answer: (await client.getRegistryInfo({ registrarParty }, options)).adminId };
   } catch (error) {
     const { code, rawMessage, metadata, cause } = ConnectError.from(error);
-    // The browser tells a page no more than that: fetch fails by a TypeError.
+    // For a blocked response the browser throws only a TypeError.
     if (cause instanceof TypeError) return { blocked: true };
     const [challenge, retryAfter] = [metadata.get("www-authenticate"), metadata.get("retry-after")];
     return { code: Code[code], message: rawMessage, challenge, retryAfter };
