@@ -43,9 +43,9 @@ const unloadable: readonly Wrong[] = [
   ["imports what is not there", 'import "not-installed"; export default {};', "not-installed"],
 ];
 const lacking: readonly Wrong[] = [
-  ["has no default export", "export const registry = {};", "has to be an object"],
-  ["exports null", "export default null;", "has to be an object"],
-  ["exports a text", 'export default "registry";', "has to be an object"],
+  ["has no default export", "export const registry = {};", "must be an object that implements Registry"],
+  ["exports null", "export default null;", "must be an object that implements Registry"],
+  ["exports a text", 'export default "registry";', "must be an object that implements Registry"],
   ["has no name", without("name"), "has no name"],
   ["has a name that is no text", moduleOf({ ...whole, name: "5" }), "has no name"],
   ["has no templates", without("templates"), "has no list of templates"],
@@ -57,7 +57,7 @@ const lacking: readonly Wrong[] = [
   [
     "has methods that wait",
     moduleOf({ ...whole, inventory: "async () => ({})", instruments: "async function () {}" }),
-    "has to answer at once, without async: instruments, inventory",
+    "has async methods, which must be synchronous: instruments, inventory",
   ],
   ["has a method that is none", moduleOf({ ...whole, inventory: "{}" }), "lacks inventory"],
 ];
@@ -200,7 +200,7 @@ describe("check --registry minimal", () => {
   test("finds nothing wrong with its demo", async () => {
     const { code, out, err } = await offledger(["check", "--registry", "minimal"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toContain(`minimal.ndjson would serve ${elements.length} contracts; 0 elements`);
+    expect(out).toContain(`minimal.ndjson can be served: ${elements.length} contracts, 0 unused elements`);
     expect(out).toMatch(/^registrar coffee-club::1220[\da-f]{64}\n {2}instrument BEAN \(Minimal\)$/m);
     for (const entity of ["Rules", "TransferInstruction", "Allocation"]) {
       expect(out).toMatch(new RegExp(`^ +1 Minimal\\.Token:${entity}$`, "m"));
@@ -224,7 +224,7 @@ describe("check --registry minimal", () => {
     const demo = new URL("../../demo/registry.ndjson", import.meta.url).pathname;
     const { code, out } = await offledger(["check", "--registry", "minimal", "--snapshot", demo]);
     expect(code).toBe(0);
-    expect(out).toContain("would serve 0 contracts");
+    expect(out).toContain("can be served: 0 contracts");
     expect(out).toContain("no registrar is served");
   });
 

@@ -60,7 +60,7 @@ describe("chosen operations", () => {
     const { code, out, err } = await run(process.execPath, [main, "serve"], { cwd: ".", env });
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(
-      'OFFLEDGER_AUTH_OPERATIONS takes full names of operations or services: there is no "operator"',
+      'OFFLEDGER_AUTH_OPERATIONS must be full names of operations or services: there is no "operator"',
     );
   });
 });

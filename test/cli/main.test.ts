@@ -149,32 +149,32 @@ async function connectTo(port: number): Promise<net.Socket> {
 
 describe("what is wrong ends the program with 2 before it serves", () => {
   test.each<[string, string[], Record<string, string>, string[]]>([
-    ["a variable", [], { OFFLEDGER_PORT: "http" }, ['OFFLEDGER_PORT takes a number from 0 to 65535, and is "http"']],
-    ["a flag", ["--port", "http"], {}, ['--port takes a number from 0 to 65535, and is "http"']],
+    ["a variable", [], { OFFLEDGER_PORT: "http" }, ['OFFLEDGER_PORT must be a number from 0 to 65535, got "http"']],
+    ["a flag", ["--port", "http"], {}, ['--port must be a number from 0 to 65535, got "http"']],
     [
       "a limit below the worst case",
       ["check"],
       { OFFLEDGER_MAX_LEGS: "24" },
-      ['OFFLEDGER_MAX_LEGS takes a whole number from 25 to 1000000, and is "24"'],
+      ['OFFLEDGER_MAX_LEGS must be an integer from 25 to 1000000, got "24"'],
     ],
     [
       "several",
       ["--log-level=loud"],
       { OFFLEDGER_MAX_PARTIES: "1", OFFLEDGER_HOST: "a b" },
-      ["OFFLEDGER_HOST takes", "--log-level takes", "OFFLEDGER_MAX_PARTIES takes"],
+      ["OFFLEDGER_HOST must be", "--log-level must be", "OFFLEDGER_MAX_PARTIES must be"],
     ],
     ["an unknown flag", ["--nothing"], {}, ["'--nothing'"]],
     [
       "an unknown command",
       ["begin"],
       {},
-      ['the command has to be serve, mirror, api, migrate, check, health, help or version, and is "begin"'],
+      ['the command must be one of serve, mirror, api, migrate, check, health, help, version, got "begin"'],
     ],
     ...["mirror", "api", "migrate"].map((command): [string, string[], Record<string, string>, string[]] => [
       `offledger ${command} without a database`,
       [command],
       {},
-      [`offledger ${command} needs OFFLEDGER_DATABASE_URL, which is not set`],
+      [`offledger ${command} requires OFFLEDGER_DATABASE_URL, which is not set`],
     ]),
   ])("%s", async (_what, args, env, told) => {
     const { code, out, err } = await run(args, env);
@@ -188,7 +188,7 @@ describe("what is wrong ends the program with 2 before it serves", () => {
   test("a database that is none, without showing what may hold a password", async () => {
     const { code, out, err } = await run(["api"], { OFFLEDGER_DATABASE_URL: "mysql://offledger:secret@database" });
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("OFFLEDGER_DATABASE_URL takes a URL that begins with postgres:// or postgresql://");
+    expect(err).toContain("OFFLEDGER_DATABASE_URL must be a URL that starts with postgres:// or postgresql://");
     expect(err).not.toContain("secret");
   });
 
@@ -201,7 +201,7 @@ describe("what is wrong ends the program with 2 before it serves", () => {
     expect(code).toBe(2);
     expect(out).toBe("");
     expect(err).toContain("OFFLEDGER_HOST and OFFLEDGER_PORT");
-    expect(err).toContain(`127.0.0.1:${port}`);
+    expect(err).toContain(`cannot listen on 127.0.0.1:${port}: `);
     expect(err).toContain("EADDRINUSE");
   });
 
@@ -251,8 +251,8 @@ describe("check", () => {
     const { code, out, err } = await run(["check"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const lines = readFileSync(demo, "utf8").trim().split("\n").length;
-    const said = /would serve (\d+) contracts; (\d+) elements are of no use to a request and left out/.exec(out);
-    expect(Number(said?.[1]) + Number(said?.[2])).toBe(lines);
+    const counts = /can be served: (\d+) contracts, (\d+) unused elements skipped/.exec(out);
+    expect(Number(counts?.[1]) + Number(counts?.[2])).toBe(lines);
     expect(out).toContain("registrar acme-registrar::1220");
     expect(out).toContain("  instrument NOK-CASH (RegistrarInternalScheme)");
     expect(out).not.toContain("warning");
@@ -261,7 +261,7 @@ describe("check", () => {
   test("finds the demo registry from any folder, and by its path", async () => {
     const named = await run(["check", "--snapshot", demo]);
     expect(named.code).toBe(0);
-    expect(named.out.startsWith(`${demo} would serve `)).toBe(true);
+    expect(named.out.startsWith(`${demo} can be served: `)).toBe(true);
     const elsewhere = await new Program(["check"], {}, tmpdir()).ended();
     expect(elsewhere.out.replace(/^\S+/, "")).toBe(named.out.replace(/^\S+/, ""));
   });
@@ -297,7 +297,7 @@ describe("check", () => {
     const { code, out } = await run(["check", "--snapshot", path]);
     expect(code).toBe(1);
     expect(out.match(/not JSON/g)).toHaveLength(20);
-    expect(out).toContain("no more than 20 are listed");
+    expect(out).toContain("only the first 20 problems are listed");
   });
 
   test("ends with 1 where requests will fail, and says which", async () => {
@@ -309,7 +309,7 @@ describe("check", () => {
     );
     const { code, out, err } = await run(["check", "--snapshot", path]);
     expect({ code, err }).toEqual({ code: 1, err: "" });
-    expect(out).toContain(`${path} would serve 3 contracts; 0 elements`);
+    expect(out).toContain(`${path} can be served: 3 contracts, 0 unused elements`);
     expect(out).toMatch(/^warning: registrar registrar::1220 has no TransferRule/m);
     expect(out).toMatch(/^warning: .*TransferOffer offer refers to the locked holding gone/m);
   });

@@ -218,9 +218,9 @@ describe("a mistake is told with its line and its key", () => {
 
   test("says what would be right", () => {
     expect(problemsOf("acme:", "  USD:", "    decimals: 11", "    nam: a", "    name: 5")).toEqual([
-      "3: acme.USD.decimals has to be a whole number from 0 to 10",
-      "4: acme.USD.nam is not known; there are name, symbol, decimals, description",
-      "5: acme.USD.name has to be a text that is not empty, in quotes where it looks like something else",
+      "3: acme.USD.decimals must be an integer from 0 to 10",
+      "4: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description",
+      "5: acme.USD.name must be a non-empty string; quote text that looks like another type",
     ]);
   });
 
@@ -268,8 +268,8 @@ describe("reading", () => {
     const { message } = await failureOf(path);
     expect(message).toContain("OFFLEDGER_INSTRUMENTS");
     expect(message.split("\n").slice(1)).toEqual([
-      `${path}:3: acme.USD.nam is not known; there are name, symbol, decimals, description`,
-      `${path}:4: acme.USD.decimals has to be a whole number from 0 to 10`,
+      `${path}:3: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description`,
+      `${path}:4: acme.USD.decimals must be an integer from 0 to 10`,
     ]);
   });
 

@@ -61,9 +61,9 @@ describe.each(["serve", "check"])("%s", (command) => {
     );
     const { code, out, err } = await start([command], { OFFLEDGER_INSTRUMENTS: path }).ended();
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err.startsWith("offledger: OFFLEDGER_INSTRUMENTS takes ")).toBe(true);
-    expect(err).toContain(`\n${path}:4: acme::1220.USD.decimals has to be`);
-    expect(err).toContain(`\n${path}:6: acme::1220.EUR.symbl is not known`);
+    expect(err.startsWith("offledger: OFFLEDGER_INSTRUMENTS must be ")).toBe(true);
+    expect(err).toContain(`\n${path}:4: acme::1220.USD.decimals must be`);
+    expect(err).toContain(`\n${path}:6: acme::1220.EUR.symbl is not a known field`);
     expect(err).not.toMatch(/^ +at /m);
   });
 

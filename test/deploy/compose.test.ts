@@ -18,7 +18,7 @@ const known = new Set([...Object.values<Setting<unknown>>(settings).map(({ varia
 /** What the program is given, image and files together. */
 function configOf(name: string, env: Record<string, string>): Config {
   const read = readConfig(ours[name]?.command ?? [], { ...image.env, ...env });
-  if (!read.ok) throw new Error(`${name}: ${read.wrong.join("\n")}`);
+  if (!read.ok) throw new Error(`${name}: ${read.errors.join("\n")}`);
   expect(read.command).toBe(name);
   return read.config;
 }

@@ -75,6 +75,6 @@ test("the password comes out of PGPASSFILE", async () => {
   const { code, out } = await migrate(0o600);
   expect({ code, out }).toEqual({
     code: 0,
-    out: expect.stringMatching(/^the schema is at version \d+ now, from 0\n$/),
+    out: expect.stringMatching(/^schema migrated from version 0 to \d+\n$/),
   });
 });

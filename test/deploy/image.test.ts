@@ -94,7 +94,7 @@ describe("what it makes", () => {
     const { code, out } = await run(node, [...entry, "migrate"], { cwd: folder, env });
     expect({ code, out }).toEqual({
       code: 0,
-      out: expect.stringMatching(/^the schema is at version \d+ now, from 0\n$/),
+      out: expect.stringMatching(/^schema migrated from version 0 to \d+\n$/),
     });
   });
 

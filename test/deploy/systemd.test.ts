@@ -42,7 +42,7 @@ describe("the unit", () => {
 
   test("gives requests under way the time that the settings give them", () => {
     const read = readConfig(["serve"], variables(envText));
-    if (!read.ok) throw new Error(read.wrong.join("\n"));
+    if (!read.ok) throw new Error(read.errors.join("\n"));
     expect(Number(value("TimeoutStopSec"))).toBeGreaterThan(read.config.graceSeconds + 5);
     expect(value("KillSignal") ?? "SIGTERM").toBe("SIGTERM");
   });

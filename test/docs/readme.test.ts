@@ -6,7 +6,7 @@ import { createFileRegistry, fromBinary, getOption, type JsonValue } from "@bufb
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
-import { defaultOf, helpText } from "../../src/config/help.js";
+import { formatDefault, helpText } from "../../src/cli/help.js";
 import { type Setting, settings } from "../../src/config/settings.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 
@@ -69,7 +69,7 @@ test("the table of settings has every setting with its default, in the order of 
     const { variable, flag, accepts } = setting;
     const row = readme.split("\n").find((line) => line.startsWith(`| \`${variable}\` |`));
     expect(row).toContain(`| \`--${flag}\` |`);
-    expect(row).toContain(`| ${accepts} | ${defaultOf(setting)} |`);
+    expect(row).toContain(`| ${accepts} | ${formatDefault(setting)} |`);
   }
 });
 
