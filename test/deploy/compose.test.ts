@@ -135,6 +135,6 @@ describe("with a participant", () => {
   });
 
   test("it does not start without its address", () => {
-    expect(() => environmentOf(parts, {})).toThrow("OFFLEDGER_LEDGER_URL is the base of the participant");
+    expect(() => environmentOf(parts, {})).toThrow("OFFLEDGER_LEDGER_URL must be the base URL of the participant");
   });
 });

@@ -132,7 +132,7 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
     });
   });
 
-  // Decided in docs/decisions.md: an optional contract is of no use elsewhere, and never left out by chance.
+  // docs/decisions/synchronizers.md: an optional contract on another synchronizer is left out; one in reassignment is 409.
   test.each(["reward", "right"] as const)("leaves the %s out where it is elsewhere", async (name) => {
     const answer = await ask(registryOf({ [name]: whole[name]({ synchronizerId: "sync-B" }) }, offer(), locked()));
     expect(answer).toMatchObject({ disclosed: accepted.disclosed.filter((id) => id !== name) });

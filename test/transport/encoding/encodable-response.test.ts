@@ -16,7 +16,7 @@ import { JSON_WRITE_OPTIONS } from "../../../src/transport/encoding/json-options
 import { encodeCounts } from "../../../src/transport/encoding/disclosed-contract.js";
 import type { ChunkList } from "../../../src/transport/encoding/chunk-list.js";
 
-// A key of that name is lost in a Struct; docs/decisions.md says so.
+// docs/decisions/response-content.md: a Struct loses a key of that name.
 const name = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => text !== "__proto__" && isWhole(text));
 const text = fc.string({ unit: "binary", maxLength: 40 }).filter(isWhole);
 const id = fc.stringMatching(/^[0-9a-f]{1,140}$/);
