@@ -64,7 +64,7 @@ describe("what it makes", () => {
   afterAll(() => {
     removed(folder);
     if (from !== process.cwd()) removed(from);
-  });
+  }, 400_000);
 
   const check = (port: number) =>
     run(checker, checkArguments, { cwd: folder, env: { ...image.env, OFFLEDGER_PORT: String(port) } });
