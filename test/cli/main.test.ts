@@ -40,12 +40,12 @@ async function writeLines(name: string, ...lines: readonly (JsonObject | string)
 /** The URL of a printed curl command, parsed as a shell would. */
 function parseCurl(out: string): string {
   const line = out.slice(out.indexOf("curl ")).replaceAll("\\\n", " ");
-  const words = [...line.matchAll(/\s*((?:'[^']*'|\\.|[^\s'\\])+)/gy)].map(([, word = ""]) =>
+  const args = [...line.matchAll(/\s*((?:'[^']*'|\\.|[^\s'\\])+)/gy)].map(([, word = ""]) =>
     word.replaceAll(/'([^']*)'|\\(.)/g, (_, quoted?: string, escaped?: string) => quoted ?? escaped ?? ""),
   );
-  const [command, url = ""] = words;
+  const [command, url = ""] = args;
   expect(command).toBe("curl");
-  expect(words).toHaveLength(2);
+  expect(args).toHaveLength(2);
   return url;
 }
 

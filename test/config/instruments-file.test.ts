@@ -66,7 +66,7 @@ describe("a valid file", () => {
     ["empty lines", ["", "", ""]],
     ["a comment alone", ["# nothing yet"]],
     ["a map that is empty", ["{}"]],
-  ])("may have %s", (_what, lines) => {
+  ])("may have %s", (_title, lines) => {
     expect(parseValid(...lines)).toEqual({});
   });
 
@@ -194,7 +194,7 @@ describe("a problem is reported with its line and key", () => {
     ["an instrument without a value in a list of keys", ["acme:", "  {USD, EUR: {}}"], 2, "acme.USD"],
     ["a field without a value in a list of keys", ["acme:", "  USD:", "    {name}"], 3, "acme.USD.name"],
     ["a key of more lines without a value", ["acme:", "  ? USD"], 2, "acme.USD"],
-  ])("%s", (_what, lines, line, path) => {
+  ])("%s", (_title, lines, line, path) => {
     const problems = problemsOf(...lines);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${line}: `));
@@ -214,7 +214,7 @@ describe("a problem is reported with its line and key", () => {
     ["a colon too many", ["acme:", "  USD: {}: {}"], 2],
     ["a second document", ["acme: {}", "---", "other: {}"], 2],
     ["what is not YAML", ["acme: {}", "%&!"], 2],
-  ])("%s, by its line", (_what, lines, line) => {
+  ])("%s, by its line", (_title, lines, line) => {
     const problems = problemsOf(...lines);
     expect(problems.length).toBeGreaterThan(0);
     expect(problems[0]).toMatch(new RegExp(`^${line}: .`));

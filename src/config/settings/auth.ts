@@ -1,4 +1,3 @@
-/** Access: origins of web pages, tokens of callers, TLS. */
 import { algorithms, httpUrl, list, nonEmpty, origins } from "../parsers.js";
 import { optional, setting } from "./setting.js";
 

@@ -1,4 +1,3 @@
-/** The shared database. */
 import { postgresUrl } from "../parsers.js";
 import { count, optional } from "./setting.js";
 

@@ -1,4 +1,3 @@
-/** How old the mirrored state may be. */
 import { count, seconds } from "./setting.js";
 
 export const freshnessSettings = {

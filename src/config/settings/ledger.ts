@@ -1,4 +1,3 @@
-/** The participant whose contracts are mirrored. */
 import { httpUrl, list, nonEmpty } from "../parsers.js";
 import { optional } from "./setting.js";
 

@@ -1,4 +1,3 @@
-/** What is served, and where. */
 import { boolean, hostName, integer, nonEmpty, oneOf } from "../parsers.js";
 import { optional, seconds, setting } from "./setting.js";
 

@@ -1,4 +1,3 @@
-/** Logs, metrics, traces and reflection. */
 import { boolean, hostName, httpUrl, integer, oneOf } from "../parsers.js";
 import { count, optional, setting } from "./setting.js";
 
