@@ -10,7 +10,7 @@ type Env = Readonly<Record<string, string>>;
 interface Row {
   readonly flag: string;
   readonly accepts: string;
-  readonly default: unknown;
+  readonly default: string | number | boolean | string[] | undefined;
   /** Accepted texts with their values. */
   readonly good: readonly (readonly [text: string, value: unknown])[];
   readonly bad: readonly string[];
@@ -21,7 +21,7 @@ interface Row {
 const notIntegers = ["1.5", "1e3", "0x50", "80 80", " 80", "٣", "many", "1s", "Infinity", "99999999999999999999"];
 const notUrls = ["participant", "ftp://participant", "//participant", "http://", "localhost:4318", " "];
 
-function integer(flag: string, min: number, max: number, defaultValue: unknown, label = "an integer"): Row {
+function integer(flag: string, min: number, max: number, defaultValue: number | undefined, label = "an integer"): Row {
   const good = [min, min + 1, max].map((value) => [String(value), value] as const);
   const bad = [String(min - 1), String(max + 1), "-100", ...notIntegers];
   return { flag, accepts: `${label} from ${min} to ${max}`, default: defaultValue, good, bad };
@@ -58,7 +58,7 @@ const httpUrl = (flag: string, env?: Env): Row => ({
   bad: notUrls,
   ...(env && { env }),
 });
-const text = (flag: string, accepts: string, env?: Env, defaultValue?: string): Row => ({
+const anyText = (flag: string, accepts: string, env?: Env, defaultValue?: string): Row => ({
   flag,
   accepts,
   default: defaultValue,
@@ -86,15 +86,15 @@ const auth = {
 const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   host: host("host"),
   port: port("port", 8080),
-  snapshot: text("snapshot", "the path of a file of active contracts"),
+  snapshot: anyText("snapshot", "the path of a file of active contracts"),
   registry: {
-    ...text("registry", "utility, minimal, or the path of a JavaScript module", {}, "utility"),
+    ...anyText("registry", "utility, minimal, or the path of a JavaScript module", {}, "utility"),
     good: [
       ["minimal", "minimal"],
       ["utility", "utility"],
     ],
   },
-  instruments: text("instruments", "the path of a YAML file"),
+  instruments: anyText("instruments", "the path of a YAML file"),
   totalSupply: boolean("total-supply", false),
   logLevel: choice("log-level", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
   graceSeconds: seconds("grace-seconds", 5),
@@ -107,12 +107,12 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
     bad: [",", "a::1220,", " "],
     env: ledgerUrl,
   },
-  ledgerTokenFile: text("ledger-token-file", "the path of a file", participant),
-  ledgerCaFile: text("ledger-ca-file", "the path of a PEM file", participant),
+  ledgerTokenFile: anyText("ledger-token-file", "the path of a file", participant),
+  ledgerCaFile: anyText("ledger-ca-file", "the path of a PEM file", participant),
   oidcIssuer: httpUrl("oidc-issuer", oidc),
-  oidcClientId: text("oidc-client-id", "a client id", oidc),
-  oidcClientSecretFile: text("oidc-client-secret-file", "the path of a file", oidc),
-  oidcAudience: text("oidc-audience", "an audience", oidc),
+  oidcClientId: anyText("oidc-client-id", "a client id", oidc),
+  oidcClientSecretFile: anyText("oidc-client-secret-file", "the path of a file", oidc),
+  oidcAudience: anyText("oidc-audience", "an audience", oidc),
   databaseConnections: integer("database-connections", 2, 500, 10),
   cacheMegabytes: integer("cache-megabytes", 1, 100_000, 256),
   // Above 300 only with a larger staleSeconds, below 30 only with a smaller unreadySeconds.
@@ -159,8 +159,8 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
     bad: ["*", "wallet.example", "https://wallet.example/", "https://wallet.example,any", "null", "file:///a", " "],
   },
   authJwksUrl: httpUrl("auth-jwks-url", auth),
-  authIssuer: text("auth-issuer", "an issuer", auth),
-  authAudience: text("auth-audience", "an audience", auth),
+  authIssuer: anyText("auth-issuer", "an issuer", auth),
+  authAudience: anyText("auth-audience", "an audience", auth),
   authAlgorithms: {
     flag: "auth-algorithms",
     accepts: "comma-separated names of asymmetric algorithms",
@@ -179,8 +179,8 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
     bad: [",", " "],
     env: auth,
   },
-  tlsCertFile: text("tls-cert-file", "the path of a PEM file", { OFFLEDGER_TLS_KEY_FILE: "key.pem" }),
-  tlsKeyFile: text("tls-key-file", "the path of a PEM file", { OFFLEDGER_TLS_CERT_FILE: "cert.pem" }),
+  tlsCertFile: anyText("tls-cert-file", "the path of a PEM file", { OFFLEDGER_TLS_KEY_FILE: "key.pem" }),
+  tlsKeyFile: anyText("tls-key-file", "the path of a PEM file", { OFFLEDGER_TLS_CERT_FILE: "cert.pem" }),
   logRequests: choice("log-requests", "failed", ["all", "failed", "none"]),
   metricsPort: port("metrics-port"),
   metricsHost: host("metrics-host"),
@@ -189,7 +189,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   reflection: boolean("reflection", true),
 };
 
-const rows = Object.entries(table).map(([name, row]) => ({ name: name as keyof Config, ...row }));
+const rows = Object.entries(table).map(([name, row]) => Object.assign({ name: name as keyof Config }, row));
 const defaults = Object.fromEntries(rows.map(({ name, default: value }) => [name, value]));
 const variableOf = (flag: string): string => `OFFLEDGER_${flag.toUpperCase().replaceAll("-", "_")}`;
 
@@ -240,7 +240,7 @@ describe.each(rows)("$name", ({ name, flag, accepts, good, bad, env = {} }) => {
       authOperations: "all",
     };
     const label = labels[name] ?? defaults[name];
-    const suffix = label === undefined ? "" : ` (default ${String(label)})`;
+    const suffix = label === undefined ? "" : ` (default ${Array.isArray(label) ? label.join(",") : label})`;
     expect(entry?.trimEnd()).toMatch(/^[\w-]+ VALUE\n {6}\S/);
     expect(entry?.trimEnd().endsWith(`: ${accepts}${suffix}. Variable: ${variable}.`)).toBe(true);
   });
