@@ -10,7 +10,6 @@ type TemplateName = Pick<Template, "packageName" | "qualifiedName">;
 export const synchronizer = `global-domain::1220${hash("global-domain")}`;
 export const otherSynchronizer = `private-domain::1220${hash("private-domain")}`;
 
-/** A party id: a hint and the fingerprint of a key. */
 export const party = (hint: string): string => `${hint}::1220${hash(`party ${hint}`)}`;
 
 /** A contract id of 138 hexadecimal characters: discriminator, version, suffix. */
@@ -45,7 +44,6 @@ export function createElements(firstOffset: number) {
   }
 
   return {
-    /** A contract that is active on `synchronizer`. */
     active: (template: TemplateName, label: string, payload: JsonObject): JsonObject => {
       const createdEvent = created(template, label, payload);
       return entry({ JsActiveContract: { createdEvent, synchronizerId: synchronizer, reassignmentCounter: 0 } });
@@ -71,7 +69,6 @@ export function createElements(firstOffset: number) {
   };
 }
 
-/** For the ledger of the demo registry. */
 export const { active, inReassignment } = createElements(1000);
 
 const entry = (contractEntry: JsonObject): JsonObject => ({ workflowId: "", contractEntry });

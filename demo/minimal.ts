@@ -8,7 +8,6 @@ const admin = party("coffee-club");
 const sender = party("alice");
 const receiver = party("bob");
 
-/** The elements of the demo file, in order. */
 export const elements: readonly JsonObject[] = [
   active(rules, "rules of the coffee club", { admin, symbol: "BEAN", name: "Coffee beans", decimals: "0" }),
   active(transferInstruction, "beans to bob", { admin, sender, receiver, amount: "3.0000000000" }),

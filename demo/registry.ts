@@ -114,7 +114,6 @@ function allocation(
   });
 }
 
-/** The payload of an offer or request to mint or burn. */
 export function issuance(
   action: "mint" | "burn",
   registrar: Registrar,
@@ -143,7 +142,6 @@ const requirement = ({ property, value }: typeof holderClaim) => [
   { issuer: verifier, requiredClaims: [{ _1: property, _2: value }] },
 ];
 
-/** The elements of the demo file, in order. */
 export const elements: readonly JsonObject[] = [
   ...[acme, nordic].flatMap((registrar) => [
     active(services.allocationFactory, `factory of ${registrar.party}`, serviceParties(registrar)),

@@ -1,7 +1,6 @@
 /** The stakeholders of a demo contract: the parties among its top-level fields and in its set of observers. */
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 
-/** Fields with signatories, if the template has them. */
 const SIGNATORY_FIELDS = ["operator", "provider", "registrar", "dso", "issuer"];
 
 export function stakeholders(payload: JsonObject): { signatories: string[]; observers: string[] } {

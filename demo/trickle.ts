@@ -4,18 +4,15 @@ import type { JsonObject } from "../src/domain/json.js";
 import { active, contractId, otherSynchronizer } from "./element.js";
 import { acme, alice, bob, carol, locked, nordic, offer } from "./registry.js";
 
-/** One change of the ledger. */
 export type Change =
   | { readonly type: "create"; readonly elements: readonly JsonObject[] }
   | { readonly type: "archive" | "unassign" | "assign"; readonly contractIds: readonly string[] };
 
 export interface Event {
   readonly change: Change;
-  /** One line of text. */
   readonly description: string;
 }
 
-/** The synchronizer to which contracts move. */
 export const target = otherSynchronizer;
 
 interface OpenOffer {

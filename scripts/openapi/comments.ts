@@ -1,4 +1,3 @@
-/** Comments of the proto files -> texts of the OpenAPI document. */
 import type { AnyDesc } from "@bufbuild/protobuf";
 import { getComments } from "@bufbuild/protoplugin";
 

@@ -1,4 +1,3 @@
-/** Proto descriptors -> the OpenAPI 3.0 document of the REST API. */
 import type { DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../src/domain/json.js";
 import { readComment } from "./comments.js";

@@ -96,7 +96,6 @@ function errorResponses(
 
 const retryAfter = { description: "Seconds to wait before a retry.", schema: { type: "integer" } };
 
-/** Bodies of errors: of the token standard and of the utility API. */
 export const errorSchemas: JsonObject = {
   Error: {
     type: "object",

@@ -1,4 +1,3 @@
-/** Messages -> schemas of the OpenAPI document. */
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
 import { field as rulesOption, type FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
@@ -23,7 +22,6 @@ export class Schemas {
     this.#requests = requests;
   }
 
-  /** Sorted by name. */
   get all(): JsonObject {
     return Object.fromEntries([...this.#schemas].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -39,7 +37,6 @@ export class Schemas {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** The schema of a field or parameter. */
   ofField(field: DescField): JsonObject {
     const { text } = readComment(field);
     const schema = this.#shape(field);

@@ -1,4 +1,3 @@
-/** Texts printed on stdout. */
 import type { App } from "../app/app.js";
 import { formatProblems, MAX_PROBLEMS, type Snapshot } from "../ledger/file/snapshot.js";
 import { isStored } from "../domain/contract.js";

@@ -79,7 +79,6 @@ async function writeModule(text: string | undefined): Promise<string> {
   return path;
 }
 
-/** The message for a wrong module. */
 async function errorMessage(path: string): Promise<string> {
   const error: unknown = await loadRegistry({ ...quiet(), registry: path }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(SettingError);

@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The built program, in the temporary folder. */
 class Program extends BaseProgram {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = folder) {
     super(process.execPath, [main, ...args], { cwd, env });

@@ -242,7 +242,6 @@ describe("a problem is reported with its line and key", () => {
   });
 });
 
-/** The error of reading a file. */
 async function readError(path: string): Promise<SettingError> {
   try {
     await readInstruments(path);

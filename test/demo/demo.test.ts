@@ -13,7 +13,6 @@ interface Created {
   readonly createArgument: JsonObject;
 }
 
-/** The created event of an element of any form. */
 function created(line: string): Created {
   const { contractEntry } = JSON.parse(line) as { contractEntry: Record<string, { createdEvent: Created }> };
   const [entry] = Object.values(contractEntry);

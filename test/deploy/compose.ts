@@ -29,7 +29,6 @@ export interface Compose {
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
-/** Parses a compose file, with its anchors merged. */
 export const composeFile = (name: string): unknown => parse(readFileSync(`deploy/${name}`, "utf8"), { merge: true });
 
 /** Expands `${NAME:-default}` and `${NAME:?message}`. Throws if a required variable is missing. */

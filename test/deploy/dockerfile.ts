@@ -1,4 +1,3 @@
-/** Reads the stages of deploy/Dockerfile. */
 import { readFileSync } from "node:fs";
 import { type Copy, DockerfileParser, type Instruction } from "dockerfile-ast";
 
@@ -15,7 +14,6 @@ export interface Copied {
 export interface Stage {
   readonly image: string;
   readonly copied: readonly Copied[];
-  /** Shell commands. */
   readonly runs: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The arguments of the last instruction with a keyword. */

@@ -7,7 +7,6 @@ import { promisify } from "node:util";
 import type { Copied, Stage } from "./dockerfile.js";
 
 const exec = promisify(execFile);
-/** The working directory of the first stage. */
 const BUILD = "/build";
 
 /**

@@ -9,10 +9,8 @@ import { WebSocket } from "ws";
 import type { JsonObject } from "../../src/domain/json.js";
 import { until, within } from "../fixtures/wait.js";
 
-/** For each action of the browser. */
 const TIMEOUT_MS = 20_000;
 
-/** The path of the program; undefined if it is not installed. */
 export const chromium: string | undefined = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin"]
   .map((folder) => join(folder, "chromium"))
   .find(isExecutable);
@@ -131,7 +129,6 @@ interface EventParams {
 /** A page, and its requests and errors. */
 export class Page {
   readonly #send: (method: string, params: JsonObject) => Promise<JsonObject>;
-  /** Every requested URL. */
   readonly requested: string[] = [];
   /** Failed requests, error messages, violations of the content security policy. */
   readonly problems: string[] = [];
@@ -189,7 +186,6 @@ export class Page {
     await until("the page has settled", async () => (await isLoaded()) && this.#pending.size === 0, TIMEOUT_MS);
   }
 
-  /** Waits for an element. */
   async shows(selector: string): Promise<void> {
     const isThere = `document.querySelector(${JSON.stringify(selector)}) !== null`;
     await until(`the page shows ${selector}`, async () => (await this.evaluate(isThere)) === true, TIMEOUT_MS);
@@ -210,7 +206,6 @@ export class Page {
     await this.#send("Input.insertText", { text });
   }
 
-  /** The text of every matching element. */
   async texts(selector: string): Promise<string[]> {
     const all = `[...document.querySelectorAll(${JSON.stringify(selector)})].map((element) => element.textContent)`;
     return (await this.evaluate(all)) as string[];

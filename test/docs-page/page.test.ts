@@ -176,7 +176,6 @@ async function tryOut(
   return { status, answer: JSON.parse(shown) as JsonObject };
 }
 
-/** The id of the demo's contract of a template. */
 function findContract(qualifiedName: string): string {
   for (const { contractEntry } of elements) {
     const { JsActiveContract: active } = contractEntry as {

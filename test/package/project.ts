@@ -14,7 +14,6 @@ const tsc = join(repository, "node_modules/typescript/bin/tsc");
 
 export class Project {
   readonly folder: string;
-  /** The paths in the package. */
   readonly packed: readonly string[];
 
   /** Packs the built package, and installs it with links to its dependencies. */
@@ -61,7 +60,6 @@ export class Project {
     await writeFile(this.path(name), text);
   }
 
-  /** Links a package of this repository into the project. */
   async link(name: string): Promise<void> {
     await mkdir(dirname(this.path(`node_modules/${name}`)), { recursive: true });
     await symlink(join(repository, "node_modules", name), this.path(`node_modules/${name}`));
