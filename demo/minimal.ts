@@ -1,14 +1,13 @@
-/** The demo of the minimal registry: one token, a transfer on offer, an allocation. */
+/** The demo of the minimal registry: one token, a pending transfer, an allocation. */
 import { allocation, rules, transferInstruction } from "../src/registry/minimal/templates.js";
 import type { JsonObject } from "../src/domain/json.js";
-import { elementsOf, party } from "./element.js";
+import { createElements, party } from "./element.js";
 
-const { active } = elementsOf(1000);
+const { active } = createElements(1000);
 const admin = party("coffee-club");
 const sender = party("alice");
 const receiver = party("bob");
 
-/** Every element of the demo file, in its order. */
 export const elements: readonly JsonObject[] = [
   active(rules, "rules of the coffee club", { admin, symbol: "BEAN", name: "Coffee beans", decimals: "0" }),
   active(transferInstruction, "beans to bob", { admin, sender, receiver, amount: "3.0000000000" }),

@@ -1,4 +1,4 @@
-/** The demo registry: two registrars, three instruments, and what goes on between a few parties. */
+/** The demo registry: two registrars, three instruments, and pending instructions of a few parties. */
 import { holding } from "../src/registry/utility/templates/holding.js";
 import * as instructions from "../src/registry/utility/templates/instructions.js";
 import { instrumentConfiguration } from "../src/registry/utility/templates/instruments.js";
@@ -22,16 +22,16 @@ export interface Registrar {
 export const acme: Registrar = { party: party("acme-registrar"), provider: party("acme-provider") };
 export const nordic: Registrar = { party: party("nordic-registrar"), provider: party("nordic-provider") };
 
-const served = ({ party: registrar, provider }: Registrar) => ({ operator, provider, registrar });
+const serviceParties = ({ party: registrar, provider }: Registrar) => ({ operator, provider, registrar });
 const identifier = (source: string, id: string, scheme: string) => ({ source, id, scheme });
-const own = (registrar: Registrar, id: string) => identifier(registrar.party, id, "RegistrarInternalScheme");
+const internalId = (registrar: Registrar, id: string) => identifier(registrar.party, id, "RegistrarInternalScheme");
 const set = (...elements: string[]): JsonObject => ({ map: elements.map((element): JsonValue => [element, {}]) });
 const meta: JsonObject = { values: {} };
 
 function configuration(registrar: Registrar, id: string, more: JsonObject): JsonObject {
   return active(instrumentConfiguration, `configuration of ${id}`, {
-    ...served(registrar),
-    defaultIdentifier: own(registrar, id),
+    ...serviceParties(registrar),
+    defaultIdentifier: internalId(registrar, id),
     additionalIdentifiers: [],
     issuerRequirements: [],
     holderRequirements: [],
@@ -56,9 +56,9 @@ function credential(label: string, holder: string, claims: JsonObject[], validit
 
 export function locked(label: string, registrar: Registrar, owner: string, id: string, amount: string): JsonObject {
   return active(holding, `holding ${label}`, {
-    ...served(registrar),
+    ...serviceParties(registrar),
     owner,
-    instrument: own(registrar, id),
+    instrument: internalId(registrar, id),
     label: "",
     amount,
     lock: { lockers: set(registrar.party), context: `transfer ${label}`, observers: set() },
@@ -114,9 +114,8 @@ function allocation(
   });
 }
 
-/** The payload of an offer or a request to mint or to burn. */
 export function issuance(
-  what: "mint" | "burn",
+  action: "mint" | "burn",
   registrar: Registrar,
   holder: string,
   id: string,
@@ -125,11 +124,11 @@ export function issuance(
   return {
     operator,
     provider: registrar.provider,
-    [what]: {
+    [action]: {
       instrumentId: { admin: registrar.party, id },
       amount,
       holder,
-      reference: what === "mint" ? "subscription 8" : "redemption 3",
+      reference: action === "mint" ? "subscription 8" : "redemption 3",
       requestedAt: "2026-01-05T09:00:00Z",
       executeBefore: "2036-01-05T09:00:00Z",
       meta,
@@ -139,19 +138,18 @@ export function issuance(
 
 const holderClaim = { property: "isHolderOf", value: "ACME-BOND" };
 const issuerClaim = { property: "isIssuerOf", value: "ACME-BOND" };
-const asked = ({ property, value }: typeof holderClaim) => [
+const requirement = ({ property, value }: typeof holderClaim) => [
   { issuer: verifier, requiredClaims: [{ _1: property, _2: value }] },
 ];
 
-/** Every element of the demo file, in its order. */
 export const elements: readonly JsonObject[] = [
   ...[acme, nordic].flatMap((registrar) => [
-    active(services.allocationFactory, `factory of ${registrar.party}`, served(registrar)),
+    active(services.allocationFactory, `factory of ${registrar.party}`, serviceParties(registrar)),
     active(services.registrarService, `service of ${registrar.party}`, {
-      ...served(registrar),
+      ...serviceParties(registrar),
       enableResultContracts: registrar === acme ? true : null,
     }),
-    active(services.transferRule, `rule of ${registrar.party}`, served(registrar)),
+    active(services.transferRule, `rule of ${registrar.party}`, serviceParties(registrar)),
   ]),
   active(services.appRewardConfiguration, "rewards of acme", {
     operator,
@@ -160,10 +158,10 @@ export const elements: readonly JsonObject[] = [
   }),
   active(services.featuredAppRight, "featured right of acme", { dso, provider: acme.provider }),
 
-  // One instrument asks for credentials, one has more names than one, one asks for nothing.
+  // One instrument requires credentials, one has several identifiers, one has neither.
   configuration(acme, "ACME-BOND", {
-    holderRequirements: asked(holderClaim),
-    issuerRequirements: asked(issuerClaim),
+    holderRequirements: requirement(holderClaim),
+    issuerRequirements: requirement(issuerClaim),
   }),
   configuration(acme, "ACME-EUR", {
     additionalIdentifiers: [identifier("ISO", "EU000A1ACME7", "ISIN"), identifier("DTIF", "8ZK4XQ2LM", "DTI")],
@@ -172,7 +170,7 @@ export const elements: readonly JsonObject[] = [
 
   credential("alice", alice, [holderClaim, issuerClaim]),
   credential("bob", bob, [holderClaim], { validUntil: "2036-01-01T00:00:00Z" }),
-  // Carol has none; dave's has lapsed.
+  // Carol has none; dave's has expired.
   credential("dave", dave, [holderClaim], { validUntil: "2026-02-01T00:00:00Z" }),
   active(parties.transferPreapproval, "preapproval of bob", {
     operator,
@@ -220,11 +218,11 @@ export const elements: readonly JsonObject[] = [
   active(instructions.mintOffer, "mint offer", issuance("mint", nordic, carol, "NOK-CASH", "500.0000000000")),
   active(instructions.burnOffer, "burn offer", issuance("burn", nordic, bob, "NOK-CASH", "20.0000000000")),
 
-  // What an export holds besides: a holding that is not locked, and a contract that no rule asks for.
+  // An export also contains unlocked holdings and contracts that no rule reads.
   active(holding, "holding free", {
-    ...served(nordic),
+    ...serviceParties(nordic),
     owner: carol,
-    instrument: own(nordic, "NOK-CASH"),
+    instrument: internalId(nordic, "NOK-CASH"),
     label: "",
     amount: "12.5000000000",
     lock: null,
@@ -232,6 +230,6 @@ export const elements: readonly JsonObject[] = [
   active(
     { packageName: "utility-registry-v0", qualifiedName: "Utility.Registry.V0.Rule.Mint:MintRule" },
     "mint rule",
-    served(acme),
+    serviceParties(acme),
   ),
 ];

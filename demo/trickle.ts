@@ -1,50 +1,46 @@
-/** What goes on in the demo registry while somebody watches: transfer offers come, go, and move. */
+/** Changes of the demo registry for `npm run demo:ledger`: transfer offers are created, reassigned and rejected. */
 import { transferOffer } from "../src/registry/utility/templates/instructions.js";
 import type { JsonObject } from "../src/domain/json.js";
 import { active, contractId, otherSynchronizer } from "./element.js";
 import { acme, alice, bob, carol, locked, nordic, offer } from "./registry.js";
 
-/** One change to the ledger. Contracts are named by their ids, new ones told by elements. */
 export type Change =
-  | { readonly does: "create"; readonly elements: readonly JsonObject[] }
-  | { readonly does: "archive" | "unassign" | "assign"; readonly contractIds: readonly string[] };
+  | { readonly type: "create"; readonly elements: readonly JsonObject[] }
+  | { readonly type: "archive" | "unassign" | "assign"; readonly contractIds: readonly string[] };
 
 export interface Event {
   readonly change: Change;
-  /** What it means, in a line. */
-  readonly says: string;
+  readonly description: string;
 }
 
-/** Where contracts are moved to. */
 export const target = otherSynchronizer;
 
-interface Offered {
+interface OpenOffer {
   readonly name: string;
   readonly contractIds: readonly string[];
 }
 
-/** No more offers than these are open at a time. */
-const MOST_OPEN = 8;
+const MAX_OPEN = 8;
 
-/** Changes without end: offers come and are rejected, and now and then one moves to another synchronizer. */
+/** Endless: creates and rejects offers; some move to another synchronizer before. */
 export function* trickle(): Generator<Event, never> {
-  const open: Offered[] = [];
+  const open: OpenOffer[] = [];
   for (let count = 1; ; count++) {
-    const { offered, event } = newOffer(count);
-    open.push(offered);
+    const { offer: created, event } = createOffer(count);
+    open.push(created);
     yield event;
     const [oldest, ...others] = open;
-    if (oldest === undefined || (count % 2 === 1 && open.length < MOST_OPEN)) continue;
+    if (oldest === undefined || (count % 2 === 1 && open.length < MAX_OPEN)) continue;
     if (count % 4 === 0) {
-      yield on(oldest, "unassign", "leaves its synchronizer: until it arrives, offledger answers 409");
-      yield on(oldest, "assign", "arrives at the other synchronizer");
+      yield changeOf(oldest, "unassign", "leaves its synchronizer: offledger answers 409 until it arrives");
+      yield changeOf(oldest, "assign", "arrives at the other synchronizer");
     }
     open.splice(0, open.length, ...others);
-    yield on(oldest, "archive", "is rejected: offledger answers 404");
+    yield changeOf(oldest, "archive", "is rejected: offledger answers 404");
   }
 }
 
-function newOffer(count: number): { offered: Offered; event: Event } {
+function createOffer(count: number): { offer: OpenOffer; event: Event } {
   const [registrar, id, sender, receiver] =
     count % 3 === 0 ? ([nordic, "NOK-CASH", bob, carol] as const) : ([acme, "ACME-EUR", alice, bob] as const);
   const label = `trickle ${count}`;
@@ -53,13 +49,13 @@ function newOffer(count: number): { offered: Offered; event: Event } {
   const element = active(transferOffer, `offer ${label}`, offer(label, registrar, [sender, receiver], id, amount));
   const ids = [contractId(`offer ${label}`), contractId(`holding ${label}`)];
   const [from, to] = [sender, receiver].map((party) => party.split("::")[0]);
-  const says = `offer ${count} of ${id} from ${from} to ${to}: ${ids[0]}`;
+  const description = `offer ${count} of ${id} from ${from} to ${to}: ${ids[0]}`;
   return {
-    offered: { name: `offer ${count}`, contractIds: ids },
-    event: { change: { does: "create", elements: [holding, element] }, says },
+    offer: { name: `offer ${count}`, contractIds: ids },
+    event: { change: { type: "create", elements: [holding, element] }, description },
   };
 }
 
-function on({ name, contractIds }: Offered, does: "archive" | "unassign" | "assign", what: string): Event {
-  return { change: { does, contractIds }, says: `${name} ${what}` };
+function changeOf({ name, contractIds }: OpenOffer, type: "archive" | "unassign" | "assign", event: string): Event {
+  return { change: { type, contractIds }, description: `${name} ${event}` };
 }

@@ -1,4 +1,4 @@
-/** Generates the code of the proto files anew, beside gen/, and fails where the two differ. */
+/** Generates the code of the proto files into a temporary folder and fails if it differs from gen/. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,15 +10,13 @@ try {
   const image = join(temporary, "gen/offledger.binpb");
   buf("build", "--path", "proto/offledger", "--as-file-descriptor-set", "--exclude-source-info", "-o", image);
   execFileSync("tsx", ["scripts/openapi.ts", join(temporary, "gen/openapi.json")], { stdio: "inherit" });
-  const made = contentsOf(join(temporary, "gen"));
-  const kept = contentsOf("gen");
-  const differing = [...new Set([...made.keys(), ...kept.keys()])].filter(
-    (path) => made.get(path)?.equals(kept.get(path) ?? Buffer.from("missing")) !== true,
+  const generated = readFolder(join(temporary, "gen"));
+  const committed = readFolder("gen");
+  const differing = [...new Set([...generated.keys(), ...committed.keys()])].filter(
+    (path) => generated.get(path)?.equals(committed.get(path) ?? Buffer.from("missing")) !== true,
   );
   if (differing.length > 0) {
-    process.stderr.write(
-      `gen/ is not what the proto files give; run npm run proto. Differing:\n${differing.join("\n")}\n`,
-    );
+    process.stderr.write(`gen/ is out of date; run npm run proto. Different files:\n${differing.join("\n")}\n`);
     process.exitCode = 1;
   }
 } finally {
@@ -29,7 +27,7 @@ function buf(...args: string[]): void {
   execFileSync("buf", args, { stdio: "inherit" });
 }
 
-function contentsOf(folder: string): Map<string, Buffer> {
+function readFolder(folder: string): Map<string, Buffer> {
   const paths = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const files = paths.filter((path) => statSync(join(folder, path)).isFile());
   return new Map(files.map((path) => [path, readFileSync(join(folder, path))]));

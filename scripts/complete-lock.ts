@@ -1,9 +1,8 @@
 /**
- * Adds to package-lock.json the packages of other platforms that npm left out
- * because the registry at hand does not carry them: without their entries
- * `npm ci` refuses the lock file everywhere. Their names tell the platform; a
- * machine that needs one downloads it, every other skips it. Run behind every
- * `npm install` (npm run lock does both).
+ * Adds optional packages of other platforms to package-lock.json that npm left
+ * out because its registry does not have them. Without these entries `npm ci`
+ * rejects the lock file on every platform. The platform follows from the name
+ * of a package. Run it after every `npm install` (npm run lock does both).
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -15,7 +14,7 @@ interface Package {
 }
 
 const systems = new Set(["android", "darwin", "freebsd", "linux", "openharmony", "win32"]);
-/** How names call a processor, and what npm calls it. */
+/** Processors as package names have them -> as npm has them. */
 const processors: Readonly<Record<string, string>> = {
   aarch64: "arm64",
   arm: "arm",
@@ -32,11 +31,11 @@ const path = "package-lock.json";
 const lock = JSON.parse(readFileSync(path, "utf8")) as { packages: Record<string, Package> };
 for (const [parent, { dev, optionalDependencies = {} }] of Object.entries(lock.packages)) {
   for (const [name, version] of Object.entries(optionalDependencies)) {
-    const places = [`node_modules/${name}`, `${parent}/node_modules/${name}`];
-    if (places.some((place) => place in lock.packages)) continue;
+    const paths = [`node_modules/${name}`, `${parent}/node_modules/${name}`];
+    if (paths.some((known) => known in lock.packages)) continue;
     lock.packages[`node_modules/${name}`] = {
       version,
-      ...platformOf(name),
+      ...parsePlatform(name),
       ...(dev === true && { dev }),
       optional: true,
     };
@@ -45,12 +44,12 @@ for (const [parent, { dev, optionalDependencies = {} }] of Object.entries(lock.p
 lock.packages = Object.fromEntries(Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
 
-/** The platform that a package such as `@oxlint/binding-linux-arm64-musl` is for. */
-function platformOf(name: string): object {
+/** The platform in a name such as `@oxlint/binding-linux-arm64-musl`. */
+function parsePlatform(name: string): object {
   const words = name.split(/[/-]/);
   const os = words.find((word) => systems.has(word));
   const cpu = words.map((word) => processors[word]).find((known) => known !== undefined);
-  if (os === undefined || cpu === undefined) throw new Error(`${name}: its name tells no platform`);
+  if (os === undefined || cpu === undefined) throw new Error(`${name}: the name contains no known platform`);
   const libc = words.some((word) => word.startsWith("musl"))
     ? { libc: ["musl"] }
     : words.some((word) => word.startsWith("gnu"))

@@ -1,6 +1,6 @@
 /**
- * A participant with the demo registry, in which something happens every other
- * second, to be mirrored by offledger: npm run demo:ledger [-- --port 7575].
+ * A participant with the demo registry that changes every 2 seconds, for
+ * offledger to mirror: npm run demo:ledger [-- --port 7575].
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -23,21 +23,21 @@ const participant = await Participant.start({ ledger, port: Number(values.port) 
   process.stderr.write(`cannot listen on port ${values.port}: ${String(error)}\n`);
   return process.exit(1);
 });
-say(`a participant with ${ledger.truth.size} contracts of the demo registry, on ${participant.url}. In another shell:`);
-say(`  export OFFLEDGER_LEDGER_URL=${participant.url}`);
-say(`  export OFFLEDGER_LEDGER_PARTIES=${[operator, acme.provider, nordic.provider].join(",")}`);
-say("  npm start");
+print(`participant with ${ledger.truth.size} contracts of the demo registry at ${participant.url}. In another shell:`);
+print(`  export OFFLEDGER_LEDGER_URL=${participant.url}`);
+print(`  export OFFLEDGER_LEDGER_PARTIES=${[operator, acme.provider, nordic.provider].join(",")}`);
+print("  npm start");
 
-for (const { change, says } of trickle()) {
+for (const { change, description } of trickle()) {
   await pause(Number(values.ms), undefined, { signal: stop.signal }).catch(() => {});
   if (stop.signal.aborted) break;
-  say(`offset ${make(change)}: ${says}`);
+  print(`offset ${apply(change)}: ${description}`);
 }
 await participant.close();
-say("stopped");
+print("stopped");
 
-function make(change: Change): number {
-  switch (change.does) {
+function apply(change: Change): number {
+  switch (change.type) {
     case "create":
       return ledger.transact(creationsOf(change.elements).map((create) => ({ create })));
     case "archive":
@@ -49,6 +49,6 @@ function make(change: Change): number {
   }
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }

@@ -1,4 +1,4 @@
-/** Writes docs/licenses.md: the packages that the program brings with it, each with its version and licence. */
+/** Writes docs/licenses.md: the packages that run with the program, with version and licence. */
 import { readFileSync, writeFileSync } from "node:fs";
 
 interface Locked {
@@ -20,18 +20,18 @@ for (const [path, { dev, version }] of Object.entries(packages)) {
   if (path === "" || dev === true) continue;
   const installed = read(`${path}/package.json`) as Installed;
   if (installed.version !== version) {
-    throw new Error(`${path} is ${installed.version}, and package-lock.json has ${version}; run npm ci`);
+    throw new Error(`${path} has version ${installed.version}, package-lock.json has ${version}; run npm ci`);
   }
-  if (typeof installed.license !== "string") throw new Error(`${path}/package.json does not name a licence`);
+  if (typeof installed.license !== "string") throw new Error(`${path}/package.json has no licence`);
   rows.add(`| ${installed.name} | ${version} | ${installed.license.replaceAll(/^\(|\)$/g, "")} |`);
 }
 
 writeFileSync(
   "docs/licenses.md",
   [
-    "# Licences of what comes with the program",
+    "# Licences",
     "",
-    "Written by `npm run licenses`.",
+    "The packages that run with the program. `npm run licenses` writes this page.",
     "",
     "| package | version | licence |",
     "|---|---|---|",

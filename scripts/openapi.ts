@@ -1,4 +1,4 @@
-/** Writes the OpenAPI document from the proto files: to gen/openapi.json, or to the path that is given. */
+/** Writes the OpenAPI document of the proto files to gen/openapi.json, or to the path in the first argument. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -6,7 +6,7 @@ import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { openApiDocument } from "./openapi/document.js";
 
-// With comments, which the descriptors in gen/ do without.
+// Built again because the descriptors in gen/ have no comments.
 const image = execFileSync("buf", ["build", "--path", "proto/offledger", "--as-file-descriptor-set", "-o", "-"], {
   maxBuffer: 64 * 1024 * 1024,
 });

@@ -26,9 +26,8 @@ const scalars: Partial<Record<Type, string>> = {
 };
 
 /**
- * Prints a proto2 file as source text, from its descriptor. Custom options are
- * left out: nothing that imports the file depends on them. Map fields and
- * groups are not supported, and end the run.
+ * Prints the source text of a proto2 file from its descriptor, without custom
+ * options: no importing file depends on them. Throws for map fields and groups.
  */
 export function printProto(file: FileDescriptorProto): string {
   return [

@@ -1,8 +1,8 @@
 /**
- * Writes the proto files that ours import into third_party/, from packages that
- * `npm ci` installed, so that buf needs no schema registry:
- * google/api/*.proto lies in protobufjs, and buf/validate/validate.proto is
- * printed from the descriptor in @bufbuild/protovalidate.
+ * Writes the imports of our proto files into third_party/, so that buf needs no
+ * schema registry: google/api/*.proto is copied from protobufjs, and
+ * buf/validate/validate.proto is printed from the descriptor in
+ * @bufbuild/protovalidate.
  */
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";

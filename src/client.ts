@@ -1,13 +1,12 @@
 /**
- * What `import … from "offledger/client"` gives: every service and message, for
- * use with any transport of Connect.
+ * The module `offledger/client`: every service and message, for any transport
+ * of Connect.
  *
  *     const wallet = createClient(TransferInstructionV1, createConnectTransport({ baseUrl }));
  *     const { factoryId } = await wallet.getTransferFactory({ registrarParty, choiceArguments });
  *
- * Services carry the version of their resource group in their name. Messages of
- * the utility operations that share a name with one of the token standard begin
- * with `Utility`.
+ * Service names end with the version of their resource group. Messages of the
+ * utility API that share a name with the token standard begin with `Utility`.
  */
 export { AllocationInstructionService as AllocationInstructionV1 } from "../gen/offledger/allocation_instruction/v1/allocation_instruction_service_pb.js";
 export { AllocationInstructionService as AllocationInstructionV2 } from "../gen/offledger/allocation_instruction/v2/allocation_instruction_service_pb.js";

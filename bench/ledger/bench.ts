@@ -98,7 +98,7 @@ function configOn(url: string) {
     OFFLEDGER_LEDGER_URL: url,
     OFFLEDGER_LEDGER_PARTIES: "operator::1220",
   });
-  if (!read.ok) throw new Error(read.wrong.join("\n"));
+  if (!read.ok) throw new Error(read.errors.join("\n"));
   return read.config;
 }
 

@@ -26,7 +26,7 @@ const OFFSET = 1_000;
 
 serve<Loading, "load">(async ({ offers, url }) => {
   const read = readConfig([], {});
-  if (!read.ok) throw new Error(read.wrong.join("\n"));
+  if (!read.ok) throw new Error(read.errors.join("\n"));
   const decoder = new Decoder((await loadRegistry(read.config)).templates);
   const contracts: (Contract | CountedOnly)[] = [];
   for (const element of transfers(offers)) {

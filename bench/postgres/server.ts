@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { migrateDatabase } from "../../src/app/app.js";
+import { migrateDatabase } from "../../src/app/migrate-database.js";
 import { LOAD_CORE, pinned } from "../processes/pinning.js";
 import { within } from "../waiting.js";
 import type { Kept } from "./keeper.js";

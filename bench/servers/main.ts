@@ -30,7 +30,7 @@ async function startService({ settings, roles }: Extract<Target, { server: "offl
   // What a load has to be refused in an overload is measured by itself; elsewhere each request is answered.
   const patience = { OFFLEDGER_MAX_DELAY_MS: "60000" };
   const read = readConfig([], { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "error", ...patience, ...settings });
-  if (!read.ok) throw new Error(read.wrong.join("\n"));
+  if (!read.ok) throw new Error(read.errors.join("\n"));
   return (await startApp(read.config, Date.now, roles)).url;
 }
 

@@ -30,7 +30,7 @@ export async function startStock({ snapshot, version }: Stock): Promise<string> 
 /** As the service puts them together. */
 async function operationsOn(snapshot: string): Promise<Operation[]> {
   const read = readConfig(["--snapshot", snapshot], {});
-  if (!read.ok) throw new Error(read.wrong.join("\n"));
+  if (!read.ok) throw new Error(read.errors.join("\n"));
   const registry = await loadRegistry(read.config);
   const source = await createSource(read.config, { mirrors: true, answers: true }, registry.templates, Date.now);
   await source.start({ info: () => undefined, warn: () => undefined, error: () => undefined });

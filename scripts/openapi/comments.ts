@@ -1,25 +1,24 @@
-/** Comments of the proto files -> texts of the OpenAPI document. */
 import type { AnyDesc } from "@bufbuild/protobuf";
 import { getComments } from "@bufbuild/protoplugin";
 
-/** What a comment says, and the errors that it lists behind "Errors:". */
-export interface Told {
+/** The text of a comment, and the errors after "Errors:". */
+export interface Comment {
   readonly text: string;
-  /** By the name of the error, for example `not_found`: when it comes. */
+  /** The cause of each error by its name, such as `not_found`. */
   readonly errors: ReadonlyMap<string, string>;
 }
 
 const PATH_NOTE = / ?Taken from the path over REST\./;
 
-/** Throws where something has no comment: everything that is public has to be documented. */
-export function told(desc: AnyDesc): Told {
+/** Throws if a descriptor has no comment: everything public must be documented. */
+export function readComment(desc: AnyDesc): Comment {
   const { leading } = getComments(desc as never);
   if (leading === undefined) throw new Error(`${desc.toString()} has no comment`);
   const [text = "", errors] = unwrap(leading).split(/(?:^|\n\n)Errors: /);
-  return { text: text.replace(PATH_NOTE, ""), errors: errorsIn(errors ?? "") };
+  return { text: text.replace(PATH_NOTE, ""), errors: parseErrors(errors ?? "") };
 }
 
-/** Lines to paragraphs, and names of fields as they stand in JSON. */
+/** Joins the lines of each paragraph, and converts field names to JSON names. */
 function unwrap(comment: string): string {
   const paragraphs = comment.trim().split(/\n\s*\n/);
   const lines = paragraphs.map((paragraph) =>
@@ -31,8 +30,8 @@ function unwrap(comment: string): string {
   return lines.join("\n\n").replaceAll(/`([a-z]+(?:_[a-z]+)+)`/g, (_, name: string) => `\`${camel(name)}\``);
 }
 
-/** "not_found when …; aborted when …." */
-function errorsIn(text: string): Map<string, string> {
+/** Parses "not_found when …; aborted when …." */
+function parseErrors(text: string): Map<string, string> {
   const parts = text
     .replace(/\.$/, "")
     .split("; ")
@@ -40,8 +39,8 @@ function errorsIn(text: string): Map<string, string> {
   return new Map(
     parts.map((part) => {
       const [name = "", ...rest] = part.split(" ");
-      const when = rest.join(" ").replace(/^,/, "");
-      return [name, `${when.charAt(0).toUpperCase()}${when.slice(1)}.`];
+      const cause = rest.join(" ").replace(/^,/, "");
+      return [name, `${cause.charAt(0).toUpperCase()}${cause.slice(1)}.`];
     }),
   );
 }

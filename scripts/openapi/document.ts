@@ -1,11 +1,10 @@
-/** Proto descriptors -> the OpenAPI 3.0 document of the HTTP paths. Pure. */
 import type { DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../src/domain/json.js";
-import { told } from "./comments.js";
-import { errorSchemas, routeOf } from "./operations.js";
+import { readComment } from "./comments.js";
+import { createRoute, errorSchemas } from "./operations.js";
 import { Schemas } from "./schemas.js";
 
-/** The descriptors have to have their comments. Throws where something has none. */
+/** The descriptors must include comments. Throws if one is missing. */
 export function openApiDocument(registry: FileRegistry, version: string): JsonObject {
   const own = [...registry].filter((desc) => desc.typeName.startsWith("offledger."));
   const services = own.filter((desc): desc is DescService => desc.kind === "service").toSorted(byTypeName);
@@ -16,7 +15,7 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
   const paths: Record<string, JsonObject> = {};
   for (const service of services) {
     for (const method of service.methods) {
-      const { path, method: verb, operation } = routeOf(method, tagOf(service), schemas);
+      const { path, method: verb, operation } = createRoute(method, tagOf(service), schemas);
       paths[path] = { ...paths[path], [verb]: operation };
     }
   }
@@ -26,12 +25,12 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
       title: "offledger",
       version,
       description:
-        "The off-ledger service of a token registry on the Canton Network: which factory, which choice context, " +
-        "which contracts to disclose. Every operation is served by Connect, gRPC and gRPC-Web as well.",
+        "The off-ledger service of a token registry on the Canton Network: factories, choice contexts and the " +
+        "contracts to disclose. Every operation is also available by Connect, gRPC and gRPC-Web.",
     },
     servers: [{ url: "/" }],
     security: [],
-    tags: services.map((service) => ({ name: tagOf(service), description: told(service).text })),
+    tags: services.map((service) => ({ name: tagOf(service), description: readComment(service).text })),
     paths: Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => (a < b ? -1 : 1))),
     components: { schemas: { ...schemas.all, ...errorSchemas } },
   };
@@ -42,7 +41,7 @@ function tagOf({ file }: DescService): string {
   return file.proto.package.replace(/^offledger\./, "").replaceAll(/[._]/g, " ");
 }
 
-/** The messages and all that stand in them, by type name. */
+/** The type names of the messages and, recursively, of the messages of their fields. */
 function reachable(messages: readonly DescMessage[], found = new Set<string>()): Set<string> {
   for (const message of messages) {
     if (found.has(message.typeName)) continue;

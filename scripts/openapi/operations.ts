@@ -1,10 +1,10 @@
-/** Rpcs -> operations of the OpenAPI document, by their google.api.http rules. */
+/** Rpcs with their google.api.http rules -> operations of the OpenAPI document. */
 import { type DescField, type DescMethod, getOption } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { isUtility, statusOf } from "../../src/transport/errors.js";
 import { bindingsOf } from "../../src/transport/rest/http-rules.js";
-import { camel, told } from "./comments.js";
+import { camel, readComment } from "./comments.js";
 import { pascal, type Schemas } from "./schemas.js";
 
 export interface Route {
@@ -13,21 +13,21 @@ export interface Route {
   readonly operation: JsonObject;
 }
 
-/** Throws where an rpc has another rule than one with a plain path. */
-export function routeOf(method: DescMethod, tag: string, schemas: Schemas): Route {
-  const [binding, another] = bindingsOf(method);
+/** Throws unless the rpc has exactly one rule. */
+export function createRoute(method: DescMethod, tag: string, schemas: Schemas): Route {
+  const [binding, second] = bindingsOf(method);
   const { pattern } = getOption(method, http);
-  if (binding === undefined || another !== undefined || typeof pattern.value !== "string") {
-    throw new Error(`${method.toString()} has to have one google.api.http rule`);
+  if (binding === undefined || second !== undefined || typeof pattern.value !== "string") {
+    throw new Error(`${method.toString()} must have exactly one google.api.http rule`);
   }
   const path = pattern.value.replaceAll(/\{([^}]+)\}/g, (_, name: string) => `{${camel(name)}}`);
   const inPath = binding.path.variables.map(({ fieldPath }) => fieldPath.join("."));
   const rest = method.input.fields.filter(({ name }) => !inPath.includes(name));
   const parameters = [
-    ...inPath.map((name) => parameter("path", fieldNamed(method, name), true, schemas)),
+    ...inPath.map((name) => parameter("path", findField(method, name), true, schemas)),
     ...(binding.hasBody ? [] : rest.map((field) => parameter("query", field, schemas.isRequired(field), schemas))),
   ];
-  const { text, errors } = told(method);
+  const { text, errors } = readComment(method);
   const body = binding.hasBody && rest.length > 0;
   const operation = {
     tags: [tag],
@@ -43,26 +43,26 @@ export function routeOf(method: DescMethod, tag: string, schemas: Schemas): Rout
     }),
     responses: {
       "200": {
-        description: told(method.output.typeName.startsWith("google.") ? method : method.output).text,
+        description: readComment(method.output.typeName.startsWith("google.") ? method : method.output).text,
         ...json(schemas.of(method.output)),
       },
-      ...failures(path, errors, binding.httpMethod === "POST", parameters.length > 0),
+      ...errorResponses(path, errors, binding.httpMethod === "POST", parameters.length > 0),
     },
   };
   return { path, method: binding.httpMethod.toLowerCase(), operation };
 }
 
-function failures(
+function errorResponses(
   path: string,
   errors: ReadonlyMap<string, string>,
-  // A body is read also where an operation takes none.
+  // POST operations without fields also accept a body.
   hasBody: boolean,
   hasParameters: boolean,
 ): JsonObject {
   const isHealth = !path.startsWith("/api/");
   const common: [number, string][] = [
     ...(hasBody || hasParameters
-      ? [[400, "When a field or parameter is missing or not of its form."] as [number, string]]
+      ? [[400, "When a field or parameter is missing or invalid."] as [number, string]]
       : []),
     ...(hasBody
       ? ([
@@ -73,12 +73,17 @@ function failures(
     ...(isHealth
       ? []
       : ([[500, "A defect of the service; the operator's log has the details."]] as [number, string][])),
-    [503, `When ${isHealth ? "" : "no contracts have been read yet, they are too old, or "}the service is stopping.`],
+    [
+      503,
+      isHealth
+        ? "When the service is stopping."
+        : "When no contracts have been read yet, they are too old, the service is overloaded, or it is stopping.",
+    ],
   ];
-  const own = [...errors].map(([name, when]): [number, string] => {
+  const own = [...errors].map(([name, cause]): [number, string] => {
     const status = statusOf(name);
-    if (status === undefined) throw new Error(`${path}: there is no error called ${name}`);
-    return [status, when];
+    if (status === undefined) throw new Error(`${path}: unknown error ${name}`);
+    return [status, cause];
   });
   const schema = { $ref: `#/components/schemas/${isUtility(path) ? "UtilityError" : "Error"}` };
   return Object.fromEntries(
@@ -89,42 +94,41 @@ function failures(
   );
 }
 
-const retryAfter = { description: "Seconds to wait before asking again.", schema: { type: "integer" } };
+const retryAfter = { description: "Seconds to wait before a retry.", schema: { type: "integer" } };
 
-/** The bodies of errors, of the token standard and of the utility operations. */
 export const errorSchemas: JsonObject = {
   Error: {
     type: "object",
-    description: "Why there is no answer.",
+    description: "An error.",
     required: ["error"],
-    properties: { error: { type: "string", description: "What was wrong, with which value, and what to do." } },
+    properties: { error: { type: "string", description: "What is wrong, with which value, and what to do." } },
   },
   UtilityError: {
     type: "object",
-    description: "Why a utility operation has no answer.",
+    description: "An error of a utility operation.",
     required: ["error", "error_description"],
     properties: {
       error: {
         type: "string",
-        description: "The kind of error, for example `not_found`; `unknown_error` for a defect.",
+        description: "The kind of error, such as `not_found`; `unknown_error` for a defect.",
       },
-      error_description: { type: "string", description: "What was wrong, with which value, and what to do." },
+      error_description: { type: "string", description: "What is wrong, with which value, and what to do." },
     },
   },
 };
 
-function parameter(place: "path" | "query", field: DescField, required: boolean, schemas: Schemas): JsonObject {
+function parameter(location: "path" | "query", field: DescField, required: boolean, schemas: Schemas): JsonObject {
   const { description, ...schema } = schemas.ofField(field);
-  return { name: field.jsonName, in: place, required, description: description ?? "", schema };
+  return { name: field.jsonName, in: location, required, description: description ?? "", schema };
 }
 
-function fieldNamed({ input }: DescMethod, name: string): DescField {
+function findField({ input }: DescMethod, name: string): DescField {
   const field = input.fields.find((known) => known.name === name);
   if (field === undefined) throw new Error(`${input.typeName} has no field ${name}`);
   return field;
 }
 
-/** Unique also where two versions have an rpc of one name: `transferInstructionV1GetTransferFactory`. */
+/** Includes the version, since versions share rpc names: `transferInstructionV1GetTransferFactory`. */
 function operationId({ parent, name }: DescMethod): string {
   const group = pascal(parent.file.proto.package.replace(/^offledger\./, ""));
   return group.charAt(0).toLowerCase() + group.slice(1) + name;

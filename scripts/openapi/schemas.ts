@@ -1,47 +1,44 @@
-/** Messages -> schemas of the OpenAPI document. */
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
 import { field as rulesOption, type FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { JsonObject } from "../../src/domain/json.js";
-import { told } from "./comments.js";
+import { readComment } from "./comments.js";
 
-/** Collects the schemas of messages, each once, and refers to them. */
+/** Collects a schema for each message, and returns references to them. */
 export class Schemas {
   readonly #names: ReadonlyMap<string, string>;
-  readonly #made = new Map<string, JsonObject>();
+  readonly #schemas = new Map<string, JsonObject>();
   readonly #requests: ReadonlySet<string>;
 
-  /** `messages` are all that there are; of these `requests` are sent by callers. */
+  /** `messages` are all messages; `requests` are the type names of those that clients send. */
   constructor(messages: readonly DescMessage[], requests: ReadonlySet<string>) {
-    const taken = messages.map(({ name }) => name);
+    const names = messages.map(({ name }) => name);
     this.#names = new Map(
       messages.map(({ typeName, name, file }) => {
-        const isShared = taken.filter((other) => other === name).length > 1;
+        const isShared = names.filter((other) => other === name).length > 1;
         return [typeName, isShared ? pascal(file.proto.package.replace(/^offledger\./, "")) + name : name];
       }),
     );
     this.#requests = requests;
   }
 
-  /** By name, in the order of the alphabet. */
   get all(): JsonObject {
-    return Object.fromEntries([...this.#made].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    return Object.fromEntries([...this.#schemas].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** A reference to the schema of a message, without the fields that stand in the path. */
+  /** A reference to the schema of a message, without its path parameters. */
   of(message: DescMessage, inPath: readonly string[] = []): JsonObject {
     if (message.typeName === "google.protobuf.Struct") return { type: "object" };
     const name = this.#names.get(message.typeName) ?? message.name;
-    if (!this.#made.has(name)) {
-      this.#made.set(name, {});
-      this.#made.set(name, this.#object(message, inPath));
+    if (!this.#schemas.has(name)) {
+      this.#schemas.set(name, {});
+      this.#schemas.set(name, this.#object(message, inPath));
     }
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  /** The schema of one field, as it stands in a body or as a parameter. */
   ofField(field: DescField): JsonObject {
-    const { text } = told(field);
+    const { text } = readComment(field);
     const schema = this.#shape(field);
     const described = "$ref" in schema ? { allOf: [schema], description: text } : { ...schema, description: text };
     return field.proto.options?.deprecated === true ? { ...described, deprecated: true } : described;
@@ -50,10 +47,10 @@ export class Schemas {
   isRequired(field: DescField): boolean {
     const rules = rulesOf(field);
     if (rules?.required === true || minLength(rules) > 0) return true;
-    // An answer always has what has no way to be absent.
-    const isAnswer = !this.#requests.has(field.parent.typeName);
+    // Responses always contain fields without presence.
+    const isResponse = !this.#requests.has(field.parent.typeName);
     return (
-      isAnswer && (field.fieldKind === "list" || field.fieldKind === "map" || field.presence === Presence.IMPLICIT)
+      isResponse && (field.fieldKind === "list" || field.fieldKind === "map" || field.presence === Presence.IMPLICIT)
     );
   }
 
@@ -62,7 +59,7 @@ export class Schemas {
     const required = fields.filter((field) => this.isRequired(field)).map(({ jsonName }) => jsonName);
     return {
       type: "object",
-      description: told(message).text,
+      description: readComment(message).text,
       ...(required.length > 0 && { required }),
       properties: Object.fromEntries(fields.map((field) => [field.jsonName, this.ofField(field)])),
     };
@@ -71,7 +68,7 @@ export class Schemas {
   #shape(field: DescField): JsonObject {
     switch (field.fieldKind) {
       case "scalar":
-        return scalar(field.scalar, rulesOf(field), told(field).text);
+        return scalar(field.scalar, rulesOf(field), readComment(field).text);
       case "enum":
         return enumeration(field.enum);
       case "message":
@@ -80,7 +77,7 @@ export class Schemas {
         if (field.mapKind !== "scalar") throw new Error(`${field.toString()}: only maps of scalars are supported`);
         return { type: "object", additionalProperties: scalar(field.scalar, undefined, "") };
       case "list": {
-        const maxItems = rulesOf(field)?.type.case === "repeated" ? repeatedMost(rulesOf(field)) : undefined;
+        const maxItems = rulesOf(field)?.type.case === "repeated" ? readMaxItems(rulesOf(field)) : undefined;
         return { type: "array", items: this.#items(field), ...(maxItems !== undefined && { maxItems }) };
       }
     }
@@ -101,7 +98,7 @@ function scalar(type: ScalarType, rules: FieldRules | undefined, comment: string
         ...(minLen > 0n && { minLength: Number(minLen) }),
         ...(maxLen > 0n && { maxLength: Number(maxLen) }),
         ...(pattern !== "" && { pattern }),
-        // A time is a text in proto, so that no digit of the ledger's is lost.
+        // Times are strings in proto, to keep every digit of the ledger.
         ...(comment.includes("RFC 3339") && { format: "date-time" }),
       };
     }
@@ -121,7 +118,7 @@ function scalar(type: ScalarType, rules: FieldRules | undefined, comment: string
   }
 }
 
-/** The first value of an enum is never sent. */
+/** Without the value 0, which is never sent. */
 function enumeration({ values }: DescEnum): JsonObject {
   return { type: "string", enum: values.filter(({ number }) => number !== 0).map(({ name }) => name) };
 }
@@ -134,12 +131,12 @@ function minLength(rules: FieldRules | undefined): number {
   return rules?.type.case === "string" ? Number(rules.type.value.minLen) : 0;
 }
 
-function repeatedMost(rules: FieldRules | undefined): number | undefined {
+function readMaxItems(rules: FieldRules | undefined): number | undefined {
   const max = rules?.type.case === "repeated" ? Number(rules.type.value.maxItems) : 0;
   return max > 0 ? max : undefined;
 }
 
-/** `utility.v0` to `UtilityV0`. */
+/** `utility.v0` -> `UtilityV0`. */
 export function pascal(name: string): string {
   return name
     .split(/[._]/)

@@ -1,12 +1,10 @@
-/** The composition root: picks the source, wires the parts, opens the listener. */
+/** The composition root: creates the parts, connects them, starts and stops them. */
 import { pino } from "pino";
 import { openApi, packageVersion } from "./package-files.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/create-auth.js";
 import type { Config } from "../config/config.js";
 import { readInstruments } from "../config/instruments-file.js";
-import { Decoder } from "../ledger/decode.js";
-import { parseSnapshot, type Snapshot } from "../ledger/file/snapshot.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { loadRegistry } from "./load-registry.js";
@@ -17,42 +15,39 @@ import type { Roles } from "../ingest/source/database-source.js";
 import { createSource } from "../ingest/source/create-source.js";
 import { standardServices } from "../transport/connect/standard-services.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
-import { MemoryStore } from "../store/memory/memory-store.js";
-import { Database } from "../store/postgres/database.js";
-import { migrate, type MigrationResult } from "../store/postgres/migrate.js";
 import { avoidNextTickDeoptimisation } from "../transport/listener/next-tick-workaround.js";
 import { createServer } from "../transport/server.js";
 
 /** A running service. */
 export interface App {
-  /** Where it answers, without a trailing slash. */
+  /** The base URL, without a trailing slash. */
   readonly url: string;
-  /** Where its contracts come from: a path or a URL. */
+  /** The origin of the contracts: a path or a URL. */
   readonly source: string;
-  /** Why it was not ready yet when it had started; undefined where it was. */
+  /** Why the service was not ready when it had started; undefined if it was. */
   readonly notReadyReason: string | undefined;
-  /** What it served when it started; undefined where it is not all in this process. */
+  /** What the service served when it had started; undefined if that is not all in memory. */
   readonly inventory: Inventory | undefined;
-  /** Where metrics are; undefined where none are served. */
+  /** The URL of the metrics; undefined if none are served. */
   readonly metricsUrl: string | undefined;
-  /** Takes no more requests, ends those under way, and lets go of everything. */
+  /** Rejects new requests, waits for pending ones within the grace period, and releases all resources. */
   close(): Promise<void>;
 }
 
-/** What the last traces have to be sent where the requests have taken all of the grace, in milliseconds. */
+/** Minimum time to send the last traces when requests used up the grace period, in milliseconds. */
 const TRACE_FLUSH_MS = 250;
 
-/** A process by itself, which does all that there is to do. */
+/** The roles of a process that does not share its work. */
 const STANDALONE: Roles = { mirrors: true, answers: true };
 
 /**
- * Starts the service, or on a database the part of it that `roles` say: a process
- * that only mirrors has no operations but those that tell whether it is well.
- * Throws SnapshotError where the file cannot be served,
- * SettingError where another that the configuration names cannot be used,
- * DatabaseError where the database cannot be used and will not be better by
- * itself, and the system's error where the address cannot be listened on; then nothing is
- * left running. `now` gives milliseconds since 1970.
+ * Starts the service, or with a database the roles of this process: one that
+ * only mirrors serves health operations only. `now` returns milliseconds since 1970.
+ *
+ * Throws SnapshotError if the file cannot be served, SettingError if another
+ * resource that the configuration names cannot be used, DatabaseError if the
+ * database cannot be used and a retry would not help, and the system error if
+ * the address cannot be listened on. After an error nothing keeps running.
  */
 export async function startApp(config: Config, now: () => number = Date.now, roles: Roles = STANDALONE): Promise<App> {
   avoidNextTickDeoptimisation();
@@ -95,7 +90,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   });
   shutdown.add((graceMs) => server.close(graceMs));
   await source.start(log);
-  // What is at hand is not waited for.
+  // Only memory can be read without waiting for the database.
   const isKnown = source.isInMemory && source.staleReason() === undefined;
   const inventory = isKnown ? await source.reader.read((view) => registry.inventory(view)) : undefined;
   const url = await server.listen(config.host, config.port);
@@ -108,31 +103,4 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     metricsUrl,
     close: () => shutdown.run(),
   };
-}
-
-/** Brings the schema of a database up to date. Throws DatabaseError. */
-export async function migrateDatabase(url: URL): Promise<MigrationResult> {
-  const database = new Database(url.href, 1);
-  try {
-    return await migrate(database);
-  } finally {
-    await database.close();
-  }
-}
-
-/** What a snapshot file would serve, and what in it is wrong. */
-export interface Check {
-  readonly snapshot: Snapshot;
-  /** Undefined where the file has problems. */
-  readonly inventory: Inventory | undefined;
-}
-
-export async function checkSnapshot(config: Config, content: string): Promise<Check> {
-  const registry = await loadRegistry(config);
-  await readInstruments(config.instruments);
-  const snapshot = parseSnapshot(content, new Decoder(registry.templates, config.totalSupply));
-  if (snapshot.problems.length > 0) return { snapshot, inventory: undefined };
-  const store = new MemoryStore();
-  await store.replace(snapshot.contracts, snapshot.offset);
-  return { snapshot, inventory: store.read((view) => registry.inventory(view)) };
 }

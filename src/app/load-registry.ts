@@ -1,4 +1,4 @@
-/** Which registry is served: one that comes with the service, or a module of the operator's. */
+/** Loads the registry that the configuration names: a built-in one, or a module of the operator. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Config } from "../config/config.js";
@@ -7,19 +7,19 @@ import { minimalRegistry } from "../registry/minimal/index.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import { utilityRegistry } from "../registry/utility/index.js";
 
-/** Throws SettingError where the configuration names a module that is no registry. */
+/** Throws SettingError if a module cannot be loaded or is not a registry. */
 export async function loadRegistry(config: Config): Promise<Registry> {
   switch (config.registry) {
     case "utility":
-      return utility(config);
+      return createUtilityRegistry(config);
     case "minimal":
       return minimalRegistry;
     default:
-      return moduleAt(config.registry);
+      return loadModule(config.registry);
   }
 }
 
-function utility(config: Config): Registry {
+function createUtilityRegistry(config: Config): Registry {
   return utilityRegistry({
     settlementLimits: {
       legs: config.maxLegs,
@@ -31,20 +31,23 @@ function utility(config: Config): Registry {
   });
 }
 
-async function moduleAt(path: string): Promise<Registry> {
+async function loadModule(path: string): Promise<Registry> {
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
   } catch (error) {
-    throw wrong(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
+    throw settingError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const lacking = lackingOf(loaded.default);
-  if (lacking !== undefined) throw wrong(`the default export of ${path} ${lacking}`);
-  // What the compiler checks where the module was written has been looked at here.
+  const defect = findDefect(loaded.default);
+  if (defect !== undefined) throw settingError(`the default export of ${path} ${defect}`);
+  // findDefect checked its shape; the compiler checks its types where the module is written.
   return loaded.default as Registry;
 }
 
-/** The class of functions that are async has no name of its own. */
+const settingError = (reason: string) =>
+  new SettingError("OFFLEDGER_REGISTRY", "utility, minimal, or the path of a JavaScript module", reason);
+
+/** The constructor of async functions, which has no global name. */
 const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
 
 const methods = [
@@ -56,9 +59,9 @@ const methods = [
   "inventory",
 ];
 
-/** What keeps a value from being a registry. */
-function lackingOf(value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null) return "has to be an object, a Registry";
+/** Why a value is not a registry, as a predicate of a sentence; undefined if it is one. */
+function findDefect(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return "must be an object that implements Registry";
   const fields = value as Readonly<Record<string, unknown>>;
   if (typeof fields.name !== "string") return "has no name";
   if (!Array.isArray(fields.templates)) return "has no list of templates";
@@ -66,8 +69,8 @@ function lackingOf(value: unknown): string | undefined {
   if (!fields.templates.every(isTemplate)) return "has a template without packageName, qualifiedName or parse";
   const missing = methods.filter((method) => typeof fields[method] !== "function");
   if (missing.length > 0) return `lacks ${missing.join(", ")}`;
-  const waiting = methods.filter((method) => fields[method] instanceof AsyncFunction);
-  return waiting.length === 0 ? undefined : `has to answer at once, without async: ${waiting.join(", ")}`;
+  const async = methods.filter((method) => fields[method] instanceof AsyncFunction);
+  return async.length === 0 ? undefined : `has async methods, which must be synchronous: ${async.join(", ")}`;
 }
 
 function isTemplate(value: unknown): boolean {
@@ -75,6 +78,3 @@ function isTemplate(value: unknown): boolean {
   const { packageName, qualifiedName, parse } = value as Readonly<Record<string, unknown>>;
   return typeof packageName === "string" && typeof qualifiedName === "string" && typeof parse === "function";
 }
-
-const wrong = (reason: string) =>
-  new SettingError("OFFLEDGER_REGISTRY", "utility, minimal, or the path of a JavaScript module", reason);

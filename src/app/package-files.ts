@@ -1,13 +1,12 @@
-/** Files of the package beside its code. */
+/** Files of the package outside `dist/src`. */
 import { createRequire } from "node:module";
 import type { JsonObject } from "../domain/json.js";
 
 const require = createRequire(import.meta.url);
 
-/** The OpenAPI document of the paths. */
+/** The OpenAPI document of the REST API. */
 export const openApi = require("#openapi.json") as JsonObject;
 
-/** The version of the package. */
 export function packageVersion(): string {
   return (require("#package.json") as { version: string }).version;
 }

@@ -3,7 +3,7 @@ import { SettingError } from "../config/setting-error.js";
 import { Certificate, CertificateError } from "../transport/listener/certificate.js";
 import type { ServerOptions } from "../transport/server.js";
 
-/** What the settings come to for the server. Throws SettingError where the certificate cannot be used. */
+/** Maps settings to options of the server. Throws SettingError if the certificate cannot be used. */
 export async function serverOptions(config: Config, openApi: object): Promise<ServerOptions> {
   return {
     logLevel: config.logLevel,
@@ -24,11 +24,11 @@ export async function serverOptions(config: Config, openApi: object): Promise<Se
     },
     arguments: { depth: config.maxArgumentDepth, keys: config.maxArgumentKeys },
     trustedProxies: config.trustedProxies,
-    certificate: await certificateOf(config),
+    certificate: await readCertificate(config),
   };
 }
 
-async function certificateOf({ tlsCertFile, tlsKeyFile }: Config): Promise<Certificate | undefined> {
+async function readCertificate({ tlsCertFile, tlsKeyFile }: Config): Promise<Certificate | undefined> {
   if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
   try {
     return await Certificate.read(tlsCertFile, tlsKeyFile);

@@ -1,27 +1,29 @@
-/** What has been started, and ends in the opposite order. */
+/** Stops a resource. `graceMs` is the remaining time, in milliseconds, at least 0. */
+type Stop = (graceMs: number) => Promise<void>;
+
+/** Stops started resources in reverse order. */
 export class ShutdownSequence {
   readonly #graceMs: number;
-  readonly #ends: ((graceMs: number) => Promise<void>)[] = [];
+  readonly #stops: Stop[] = [];
 
-  /** `graceMs`: how long all of it may take together. */
+  /** `graceMs` is the time for all stops together. */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }
 
-  /** `end` is given what is left of the time, in milliseconds. */
-  add(end: (graceMs: number) => Promise<void>): void {
-    this.#ends.push(end);
+  add(stop: Stop): void {
+    this.#stops.push(stop);
   }
 
-  /** Ends all of it, the last first. What fails does not keep the others; the first that did is thrown. */
+  /** Runs every stop, even if one fails; throws the first error at the end. Further calls do nothing. */
   async run(): Promise<void> {
-    const until = performance.now() + this.#graceMs;
+    const deadline = performance.now() + this.#graceMs;
     const errors: unknown[] = [];
-    for (let end = this.#ends.pop(); end !== undefined; end = this.#ends.pop()) {
+    for (let stop = this.#stops.pop(); stop !== undefined; stop = this.#stops.pop()) {
       try {
-        // One behind the other: what is above uses what is below.
+        // In sequence: a later resource uses the earlier ones.
         // oxlint-disable-next-line no-await-in-loop
-        await end(Math.max(0, until - performance.now()));
+        await stop(Math.max(0, deadline - performance.now()));
       } catch (error) {
         errors.push(error);
       }

@@ -2,33 +2,32 @@ import http from "node:http";
 import https from "node:https";
 import type { Config } from "../config/config.js";
 
-/** How long the answer may take, in milliseconds. */
-const PATIENCE_MS = 2_500;
+const TIMEOUT_MS = 2_500;
 
 /**
- * Whether a service with these settings lives on this machine: undefined where
- * it does, else why not. For the health checks of containers, which have neither
- * a shell nor a client of HTTP.
+ * Requests `/livez` of a service with these settings on this machine. Returns
+ * undefined for status 200, otherwise the reason. Container health checks use
+ * it: the image has neither a shell nor curl.
  */
 export function probeHealth({ host, port, tlsCertFile }: Config): Promise<string | undefined> {
-  const isSecure = tlsCertFile !== undefined;
-  const options = { host: own(host), port, path: "/livez", timeout: PATIENCE_MS, agent: false };
+  const options = { host: localAddress(host), port, path: "/livez", timeout: TIMEOUT_MS, agent: false };
   return new Promise((resolve) => {
-    const request = isSecure
-      ? // Its certificate names the host that callers know, and not this address.
-        https.get({ ...options, rejectUnauthorized: false })
-      : http.get(options);
+    const request =
+      tlsCertFile === undefined
+        ? http.get(options)
+        : // The certificate names the public host, not this address.
+          https.get({ ...options, rejectUnauthorized: false });
     request.on("response", (response) => {
       response.resume();
       const { statusCode } = response;
-      resolve(statusCode === 200 ? undefined : `it answers with status ${statusCode}`);
+      resolve(statusCode === 200 ? undefined : `/livez answered with status ${statusCode}`);
     });
-    request.on("timeout", () => request.destroy(new Error(`it does not answer within ${PATIENCE_MS / 1000} seconds`)));
+    request.on("timeout", () => request.destroy(new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)));
     request.on("error", ({ message }) => resolve(message));
   });
 }
 
-/** An address of this machine, where the service listens on all of them. */
-function own(host: string): string {
+/** An address to connect to when the service listens on all addresses. */
+function localAddress(host: string): string {
   return { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
 }

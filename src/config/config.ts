@@ -1,9 +1,10 @@
 /**
- * Arguments and environment -> configuration. The only reader of the
- * environment. A flag wins over a variable; an empty variable counts as not set.
+ * Reads the configuration from command line and environment. A flag overrides
+ * its variable; an empty variable counts as not set. No other module reads the
+ * environment.
  */
 import { parseArgs } from "node:util";
-import { checkTogether } from "./checks.js";
+import { checkCombinations } from "./check-combinations.js";
 import { type Config, type Setting, settings } from "./settings.js";
 
 export type { Config } from "./settings.js";
@@ -13,45 +14,45 @@ export type Command = (typeof commands)[number];
 
 export type ConfigResult =
   | { readonly ok: true; readonly command: Command; readonly config: Config }
-  /** What is wrong, a line each: the name, what it takes, and what it was. */
-  | { readonly ok: false; readonly wrong: readonly string[] };
+  /** One message for each error; at least one. */
+  | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads the configuration. `argv` is without the program itself. */
+/** `argv` excludes the program itself. `help` and `version` succeed whatever the settings are. */
 export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): ConfigResult {
-  const { flags, command, wrong } = readArguments(argv);
+  const { flags, command, errors } = parseArguments(argv);
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => [
     name,
-    valueOf(setting, flags[setting.flag], env[setting.variable], wrong),
+    readValue(setting, flags[setting.flag], env[setting.variable], errors),
   ]);
-  // Each value is what its own setting gave.
+  // Each value comes from the parser of its own setting.
   const config = Object.fromEntries(entries) as Config;
-  if (wrong.length === 0) wrong.push(...checkTogether(config, command));
-  const asksAbout = command === "help" || command === "version";
-  return wrong.length > 0 && !asksAbout ? { ok: false, wrong } : { ok: true, command, config };
+  if (errors.length === 0) errors.push(...checkCombinations(config, command));
+  const needsConfig = command !== "help" && command !== "version";
+  return errors.length > 0 && needsConfig ? { ok: false, errors } : { ok: true, command, config };
 }
 
-function valueOf(
+function readValue(
   { variable, flag, accepts, default: defaultValue, parse, isSecret }: Setting<unknown>,
   fromFlag: string | undefined,
   fromVariable: string | undefined,
-  wrong: string[],
+  errors: string[],
 ): unknown {
   const text = fromFlag ?? fromVariable;
   if (text === undefined || (fromFlag === undefined && text === "")) return defaultValue;
   const value = parse(text);
   if (value !== undefined) return value;
-  const found = isSecret === true ? "is something else" : `is "${text}"`;
-  wrong.push(`${fromFlag === undefined ? variable : `--${flag}`} takes ${accepts}, and ${found}`);
+  const got = isSecret === true ? "got another value" : `got "${text}"`;
+  errors.push(`${fromFlag === undefined ? variable : `--${flag}`} must be ${accepts}, ${got}`);
   return defaultValue;
 }
 
 interface Arguments {
   readonly flags: Readonly<Record<string, string>>;
   readonly command: Command;
-  readonly wrong: string[];
+  readonly errors: string[];
 }
 
-function readArguments(argv: readonly string[]): Arguments {
+function parseArguments(argv: readonly string[]): Arguments {
   const options = Object.fromEntries(Object.values(settings).map(({ flag }) => [flag, { type: "string" as const }]));
   try {
     const { values, positionals } = parseArgs({
@@ -61,14 +62,13 @@ function readArguments(argv: readonly string[]): Arguments {
     });
     const flags: Record<string, string> = {};
     for (const [name, value] of Object.entries(values)) if (typeof value === "string") flags[name] = value;
-    const named = values.help === true ? "help" : values.version === true ? "version" : (positionals[0] ?? "serve");
-    const command = commands.find((known) => known === named);
-    const wrong: string[] = [];
-    if (command === undefined)
-      wrong.push(`the command has to be ${commands.slice(0, -1).join(", ")} or ${commands.at(-1)}, and is "${named}"`);
-    if (positionals.length > 1) wrong.push(`there is one command only, and "${positionals[1]}" stands behind it`);
-    return { flags, command: command ?? "serve", wrong };
+    const name = values.help === true ? "help" : values.version === true ? "version" : (positionals[0] ?? "serve");
+    const command = commands.find((known) => known === name);
+    const errors: string[] = [];
+    if (command === undefined) errors.push(`the command must be one of ${commands.join(", ")}, got "${name}"`);
+    if (positionals.length > 1) errors.push(`unexpected argument "${positionals[1]}": only one command is accepted`);
+    return { flags, command: command ?? "serve", errors };
   } catch (error) {
-    return { flags: {}, command: "serve", wrong: [error instanceof Error ? error.message : String(error)] };
+    return { flags: {}, command: "serve", errors: [error instanceof Error ? error.message : String(error)] };
   }
 }

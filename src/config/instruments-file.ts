@@ -1,23 +1,13 @@
 /**
- * The file in which an operator names instruments: YAML, registrar by registrar
- * and instrument by instrument, with `name`, `symbol`, `decimals` and
- * `description`, each of them optional. docs/instruments.md shows one.
+ * The operator's instruments file: YAML with a map of registrars, each a map of
+ * instruments with the optional fields `name`, `symbol`, `decimals` and
+ * `description`. docs/instruments.md has an example.
  */
 import { readFile } from "node:fs/promises";
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type ParsedNode,
-  Scalar,
-  type YAMLMap,
-} from "yaml";
+import { isScalar, type Node } from "yaml";
 import { SettingError } from "./setting-error.js";
+import { YamlDocument } from "./yaml-document.js";
 
-/** What the file says of one instrument. */
 export interface InstrumentEntry {
   readonly name?: string;
   readonly symbol?: string;
@@ -29,126 +19,78 @@ export interface InstrumentEntry {
 /** By registrar and instrument id. */
 export type InstrumentEntries = ReadonlyMap<string, ReadonlyMap<string, InstrumentEntry>>;
 
-/** The places of a Daml Decimal. */
-const MOST_DECIMALS = 10;
+/** The scale of a Daml Decimal. */
+const MAX_DECIMALS = 10;
 
-/** Reads the file; of undefined there is nothing to say. Throws SettingError with every mistake, its line and its key. */
+/** Reads the file; empty without a path. Throws SettingError with every problem, its line and its key. */
 export async function readInstruments(path: string | undefined): Promise<InstrumentEntries> {
   if (path === undefined) return new Map();
   let text: string;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    throw wrong(error instanceof Error ? error.message : String(error));
+    throw settingError(error instanceof Error ? error.message : String(error));
   }
   const { entries, problems } = parseInstruments(text);
-  if (problems.length > 0) throw wrong(`\n${problems.map((problem) => `${path}:${problem}`).join("\n")}`);
+  if (problems.length > 0) throw settingError(`\n${problems.map((problem) => `${path}:${problem}`).join("\n")}`);
   return entries;
 }
 
-/** Parses the content. Each problem begins with its line. */
+const settingError = (reason: string) =>
+  new SettingError("OFFLEDGER_INSTRUMENTS", "the path of a YAML file of instruments", reason);
+
+/** Parses the file's content. Each problem begins with its line. */
 export function parseInstruments(text: string): {
   readonly entries: InstrumentEntries;
   readonly problems: readonly string[];
 } {
-  const reader = new Reader(text);
-  return { entries: reader.entries(), problems: reader.problems };
+  const document = new YamlDocument(text);
+  const entries = new Map<string, Map<string, InstrumentEntry>>();
+  const { problems, root } = document;
+  if (problems.length > 0 || root === null) return { entries, problems };
+  for (const [registrar, instruments] of document.entries(root, "the file", "registrars")) {
+    const ofRegistrar = new Map<string, InstrumentEntry>();
+    entries.set(registrar, ofRegistrar);
+    for (const [id, node] of document.entries(instruments, registrar, "instruments")) {
+      ofRegistrar.set(id, readEntry(document, node, `${registrar}.${id}`));
+    }
+  }
+  return { entries, problems };
 }
 
-const wrong = (reason: string) =>
-  new SettingError("OFFLEDGER_INSTRUMENTS", "the path of a YAML file that names instruments", reason);
+/** Returns undefined for a wrong value, after reporting it. */
+type FieldReader = (document: YamlDocument, node: Node, path: string) => string | number | undefined;
 
-/** Reads one field; undefined where it is wrong, which has been told then. */
-type FieldReader = (reader: Reader, node: Node | null, key: string) => string | number | undefined;
-
-const text: FieldReader = (reader, node, key) => {
+const readText: FieldReader = (document, node, path) => {
   if (isScalar(node) && typeof node.value === "string" && node.value.trim() !== "") return node.value;
-  return reader.tell(
-    node,
-    `${key} has to be a text that is not empty${isScalar(node) && node.value !== null ? ", in quotes where it looks like something else" : ""}`,
-  );
+  const hint = isScalar(node) && node.value !== null ? "; quote text that looks like another type" : "";
+  return document.report(node, `${path} must be a non-empty string${hint}`);
 };
 
-const decimals: FieldReader = (reader, node, key) => {
+const readDecimals: FieldReader = (document, node, path) => {
   const value = isScalar(node) ? node.value : undefined;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_DECIMALS) return value;
-  return reader.tell(node, `${key} has to be a whole number from 0 to ${MOST_DECIMALS}`);
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_DECIMALS) return value;
+  return document.report(node, `${path} must be an integer from 0 to ${MAX_DECIMALS}`);
 };
 
-const fields: Readonly<Record<string, FieldReader>> = { name: text, symbol: text, decimals, description: text };
+const fields = new Map<string, FieldReader>([
+  ["name", readText],
+  ["symbol", readText],
+  ["decimals", readDecimals],
+  ["description", readText],
+]);
+const fieldNames = [...fields.keys()].join(", ");
 
-class Reader {
-  readonly problems: string[] = [];
-  readonly #lines = new LineCounter();
-  readonly #document;
-
-  constructor(content: string) {
-    this.#document = parseDocument(content, { lineCounter: this.#lines, prettyErrors: false });
-    for (const { pos, message } of this.#document.errors)
-      this.problems.push(`${this.#lines.linePos(pos[0]).line}: ${message}`);
-  }
-
-  entries(): Map<string, Map<string, InstrumentEntry>> {
-    const found = new Map<string, Map<string, InstrumentEntry>>();
-    const { contents } = this.#document;
-    if (this.problems.length > 0 || isEmpty(contents)) return found;
-    for (const [registrar, instruments] of this.#items(contents, "the file", "registrars")) {
-      const ofRegistrar = new Map<string, InstrumentEntry>();
-      found.set(registrar, ofRegistrar);
-      for (const [id, words] of this.#items(instruments, registrar, "instruments")) {
-        ofRegistrar.set(id, this.#entry(words, `${registrar}.${id}`));
-      }
+function readEntry(document: YamlDocument, node: Node, path: string): InstrumentEntry {
+  const entry: Record<string, string | number> = {};
+  for (const [name, value] of document.entries(node, path, fieldNames)) {
+    const read = fields.get(name);
+    if (read === undefined) {
+      document.report(value, `${path}.${name} is not a known field; known fields: ${fieldNames}`);
+      continue;
     }
-    return found;
+    const parsed = read(document, value, `${path}.${name}`);
+    if (parsed !== undefined) entry[name] = parsed;
   }
-
-  #entry(node: Node, path: string): InstrumentEntry {
-    const entry: Record<string, string | number> = {};
-    for (const [name, value] of this.#items(node, path, Object.keys(fields).join(", "))) {
-      const read = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (read === undefined) {
-        this.tell(value, `${path}.${name} is not known; there are ${Object.keys(fields).join(", ")}`);
-        continue;
-      }
-      const found = read(this, value, `${path}.${name}`);
-      if (found !== undefined) entry[name] = found;
-    }
-    return entry;
-  }
-
-  /** The entries of a map with their keys as texts, each once. In place of a value that is not there stands its key. */
-  *#items(node: Node | null, path: string, holds: string): Generator<[name: string, value: Node]> {
-    if (!isMap(node)) return this.tell(node, `${path} has to be a map of ${holds}`);
-    const names = new Set<string>();
-    for (const { key, value } of (node as YAMLMap.Parsed).items) {
-      if (!isScalar(key) || key.value === null) {
-        this.tell(key, `${path} has a key that is no text`);
-      } else if (names.has(key.source)) {
-        this.tell(key, `${path}.${key.source} stands there twice`);
-      } else {
-        names.add(key.source);
-        yield [key.source, this.#resolved(value) ?? absentAt(key)];
-      }
-    }
-  }
-
-  /** What an alias stands for; the line told is then that of its anchor. */
-  #resolved(node: ParsedNode | null): Node | undefined {
-    return (isAlias(node) ? node.resolve(this.#document) : node) ?? undefined;
-  }
-
-  /** Notes what is wrong with a node. */
-  tell(node: Node | null, problem: string): undefined {
-    this.problems.push(`${this.#lines.linePos(node?.range?.[0] ?? 0).line}: ${problem}`);
-    return undefined;
-  }
-}
-
-const isEmpty = (node: Node | null): boolean => node === null || (isScalar(node) && node.value === null);
-
-/** A value that is not there, at the place of its key. */
-function absentAt(key: Node): Scalar<null> {
-  const absent = new Scalar(null);
-  if (key.range) absent.range = key.range;
-  return absent;
+  return entry;
 }

@@ -1,10 +1,9 @@
-/**
- * Every setting, from which its variable, its flag, its default, the help text
- * and the type of the configuration follow.
- */
+/** All settings. Variables, flags, help text and the type `Config` are derived from them. */
+import { authSettings } from "./settings/auth.js";
 import { databaseSettings } from "./settings/database.js";
-import { accessSettings, limitSettings } from "./settings/limits.js";
-import { freshnessSettings, ledgerSettings } from "./settings/ledger.js";
+import { freshnessSettings } from "./settings/freshness.js";
+import { ledgerSettings } from "./settings/ledger.js";
+import { limitSettings } from "./settings/limits.js";
 import { serviceSettings } from "./settings/service.js";
 import type { Setting } from "./settings/setting.js";
 import { settlementSettings } from "./settings/settlement.js";
@@ -13,7 +12,7 @@ import { telemetrySettings } from "./settings/telemetry.js";
 export type { Setting } from "./settings/setting.js";
 export { type LogLevel, logLevels } from "./settings/service.js";
 
-/** In the order in which help and README list them. */
+/** In the order of the help text and of docs/configuration.md. */
 export const settings = {
   ...serviceSettings,
   ...ledgerSettings,
@@ -21,11 +20,11 @@ export const settings = {
   ...freshnessSettings,
   ...settlementSettings,
   ...limitSettings,
-  ...accessSettings,
+  ...authSettings,
   ...telemetrySettings,
 };
 
-/** A value for each setting. */
+/** The parsed value of each setting. */
 export type Config = {
   readonly [N in keyof typeof settings]: (typeof settings)[N] extends Setting<infer T> ? T : never;
 };

@@ -1,4 +1,4 @@
-/** Which registry is served: one that comes with the service, or a module, looked at before it is used. */
+/** Loading a registry: a built-in one, or a module that is checked before use. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -10,7 +10,6 @@ import { elements } from "../../demo/minimal.js";
 import { main, Program, run } from "../fixtures/program.js";
 import { quiet } from "../fixtures/run-service.js";
 
-/** A module that would do, of which a test leaves something out. */
 const methods = [
   "instruments",
   "transferFactory",
@@ -19,47 +18,48 @@ const methods = [
   "choiceContext",
   "inventory",
 ];
-const whole: Readonly<Record<string, string>> = {
+/** The fields of a complete registry module. */
+const complete: Readonly<Record<string, string>> = {
   name: '"own"',
   templates: "[]",
   supportedApis: "{}",
   ...Object.fromEntries(methods.map((method) => [method, "() => { throw new Error() }"])),
   inventory: "() => ({ registrars: [], counts: [], warnings: [] })",
 };
-const moduleOf = (fields: Readonly<Record<string, string>>): string =>
+const formatModule = (fields: Readonly<Record<string, string>>): string =>
   `export default { ${Object.entries(fields)
     .map(([name, value]) => `${name}: ${value}`)
     .join(", ")} };`;
-const without = (...names: readonly string[]): string =>
-  moduleOf(Object.fromEntries(Object.entries(whole).filter(([name]) => !names.includes(name))));
+const formatWithout = (...names: readonly string[]): string =>
+  formatModule(Object.fromEntries(Object.entries(complete).filter(([name]) => !names.includes(name))));
 
-/** What is no registry: its text, undefined where there is no file, and what a message has to say. */
-type Wrong = readonly [what: string, text: string | undefined, said: string];
-const unloadable: readonly Wrong[] = [
+/** A wrong module: its text, undefined for a missing file, and a part of the message. */
+type WrongModule = readonly [title: string, text: string | undefined, message: string];
+const unloadable: readonly WrongModule[] = [
   ["is missing", undefined, "Cannot find module"],
   ["throws", 'throw new Error("no licence");', "no licence"],
-  ["throws what is no Error", 'throw "no licence";', "no licence"],
+  ["throws a string", 'throw "no licence";', "no licence"],
   ["is not JavaScript", "export default {", "Unexpected end of input"],
-  ["imports what is not there", 'import "not-installed"; export default {};', "not-installed"],
+  ["imports a missing package", 'import "not-installed"; export default {};', "not-installed"],
 ];
-const lacking: readonly Wrong[] = [
-  ["has no default export", "export const registry = {};", "has to be an object"],
-  ["exports null", "export default null;", "has to be an object"],
-  ["exports a text", 'export default "registry";', "has to be an object"],
-  ["has no name", without("name"), "has no name"],
-  ["has a name that is no text", moduleOf({ ...whole, name: "5" }), "has no name"],
-  ["has no templates", without("templates"), "has no list of templates"],
-  ["has templates that are no list", moduleOf({ ...whole, templates: "{}" }), "has no list of templates"],
-  ["has no supportedApis", without("supportedApis"), "has no supportedApis"],
-  ["has supportedApis of null", moduleOf({ ...whole, supportedApis: "null" }), "has no supportedApis"],
-  ...methods.map((method): Wrong => [`lacks ${method}`, without(method), `lacks ${method}`]),
-  ["lacks methods", without(...methods), `lacks ${methods.join(", ")}`],
+const incomplete: readonly WrongModule[] = [
+  ["has no default export", "export const registry = {};", "must be an object that implements Registry"],
+  ["exports null", "export default null;", "must be an object that implements Registry"],
+  ["exports a string", 'export default "registry";', "must be an object that implements Registry"],
+  ["has no name", formatWithout("name"), "has no name"],
+  ["has a name that is not a string", formatModule({ ...complete, name: "5" }), "has no name"],
+  ["has no templates", formatWithout("templates"), "has no list of templates"],
+  ["has templates that are not a list", formatModule({ ...complete, templates: "{}" }), "has no list of templates"],
+  ["has no supportedApis", formatWithout("supportedApis"), "has no supportedApis"],
+  ["has supportedApis of null", formatModule({ ...complete, supportedApis: "null" }), "has no supportedApis"],
+  ...methods.map((method): WrongModule => [`lacks ${method}`, formatWithout(method), `lacks ${method}`]),
+  ["lacks methods", formatWithout(...methods), `lacks ${methods.join(", ")}`],
   [
-    "has methods that wait",
-    moduleOf({ ...whole, inventory: "async () => ({})", instruments: "async function () {}" }),
-    "has to answer at once, without async: instruments, inventory",
+    "has async methods",
+    formatModule({ ...complete, inventory: "async () => ({})", instruments: "async function () {}" }),
+    "has async methods, which must be synchronous: instruments, inventory",
   ],
-  ["has a method that is none", moduleOf({ ...whole, inventory: "{}" }), "lacks inventory"],
+  ["has a method that is an object", formatModule({ ...complete, inventory: "{}" }), "lacks inventory"],
 ];
 
 let folder: string;
@@ -72,81 +72,82 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 let files = 0;
-async function moduleWith(text: string | undefined): Promise<string> {
-  // A module is loaded once by its name: each has its own.
+async function writeModule(text: string | undefined): Promise<string> {
+  // Node.js caches modules by path.
   const path = join(folder, `registry-${files++}.mjs`);
   if (text !== undefined) await writeFile(path, text);
   return path;
 }
 
-/** What is said of a module that is no registry. */
-async function refusalOf(path: string): Promise<string> {
-  const failure: unknown = await loadRegistry({ ...quiet(), registry: path }).catch((error: unknown) => error);
-  expect(failure).toBeInstanceOf(SettingError);
-  const { message } = failure as SettingError;
+async function errorMessage(path: string): Promise<string> {
+  const error: unknown = await loadRegistry({ ...quiet(), registry: path }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(SettingError);
+  const { message } = error as SettingError;
   for (const part of ["OFFLEDGER_REGISTRY", path, "the path of a JavaScript module"]) expect(message).toContain(part);
   return message;
 }
 
-describe("registryOf", () => {
-  test("gives the registries that come with the service by their names", async () => {
+describe("loadRegistry", () => {
+  test("returns the built-in registries by name", async () => {
     expect((await loadRegistry({ ...quiet(), registry: "utility" })).utility).toBeDefined();
     expect(await loadRegistry({ ...quiet(), registry: "minimal" })).toBe(minimalRegistry);
     expect((await loadRegistry(quiet())).name).not.toBe(minimalRegistry.name);
   });
 
   test("loads a module by its path", async () => {
-    const path = await moduleWith(moduleOf(whole));
+    const path = await writeModule(formatModule(complete));
     expect(await loadRegistry({ ...quiet(), registry: path })).toMatchObject({ name: "own", templates: [] });
-    const fromHere = relative(process.cwd(), path);
-    expect(await loadRegistry({ ...quiet(), registry: fromHere })).toMatchObject({ name: "own" });
+    const relativePath = relative(process.cwd(), path);
+    expect(await loadRegistry({ ...quiet(), registry: relativePath })).toMatchObject({ name: "own" });
   });
 
-  test("loads a registry that is an object of a class", async () => {
+  test("loads an instance of a class", async () => {
     const fields = methods.map((method) => `${method}() {}`).join("\n");
-    const text = `class Own { name = "of a class"; templates = []; supportedApis = {}; ${fields} } export default new Own();`;
-    expect(await loadRegistry({ ...quiet(), registry: await moduleWith(text) })).toMatchObject({ name: "of a class" });
+    const text = `class Own { name = "class instance"; templates = []; supportedApis = {}; ${fields} } export default new Own();`;
+    expect(await loadRegistry({ ...quiet(), registry: await writeModule(text) })).toMatchObject({
+      name: "class instance",
+    });
   });
 
-  // Why, in the words of Node.js, is told below: here the loader is that of the tests.
-  test.each(unloadable)("refuses a module that %s", async (_what, text) => {
-    expect(await refusalOf(await moduleWith(text))).toContain("cannot be loaded: ");
+  // vitest has its own loader; the messages of Node.js are tested below with the program.
+  test.each(unloadable)("rejects a module that %s", async (_title, text) => {
+    expect(await errorMessage(await writeModule(text))).toContain("cannot be loaded: ");
   });
 
-  test.each(lacking)("refuses a module that %s", async (_what, text, said) => {
-    const path = await moduleWith(text);
-    expect(await refusalOf(path)).toContain(`the default export of ${path} ${said}`);
+  test.each(incomplete)("rejects a module that %s", async (_title, text, message) => {
+    const path = await writeModule(text);
+    expect(await errorMessage(path)).toContain(`the default export of ${path} ${message}`);
   });
 });
 
-/** The built program; no variable of ours is set but those given. */
+/** Runs the built program, with no OFFLEDGER_ variables but those given. */
 const offledger = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   run(process.execPath, [main, ...args], { cwd: folder, env: { OFFLEDGER_LOG_LEVEL: "silent", ...env } });
 
-describe("a module that is no registry ends the program with 2 before it serves", () => {
-  const some = new Set(["has no default export", "has no templates", "lacks methods"]);
-  const few = [...unloadable, ...lacking.filter(([what]) => some.has(what))];
+describe("the program exits with 2 for a wrong module", () => {
+  const selected = new Set(["has no default export", "has no templates", "lacks methods"]);
+  const modules = [...unloadable, ...incomplete.filter(([title]) => selected.has(title))];
 
-  test.each(few)("it %s", async (_what, text, said) => {
-    const path = await moduleWith(text);
+  test.each(modules)("it %s", async (_title, text, message) => {
+    const path = await writeModule(text);
     const env = { OFFLEDGER_REGISTRY: path, OFFLEDGER_SNAPSHOT: snapshot, OFFLEDGER_PORT: "0" };
     const { code, out, err } = await offledger(["serve"], env);
     expect(code).toBe(2);
     expect(out).toBe("");
     expect(err.startsWith("offledger: ")).toBe(true);
-    for (const part of ["OFFLEDGER_REGISTRY", path, said]) expect(err).toContain(part);
+    for (const part of ["OFFLEDGER_REGISTRY", path, message]) expect(err).toContain(part);
     expect(err).not.toMatch(/^ +at /m);
   });
 
-  test.each(["serve", "check"])("by a flag as well: %s", async (command) => {
-    const path = await moduleWith(without("templates"));
+  test.each(["serve", "check"])("given by flag: %s", async (command) => {
+    const path = await writeModule(formatWithout("templates"));
     const { code, out, err } = await offledger([command, "--registry", path, "--snapshot", snapshot]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     for (const part of ["OFFLEDGER_REGISTRY", path, "has no list of templates"]) expect(err).toContain(part);
   });
 
-  test.each(["serve", "check"])("a module that has nothing to read: %s", async (command) => {
-    const path = await moduleWith(moduleOf(whole));
+  test.each(["serve", "check"])("without a source of contracts: %s", async (command) => {
+    const path = await writeModule(formatModule(complete));
     const { code, out, err } = await offledger([command, "--registry", path]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     for (const name of ["OFFLEDGER_REGISTRY", "OFFLEDGER_SNAPSHOT", "OFFLEDGER_LEDGER_URL"])
@@ -159,26 +160,26 @@ describe("a module that is no registry ends the program with 2 before it serves"
     for (const part of ["OFFLEDGER_REGISTRY", folder, "cannot be loaded"]) expect(err).toContain(part);
   });
 
-  test("a name that is nearly one of ours", async () => {
+  test("a misspelt built-in name", async () => {
     const { code, err } = await offledger(["serve", "--registry", "minimum", "--snapshot", snapshot]);
     expect(code).toBe(2);
     for (const part of ["OFFLEDGER_REGISTRY", "utility, minimal", "minimum"]) expect(err).toContain(part);
   });
 });
 
-describe("a module that is a registry", () => {
-  test("is served, found from the folder of the program's start, also where its name has odd characters", async () => {
-    await writeFile(join(folder, "my reg#1 ü%20.mjs"), moduleOf(whole));
+describe("the program serves a module", () => {
+  test("relative to its working folder, with special characters in the name", async () => {
+    await writeFile(join(folder, "my reg#1 ü%20.mjs"), formatModule(complete));
     const args = [main, "serve", "--registry", "./my reg#1 ü%20.mjs", "--snapshot", "own.ndjson", "--port", "0"];
     const env = { OFFLEDGER_LOG_LEVEL: "silent" };
-    const serving = new Program(process.execPath, args, { cwd: folder, env });
-    await serving.printed(/^offledger serves own\.ndjson at http/m);
-    serving.stop();
-    expect(await serving.ended()).toMatchObject({ code: 0, err: "" });
+    const program = new Program(process.execPath, args, { cwd: folder, env });
+    await program.printed(/^offledger serves own\.ndjson at http/m);
+    program.stop();
+    expect(await program.ended()).toMatchObject({ code: 0, err: "" });
   });
 
-  test("is served from a ledger as well: a file is not needed", async () => {
-    const path = await moduleWith(moduleOf(whole));
+  test("from a ledger, without a file", async () => {
+    const path = await writeModule(formatModule(complete));
     const args = [
       main,
       "--registry",
@@ -190,17 +191,17 @@ describe("a module that is a registry", () => {
       "--port",
       "0",
     ];
-    const serving = new Program(process.execPath, args, { cwd: folder, env: { OFFLEDGER_LOG_LEVEL: "silent" } });
-    const [words] = await serving.printed(/^offledger follows \S+ and listens at http/m);
-    expect(words).toContain("http://127.0.0.1:9/");
+    const program = new Program(process.execPath, args, { cwd: folder, env: { OFFLEDGER_LOG_LEVEL: "silent" } });
+    const [output] = await program.printed(/^offledger follows \S+ and listens at http/m);
+    expect(output).toContain("http://127.0.0.1:9/");
   });
 });
 
 describe("check --registry minimal", () => {
-  test("finds nothing wrong with its demo", async () => {
+  test("accepts its demo", async () => {
     const { code, out, err } = await offledger(["check", "--registry", "minimal"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toContain(`minimal.ndjson would serve ${elements.length} contracts; 0 elements`);
+    expect(out).toContain(`minimal.ndjson can be served: ${elements.length} contracts, 0 unused elements`);
     expect(out).toMatch(/^registrar coffee-club::1220[\da-f]{64}\n {2}instrument BEAN \(Minimal\)$/m);
     for (const entity of ["Rules", "TransferInstruction", "Allocation"]) {
       expect(out).toMatch(new RegExp(`^ +1 Minimal\\.Token:${entity}$`, "m"));
@@ -208,7 +209,7 @@ describe("check --registry minimal", () => {
     expect(out).not.toContain("warning");
   });
 
-  test("reads a file of one's own, and says what in it is wrong", async () => {
+  test("lists the problems of a file", async () => {
     const path = join(folder, "wrong.ndjson");
     const text = JSON.stringify(elements[0]);
     await writeFile(
@@ -220,15 +221,15 @@ describe("check --registry minimal", () => {
     expect(out).toBe(`${path} cannot be served:\n${path}:2: symbol has to be a string, and is missing\n`);
   });
 
-  test("has no use for the contracts of the Registry Utility", async () => {
+  test("skips contracts of the Registry Utility", async () => {
     const demo = new URL("../../demo/registry.ndjson", import.meta.url).pathname;
     const { code, out } = await offledger(["check", "--registry", "minimal", "--snapshot", demo]);
     expect(code).toBe(0);
-    expect(out).toContain("would serve 0 contracts");
+    expect(out).toContain("can be served: 0 contracts");
     expect(out).toContain("no registrar is served");
   });
 
-  test.each(["ten", "2.5", "-1", "11", ""])('decimals of "%s" are a problem of the file', async (decimals) => {
+  test.each(["ten", "2.5", "-1", "11", ""])('decimals of "%s" are a problem', async (decimals) => {
     const path = join(folder, `decimals-${decimals}.ndjson`);
     await writeFile(path, `${JSON.stringify(elements[0]).replace('"decimals":"0"', `"decimals":"${decimals}"`)}\n`);
     const { code, out } = await offledger(["check", "--registry", "minimal", "--snapshot", path]);

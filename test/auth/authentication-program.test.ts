@@ -60,7 +60,7 @@ describe("OFFLEDGER_AUTH_OPERATIONS", () => {
     const { code, out, err } = await run(process.execPath, [main, "serve"], { cwd: ".", env });
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(
-      'OFFLEDGER_AUTH_OPERATIONS takes full names of operations or services: "operator" is not served',
+      'OFFLEDGER_AUTH_OPERATIONS must be full names of operations or services: "operator" is not served',
     );
   });
 });

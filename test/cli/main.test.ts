@@ -1,4 +1,4 @@
-/** The built program as a process of its own: what it prints, and how it ends. `npm test` builds it first. */
+/** The built program as a process: its output and exit codes. `npm test` builds it first. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -9,11 +9,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { element, payload } from "../fixtures/elements.js";
-import { type Ended, main, Program as AnyProgram } from "../fixtures/program.js";
+import { type Ended, main, Program as BaseProgram } from "../fixtures/program.js";
 import { until } from "../fixtures/wait.js";
 
 const demo = fileURLToPath(new URL("../../demo/registry.ndjson", import.meta.url));
-const BOUND_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 let folder: string;
 beforeAll(async () => {
@@ -21,8 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The built program, in the folder of this test. */
-class Program extends AnyProgram {
+class Program extends BaseProgram {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = folder) {
     super(process.execPath, [main, ...args], { cwd, env });
   }
@@ -31,110 +30,112 @@ class Program extends AnyProgram {
 const run = (args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended> =>
   new Program(args, env).ended();
 
-async function fileOf(name: string, ...lines: readonly (JsonObject | string)[]): Promise<string> {
+async function writeLines(name: string, ...lines: readonly (JsonObject | string)[]): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join(""));
   return path;
 }
 
-interface Printed {
-  readonly url: string;
-}
-
-/** The request in a printed curl line, read as a shell would read it. */
-function curlIn(out: string): Printed {
+/** The URL of a printed curl command, parsed as a shell would. */
+function parseCurl(out: string): string {
   const line = out.slice(out.indexOf("curl ")).replaceAll("\\\n", " ");
-  const words = [...line.matchAll(/\s*((?:'[^']*'|\\.|[^\s'\\])+)/gy)].map(([, word = ""]) =>
+  const args = [...line.matchAll(/\s*((?:'[^']*'|\\.|[^\s'\\])+)/gy)].map(([, word = ""]) =>
     word.replaceAll(/'([^']*)'|\\(.)/g, (_, quoted?: string, escaped?: string) => quoted ?? escaped ?? ""),
   );
-  const [command, url = ""] = words;
+  const [command, url = ""] = args;
   expect(command).toBe("curl");
-  expect(words).toHaveLength(2);
-  return { url };
+  expect(args).toHaveLength(2);
+  return url;
 }
 
-async function send({ url }: Printed): Promise<{ status: number; answer: JsonValue }> {
+async function get(url: string): Promise<{ status: number; answer: JsonValue }> {
   const response = await fetch(url);
   return { status: response.status, answer: (await response.json()) as JsonValue };
 }
 
 describe("serve", () => {
-  test("serves the demo registry, and the request that it prints is answered", async () => {
-    const serving = new Program(["serve", "--port", "0"], { OFFLEDGER_LOG_LEVEL: "warn" });
-    await serving.printed("curl '");
-    await until("the line is whole", () => serving.out.endsWith("'\n"), BOUND_MS);
-    const [first] = serving.out.split("\n");
+  test("serves the demo registry, and the printed request succeeds", async () => {
+    const program = new Program(["serve", "--port", "0"], { OFFLEDGER_LOG_LEVEL: "warn" });
+    await program.printed("curl '");
+    await until("the line is complete", () => program.out.endsWith("'\n"), TIMEOUT_MS);
+    const [first] = program.out.split("\n");
     expect(first).toMatch(/^offledger serves .*registry\.ndjson at http:\/\/127\.0\.0\.1:[1-9]\d*$/);
-    expect(serving.out).toContain("registrar acme-registrar::1220");
-    expect(serving.out).toContain("  instrument ACME-BOND (RegistrarInternalScheme)");
-    expect(serving.out).toMatch(/^ +2 Utility\.Registry\.App\.V0\.Service\.AllocationFactory:AllocationFactory$/m);
-    expect(serving.out).not.toContain("warning");
+    expect(program.out).toContain("registrar acme-registrar::1220");
+    expect(program.out).toContain("  instrument ACME-BOND (RegistrarInternalScheme)");
+    expect(program.out).toMatch(/^ +2 Utility\.Registry\.App\.V0\.Service\.AllocationFactory:AllocationFactory$/m);
+    expect(program.out).not.toContain("warning");
 
-    const printed = curlIn(serving.out);
-    expect(first?.endsWith(` at ${new URL(printed.url).origin}`)).toBe(true);
-    const { status, answer } = await send(printed);
+    const url = parseCurl(program.out);
+    expect(first?.endsWith(` at ${new URL(url).origin}`)).toBe(true);
+    const { status, answer } = await get(url);
     expect(status).toBe(200);
     expect(answer).toMatchObject({ instruments: [{ id: "ACME-BOND" }, { id: "ACME-EUR" }] });
 
-    serving.signal("SIGTERM");
-    expect(await serving.ended()).toMatchObject({ code: 0, err: "" });
+    program.signal("SIGTERM");
+    expect(await program.ended()).toMatchObject({ code: 0, err: "" });
   });
 
-  test("is what is done without a command, with variables in place of flags, on a file of one's own", async () => {
-    const odd = "o'dd $(none) #1?::1220";
-    const path = await fileOf(
+  test("is the default command; accepts variables and a file with unusual names", async () => {
+    const registrar = "o'dd $(none) #1?::1220";
+    const path = await writeLines(
       "own.ndjson",
-      element("AllocationFactory", "factory", payload.service({ registrar: odd })),
-      element("TransferRule", "rule", payload.service({ registrar: odd })),
+      element("AllocationFactory", "factory", payload.service({ registrar })),
+      element("TransferRule", "rule", payload.service({ registrar })),
       element("InstrumentConfiguration", "usd", {
-        ...payload.configuration("it's", { registrar: odd }),
+        ...payload.configuration("it's", { registrar }),
         defaultIdentifier: { source: "$(none) \"'\\", id: "it's", scheme: "a b" },
       }),
     );
-    const serving = new Program([], {
+    const program = new Program([], {
       OFFLEDGER_SNAPSHOT: path,
       OFFLEDGER_PORT: "0",
       OFFLEDGER_HOST: "localhost",
       OFFLEDGER_LOG_LEVEL: "silent",
     });
-    await serving.printed("curl '");
-    await until("the line is whole", () => serving.out.endsWith("'\n"), BOUND_MS);
-    expect(serving.out.startsWith(`offledger serves ${path} at http://`)).toBe(true);
-    expect(serving.out).toContain(`registrar ${odd}\n  instrument it's (a b)\n`);
-    const printed = curlIn(serving.out);
-    expect(await send(printed)).toMatchObject({ status: 200, answer: { instruments: [{ id: "it's" }] } });
-    serving.signal("SIGINT");
-    expect(await serving.ended()).toMatchObject({ code: 0, err: "" });
+    await program.printed("curl '");
+    await until("the line is complete", () => program.out.endsWith("'\n"), TIMEOUT_MS);
+    expect(program.out.startsWith(`offledger serves ${path} at http://`)).toBe(true);
+    expect(program.out).toContain(`registrar ${registrar}\n  instrument it's (a b)\n`);
+    const url = parseCurl(program.out);
+    expect(await get(url)).toMatchObject({ status: 200, answer: { instruments: [{ id: "it's" }] } });
+    program.signal("SIGINT");
+    expect(await program.ended()).toMatchObject({ code: 0, err: "" });
   });
 
-  test("warns of what will make requests fail, and prints no request where there is none to try", async () => {
-    const path = await fileOf("lonely.ndjson", element("InstrumentConfiguration", "usd", payload.configuration("USD")));
-    const serving = new Program(["--snapshot", path, "--port", "0", "--log-level", "silent"]);
-    await serving.printed("warning: registrar registrar::1220 has instruments but no AllocationFactory");
-    expect(serving.out).toContain("no registrar is served");
-    expect(serving.out).not.toContain("curl");
+  test("warns of missing contracts, and prints no request without a registrar", async () => {
+    const path = await writeLines(
+      "lonely.ndjson",
+      element("InstrumentConfiguration", "usd", payload.configuration("USD")),
+    );
+    const program = new Program(["--snapshot", path, "--port", "0", "--log-level", "silent"]);
+    await program.printed("warning: registrar registrar::1220 has instruments but no AllocationFactory");
+    expect(program.out).toContain("no registrar is served");
+    expect(program.out).not.toContain("curl");
   });
 
-  test.each(["SIGTERM", "SIGINT"] as const)("ends with 0 by %s, also right behind its first words", async (name) => {
-    const serving = new Program(["serve", "--port", "0", "--log-level", "silent"]);
-    serving.signalAtFirstOutput(name);
-    const { code, out, err } = await serving.ended();
-    expect(out).toMatch(/^offledger serves /);
-    expect({ code, err }).toEqual({ code: 0, err: "" });
-  });
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "exits with 0 on %s, also directly after its first output",
+    async (name) => {
+      const program = new Program(["serve", "--port", "0", "--log-level", "silent"]);
+      program.signalAtFirstOutput(name);
+      const { code, out, err } = await program.ended();
+      expect(out).toMatch(/^offledger serves /);
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+    },
+  );
 
-  test("ends although connections are open", async () => {
-    const serving = new Program(["serve", "--port", "0", "--log-level", "silent"]);
-    await serving.printed("Try:");
-    const { port } = new URL(/http:\/\/\S+/.exec(serving.out)?.[0] ?? "");
+  test("stops although connections are open", async () => {
+    const program = new Program(["serve", "--port", "0", "--log-level", "silent"]);
+    await program.printed("Try:");
+    const { port } = new URL(/http:\/\/\S+/.exec(program.out)?.[0] ?? "");
     const [silent, idle] = await Promise.all([connectTo(Number(port)), connectTo(Number(port))]);
     idle.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     await once(idle, "data");
-    const begun = performance.now();
-    serving.signal("SIGTERM");
-    expect((await serving.ended()).code).toBe(0);
-    // Far less than what requests under way would have.
-    expect(performance.now() - begun).toBeLessThan(4_000);
+    const startedAt = performance.now();
+    program.signal("SIGTERM");
+    expect((await program.ended()).code).toBe(0);
+    // Below the grace period of 5 s.
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
     silent.destroy();
     idle.destroy();
   });
@@ -147,52 +148,52 @@ async function connectTo(port: number): Promise<net.Socket> {
   return socket;
 }
 
-describe("what is wrong ends the program with 2 before it serves", () => {
+describe("a wrong configuration exits with 2 before serving", () => {
   test.each<[string, string[], Record<string, string>, string[]]>([
-    ["a variable", [], { OFFLEDGER_PORT: "http" }, ['OFFLEDGER_PORT takes a number from 0 to 65535, and is "http"']],
-    ["a flag", ["--port", "http"], {}, ['--port takes a number from 0 to 65535, and is "http"']],
+    ["a variable", [], { OFFLEDGER_PORT: "http" }, ['OFFLEDGER_PORT must be a number from 0 to 65535, got "http"']],
+    ["a flag", ["--port", "http"], {}, ['--port must be a number from 0 to 65535, got "http"']],
     [
       "a limit below the worst case",
       ["check"],
       { OFFLEDGER_MAX_LEGS: "24" },
-      ['OFFLEDGER_MAX_LEGS takes a whole number from 25 to 1000000, and is "24"'],
+      ['OFFLEDGER_MAX_LEGS must be an integer from 25 to 1000000, got "24"'],
     ],
     [
       "several",
       ["--log-level=loud"],
       { OFFLEDGER_MAX_PARTIES: "1", OFFLEDGER_HOST: "a b" },
-      ["OFFLEDGER_HOST takes", "--log-level takes", "OFFLEDGER_MAX_PARTIES takes"],
+      ["OFFLEDGER_HOST must be", "--log-level must be", "OFFLEDGER_MAX_PARTIES must be"],
     ],
     ["an unknown flag", ["--nothing"], {}, ["'--nothing'"]],
     [
       "an unknown command",
       ["begin"],
       {},
-      ['the command has to be serve, mirror, api, migrate, check, health, help or version, and is "begin"'],
+      ['the command must be one of serve, mirror, api, migrate, check, health, help, version, got "begin"'],
     ],
     ...["mirror", "api", "migrate"].map((command): [string, string[], Record<string, string>, string[]] => [
       `offledger ${command} without a database`,
       [command],
       {},
-      [`offledger ${command} needs OFFLEDGER_DATABASE_URL, which is not set`],
+      [`offledger ${command} requires OFFLEDGER_DATABASE_URL, which is not set`],
     ]),
-  ])("%s", async (_what, args, env, told) => {
+  ])("%s", async (_name, args, env, messages) => {
     const { code, out, err } = await run(args, env);
     expect(code).toBe(2);
     expect(out).toBe("");
     expect(err.startsWith("offledger: ")).toBe(true);
-    for (const text of told) expect(err).toContain(text);
+    for (const text of messages) expect(err).toContain(text);
     expect(err).not.toMatch(/^ +at /m);
   });
 
-  test("a database that is none, without showing what may hold a password", async () => {
+  test("a wrong database URL, without showing it", async () => {
     const { code, out, err } = await run(["api"], { OFFLEDGER_DATABASE_URL: "mysql://offledger:secret@database" });
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("OFFLEDGER_DATABASE_URL takes a URL that begins with postgres:// or postgresql://");
+    expect(err).toContain("OFFLEDGER_DATABASE_URL must be a URL that starts with postgres:// or postgresql://");
     expect(err).not.toContain("secret");
   });
 
-  test("a port that is in use, by the variables that name it", async () => {
+  test("a port in use; names its settings", async () => {
     const other = net.createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void other.close());
     await once(other, "listening");
@@ -201,18 +202,18 @@ describe("what is wrong ends the program with 2 before it serves", () => {
     expect(code).toBe(2);
     expect(out).toBe("");
     expect(err).toContain("OFFLEDGER_HOST and OFFLEDGER_PORT");
-    expect(err).toContain(`127.0.0.1:${port}`);
+    expect(err).toContain(`cannot listen on 127.0.0.1:${port}: `);
     expect(err).toContain("EADDRINUSE");
   });
 
-  test("a host that is not here", async () => {
-    // Of the block that is kept for documentation: nobody has it.
+  test("an address of another machine", async () => {
+    // RFC 5737: reserved for documentation.
     const { code, err } = await run(["serve", "--host", "192.0.2.1", "--port", "0"], { OFFLEDGER_LOG_LEVEL: "silent" });
     expect(code).toBe(2);
     expect(err).toContain("OFFLEDGER_HOST and OFFLEDGER_PORT");
   });
 
-  test.each(["serve", "check"])("a snapshot that is not there: %s", async (command) => {
+  test.each(["serve", "check"])("a missing snapshot: %s", async (command) => {
     const path = join(folder, "nothing.ndjson");
     const { code, out, err } = await run([command, "--port", "0", "--snapshot", path], {
       OFFLEDGER_LOG_LEVEL: "silent",
@@ -224,16 +225,16 @@ describe("what is wrong ends the program with 2 before it serves", () => {
     expect(err).toContain("ENOENT");
   });
 
-  test("a snapshot that is a folder", async () => {
+  test("a folder as snapshot", async () => {
     const { code, err } = await run(["serve", "--port", "0", "--snapshot", folder], { OFFLEDGER_LOG_LEVEL: "silent" });
     expect(code).toBe(2);
     expect(err).toContain("OFFLEDGER_SNAPSHOT");
     expect(err).toContain("EISDIR");
   });
 
-  test("a broken snapshot, with line and reason", async () => {
+  test("an invalid snapshot, with lines and reasons", async () => {
     const factory = element("AllocationFactory", "factory", payload.service());
-    const path = await fileOf("broken.ndjson", factory, "{", { contractEntry: {} });
+    const path = await writeLines("broken.ndjson", factory, "{", { contractEntry: {} });
     const { code, out, err } = await run(["serve", "--port", "0", "--snapshot", path], {
       OFFLEDGER_LOG_LEVEL: "silent",
     });
@@ -247,28 +248,28 @@ describe("what is wrong ends the program with 2 before it serves", () => {
 });
 
 describe("check", () => {
-  test("finds nothing wrong with the demo registry", async () => {
+  test("accepts the demo registry", async () => {
     const { code, out, err } = await run(["check"]);
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const lines = readFileSync(demo, "utf8").trim().split("\n").length;
-    const said = /would serve (\d+) contracts; (\d+) elements are of no use to a request and left out/.exec(out);
-    expect(Number(said?.[1]) + Number(said?.[2])).toBe(lines);
+    const counts = /can be served: (\d+) contracts, (\d+) unused elements skipped/.exec(out);
+    expect(Number(counts?.[1]) + Number(counts?.[2])).toBe(lines);
     expect(out).toContain("registrar acme-registrar::1220");
     expect(out).toContain("  instrument NOK-CASH (RegistrarInternalScheme)");
     expect(out).not.toContain("warning");
   });
 
-  test("finds the demo registry from any folder, and by its path", async () => {
-    const named = await run(["check", "--snapshot", demo]);
-    expect(named.code).toBe(0);
-    expect(named.out.startsWith(`${demo} would serve `)).toBe(true);
+  test("finds the demo registry from any folder", async () => {
+    const byPath = await run(["check", "--snapshot", demo]);
+    expect(byPath.code).toBe(0);
+    expect(byPath.out.startsWith(`${demo} can be served: `)).toBe(true);
     const elsewhere = await new Program(["check"], {}, tmpdir()).ended();
-    expect(elsewhere.out.replace(/^\S+/, "")).toBe(named.out.replace(/^\S+/, ""));
+    expect(elsewhere.out.replace(/^\S+/, "")).toBe(byPath.out.replace(/^\S+/, ""));
   });
 
-  test("tells every problem of a broken file with its line, and ends with 1", async () => {
+  test("lists every problem of a file with its line, and exits with 1", async () => {
     const factory = element("AllocationFactory", "factory", payload.service());
-    const path = await fileOf(
+    const path = await writeLines(
       "problems.ndjson",
       factory,
       "{",
@@ -281,9 +282,9 @@ describe("check", () => {
     );
     const { code, out, err } = await run(["check", "--snapshot", path]);
     expect({ code, err }).toEqual({ code: 1, err: "" });
-    const [head, ...told] = out.trimEnd().split("\n");
+    const [head, ...listed] = out.trimEnd().split("\n");
     expect(head).toBe(`${path} cannot be served:`);
-    expect(told).toEqual([
+    expect(listed).toEqual([
       expect.stringMatching(/problems\.ndjson:2: not JSON: /),
       `${path}:4: registrar has to be a string, and is missing`,
       `${path}:5: contract factory stands on line 1 already`,
@@ -292,16 +293,16 @@ describe("check", () => {
     ]);
   });
 
-  test("says when there are more problems than it lists", async () => {
-    const path = await fileOf("many.ndjson", ...Array.from({ length: 30 }, () => "wrong"));
+  test("says when it lists only the first problems", async () => {
+    const path = await writeLines("many.ndjson", ...Array.from({ length: 30 }, () => "wrong"));
     const { code, out } = await run(["check", "--snapshot", path]);
     expect(code).toBe(1);
     expect(out.match(/not JSON/g)).toHaveLength(20);
-    expect(out).toContain("no more than 20 are listed");
+    expect(out).toContain("only the first 20 problems are listed");
   });
 
-  test("ends with 1 where requests will fail, and says which", async () => {
-    const path = await fileOf(
+  test("exits with 1 for warnings", async () => {
+    const path = await writeLines(
       "warnings.ndjson",
       element("AllocationFactory", "factory", payload.service()),
       element("InstrumentConfiguration", "usd", payload.configuration("USD")),
@@ -309,7 +310,7 @@ describe("check", () => {
     );
     const { code, out, err } = await run(["check", "--snapshot", path]);
     expect({ code, err }).toEqual({ code: 1, err: "" });
-    expect(out).toContain(`${path} would serve 3 contracts; 0 elements`);
+    expect(out).toContain(`${path} can be served: 3 contracts, 0 unused elements`);
     expect(out).toMatch(/^warning: registrar registrar::1220 has no TransferRule/m);
     expect(out).toMatch(/^warning: .*TransferOffer offer refers to the locked holding gone/m);
   });

@@ -1,4 +1,4 @@
-/** The file in which an operator names instruments: what is read from it, what is told of a wrong one, and what the service answers with it. */
+/** The instruments file: parsing, problems, and the service's answers with it. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,26 +16,28 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function fileOf(name: string, ...lines: readonly string[]): Promise<string> {
+async function writeLines(name: string, ...lines: readonly string[]): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, lines.map((line) => `${line}\n`).join(""));
   return path;
 }
 
-const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
+const joinLines = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
 
-/** What a file without mistakes says, as plain objects. */
-function said(...lines: readonly string[]): Record<string, Record<string, InstrumentEntry>> {
-  const { entries, problems } = parseInstruments(text(lines));
+/** The entries of a valid file as plain objects. */
+function parseValid(...lines: readonly string[]): Record<string, Record<string, InstrumentEntry>> {
+  const { entries, problems } = parseInstruments(joinLines(lines));
   expect(problems).toEqual([]);
-  return Object.fromEntries([...entries].map(([registrar, words]) => [registrar, Object.fromEntries(words)]));
+  return Object.fromEntries(
+    [...entries].map(([registrar, instruments]) => [registrar, Object.fromEntries(instruments)]),
+  );
 }
 
-const problemsOf = (...lines: readonly string[]): readonly string[] => parseInstruments(text(lines)).problems;
+const problemsOf = (...lines: readonly string[]): readonly string[] => parseInstruments(joinLines(lines)).problems;
 
-describe("a good file", () => {
+describe("a valid file", () => {
   test("has each field of each instrument of each registrar", () => {
-    const found = said(
+    const entries = parseValid(
       "# what our wallets show",
       "acme::1220:",
       "  USD:",
@@ -50,7 +52,7 @@ describe("a good file", () => {
       "  'USD': {decimals: 0}",
       "  JPY: {}",
     );
-    expect(found).toEqual({
+    expect(entries).toEqual({
       "acme::1220": {
         USD: { name: "US dollar", symbol: "$", decimals: 2, description: "A dollar, on the ledger." },
         EUR: { name: "Euro" },
@@ -64,29 +66,31 @@ describe("a good file", () => {
     ["empty lines", ["", "", ""]],
     ["a comment alone", ["# nothing yet"]],
     ["a map that is empty", ["{}"]],
-  ])("may have %s", (_what, lines) => {
-    expect(said(...lines)).toEqual({});
+  ])("may have %s", (_title, lines) => {
+    expect(parseValid(...lines)).toEqual({});
   });
 
   test("may name no instrument of a registrar", () => {
-    expect(said("acme: {}")).toEqual({ acme: {} });
+    expect(parseValid("acme: {}")).toEqual({ acme: {} });
   });
 
-  test("may have the line ends of Windows, and a mark of its byte order", () => {
-    expect(said("\uFEFFacme:\r", "  USD:\r", "    name: Dollar\r")).toEqual({ acme: { USD: { name: "Dollar" } } });
+  test("may have CRLF line ends and a byte order mark", () => {
+    expect(parseValid("\uFEFFacme:\r", "  USD:\r", "    name: Dollar\r")).toEqual({
+      acme: { USD: { name: "Dollar" } },
+    });
   });
 
   test("may be JSON", () => {
-    expect(said('{"acme": {"USD": {"name": "Dollar", "decimals": 2}}}')).toEqual({
+    expect(parseValid('{"acme": {"USD": {"name": "Dollar", "decimals": 2}}}')).toEqual({
       acme: { USD: { name: "Dollar", decimals: 2 } },
     });
   });
 
   test.each([0, 1, 9, 10])("may have %i decimals", (decimals) => {
-    expect(said("acme:", `  USD: {decimals: ${decimals}}`)).toEqual({ acme: { USD: { decimals } } });
+    expect(parseValid("acme:", `  USD: {decimals: ${decimals}}`)).toEqual({ acme: { USD: { decimals } } });
   });
 
-  test("takes ids as they are written, also those that look like something else", () => {
+  test("keeps ids as written, also those that look like another type", () => {
     const ids = [
       "0123",
       "1_000",
@@ -101,7 +105,7 @@ describe("a good file", () => {
       "constructor",
     ];
     const { entries, problems } = parseInstruments(
-      text(["7:", ...ids.map((id) => `  ${id}: {name: "named ${id}"}`), '  "quoted: \\u0041": {name: named}']),
+      joinLines(["7:", ...ids.map((id) => `  ${id}: {name: "named ${id}"}`), '  "quoted: \\u0041": {name: named}']),
     );
     expect(problems).toEqual([]);
     expect([...(entries.get("7") ?? [])]).toEqual([
@@ -110,8 +114,8 @@ describe("a good file", () => {
     ]);
   });
 
-  test("takes texts in any spelling of YAML", () => {
-    const found = said(
+  test("accepts every YAML string style", () => {
+    const entries = parseValid(
       "acme:",
       "  A: {name: '5'}",
       '  B: {name: "\\u00e9 \\"quoted\\""}',
@@ -121,13 +125,13 @@ describe("a good file", () => {
       "      two",
       "      lines",
     );
-    expect(found).toEqual({
+    expect(entries).toEqual({
       acme: { A: { name: "5" }, B: { name: 'é "quoted"' }, C: { name: "5 dollars" }, D: { name: "two\nlines" } },
     });
   });
 
-  test("may name what it repeats", () => {
-    const found = said(
+  test("may use anchors and aliases for maps", () => {
+    const entries = parseValid(
       "acme: &ours",
       "  USD: &dollar",
       "    name: &name Dollar",
@@ -136,22 +140,22 @@ describe("a good file", () => {
       "other: *ours",
     );
     const dollar = { name: "Dollar", decimals: 2 };
-    expect(found).toEqual({ acme: { USD: dollar, CAD: dollar }, other: { USD: dollar, CAD: dollar } });
+    expect(entries).toEqual({ acme: { USD: dollar, CAD: dollar }, other: { USD: dollar, CAD: dollar } });
   });
 
-  test("may repeat a text or a number in the same way", () => {
-    const found = said(
+  test("may use anchors and aliases for scalars", () => {
+    const entries = parseValid(
       "acme:",
       "  USD: {name: &name Dollar, symbol: *name, decimals: &places 2}",
       "  CAD: {name: *name, decimals: *places}",
     );
-    expect(found).toEqual({
+    expect(entries).toEqual({
       acme: { USD: { name: "Dollar", symbol: "Dollar", decimals: 2 }, CAD: { name: "Dollar", decimals: 2 } },
     });
   });
 });
 
-describe("a mistake is told with its line and its key", () => {
+describe("a problem is reported with its line and key", () => {
   test.each<[string, string[], number, string]>([
     ["an unknown key", ["acme:", "  USD:", "    name: a", "    names: b"], 4, "acme.USD.names"],
     ["a key in another case", ["acme:", "  USD: {Name: a}"], 2, "acme.USD.Name"],
@@ -190,7 +194,7 @@ describe("a mistake is told with its line and its key", () => {
     ["an instrument without a value in a list of keys", ["acme:", "  {USD, EUR: {}}"], 2, "acme.USD"],
     ["a field without a value in a list of keys", ["acme:", "  USD:", "    {name}"], 3, "acme.USD.name"],
     ["a key of more lines without a value", ["acme:", "  ? USD"], 2, "acme.USD"],
-  ])("%s", (_what, lines, line, path) => {
+  ])("%s", (_title, lines, line, path) => {
     const problems = problemsOf(...lines);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${line}: `));
@@ -210,21 +214,21 @@ describe("a mistake is told with its line and its key", () => {
     ["a colon too many", ["acme:", "  USD: {}: {}"], 2],
     ["a second document", ["acme: {}", "---", "other: {}"], 2],
     ["what is not YAML", ["acme: {}", "%&!"], 2],
-  ])("%s, by its line", (_what, lines, line) => {
+  ])("%s, by its line", (_title, lines, line) => {
     const problems = problemsOf(...lines);
     expect(problems.length).toBeGreaterThan(0);
     expect(problems[0]).toMatch(new RegExp(`^${line}: .`));
   });
 
-  test("says what would be right", () => {
+  test("names what is accepted", () => {
     expect(problemsOf("acme:", "  USD:", "    decimals: 11", "    nam: a", "    name: 5")).toEqual([
-      "3: acme.USD.decimals has to be a whole number from 0 to 10",
-      "4: acme.USD.nam is not known; there are name, symbol, decimals, description",
-      "5: acme.USD.name has to be a text that is not empty, in quotes where it looks like something else",
+      "3: acme.USD.decimals must be an integer from 0 to 10",
+      "4: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description",
+      "5: acme.USD.name must be a non-empty string; quote text that looks like another type",
     ]);
   });
 
-  test("with every other", () => {
+  test("together with all others", () => {
     const problems = problemsOf(
       "acme:",
       "  USD: {decimals: 11, name: 5}",
@@ -238,8 +242,7 @@ describe("a mistake is told with its line and its key", () => {
   });
 });
 
-/** What reading a file throws. */
-async function failureOf(path: string): Promise<SettingError> {
+async function readError(path: string): Promise<SettingError> {
   try {
     await readInstruments(path);
   } catch (error) {
@@ -255,40 +258,40 @@ describe("reading", () => {
   });
 
   test("a file gives its entries", async () => {
-    const path = await fileOf("good.yaml", "acme:", "  USD: {name: Dollar}");
+    const path = await writeLines("good.yaml", "acme:", "  USD: {name: Dollar}");
     expect(await readInstruments(path)).toEqual(new Map([["acme", new Map([["USD", { name: "Dollar" }]])]]));
   });
 
   test("an empty file gives nothing", async () => {
-    expect(await readInstruments(await fileOf("empty.yaml"))).toEqual(new Map());
+    expect(await readInstruments(await writeLines("empty.yaml"))).toEqual(new Map());
   });
 
-  test("a wrong file throws with the variable, and with the path, line and key of every mistake", async () => {
-    const path = await fileOf("wrong.yaml", "acme:", "  USD:", "    nam: Dollar", "    decimals: 11");
-    const { message } = await failureOf(path);
+  test("an invalid file: the error has the variable, and path, line and key of every problem", async () => {
+    const path = await writeLines("wrong.yaml", "acme:", "  USD:", "    nam: Dollar", "    decimals: 11");
+    const { message } = await readError(path);
     expect(message).toContain("OFFLEDGER_INSTRUMENTS");
     expect(message.split("\n").slice(1)).toEqual([
-      `${path}:3: acme.USD.nam is not known; there are name, symbol, decimals, description`,
-      `${path}:4: acme.USD.decimals has to be a whole number from 0 to 10`,
+      `${path}:3: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description`,
+      `${path}:4: acme.USD.decimals must be an integer from 0 to 10`,
     ]);
   });
 
-  test("a file that is not YAML throws as well", async () => {
-    const path = await fileOf("broken.yaml", "acme:", "\tUSD: {}");
-    const { message } = await failureOf(path);
+  test("a file that is not YAML", async () => {
+    const path = await writeLines("broken.yaml", "acme:", "\tUSD: {}");
+    const { message } = await readError(path);
     expect(message).toContain("OFFLEDGER_INSTRUMENTS");
     expect(message).toContain(`${path}:2: `);
   });
 
-  test("a file that is not there throws with the variable, the path and the system's code", async () => {
+  test("a missing file: the error has the variable, the path and the system's code", async () => {
     const path = join(folder, "nothing.yaml");
-    const { message } = await failureOf(path);
-    for (const told of ["OFFLEDGER_INSTRUMENTS", path, "ENOENT"]) expect(message).toContain(told);
+    const { message } = await readError(path);
+    for (const part of ["OFFLEDGER_INSTRUMENTS", path, "ENOENT"]) expect(message).toContain(part);
   });
 
-  test("a folder throws as well", async () => {
-    const { message } = await failureOf(folder);
-    for (const told of ["OFFLEDGER_INSTRUMENTS", "EISDIR"]) expect(message).toContain(told);
+  test("a folder", async () => {
+    const { message } = await readError(folder);
+    for (const part of ["OFFLEDGER_INSTRUMENTS", "EISDIR"]) expect(message).toContain(part);
   });
 });
 
@@ -300,8 +303,8 @@ const elements = (...ids: readonly string[]): JsonObject[] => [
 const metadata = `${registry()}/metadata/v1`;
 
 describe("the service answers", () => {
-  test("with what the file says, and with the id and ten decimals where it says nothing", async () => {
-    const instruments = await fileOf(
+  test("with the file's entries, and with the id and ten decimals by default", async () => {
+    const instruments = await writeLines(
       "served.yaml",
       "registrar::1220:",
       "  EUR: {decimals: 0}",
@@ -332,8 +335,8 @@ describe("the service answers", () => {
     expect((await running.get(`${metadata}/instruments/GONE`)).status).toBe(404);
   });
 
-  test("with the words for the default id, also where a further id was asked for", async () => {
-    const instruments = await fileOf(
+  test("with the entry of the default id, also for an additional id", async () => {
+    const instruments = await writeLines(
       "default.yaml",
       "registrar::1220:",
       "  USD: {name: by default}",

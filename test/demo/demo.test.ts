@@ -13,7 +13,6 @@ interface Created {
   readonly createArgument: JsonObject;
 }
 
-/** The created event of an element, whatever its form. */
 function created(line: string): Created {
   const { contractEntry } = JSON.parse(line) as { contractEntry: Record<string, { createdEvent: Created }> };
   const [entry] = Object.values(contractEntry);
@@ -21,11 +20,11 @@ function created(line: string): Created {
   return entry.createdEvent;
 }
 
-test("the file is what npm run demo makes of its source", () => {
+test("the file is up to date with its source: npm run demo writes it", () => {
   expect(lines).toEqual(elements.map((element) => JSON.stringify(element)));
 });
 
-describe("ids and blobs have the form of a real ledger's", () => {
+describe("ids and blobs have the form of a real ledger", () => {
   test.each(lines.map((line) => created(line)))("$templateId", ({ contractId, templateId, createdEventBlob }) => {
     expect(contractId).toMatch(/^00[0-9a-f]{136,}$/);
     expect(templateId).toMatch(/^[0-9a-f]{64}:[\w.]+:\w+$/);

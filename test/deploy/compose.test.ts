@@ -1,4 +1,4 @@
-/** deploy/compose.yaml and compose.participant.yaml, held against the program. */
+/** deploy/compose.yaml and compose.participant.yaml match the program. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -11,19 +11,22 @@ const compose = composeFile("compose.yaml") as Compose;
 const participant = composeFile("compose.participant.yaml") as Compose;
 const { postgres, ...ours } = compose.services as Record<string, Service> & { postgres: Service };
 const image = stages().at(-1) as Stage;
-/** What Node.js and the driver read themselves. */
-const others = ["NODE_OPTIONS", "PGPASSFILE"];
-const known = new Set([...Object.values<Setting<unknown>>(settings).map(({ variable }) => variable), ...others]);
+/** Variables of Node.js and of the database driver. */
+const otherVariables = ["NODE_OPTIONS", "PGPASSFILE"];
+const known = new Set([
+  ...Object.values<Setting<unknown>>(settings).map(({ variable }) => variable),
+  ...otherVariables,
+]);
 
-/** What the program is given, image and files together. */
+/** The configuration from the image and the compose files together. */
 function configOf(name: string, env: Record<string, string>): Config {
   const read = readConfig(ours[name]?.command ?? [], { ...image.env, ...env });
-  if (!read.ok) throw new Error(`${name}: ${read.wrong.join("\n")}`);
+  if (!read.ok) throw new Error(`${name}: ${read.errors.join("\n")}`);
   expect(read.command).toBe(name);
   return read.config;
 }
 
-test("starts the commands that share a database, each once, with the image that is built", () => {
+test("runs migrate, mirror and api with the current image", () => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
   expect(Object.fromEntries(Object.entries(ours).map(([name, { command }]) => [name, command]))).toEqual({
     migrate: ["migrate"],
@@ -39,7 +42,7 @@ test("starts the commands that share a database, each once, with the image that 
 describe.each(Object.keys(ours))("%s", (name) => {
   const service = ours[name] as Service;
 
-  test("is given what the program takes, and no password", () => {
+  test("has valid settings, and no password", () => {
     const env = environmentOf([service]);
     expect(Object.keys(env).filter((variable) => !known.has(variable))).toEqual([]);
     const config = configOf(name, env);
@@ -49,19 +52,19 @@ describe.each(Object.keys(ours))("%s", (name) => {
     expect(amount(service.stop_grace_period)).toBeGreaterThan(config.graceSeconds + 5);
   });
 
-  test("has the user of the image", () => {
+  test("runs as the user of the image", () => {
     expect(service.user).toBe(image.last("USER"));
   });
 });
 
-test.each(["mirror", "api"])("%s is ended by Node.js before it is by the kernel", (name) => {
+test.each(["mirror", "api"])("%s has a heap limit below its memory limit", (name) => {
   const service = ours[name] as Service;
   const heap = Number(/^--max-old-space-size=(\d+)$/.exec(service.environment["NODE_OPTIONS"] ?? "")?.[1]);
   expect(heap).toBeLessThanOrEqual(amount(service.deploy.resources.limits.memory) * 0.75);
   expect(heap).toBeGreaterThan(2 * configOf("api", environmentOf([ours["api"]])).cacheMegabytes);
 });
 
-test.each(Object.entries(compose.services))("%s has no rights that it does not need, and bounds", (_name, service) => {
+test.each(Object.entries(compose.services))("%s has few privileges, and limits", (_name, service) => {
   expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   expect(service.read_only).toBe(true);
   expect(service.cap_drop).toEqual(["ALL"]);
@@ -72,7 +75,7 @@ test.each(Object.entries(compose.services))("%s has no rights that it does not n
   expect(service).not.toHaveProperty("cap_add");
 });
 
-test("PostgreSQL is reached by the services alone, and they from this machine alone", () => {
+test("only the services reach PostgreSQL, and only this machine reaches them", () => {
   expect(postgres.networks).toEqual(["database"]);
   expect(compose.networks["database"]).toEqual({ internal: true });
   for (const { networks } of Object.values(ours)) expect(networks).toContain("database");
@@ -83,26 +86,26 @@ test("PostgreSQL is reached by the services alone, and they from this machine al
   expect(Number(last) - Number(first) + 1).toBe(ours["api"]?.deploy.replicas);
 });
 
-test("each starts when what it needs is there", () => {
+test("each service starts after its dependencies", () => {
   expect(ours["migrate"]?.depends_on).toEqual({ postgres: { condition: "service_healthy" } });
   expect(postgres.healthcheck?.test?.slice(0, 2)).toEqual(["CMD", "pg_isready"]);
   for (const name of ["mirror", "api"]) {
     expect(ours[name]?.depends_on).toEqual({ migrate: { condition: "service_completed_successfully" } });
-    // That of the image.
+    // The image has one.
     expect(ours[name]?.healthcheck).toBeUndefined();
   }
 });
 
-test("all connections together are fewer than PostgreSQL has", () => {
+test("all services together stay below PostgreSQL's connection limit", () => {
   const max = Object.entries(ours).map(([name, service]) => {
     const { databaseConnections } = configOf(name, environmentOf([service]));
-    // docs/postgres.md: 2 for what lasts, 3 while a snapshot is loaded.
+    // docs/postgres.md: plus 2 long-lived connections, and 3 during a snapshot.
     return (service.deploy.replicas ?? 1) * (databaseConnections + 5);
   });
   expect(max.reduce((sum, count) => sum + count, 0)).toBeLessThan(97);
 });
 
-test("names no file, network, volume or secret that is not there", () => {
+test("every file, network, volume and secret exists", () => {
   for (const { secrets = [], networks = [], volumes = [] } of [compose, participant].flatMap((file) =>
     Object.values(file.services),
   )) {
@@ -120,7 +123,7 @@ describe("with a participant", () => {
   const given = { OFFLEDGER_LEDGER_URL: "https://participant.example", OFFLEDGER_LEDGER_PARTIES: "operator::1220" };
   const parts = [ours["mirror"], participant.services["mirror"]];
 
-  test("the mirror reads it, by a token out of a file", () => {
+  test("the mirror reads it, with a token from a file", () => {
     expect(configOf("mirror", environmentOf(parts, given))).toMatchObject({
       ledgerParties: ["operator::1220"],
       ledgerTokenFile: "/run/secrets/ledger_token",
@@ -128,13 +131,13 @@ describe("with a participant", () => {
     expect(participant.services["mirror"]?.secrets).toEqual(["ledger_token"]);
   });
 
-  test("it has a network with a way out, which PostgreSQL is not on", () => {
+  test("the mirror has a network with a way out, without PostgreSQL", () => {
     expect(participant.services["mirror"]?.networks).toEqual(["ledger"]);
     expect(participant.networks).toEqual({ ledger: {} });
     expect(Object.keys(participant.services)).toEqual(["mirror"]);
   });
 
-  test("it does not start without its address", () => {
-    expect(() => environmentOf(parts, {})).toThrow("OFFLEDGER_LEDGER_URL is the base of the participant");
+  test("the mirror requires the participant's URL", () => {
+    expect(() => environmentOf(parts, {})).toThrow("OFFLEDGER_LEDGER_URL must be the base URL of the participant");
   });
 });

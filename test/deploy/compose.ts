@@ -1,4 +1,4 @@
-/** Reads the compose files: what `docker compose` would make of them, as far as the tests look at it. */
+/** Reads the parts of the compose files that the tests check. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 
@@ -29,20 +29,19 @@ export interface Compose {
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
-/** A compose file as it stands, with its anchors merged. */
 export const composeFile = (name: string): unknown => parse(readFileSync(`deploy/${name}`, "utf8"), { merge: true });
 
-/** The text with `${NAME:-default}` and `${NAME:?message}` put in. Throws where a variable is required and missing. */
+/** Expands `${NAME:-default}` and `${NAME:?message}`. Throws if a required variable is missing. */
 export function interpolated(text: string, env: Readonly<Record<string, string>> = {}): string {
-  return text.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
+  return text.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, operator: string, rest: string) => {
     const value = env[name];
     if (value !== undefined && value !== "") return value;
-    if (kind === "?") throw new Error(`${name} ${rest}`);
+    if (operator === "?") throw new Error(`${name} ${rest}`);
     return rest;
   });
 }
 
-/** The environment of a service; of several files, a later one's wins. */
+/** The environment of a service; later files override earlier ones. */
 export function environmentOf(
   parts: readonly (Partial<Service> | undefined)[],
   env?: Readonly<Record<string, string>>,
@@ -54,6 +53,6 @@ export function environmentOf(
 /** `512m`, `2g` in megabytes; `20s` in seconds. */
 export function amount(text: string | undefined): number {
   const [, digits, unit = ""] = /^(\d+)([mgs])$/.exec(text ?? "") ?? [];
-  if (digits === undefined) throw new Error(`"${text}" is no amount that this test can read`);
+  if (digits === undefined) throw new Error(`unsupported amount "${text}"`);
   return Number(digits) * (unit === "g" ? 1024 : 1);
 }

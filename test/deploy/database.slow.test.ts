@@ -1,4 +1,4 @@
-/** How deploy/compose.yaml comes by its database: init.sql on a real server, and a password out of a file. */
+/** The database of deploy/compose.yaml: init.sql on a real server, and the password from a file. */
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const PASSWORD = "it's a :'password'";
 let server: OwnServer;
 let url: URL;
 
-/** Runs the file as psql would: `\getenv` reads a variable, and `:'password'` is its value as a literal. */
+/** Runs the file as psql does: `\getenv` reads a variable, and `:'password'` is its value as a literal. */
 beforeAll(async () => {
   server = await ownServer();
   const text = await readFile("deploy/postgres/init.sql", "utf8");
@@ -37,7 +37,7 @@ const connected = async (user: string, password: string): Promise<Client> => {
   return client;
 };
 
-test("the role of the services owns its database, and is nothing more", async () => {
+test("the role of the services has no further privileges", async () => {
   const client = await connected("offledger", PASSWORD);
   const { rows } = await client.query(
     "SELECT rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls FROM pg_roles WHERE rolname = current_user",
@@ -45,13 +45,13 @@ test("the role of the services owns its database, and is nothing more", async ()
   expect(rows.flatMap((row: object) => Object.values(row))).toEqual([false, false, false, false, false]);
 });
 
-test("nobody logs in as superuser over the network, with the password that let in before", async () => {
+test("the superuser cannot log in over the network", async () => {
   expect(url.password).not.toBe("");
   const client = new Client({ connectionString: url.href });
   await expect(client.connect()).rejects.toMatchObject({ code: "28P01" });
 });
 
-/** The URL as in compose.yaml, without a password, on the server of this test. */
+/** Migrates with a URL without a password, as in compose.yaml, and a password file of a mode. */
 async function migrate(mode: number): Promise<{ code: number | null; out: string; err: string }> {
   const folder = await mkdtemp(join(tmpdir(), "offledger-pgpass-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -65,16 +65,16 @@ async function migrate(mode: number): Promise<{ code: number | null; out: string
   return run(process.execPath, [main, "migrate"], { cwd: folder, env });
 }
 
-test("a file that others may read is not taken for the password", async () => {
+test("a password file that others may read is ignored", async () => {
   const { code, err } = await migrate(0o644);
   expect(code).toBeGreaterThan(0);
   expect(err).toContain("password");
 });
 
-test("the password comes out of PGPASSFILE", async () => {
+test("the password is read from PGPASSFILE", async () => {
   const { code, out } = await migrate(0o600);
   expect({ code, out }).toEqual({
     code: 0,
-    out: expect.stringMatching(/^the schema is at version \d+ now, from 0\n$/),
+    out: expect.stringMatching(/^schema migrated from version 0 to \d+\n$/),
   });
 });

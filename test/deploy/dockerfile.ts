@@ -1,11 +1,10 @@
-/** Reads deploy/Dockerfile: its stages, and what they copy, run and start. */
 import { readFileSync } from "node:fs";
 import { type Copy, DockerfileParser, type Instruction } from "dockerfile-ast";
 
 export const dockerfile = readFileSync("deploy/Dockerfile", "utf8");
 
 export interface Copied {
-  /** The stage that it comes from; undefined where it is the folder of the build. */
+  /** The source stage; undefined for the build context. */
   readonly stage: string | undefined;
   readonly flags: readonly string[];
   readonly sources: readonly string[];
@@ -15,37 +14,34 @@ export interface Copied {
 export interface Stage {
   readonly image: string;
   readonly copied: readonly Copied[];
-  /** Lines for a shell. */
   readonly runs: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What stands behind the last instruction of a name. */
+  /** The arguments of the last instruction with a keyword. */
   last(keyword: string): string;
-  /** The same, where it is a JSON array: a command without a shell. */
+  /** The same for arguments in the JSON form: a command without a shell. */
   command(keyword: string): readonly string[];
 }
 
-/** The stages in their order. */
 export function stages(): Stage[] {
   const groups: Instruction[][] = [];
   for (const instruction of DockerfileParser.parse(dockerfile).getInstructions()) {
     if (instruction.getKeyword() === "FROM") groups.push([]);
     groups.at(-1)?.push(instruction);
   }
-  return groups.map(stageOf);
+  return groups.map(parseStage);
 }
 
-function stageOf(instructions: readonly Instruction[]): Stage {
+function parseStage(instructions: readonly Instruction[]): Stage {
   const all = (keyword: string) => instructions.filter((instruction) => instruction.getKeyword() === keyword);
   const last = (keyword: string): string => {
     const found = all(keyword).at(-1);
     if (found === undefined) throw new Error(`the stage has no ${keyword}`);
-    // Continued lines are one line.
     return found.getRawArgumentsContent()?.replaceAll(/\\\n\s*/g, "") ?? "";
   };
-  const pairs = all("ENV").flatMap((instruction) => valuesOf(instruction).map((pair) => pair.split(/=(.*)/s)));
+  const pairs = all("ENV").flatMap((instruction) => readValues(instruction).map((pair) => pair.split(/=(.*)/s)));
   return {
     image: all("FROM")[0]?.getExpandedArguments()[0]?.getValue() ?? "",
-    copied: all("COPY").map(copiedBy),
+    copied: all("COPY").map(parseCopy),
     runs: all("RUN").map((instruction) => instruction.getRawArgumentsContent() ?? ""),
     env: Object.fromEntries(pairs.map(([name = "", value = ""]) => [name, value])),
     last,
@@ -53,13 +49,13 @@ function stageOf(instructions: readonly Instruction[]): Stage {
   };
 }
 
-function copiedBy(instruction: Instruction): Copied {
-  // By the word that it begins with.
+function parseCopy(instruction: Instruction): Copied {
+  // dockerfile-ast returns a Copy for the keyword COPY.
   const flags = (instruction as Copy).getFlags();
   const stage = flags.find((flag) => flag.getName() === "from")?.getValue() ?? undefined;
-  const paths = valuesOf(instruction);
+  const paths = readValues(instruction);
   return { stage, flags: flags.map(String), sources: paths.slice(0, -1), target: paths.at(-1) ?? "" };
 }
 
-const valuesOf = (instruction: Instruction): string[] =>
+const readValues = (instruction: Instruction): string[] =>
   instruction.getExpandedArguments().map((argument) => argument.getValue());

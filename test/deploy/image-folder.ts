@@ -1,4 +1,4 @@
-/** What deploy/Dockerfile puts into the image, in a folder: its last stage, step by step, without the base image. */
+/** Executes the steps of deploy/Dockerfile in a folder, without the base image. */
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,14 +7,13 @@ import { promisify } from "node:util";
 import type { Copied, Stage } from "./dockerfile.js";
 
 const exec = promisify(execFile);
-/** Where the first stage works. */
 const BUILD = "/build";
 
 /**
- * The folder of the first stage. It is the checkout, which `npm test` has built;
- * with OFFLEDGER_TEST_IMAGE=build it is made as the file says, which fetches packages.
+ * The folder of the first stage: the checkout, which `npm test` has built. With
+ * OFFLEDGER_TEST_IMAGE=build the steps are executed, which downloads packages.
  */
-export async function built(stage: Stage): Promise<string> {
+export async function buildStage(stage: Stage): Promise<string> {
   if (process.env["OFFLEDGER_TEST_IMAGE"] !== "build") return process.cwd();
   const folder = mkdtempSync(join(tmpdir(), "offledger-build-"));
   for (const copied of stage.copied) copy(copied, process.cwd(), folder);
@@ -22,8 +21,8 @@ export async function built(stage: Stage): Promise<string> {
   return folder;
 }
 
-/** The working folder of the image, as the last stage makes it. */
-export function imageFolder(last: Stage, from: string): string {
+/** The working folder of the image, as the last stage creates it. */
+export function createImageFolder(last: Stage, from: string): string {
   const folder = mkdtempSync(join(tmpdir(), "offledger-image-"));
   for (const copied of last.copied) {
     const root = copied.stage === undefined ? process.cwd() : from;
@@ -34,12 +33,12 @@ export function imageFolder(last: Stage, from: string): string {
   return folder;
 }
 
-export const removed = (folder: string): void => rmSync(folder, { recursive: true, force: true });
+export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
-/** A path of the first stage, seen from its folder. */
+/** A path of the first stage, relative to its folder. */
 export const inBuild = (path: string): string => (path.startsWith(`${BUILD}/`) ? relative(BUILD, path) : path);
 
-/** As COPY does it: into a folder where the target ends with a slash, the contents of a folder, and a file as what it is called. */
+/** As COPY: a target with a slash is a folder; of a source folder the contents are copied. */
 function copy({ sources, target }: Copied, root: string, folder: string): void {
   for (const source of sources) {
     const to = target.endsWith("/") ? join(folder, target, basename(source)) : join(folder, target);
@@ -47,7 +46,7 @@ function copy({ sources, target }: Copied, root: string, folder: string): void {
   }
 }
 
-/** What `npm prune --omit=dev` leaves, by the lock file. */
+/** The packages that `npm prune --omit=dev` keeps. */
 function copyPackages(folder: string): void {
   const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
     packages: Record<string, { readonly dev?: boolean }>;

@@ -1,4 +1,4 @@
-/** What is depended on: pinned, and under licences that are listed and allowed. */
+/** Dependencies are pinned, and their licences are listed and allowed. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,26 +33,26 @@ const { lockfileVersion, packages } = read("package-lock.json") as {
 const locked = Object.entries(packages).filter(([path]) => path !== "");
 
 describe("package-lock.json", () => {
-  test("has what package.json asks for, which are exact versions", () => {
+  test("has the exact versions of package.json", () => {
     expect(lockfileVersion).toBe(3);
-    const asked = Object.entries({ ...own.dependencies, ...own.devDependencies });
-    expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
-    expect(asked.filter(([name, version]) => packages[`node_modules/${name}`]?.version !== version)).toEqual([]);
+    const wanted = Object.entries({ ...own.dependencies, ...own.devDependencies });
+    expect(wanted.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
+    expect(wanted.filter(([name, version]) => packages[`node_modules/${name}`]?.version !== version)).toEqual([]);
   });
 
-  test("has a hash of every package but tools for platforms that the registry at hand did not carry", () => {
+  test("has a hash of every package except tools of other platforms, which complete-lock.ts adds", () => {
     const unhashed = locked.filter(([, { integrity }]) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? ""));
     const wrong = unhashed.filter(([, { dev, optional, os, cpu }]) => !dev || !optional || !os || !cpu);
     expect(wrong).toEqual([]);
-    // Where the image is built, and the tests run, everything has one.
-    const here = unhashed.filter(
+    // On the platforms of image and tests every package has one.
+    const onLinux = unhashed.filter(
       ([, { os, cpu, libc }]) =>
         os?.includes("linux") && (cpu?.includes("x64") || cpu?.includes("arm64")) && !libc?.includes("musl"),
     );
-    expect(here).toEqual([]);
+    expect(onLinux).toEqual([]);
   });
 
-  test("names no registry: each fetches from its own, and the hashes say whether it is the same", () => {
+  test("names no registry: hashes identify packages", () => {
     expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
   });
 });
@@ -61,7 +61,7 @@ describe("docs/licenses.md", () => {
   const rows = readFileSync("docs/licenses.md", "utf8").matchAll(/^\| (\S+) \| (\d\S+) \| (.+) \|$/gm);
   const listed = [...rows].map(([, name = "", version = "", license = ""]) => ({ name, version, license }));
 
-  test("lists what is installed to run the program: npm run licenses writes it", () => {
+  test("lists the installed packages: npm run licenses writes it", () => {
     const paths = execFileSync("npm", ["ls", "--omit=dev", "--all", "--parseable"], { encoding: "utf8" });
     const folders = paths.split("\n").filter((path) => path.includes("node_modules"));
     expect(folders.length).toBeGreaterThan(20);
@@ -69,11 +69,11 @@ describe("docs/licenses.md", () => {
       const { name, version, license = "none" } = read(join(folder, "package.json")) as Manifest;
       return `${name} ${version} ${license.replaceAll(/[()]/g, "")}`;
     });
-    const told = listed.map(({ name, version, license }) => `${name} ${version} ${license}`);
-    expect(told).toEqual([...new Set(installed)].toSorted());
+    const documented = listed.map(({ name, version, license }) => `${name} ${version} ${license}`);
+    expect(documented).toEqual([...new Set(installed)].toSorted());
   });
 
-  test("has licences only under which the program may be passed on without more than a notice", () => {
+  test("has only licences that require no more than a notice", () => {
     const allowed = new Set(["0BSD", "Apache-2.0", "BlueOak-1.0.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT"]);
     expect(listed.length).toBeGreaterThan(20);
     const others = listed.filter(({ license }) => license.split(" AND ").some((part) => !allowed.has(part)));

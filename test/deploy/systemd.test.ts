@@ -1,4 +1,4 @@
-/** deploy/offledger@.service and offledger.env, held against the program. */
+/** deploy/offledger@.service and offledger.env match the program. */
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
@@ -12,15 +12,15 @@ const { Unit, Service, Install } = sections(text);
 const envText = readFileSync("deploy/offledger.env", "utf8");
 const example = variables(envText, true);
 
-/** The last value of a name, which is the one that holds. */
+/** The effective value of a name: the last one. */
 const value = (name: string): string | undefined => Service?.[name]?.at(-1);
-const only = (...names: string[]): Record<string, string> => ({
+const withExamples = (...names: string[]): Record<string, string> => ({
   ...variables(envText),
   ...Object.fromEntries(Object.entries(example).filter(([name]) => names.some((begin) => name.startsWith(begin)))),
 });
 
 describe("the unit", () => {
-  test("starts what is built, with the command behind the @", () => {
+  test("starts the built program with the instance name as command", () => {
     const [node, program, ...rest] = value("ExecStart")?.split(" ") ?? [];
     expect(node).toBe("/usr/bin/node");
     const inRepository = program?.replace(/^\/opt\/offledger\//, "");
@@ -34,15 +34,15 @@ describe("the unit", () => {
     expect(instances).toEqual(["serve", "mirror", "api"]);
   });
 
-  test("is not started again where the program says that its configuration is wrong", async () => {
+  test("does not restart after the exit code of a wrong configuration", async () => {
     const { code } = await run(process.execPath, [main, "api"], { cwd: tmpdir() });
     expect(value("Restart")).toBe("on-failure");
     expect(value("RestartPreventExitStatus")).toBe(String(code));
   });
 
-  test("gives requests under way the time that the settings give them", () => {
+  test("stops later than the grace period", () => {
     const read = readConfig(["serve"], variables(envText));
-    if (!read.ok) throw new Error(read.wrong.join("\n"));
+    if (!read.ok) throw new Error(read.errors.join("\n"));
     expect(Number(value("TimeoutStopSec"))).toBeGreaterThan(read.config.graceSeconds + 5);
     expect(value("KillSignal") ?? "SIGTERM").toBe("SIGTERM");
   });
@@ -66,13 +66,13 @@ describe("the unit", () => {
     ["SystemCallArchitectures", "native"],
     ["LimitCORE", "0"],
     ["UMask", "0077"],
-    // V8 makes the code that it runs.
+    // V8 compiles at run time.
     ["MemoryDenyWriteExecute", "no"],
   ])("%s is %s", (name, expected) => {
     expect(value(name)).toBe(expected);
   });
 
-  test("allows the calls and addresses that the program was seen to use, and bounds what it takes", () => {
+  test("permits the system calls and address families that the program uses, and limits resources", () => {
     expect(Service?.["SystemCallFilter"]).toEqual(["@system-service", "~@privileged @resources", "@pkey"]);
     expect(value("SystemCallErrorNumber")).toBe("EPERM");
     expect(value("RestrictAddressFamilies")?.split(" ")).toEqual(["AF_INET", "AF_INET6", "AF_NETLINK", "AF_UNIX"]);
@@ -82,20 +82,20 @@ describe("the unit", () => {
   });
 });
 
-describe("the example of its settings", () => {
-  test("names settings that there are", () => {
+describe("the example of the settings", () => {
+  test("names existing settings", () => {
     const known = new Set(Object.values<Setting<unknown>>(settings).map(({ variable }) => variable));
     expect(Object.keys(example).filter((name) => name !== "NODE_OPTIONS" && !known.has(name))).toEqual([]);
     expect(Object.keys(example).length).toBeGreaterThan(Object.keys(variables(envText)).length + 5);
   });
 
   test.each([
-    ["as it stands", "serve", only()],
-    ["with a file", "serve", only("OFFLEDGER_SNAPSHOT")],
-    ["with a participant", "serve", only("OFFLEDGER_LEDGER", "OFFLEDGER_OIDC")],
-    ["with a database", "api", only("OFFLEDGER_DATABASE", "NODE_OPTIONS")],
-    ["with both", "mirror", only("OFFLEDGER_LEDGER", "OFFLEDGER_OIDC", "OFFLEDGER_DATABASE")],
-  ])("is taken %s", (_what, command, env) => {
+    ["as it stands", "serve", withExamples()],
+    ["with a file", "serve", withExamples("OFFLEDGER_SNAPSHOT")],
+    ["with a participant", "serve", withExamples("OFFLEDGER_LEDGER", "OFFLEDGER_OIDC")],
+    ["with a database", "api", withExamples("OFFLEDGER_DATABASE", "NODE_OPTIONS")],
+    ["with both", "mirror", withExamples("OFFLEDGER_LEDGER", "OFFLEDGER_OIDC", "OFFLEDGER_DATABASE")],
+  ])("is valid %s", (_title, command, env) => {
     expect(readConfig([command], env)).toMatchObject({ ok: true, command });
   });
 });

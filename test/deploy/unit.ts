@@ -1,6 +1,6 @@
-/** Reads units of systemd and files of environment variables. */
+/** Reads systemd units and environment files. */
 
-/** Sections of a unit, each with the values of each name in their order. */
+/** The sections of a unit: all values of each name, in order. */
 export function sections(text: string): Record<string, Record<string, string[]>> {
   const found: Record<string, Record<string, string[]>> = {};
   let section: Record<string, string[]> | undefined;
@@ -15,13 +15,13 @@ export function sections(text: string): Record<string, Record<string, string[]>>
   return found;
 }
 
-/** Variables of a file as EnvironmentFile= reads it. With `all` those too that are commented out. */
+/** The variables of an EnvironmentFile=; with `all` also those that are commented out. */
 export function variables(text: string, all = false): Record<string, string> {
   const found: Record<string, string> = {};
   for (const line of text.split("\n")) {
     const [, mark, name, value = ""] = /^(#?)([A-Z_]+)=(.*)$/.exec(line) ?? [];
     if (name !== undefined && (all || mark === "")) found[name] = value;
-    else if (name === undefined && !/^(?:#.*)?$/.test(line)) throw new Error(`this is no variable: ${line}`);
+    else if (name === undefined && !/^(?:#.*)?$/.test(line)) throw new Error(`not a variable: ${line}`);
   }
   return found;
 }

@@ -1,4 +1,4 @@
-/** A headless Chromium, driven by the Chrome DevTools Protocol: as much of both as the tests of the page need. */
+/** A headless Chromium, controlled by the Chrome DevTools Protocol. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
@@ -9,10 +9,8 @@ import { WebSocket } from "ws";
 import type { JsonObject } from "../../src/domain/json.js";
 import { until, within } from "../fixtures/wait.js";
 
-/** Longest that the browser may take for anything, in milliseconds. */
-const BOUND_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
-/** The program; undefined where it is not installed. */
 export const chromium: string | undefined = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin"]
   .map((folder) => join(folder, "chromium"))
   .find(isExecutable);
@@ -26,7 +24,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** What came over the WebSocket: the answer to a command, or an event. */
+/** A message from the browser: the result of a command, or an event. */
 interface Incoming {
   readonly id?: number;
   readonly error?: { readonly message: string };
@@ -40,28 +38,28 @@ export class Browser {
   readonly #process: ChildProcess;
   readonly #profile: string;
   readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, (answer: Incoming) => void>();
+  readonly #pending = new Map<number, (answer: Incoming) => void>();
   readonly #pages = new Map<string, (method: string, params: JsonObject) => void>();
   #lastId = 0;
 
   static async start(program: string): Promise<Browser> {
     const profile = await mkdtemp(join(tmpdir(), "offledger-chromium-"));
-    const alone = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"];
-    const args = [...alone, "--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"];
+    const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"];
+    const args = [...flags, "--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"];
     const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], detached: true });
-    let said = "";
+    let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
+      stderr += text;
     });
     try {
-      const url = () => /DevTools listening on (ws:\S+)/.exec(said)?.[1];
-      await until("Chromium listens", () => url() !== undefined || child.exitCode !== null, BOUND_MS);
+      const url = () => /DevTools listening on (ws:\S+)/.exec(stderr)?.[1];
+      await until("Chromium listens", () => url() !== undefined || child.exitCode !== null, TIMEOUT_MS);
       const socket = new WebSocket(url() ?? "", { perMessageDeflate: false });
-      await within(BOUND_MS, "Chromium takes commands", once(socket, "open"));
+      await within(TIMEOUT_MS, "Chromium accepts commands", once(socket, "open"));
       return new Browser(child, profile, socket);
     } catch (error) {
-      await end(child, profile);
-      throw new Error(`Chromium does not start: ${said}`, { cause: error });
+      await kill(child, profile);
+      throw new Error(`Chromium does not start: ${stderr}`, { cause: error });
     }
   }
 
@@ -69,25 +67,25 @@ export class Browser {
     this.#process = child;
     this.#profile = profile;
     this.#socket = socket;
-    socket.on("message", (data: Buffer) => this.#take(JSON.parse(data.toString()) as Incoming));
+    socket.on("message", (data: Buffer) => this.#receive(JSON.parse(data.toString()) as Incoming));
   }
 
   async send(method: string, params: JsonObject = {}, sessionId?: string): Promise<JsonObject> {
     const id = ++this.#lastId;
-    const answered = new Promise<Incoming>((resolve) => void this.#waiting.set(id, resolve));
+    const answered = new Promise<Incoming>((resolve) => void this.#pending.set(id, resolve));
     this.#socket.send(JSON.stringify({ id, method, params, sessionId }));
-    const { error, result = {} } = await within(BOUND_MS, `${method} is answered`, answered);
+    const { error, result = {} } = await within(TIMEOUT_MS, `${method} is answered`, answered);
     if (error !== undefined) throw new Error(`${method}: ${error.message}`);
     return result;
   }
 
-  /** Opens a page, which is watched from before its first request on. */
+  /** Opens a page and observes it from its first request. */
   async open(url: string): Promise<Page> {
     const { targetId = "" } = await this.send("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
     if (typeof sessionId !== "string") throw new Error("Target.attachToTarget gave no session");
     const page = new Page((method, params) => this.send(method, params, sessionId));
-    this.#pages.set(sessionId, (method, params) => page.watch(method, params));
+    this.#pages.set(sessionId, (method, params) => page.observe(method, params));
     for (const domain of ["Page", "Runtime", "Network", "Log", "Audits"]) {
       await this.send(`${domain}.enable`, {}, sessionId);
     }
@@ -97,28 +95,28 @@ export class Browser {
 
   async close(): Promise<void> {
     this.#socket.terminate();
-    await end(this.#process, this.#profile);
+    await kill(this.#process, this.#profile);
   }
 
-  #take({ id, sessionId = "", method, params = {}, ...answer }: Incoming): void {
+  #receive({ id, sessionId = "", method, params = {}, ...answer }: Incoming): void {
     if (method !== undefined) return this.#pages.get(sessionId)?.(method, params);
-    if (id !== undefined) this.#waiting.get(id)?.(answer);
-    this.#waiting.delete(id ?? 0);
+    if (id !== undefined) this.#pending.get(id)?.(answer);
+    this.#pending.delete(id ?? 0);
   }
 }
 
-/** Ends the group of processes that this one began: Chromium and its helpers. */
-async function end(child: ChildProcess, profile: string): Promise<void> {
+/** Kills the process group: Chromium and its child processes. */
+async function kill(child: ChildProcess, profile: string): Promise<void> {
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
     const exited = once(child, "exit");
     process.kill(-child.pid, "SIGKILL");
-    await within(BOUND_MS, "Chromium has ended", exited);
+    await within(TIMEOUT_MS, "Chromium has ended", exited);
   }
   await rm(profile, { recursive: true, maxRetries: 20, retryDelay: 50 });
 }
 
-/** Of the events that are looked at, what is looked at. */
-interface Told {
+/** The fields of the observed events. */
+interface EventParams {
   readonly requestId?: string;
   readonly url?: string;
   readonly type?: string;
@@ -128,82 +126,78 @@ interface Told {
   readonly issue?: { readonly code: string };
 }
 
-/** One page, and what was seen of it since it was opened. */
+/** A page, and its requests and errors. */
 export class Page {
   readonly #send: (method: string, params: JsonObject) => Promise<JsonObject>;
-  /** Every URL that was asked for. */
   readonly requested: string[] = [];
-  /** Requests without an answer or with one that is an error, messages of errors, breaches of the policy. */
-  readonly complaints: string[] = [];
-  readonly #underWay = new Set<string | undefined>();
+  /** Failed requests, error messages, violations of the content security policy. */
+  readonly problems: string[] = [];
+  readonly #pending = new Set<string | undefined>();
 
   constructor(send: (method: string, params: JsonObject) => Promise<JsonObject>) {
     this.#send = send;
   }
 
-  /** Takes an event of the page's. */
-  watch(method: string, params: JsonObject): void {
-    const { requestId, url, type, request, response, entry, issue } = params as Told;
-    const complain = () => void this.complaints.push(`${method} ${JSON.stringify(params)}`);
+  observe(method: string, params: JsonObject): void {
+    const { requestId, url, type, request, response, entry, issue } = params as EventParams;
+    const report = () => void this.problems.push(`${method} ${JSON.stringify(params)}`);
     switch (method) {
       case "Network.requestWillBeSent":
-        this.#underWay.add(requestId);
+        this.#pending.add(requestId);
         this.requested.push(request?.url ?? "");
         break;
       case "Network.webSocketCreated":
         this.requested.push(url ?? "");
         break;
       case "Network.responseReceived":
-        if ((response?.status ?? 0) >= 400) complain();
+        if ((response?.status ?? 0) >= 400) report();
         break;
       case "Network.loadingFinished":
-        this.#underWay.delete(requestId);
+        this.#pending.delete(requestId);
         break;
       case "Network.loadingFailed":
-        this.#underWay.delete(requestId);
-        complain();
+        this.#pending.delete(requestId);
+        report();
         break;
       case "Runtime.consoleAPICalled":
-        if (type === "error" || type === "assert") complain();
+        if (type === "error" || type === "assert") report();
         break;
       case "Log.entryAdded":
-        if (entry?.level === "error") complain();
+        if (entry?.level === "error") report();
         break;
       case "Audits.issueAdded":
-        if (issue?.code === "ContentSecurityPolicyIssue") complain();
+        if (issue?.code === "ContentSecurityPolicyIssue") report();
         break;
       case "Runtime.exceptionThrown":
-        complain();
+        report();
     }
   }
 
-  /** The value of an expression in the page. */
   async evaluate(expression: string): Promise<unknown> {
-    const asked = { expression, returnByValue: true, awaitPromise: true };
-    const { result, exceptionDetails } = await this.#send("Runtime.evaluate", asked);
+    const params = { expression, returnByValue: true, awaitPromise: true };
+    const { result, exceptionDetails } = await this.#send("Runtime.evaluate", params);
     if (exceptionDetails !== undefined) throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`);
     return (result as JsonObject)["value"];
   }
 
-  /** Waits until the page has all that it asked for. */
+  /** Waits until all requests of the page are complete. */
   async settled(): Promise<void> {
     const isLoaded = async () => (await this.evaluate("document.readyState")) === "complete";
-    await until("the page has settled", async () => (await isLoaded()) && this.#underWay.size === 0, BOUND_MS);
+    await until("the page has settled", async () => (await isLoaded()) && this.#pending.size === 0, TIMEOUT_MS);
   }
 
-  /** Waits for an element. */
   async shows(selector: string): Promise<void> {
     const isThere = `document.querySelector(${JSON.stringify(selector)}) !== null`;
-    await until(`the page shows ${selector}`, async () => (await this.evaluate(isThere)) === true, BOUND_MS);
+    await until(`the page shows ${selector}`, async () => (await this.evaluate(isThere)) === true, TIMEOUT_MS);
   }
 
-  /** Waits for an element, and clicks it, which takes the focus from where it was. */
+  /** Waits for an element, removes the focus, and clicks the element. */
   async click(selector: string): Promise<void> {
     await this.shows(selector);
     await this.evaluate(`document.activeElement?.blur(); document.querySelector(${JSON.stringify(selector)}).click()`);
   }
 
-  /** Waits for a field, and types in place of what stands in it. */
+  /** Waits for a field, and replaces its text. */
   async type(selector: string, text: string): Promise<void> {
     await this.shows(selector);
     await this.evaluate(
@@ -212,9 +206,8 @@ export class Page {
     await this.#send("Input.insertText", { text });
   }
 
-  /** The text of every element that fits. */
   async texts(selector: string): Promise<string[]> {
-    const all = `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`;
+    const all = `[...document.querySelectorAll(${JSON.stringify(selector)})].map((element) => element.textContent)`;
     return (await this.evaluate(all)) as string[];
   }
 }

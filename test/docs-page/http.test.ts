@@ -1,4 +1,4 @@
-/** The page at /docs as HTTP tells it, and what it leaves alone. */
+/** The HTTP responses of /docs, and those of other paths. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -28,7 +28,7 @@ describe("the page", () => {
     ["/docs/static/swagger-ui-standalone-preset.js", "javascript"],
     ["/docs/static/swagger-initializer.js", "javascript"],
     ["/docs/static/favicon-32x32.png", "image/png"],
-  ])("%s is %s, under the page's policy", async (path, type) => {
+  ])("%s is %s, with a content security policy", async (path, type) => {
     const response = await get(path);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toContain(type);
@@ -36,12 +36,12 @@ describe("the page", () => {
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100);
   });
 
-  test("lets scripts come from its own server alone, and nobody frame it", async () => {
+  test("allows scripts of its own origin only, and no frames", async () => {
     const policy = (await get("/docs")).headers.get(csp) ?? "";
     const directives = Object.fromEntries(
-      policy.split(";").map((one) => one.trim().split(/ (.*)/).slice(0, 2) as [string, string]),
+      policy.split(";").map((directive) => directive.trim().split(/ (.*)/).slice(0, 2) as [string, string]),
     );
-    // Without a directive of their own, scripts and requests have the default.
+    // Without a directive scripts and requests use the default.
     expect(directives["default-src"]).toBe("'self'");
     expect(directives["script-src"] ?? "'self'").toBe("'self'");
     expect(directives["connect-src"] ?? "'self'").toBe("'self'");
@@ -49,13 +49,13 @@ describe("the page", () => {
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
   });
 
-  test("names nothing of another server", async () => {
+  test("refers to no other server", async () => {
     for (const path of ["/docs", "/docs/", "/docs/static/swagger-initializer.js"]) {
       expect(await (await get(path)).text()).not.toMatch(/(?:src|href|url)\s*[=:]\s*["']?(?:https?:)?\/\//i);
     }
   });
 
-  test("shows the document that is served", async () => {
+  test("shows the OpenAPI document of the API", async () => {
     expect(await (await get("/docs/json")).json()).toEqual(document);
     expect(await (await get("/api/utilities/v0/openapi")).json()).toEqual(document);
     expect(parse(await (await get("/docs/yaml")).text())).toEqual(document);
@@ -65,23 +65,20 @@ describe("the page", () => {
     "/docs/static/..%2f..%2fpackage.json",
     "/docs/static/..%2f..%2f..%2f..%2fpackage.json",
     "/docs/..%2fpackage.json",
-  ])("%s leads to no file", async (path) => {
+  ])("%s reads no file", async (path) => {
     const response = await get(path);
     expect([400, 403, 404]).toContain(response.status);
     expect(await response.text()).not.toContain("dependencies");
   });
 
-  test.each(["/docs/nothing", "/docs/static/nothing.js"])(
-    "%s is not found, in the words of the service",
-    async (path) => {
-      const response = await get(path);
-      expect(response.status).toBe(404);
-      expect(await response.json()).toEqual({ error: expect.stringContaining(path) });
-    },
-  );
+  test.each(["/docs/nothing", "/docs/static/nothing.js"])("%s is 404 in the format of the service", async (path) => {
+    const response = await get(path);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ error: expect.stringContaining(path) });
+  });
 });
 
-describe("what is no part of the page has no policy, and its own errors", () => {
+describe("other paths have no content security policy, and their own errors", () => {
   const info = `${registry(party("nordic-registrar"))}/metadata/v1/info`;
 
   test.each([

@@ -1,4 +1,4 @@
-/** The page at /docs as a person meets it: in a browser. */
+/** The page at /docs in a browser. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { elements } from "../../demo/registry.js";
@@ -13,7 +13,7 @@ const document = JSON.parse(readFileSync("gen/openapi.json", "utf8")) as {
 };
 const nordic = party("nordic-registrar");
 
-const skipped = chromium === undefined ? " (skipped: there is no chromium on the PATH)" : "";
+const skipped = chromium === undefined ? " (skipped: no chromium on the PATH)" : "";
 
 describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
   let running: Running;
@@ -34,26 +34,26 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     return page;
   }
 
-  /** Nothing went wrong, and nobody else was asked. */
-  async function expectNoComplaint(page: Page): Promise<void> {
+  /** Expects no problems and no requests to other servers. */
+  async function expectNoProblem(page: Page): Promise<void> {
     await page.settled();
-    expect(page.complaints).toEqual([]);
-    const asked = page.requested.filter((url) => !/^(?:data|blob):/.test(url));
-    expect(asked.filter((url) => new URL(url).origin !== running.url)).toEqual([]);
-    expect(asked.filter((url) => url.endsWith("/docs/json"))).toHaveLength(1);
+    expect(page.problems).toEqual([]);
+    const requested = page.requested.filter((url) => !/^(?:data|blob):/.test(url));
+    expect(requested.filter((url) => new URL(url).origin !== running.url)).toEqual([]);
+    expect(requested.filter((url) => url.endsWith("/docs/json"))).toHaveLength(1);
   }
 
   test.each(["/docs", "/docs/", "//docs", "/docs/static/index.html"])(
-    "loads at %s, and asks none but its own server",
+    "loads at %s, without requests to other servers",
     async (path) => {
       const page = await open(path);
       expect(await page.evaluate("document.title")).toBe("offledger");
       expect(await page.texts(".info .title")).toEqual([expect.stringContaining("offledger")]);
-      await expectNoComplaint(page);
+      await expectNoProblem(page);
     },
   );
 
-  test("has its styles and pictures", async () => {
+  test("has styles and images", async () => {
     const page = await open("/docs");
     expect(await page.evaluate("[...document.styleSheets].every(({ cssRules }) => cssRules.length > 0)")).toBe(true);
     expect(await page.evaluate("getComputedStyle(document.querySelector('.topbar')).backgroundColor")).not.toBe(
@@ -74,36 +74,36 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     await page.shows(`.opblock-summary-path[data-path="/readyz"]`);
     expect(((await page.evaluate(listed)) as string[]).toSorted()).toEqual(operations.toSorted());
     expect(operations.length).toBeGreaterThan(40);
-    await expectNoComplaint(page);
+    await expectNoProblem(page);
   });
 
-  test("GET without parameters is tried out", async () => {
+  test("sends a GET without parameters", async () => {
     const page = await open("/docs");
     const { status, answer } = await tryOut(page, "operator v0", "operatorV0GetOperator", {});
     expect({ status, answer }).toEqual({ status: "200", answer: { partyId: party("utility-operator") } });
-    await expectNoComplaint(page);
+    await expectNoProblem(page);
   });
 
-  test("GET with a party in its path is tried out", async () => {
+  test("sends a GET with a party in its path", async () => {
     const page = await open("/docs");
     const { status, answer } = await tryOut(page, "metadata v1", "metadataV1GetRegistryInfo", {
       registrarParty: nordic,
     });
     expect(status).toBe("200");
     expect(answer).toMatchObject({ adminId: nordic, supportedApis: { "splice-api-token-metadata-v1": 1 } });
-    await expectNoComplaint(page);
+    await expectNoProblem(page);
   });
 
-  test("GET with parameters in path and query is tried out, and leads to the page behind", async () => {
+  test("sends a GET with parameters in path and query", async () => {
     const parameters = { registrarParty: party("acme-registrar"), pageSize: "1" };
     const page = await open("/docs/");
     const { status, answer } = await tryOut(page, "metadata v1", "metadataV1ListInstruments", parameters);
     expect(status).toBe("200");
     expect(answer).toMatchObject({ instruments: [{ id: "ACME-BOND" }], nextPageToken: expect.any(String) });
-    await expectNoComplaint(page);
+    await expectNoProblem(page);
   });
 
-  test("POST with a body is tried out", async () => {
+  test("sends a POST with a body", async () => {
     const page = await open("/docs");
     const transfer = {
       sender: party("bob"),
@@ -121,19 +121,19 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     expect(status).toBe("200");
     expect(answer).toMatchObject({ transferKind: "offer", choiceContext: { choiceContextData: { values: {} } } });
     expect(answer["factoryId"]).toMatch(/^00[\da-f]{136}$/);
-    await expectNoComplaint(page);
+    await expectNoProblem(page);
   });
 
-  test("POST without a body is tried out, for a contract id of full length", async () => {
+  test("sends a POST without a body, with a contract id of full length", async () => {
     const page = await open("/docs");
-    const burnOfferId = contractOf("Utility.Registry.App.V0.Model.Burn:BurnOffer");
+    const burnOfferId = findContract("Utility.Registry.App.V0.Model.Burn:BurnOffer");
     const { status, answer } = await tryOut(page, "burn v0", "burnV0GetBurnOfferCancelContext", { burnOfferId });
     expect(status).toBe("200");
     expect(answer).toMatchObject({ choiceContextData: { values: {} } });
-    await expectNoComplaint(page);
+    await expectNoProblem(page);
   });
 
-  test("a request that has no answer shows the error", async () => {
+  test("shows the error of a failed request", async () => {
     const page = await open("/docs");
     const parameters = { registrarParty: "nobody::1220" };
     const { status, answer } = await tryOut(page, "metadata v1", "metadataV1GetRegistryInfo", parameters);
@@ -141,18 +141,18 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
     expect(answer).toEqual({ error: expect.stringContaining("nobody::1220") });
   });
 
-  test("its policy keeps out what is of another server", async () => {
+  test("blocks scripts of other servers", async () => {
     const page = await open("/docs");
     const url = "http://127.0.0.1:9/script.js";
     await page.evaluate(
-      `{ const one = document.createElement("script"); one.src = "${url}"; document.body.append(one); }`,
+      `{ const script = document.createElement("script"); script.src = "${url}"; document.body.append(script); }`,
     );
     await page.settled();
-    expect(page.complaints.join("\n")).toContain(`Loading the script '${url}' violates`);
+    expect(page.problems.join("\n")).toContain(`Loading the script '${url}' violates`);
   });
 });
 
-/** Opens an operation, fills in what it takes, sends it, and reads what the page shows of the answer. */
+/** Opens an operation, fills in its parameters, sends it, and reads the response from the page. */
 async function tryOut(
   page: Page,
   tag: string,
@@ -176,13 +176,12 @@ async function tryOut(
   return { status, answer: JSON.parse(shown) as JsonObject };
 }
 
-/** The id of the demo's contract of a template. */
-function contractOf(entity: string): string {
+function findContract(qualifiedName: string): string {
   for (const { contractEntry } of elements) {
     const { JsActiveContract: active } = contractEntry as {
       JsActiveContract?: { createdEvent: { templateId: string; contractId: string } };
     };
-    if (active?.createdEvent.templateId.endsWith(`:${entity}`) === true) return active.createdEvent.contractId;
+    if (active?.createdEvent.templateId.endsWith(`:${qualifiedName}`) === true) return active.createdEvent.contractId;
   }
-  throw new Error(`the demo has no ${entity}`);
+  throw new Error(`the demo has no ${qualifiedName}`);
 }

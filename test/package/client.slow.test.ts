@@ -1,4 +1,4 @@
-/** The package as its users get it: what is in it, its clients and their types. */
+/** The packed package: its files, its client and the types of the client. */
 import { readdir, readFile } from "node:fs/promises";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
@@ -10,21 +10,21 @@ import { Project } from "./project.js";
 
 let project: Project;
 beforeAll(async () => {
-  project = await Project.make();
+  project = await Project.create();
 }, 120_000);
 afterAll(() => project.remove());
 
 const registrarParty = party("nordic-registrar");
 
-describe("what is packed", () => {
-  test("is the program, its definitions, migrations and demos, and nothing of how they are made", async () => {
+describe("the package", () => {
+  test("contains the program, definitions, migrations and demos, and no sources", async () => {
     const top = new Set(project.packed.map((path) => path.replace(/\/.*/, "")));
     expect([...top].toSorted()).toEqual(["README.md", "demo", "dist", "gen", "package.json", "proto", "src"]);
     expect(project.packed.filter((path) => /(?:^|\/)(?:test|bench|scripts|third_party)\/|\.test\./.test(path))).toEqual(
       [],
     );
     expect(project.packed.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
-    // The migrations are not compiled: the program reads them from where they are written. All of them are there.
+    // The program reads the migrations from src.
     const migrations = await readdir("src/store/postgres/migrations");
     expect(project.packed.filter((path) => path.startsWith("src/")).toSorted()).toEqual(
       migrations.map((name) => `src/store/postgres/migrations/${name}`).toSorted(),
@@ -39,40 +39,40 @@ describe("what is packed", () => {
     );
   });
 
-  test("has every file that package.json names", async () => {
+  test("contains every file that package.json names", async () => {
     const { bin, exports } = JSON.parse(
       await readFile(project.path("node_modules/offledger/package.json"), "utf8"),
     ) as {
       bin: Record<string, string>;
       exports: Record<string, string | Record<string, string>>;
     };
-    const named = [
+    const paths = [
       ...Object.values(bin),
       ...Object.values(exports).flatMap((one) => Object.values(Object(one) as object)),
     ];
-    expect(named.length).toBeGreaterThan(4);
-    for (const path of named.filter((one) => one.length > 1))
+    expect(paths.length).toBeGreaterThan(4);
+    for (const path of paths.filter((text) => text.length > 1))
       expect(project.packed).toContain(String(path).replace(/^\.\//, ""));
   });
 
-  test("keeps to itself what is not exported", async () => {
+  test("exports nothing else", async () => {
     await project.write(
       "inside.js",
-      `const tried = await Promise.allSettled(["offledger", "offledger/dist/src/app/app.js", "offledger/client.js"].map((name) => import(name)));
-       console.log(JSON.stringify(tried.map(({ reason }) => reason?.code)));`,
+      `const results = await Promise.allSettled(["offledger", "offledger/dist/src/app/app.js", "offledger/client.js"].map((name) => import(name)));
+       console.log(JSON.stringify(results.map(({ reason }) => reason?.code)));`,
     );
-    const refused = "ERR_PACKAGE_PATH_NOT_EXPORTED";
-    expect(await project.json("inside.js")).toEqual([refused, refused, refused]);
+    const code = "ERR_PACKAGE_PATH_NOT_EXPORTED";
+    expect(await project.json("inside.js")).toEqual([code, code, code]);
   });
 
   test.each([
     ["the demo of the Registry Utility", [], "acme-registrar::1220"],
     ["the demo of the minimal registry", ["--registry", "minimal"], "coffee-club::1220"],
-  ])("starts without settings, with %s", async (_what, args, served) => {
+  ])("starts without settings, with %s", async (_title, args, registrar) => {
     const env = { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "warn" };
     const program = new Program(process.execPath, [project.program, "serve", ...args], { cwd: project.folder, env });
     const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
-    await program.printed(new RegExp(`^registrar ${served}`, "m"));
+    await program.printed(new RegExp(`^registrar ${registrar}`, "m"));
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect((await fetch(`${url}/docs`)).status).toBe(200);
     expect((await fetch(`${url}/docs/static/swagger-ui-bundle.js`)).status).toBe(200);
@@ -93,7 +93,7 @@ describe("the client", () => {
     ["Connect with HTTP/2", `createConnectTransport({ baseUrl: process.argv[2], httpVersion: "2" })`],
     ["gRPC", "createGrpcTransport({ baseUrl: process.argv[2] })"],
     ["gRPC-Web", `createGrpcWebTransport({ baseUrl: process.argv[2], httpVersion: "1.1" })`],
-  ])("asks by %s", async (_protocol, transport) => {
+  ])("calls by %s", async (_protocol, transport) => {
     await project.write(
       "wallet.js",
       `import { Code, ConnectError, createClient } from "@connectrpc/connect";
@@ -124,7 +124,7 @@ describe("the client", () => {
     });
   });
 
-  test("has every service, message and enumeration of the definitions, each once", async () => {
+  test("exports every service, message and enum of the definitions once", async () => {
     const definitions = await readFile(project.path("node_modules/offledger/gen/offledger.binpb"));
     const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, definitions));
     const described = [...registry]
@@ -140,7 +140,7 @@ describe("the client", () => {
     expect(exported.map(([one]) => one).toSorted()).toEqual(described.toSorted());
     const services = exported.filter(([one]) => one.startsWith("service "));
     expect(services.length).toBe(14);
-    // Named by the resource group and its version: offledger.mint.v0.MintService is MintV0.
+    // offledger.mint.v0.MintService is MintV0.
     for (const [one, name] of services) {
       const [, version = "", group = ""] = /\.(v\d+)\.(\w+)Service$/.exec(one) ?? [];
       expect(name).toBe(`${group}${version.toUpperCase()}`);
@@ -148,7 +148,7 @@ describe("the client", () => {
   });
 });
 
-/** A module that asks this and that, with a line more. */
+/** A module that calls several operations, with an additional line. */
 const wallet = (more: string) => `
   import { createClient, type Client, type Transport } from "@connectrpc/connect";
   import { create, type MessageInitShape } from "@bufbuild/protobuf";
@@ -185,38 +185,38 @@ const wallet = (more: string) => `
 
 describe("the types of the client", () => {
   const strict = ["--noEmit", "--strict", "--target", "es2023", "--module", "nodenext", "--exactOptionalPropertyTypes"];
-  test("compile in a strict project that checks the types of its libraries too", async () => {
+  test("compile in a strict project that also checks its libraries", async () => {
     await project.write("typed.ts", wallet(""));
     expect(await project.compile(...strict, "--types", "", "typed.ts")).toEqual({ code: 0, out: "", err: "" });
   });
 
   test.each([
     [
-      "a request without such a field",
+      "an unknown field of a request",
       `await wallet.getTransferFactory({ registrarparty: registrarParty });`,
       "registrarparty",
     ],
-    ["a request with a field of another type", "await wallet.getTransferFactory({ registrarParty: 5 });", "number"],
-    ["an answer without such a field", "console.log((await wallet.getTransferFactory({})).factoryID);", "factoryID"],
-    ["a service without such an operation", "await wallet.getTransferFactories({});", "getTransferFactories"],
-    ["an enumeration without such a value", "console.log(TransferKind.sideways);", "sideways"],
-  ])("refuse %s", async (_what, line, named) => {
+    ["a field of a request with the wrong type", "await wallet.getTransferFactory({ registrarParty: 5 });", "number"],
+    ["an unknown field of a response", "console.log((await wallet.getTransferFactory({})).factoryID);", "factoryID"],
+    ["an unknown operation", "await wallet.getTransferFactories({});", "getTransferFactories"],
+    ["an unknown enum value", "console.log(TransferKind.sideways);", "sideways"],
+  ])("reject %s", async (_title, line, name) => {
     await project.write("wrong.ts", wallet(`const console = { log(_: unknown) {} }; console.log(0); ${line}`));
     const { code, out } = await project.compile(...strict, "--types", "", "wrong.ts");
     expect(code).not.toBe(0);
     const errors = out.split("\n").filter((text) => text.includes("error TS"));
-    expect(errors).toEqual([expect.stringMatching(new RegExp(`^wrong\\.ts.*${named}`))]);
+    expect(errors).toEqual([expect.stringMatching(new RegExp(`^wrong\\.ts.*${name}`))]);
   });
 
-  test("let the example of docs/clients.md compile", async () => {
+  test("compile the example of docs/clients.md", async () => {
     const [, example = ""] =
       /```ts\n([^`]*"offledger\/client"[^`]*)```/.exec(await readFile("docs/clients.md", "utf8")) ?? [];
     expect(example).toContain("createClient(");
-    const given = `import type { JsonObject } from "@bufbuild/protobuf";
+    const declarations = `import type { JsonObject } from "@bufbuild/protobuf";
       declare const registrarParty: string;
       declare const choiceArguments: JsonObject;`;
-    await project.write("example.ts", `${given}\n${example}`);
-    // The transports of Node.js have its types in theirs.
+    await project.write("example.ts", `${declarations}\n${example}`);
+    // The transports use types of Node.js.
     await project.link("@types/node");
     expect(await project.compile(...strict, "--types", "node", "example.ts")).toEqual({ code: 0, out: "", err: "" });
   });

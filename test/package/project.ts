@@ -1,4 +1,4 @@
-/** A project of somebody else's, into which the package is installed as npm would pack it; without a network. */
+/** A project with the packed package installed, without a network. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -14,17 +14,16 @@ const tsc = join(repository, "node_modules/typescript/bin/tsc");
 
 export class Project {
   readonly folder: string;
-  /** Every path in the package. */
   readonly packed: readonly string[];
 
-  /** Packs what is built, and unpacks it beside the packages that it depends on. */
-  static async make(): Promise<Project> {
+  /** Packs the built package, and installs it with links to its dependencies. */
+  static async create(): Promise<Project> {
     if (!existsSync(join(repository, "dist"))) await exec("npm", ["run", "-s", "build"], { cwd: repository });
     const folder = await mkdtemp(join(tmpdir(), "offledger-package-"));
     const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
     const { stdout } = await exec("npm", pack, { cwd: repository, maxBuffer: 16 * 1024 * 1024 });
     const [packed] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
-    if (packed === undefined) throw new Error("npm packed nothing");
+    if (packed === undefined) throw new Error("npm pack returned no package");
     const installed = join(folder, "node_modules/offledger");
     await mkdir(installed, { recursive: true });
     await exec("tar", ["-xzf", join(folder, packed.filename), "-C", installed, "--strip-components=1"]);
@@ -40,7 +39,7 @@ export class Project {
       folder,
       packed.files.map(({ path }) => path),
     );
-    await project.write("package.json", JSON.stringify({ name: "somebody-else", private: true, type: "module" }));
+    await project.write("package.json", JSON.stringify({ name: "example", private: true, type: "module" }));
     return project;
   }
 
@@ -53,7 +52,6 @@ export class Project {
     return join(this.folder, name);
   }
 
-  /** The program that the package brings. */
   get program(): string {
     return this.path("node_modules/offledger/dist/src/main.js");
   }
@@ -62,20 +60,19 @@ export class Project {
     await writeFile(this.path(name), text);
   }
 
-  /** Links a package that somebody has who writes TypeScript for Node.js. */
   async link(name: string): Promise<void> {
     await mkdir(dirname(this.path(`node_modules/${name}`)), { recursive: true });
     await symlink(join(repository, "node_modules", name), this.path(`node_modules/${name}`));
   }
 
-  /** Runs a file of the project with Node.js, and gives the JSON that it prints. */
+  /** Runs a file with Node.js, and parses its output as JSON. */
   async json(file: string, ...args: readonly string[]): Promise<unknown> {
     const { code, out, err } = await run(process.execPath, [file, ...args], { cwd: this.folder });
     if (code !== 0) throw new Error(`${file} ended with ${code}: ${out}${err}`);
     return JSON.parse(out);
   }
 
-  /** Compiles; the messages of the compiler are in `out`. */
+  /** Runs the TypeScript compiler; its messages are in `out`. */
   compile(...args: readonly string[]): ReturnType<typeof run> {
     return run(process.execPath, [tsc, ...args], { cwd: this.folder });
   }

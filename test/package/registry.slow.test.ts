@@ -1,4 +1,4 @@
-/** A registry of somebody else's, written against the package and served by it. */
+/** A registry module that is written with the package and served by it. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
@@ -7,7 +7,7 @@ import { Project } from "./project.js";
 
 let project: Project;
 beforeAll(async () => {
-  project = await Project.make();
+  project = await Project.create();
 }, 120_000);
 afterAll(() => project.remove());
 
@@ -22,7 +22,7 @@ const strict = [
   "",
 ];
 
-/** Serves the project's registry until the test ends, and gives the URL. */
+/** Serves the project's registry until the test ends. Returns the URL. */
 async function serve(registry: string, snapshot: string, ...more: readonly string[]): Promise<string> {
   const args = [project.program, "serve", "--registry", registry, "--snapshot", snapshot, "--port", "0", ...more];
   const env = { OFFLEDGER_LOG_LEVEL: "warn" };
@@ -31,13 +31,13 @@ async function serve(registry: string, snapshot: string, ...more: readonly strin
   return url;
 }
 
-async function ask(url: string, body?: JsonObject): Promise<{ status: number; answer: unknown }> {
+async function send(url: string, body?: JsonObject): Promise<{ status: number; answer: unknown }> {
   const headers = { "content-type": "application/json" };
   const response = await fetch(url, body === undefined ? {} : { method: "POST", headers, body: JSON.stringify(body) });
   return { status: response.status, answer: await response.json() };
 }
 
-/** A token whose one contract is its factory, and passes the time of asking on to the choice. */
+/** A token whose only contract is its factory. It passes the time of the request to the choice. */
 const source = (more = "") => `
   import { type AnyValue, conflict, type FactoryAnswer, JsonReader, invalid, indexKey, type Template, notFound, type Registry, type RequestContext } from "offledger/registry";
 
@@ -57,7 +57,7 @@ const source = (more = "") => `
     },
   };
 
-  function of({ view }: RequestContext, registrar: string) {
+  function findMines({ view }: RequestContext, registrar: string) {
     const mines = view.byKey(mine, indexKey("mine", registrar));
     const [first] = mines;
     if (first === undefined) throw notFound(\`no mine of \${registrar}\`);
@@ -66,7 +66,7 @@ const source = (more = "") => `
   }
 
   function factory(context: RequestContext, registrar: string): FactoryAnswer {
-    const { first } = of(context, registrar);
+    const { first } = findMines(context, registrar);
     const askedAt: AnyValue = { tag: "AV_Time", value: new Date(context.now).toISOString() };
     const grades: AnyValue = { tag: "AV_List", value: [{ tag: "AV_Text", value: first.fields.grade }] };
     const values = [{ name: "askedAt", value: askedAt }, { name: "grades", value: grades }];
@@ -78,7 +78,7 @@ const source = (more = "") => `
     templates: [mine],
     supportedApis: { "splice-api-token-metadata-v1": 1 },
     instruments: (context, registrar) =>
-      of(context, registrar).mines.map(({ fields: { id, grade } }) => ({ id, otherIds: [], name: \`\${grade} gold\`, decimals: 3 })),
+      findMines(context, registrar).mines.map(({ fields: { id, grade } }) => ({ id, otherIds: [], name: \`\${grade} gold\`, decimals: 3 })),
     transferFactory(context, { registrar, choiceArguments }) {
       const transfer = new JsonReader(choiceArguments, "choiceArguments").object("transfer");
       if (transfer.id("sender") === "thief") throw invalid("thieves do not send");
@@ -86,7 +86,7 @@ const source = (more = "") => `
     },
     allocationFactory: (context, { registrar }) => factory(context, registrar),
     settlementFactory: (context, { registrar }) => factory(context, registrar),
-    choiceContext: (_scene, choice) => { throw notFound(\`no choice \${choice} on gold\`); },
+    choiceContext: (_context, choice) => { throw notFound(\`no choice \${choice} on gold\`); },
     inventory: (view) => ({
       registrars: view.all(mine).map(({ fields: { owner, id } }) => ({ party: owner, instruments: [{ source: owner, id, scheme: "Gold" }] })),
       counts: [],
@@ -121,14 +121,14 @@ async function build(name: string, text: string): Promise<void> {
   expect(await project.compile(...strict, `${name}.ts`)).toEqual({ code: 0, out: "", err: "" });
 }
 
-describe("a registry with one kind of contract", () => {
+describe("a registry with one template", () => {
   test("compiles, and is served over HTTP", async () => {
     await build("my-registry", source());
     await project.write("my.ndjson", `${element("00aa", { owner: "digger::1220", id: "GOLD", grade: "fine" })}\n`);
     const url = await serve("./my-registry.js", "./my.ndjson");
     const registry = `${url}/api/token-standard/v0/registrars/digger::1220/registry`;
 
-    expect(await ask(`${registry}/metadata/v1/instruments`)).toEqual({
+    expect(await send(`${registry}/metadata/v1/instruments`)).toEqual({
       status: 200,
       answer: {
         instruments: [
@@ -143,7 +143,7 @@ describe("a registry with one kind of contract", () => {
       },
     });
     const factory = (sender: string) =>
-      ask(`${registry}/transfer-instruction/v1/transfer-factory`, {
+      send(`${registry}/transfer-instruction/v1/transfer-factory`, {
         choiceArguments: { transfer: { sender } },
         excludeDebugFields: true,
       });
@@ -170,23 +170,23 @@ describe("a registry with one kind of contract", () => {
         },
       },
     });
-    // Errors of the module are outcomes, not defects: its RegistryError is the service's own.
+    // The service recognizes RegistryErrors of the module.
     expect(await factory("thief")).toEqual({ status: 400, answer: { error: "thieves do not send" } });
-    expect(await ask(`${registry.replace("digger", "nobody")}/metadata/v1/info`)).toEqual({
+    expect(await send(`${registry.replace("digger", "nobody")}/metadata/v1/info`)).toEqual({
       status: 404,
       answer: { error: "no mine of nobody::1220" },
     });
-    expect(await ask(`${registry}/allocations/v1/00aa/choice-contexts/withdraw`, {})).toEqual({
+    expect(await send(`${registry}/allocations/v1/00aa/choice-contexts/withdraw`, {})).toEqual({
       status: 404,
       answer: { error: "no choice allocation/withdraw on gold" },
     });
-    expect(await ask(`${url}/api/utilities/v0/operator`)).toEqual({
+    expect(await send(`${url}/api/utilities/v0/operator`)).toEqual({
       status: 404,
       answer: { error: "not_found", error_description: expect.stringContaining("gold") },
     });
   });
 
-  test("is served by another copy of the program as well, its errors as outcomes", async () => {
+  test("is served by another copy of the program, with its errors", async () => {
     await build("elsewhere", source());
     await project.write(
       "elsewhere.ndjson",
@@ -196,20 +196,20 @@ describe("a registry with one kind of contract", () => {
     const env = { OFFLEDGER_LOG_LEVEL: "silent" };
     const program = new Program(process.execPath, [main, "serve", ...args], { cwd: project.folder, env });
     const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
-    expect(await ask(`${url}/api/token-standard/v0/registrars/nobody::1220/registry/metadata/v1/info`)).toEqual({
+    expect(await send(`${url}/api/token-standard/v0/registrars/nobody::1220/registry/metadata/v1/info`)).toEqual({
       status: 404,
       answer: { error: "no mine of nobody::1220" },
     });
   });
 
-  describe("that counts its holdings", () => {
+  describe("that counts holdings", () => {
     const ids = ["00aa", "00bb"];
     const counting = source(`
       totalSupply: ({ view }, _registrar, instruments) => {
         const sums = view.sums(instruments.map(({ id }) => indexKey("dug", id)));
-        return sums.map((sum) => ({ total: decimalText(sum), asOf: micros("2026-02-01T00:00:00Z") }));
+        return sums.map((sum) => ({ total: decimalText(sum), asOf: parseLedgerTime("2026-02-01T00:00:00Z") }));
       },`)
-      .replace("import {", "import { decimalText, micros, parseDecimal,")
+      .replace("import {", "import { decimalText, parseLedgerTime, parseDecimal,")
       .replace(
         'qualifiedName: "Gold.Mine:Mine",',
         `qualifiedName: "Gold.Mine:Mine",
@@ -224,38 +224,38 @@ describe("a registry with one kind of contract", () => {
 
     async function supply(...args: readonly string[]): Promise<unknown> {
       await build("counting", counting);
-      const mines = ids.map((id, at) =>
-        element(id, { owner: `digger${at}::1220`, id: "GOLD", grade: "raw", dug: "1.25" }),
+      const mines = ids.map((id, index) =>
+        element(id, { owner: `digger${index}::1220`, id: "GOLD", grade: "raw", dug: "1.25" }),
       );
       await project.write("counted.ndjson", `${mines.join("\n")}\n`);
       const url = await serve("./counting.js", "./counted.ndjson", ...args);
-      const { answer } = await ask(url + gold);
+      const { answer } = await send(url + gold);
       const { totalSupply, totalSupplyAsOf } = answer as JsonObject;
       return { totalSupply, totalSupplyAsOf };
     }
 
-    test("tells the total supply", async () => {
-      const told = { totalSupply: "2.5000000000", totalSupplyAsOf: "2026-02-01T00:00:00.000000Z" };
-      expect(await supply("--total-supply", "true")).toEqual(told);
+    test("reports the total supply", async () => {
+      const expected = { totalSupply: "2.5000000000", totalSupplyAsOf: "2026-02-01T00:00:00.000000Z" };
+      expect(await supply("--total-supply", "true")).toEqual(expected);
     });
 
-    test("tells none where the service does not count: none is not nought", async () => {
+    test("reports no total supply, rather than 0, if holdings are not counted", async () => {
       expect(await supply()).toEqual({ totalSupply: undefined, totalSupplyAsOf: undefined });
     });
   });
 
   test.each([
-    ["a method that is missing", (text: string) => text.replace(/inventory: [^]*?\}\),\n/, ""), "inventory"],
+    ["a missing method", (text: string) => text.replace(/inventory: [^]*?\}\),\n/, ""), "inventory"],
     ["a value of a context without a tag", (text: string) => text.replace('tag: "AV_Time", ', ""), "tag"],
-    ["a kind of transfer that there is not", (text: string) => text.replace('"direct"', '"sideways"'), "sideways"],
-    ["a method that there is not", (text: string) => text.replace('name: "gold"', 'nome: 1, name: "gold"'), "nome"],
-    ["a method that waits", (text: string) => text.replace("transferFactory(", "async transferFactory("), "Promise"],
+    ["an unknown transfer kind", (text: string) => text.replace('"direct"', '"sideways"'), "sideways"],
+    ["an unknown method", (text: string) => text.replace('name: "gold"', 'nome: 1, name: "gold"'), "nome"],
+    ["an async method", (text: string) => text.replace("transferFactory(", "async transferFactory("), "Promise"],
     ["a value of a context without a name", (text: string) => text.replace('name: "askedAt", ', ""), "name"],
-  ])("does not compile with %s", async (_what, change, named) => {
+  ])("does not compile with %s", async (_title, change, name) => {
     await project.write("wrong.ts", change(source()));
     const { code, out } = await project.compile(...strict, "--noEmit", "wrong.ts");
     expect(code).not.toBe(0);
-    expect(out).toMatch(new RegExp(`^wrong\\.ts.*error TS[^]*${named}`));
+    expect(out).toMatch(new RegExp(`^wrong\\.ts.*error TS[^]*${name}`));
   });
 });
 
@@ -263,15 +263,15 @@ describe("docs/your-own-registry.md", () => {
   const page = readFileSync("docs/your-own-registry.md", "utf8");
   const blocks = (language: string): string[] =>
     [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
-      .filter(([, one]) => one === language)
+      .filter(([, name]) => name === language)
       .map(([, , text = ""]) => text);
 
-  test("leads to a registry that is served as it shows", async () => {
+  test("describes a registry that compiles and is served as shown", async () => {
     const [contracts = "", shown = ""] = blocks("json");
     await project.write("coffee.ts", blocks("ts").join("\n"));
     await project.write("coffee.ndjson", contracts);
     const [, command = ""] = /npx tsc (.*) coffee\.ts/.exec(page) ?? [];
-    // The page has these installed.
+    // The page installs this package.
     await project.link("@types/node");
     expect(await project.compile(...command.split(" "), "coffee.ts")).toEqual({ code: 0, out: "", err: "" });
     expect(await project.compile(...strict, "--noEmit", "coffee.ts")).toEqual({ code: 0, out: "", err: "" });
@@ -282,6 +282,6 @@ describe("docs/your-own-registry.md", () => {
 
     const url = await serve("./coffee.js", "coffee.ndjson");
     const [, path = ""] = /^curl http:\/\/localhost:8080(\S+)$/m.exec(page) ?? [];
-    expect(await ask(url + path)).toEqual({ status: 200, answer: JSON.parse(shown) as unknown });
+    expect(await send(url + path)).toEqual({ status: 200, answer: JSON.parse(shown) as unknown });
   });
 });

@@ -1,6 +1,6 @@
 /** The minimal registry: the service with its demo snapshot, and with single contracts. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { contractId, elementsOf, party } from "../../demo/element.js";
+import { contractId, createElements, party } from "../../demo/element.js";
 import { elements } from "../../demo/minimal.js";
 import { allocation, rules, transferInstruction } from "../../src/registry/minimal/templates.js";
 import type { JsonObject } from "../../src/domain/json.js";
@@ -317,7 +317,7 @@ describe("with single contracts", () => {
   const config = { registry: "minimal" };
 
   test("contracts in reassignment are listed but not disclosed", async () => {
-    const { inReassignment } = elementsOf(1000);
+    const { inReassignment } = createElements(1000);
     const small = await serving(
       [
         inReassignment(rules, "rules of the coffee club", bean()),
@@ -339,7 +339,7 @@ describe("with single contracts", () => {
   });
 
   test("the newer of two Rules contracts is the factory", async () => {
-    const { active } = elementsOf(1000);
+    const { active } = createElements(1000);
     const small = await serving(
       [active(rules, "old", bean({ name: "Beans" })), active(rules, "new", bean({ name: "Better beans" }))],
       { config },
@@ -355,7 +355,7 @@ describe("with single contracts", () => {
   });
 
   test("two registrars are separate", async () => {
-    const { active } = elementsOf(1000);
+    const { active } = createElements(1000);
     const tea = party("tea-club");
     const small = await serving(
       [

@@ -132,7 +132,7 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
     });
   });
 
-  // See docs/decisions.md: an optional contract elsewhere is left out; one in reassignment is a conflict.
+  // See docs/decisions/synchronizers.md: an optional contract elsewhere is left out; one in reassignment is a conflict.
   test.each(["reward", "right"] as const)("leaves out the %s on another synchronizer", async (name) => {
     const answer = await ask(registryOf({ [name]: whole[name]({ synchronizerId: "sync-B" }) }, offer(), locked()));
     expect(answer).toMatchObject({ disclosed: accepted.disclosed.filter((id) => id !== name) });

@@ -1,60 +1,50 @@
-/** What is served, and where. */
-import { nonEmpty, hostName, oneOf, trueOrFalse, wholeNumber } from "../parsers.js";
-import { named, optional, seconds, type Setting } from "./setting.js";
+import { boolean, hostName, integer, nonEmpty, oneOf } from "../parsers.js";
+import { optional, seconds, setting } from "./setting.js";
 
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 export const serviceSettings = {
-  host: {
-    ...named("host"),
+  host: setting("host", {
     accepts: "an address or host name",
     description: "address to listen on",
     default: "127.0.0.1",
     parse: hostName,
-  } satisfies Setting<string>,
-  port: {
-    ...named("port"),
+  }),
+  port: setting("port", {
     accepts: "a number from 0 to 65535",
-    description: "port to listen on; 0 lets the system choose",
+    description: "port to listen on; 0 selects a free port",
     default: 8080,
-    parse: wholeNumber(0, 65_535),
-  } satisfies Setting<number>,
-  snapshot: optional(
-    "snapshot",
-    "the path of a file of active contracts",
-    "file of active contracts to serve",
-    nonEmpty,
-    {
-      defaultLabel: "the demo registry",
-    },
-  ),
-  registry: {
-    ...named("registry"),
+    parse: integer(0, 65_535),
+  }),
+  snapshot: optional("snapshot", {
+    accepts: "the path of a file of active contracts",
+    description: "file of active contracts to serve",
+    parse: nonEmpty,
+    defaultLabel: "the demo registry",
+  }),
+  registry: setting("registry", {
     accepts: "utility, minimal, or the path of a JavaScript module",
-    description: "the rules of the registry that is served: the Registry Utility, the example, or your own",
+    description: "registry to serve: the Registry Utility, the minimal example, or a module of your own",
     default: "utility",
     parse: nonEmpty,
-  } satisfies Setting<string>,
-  instruments: optional(
-    "instruments",
-    "the path of a YAML file",
-    "file with names, symbols, decimals and descriptions of instruments",
-    nonEmpty,
-  ),
-  totalSupply: {
-    ...named("total-supply"),
+  }),
+  instruments: optional("instruments", {
+    accepts: "the path of a YAML file",
+    description: "file with names, symbols, decimals and descriptions of instruments",
+    parse: nonEmpty,
+  }),
+  totalSupply: setting<boolean>("total-supply", {
     accepts: "true or false",
-    description: "whether holdings are counted, so that the total supply of instruments can be told",
+    description: "whether to count holdings and report the total supply of instruments",
     default: false,
-    parse: trueOrFalse,
-  } satisfies Setting<boolean> as Setting<boolean>,
-  logLevel: {
-    ...named("log-level"),
+    parse: boolean,
+  }),
+  logLevel: setting<LogLevel>("log-level", {
     accepts: `one of ${logLevels.join(", ")}`,
-    description: "least level of what is logged",
+    description: "minimum level of log messages",
     default: "info",
     parse: oneOf(logLevels),
-  } satisfies Setting<LogLevel> as Setting<LogLevel>,
-  graceSeconds: seconds("grace-seconds", 5, "time that requests under way have when the service is stopped"),
+  }),
+  graceSeconds: seconds("grace-seconds", 5, "time for pending requests to finish when the service stops"),
 };

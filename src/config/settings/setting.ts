@@ -1,61 +1,53 @@
-/** What a setting is, and the forms that many share. */
-import { type Parser, wholeNumber } from "../parsers.js";
+/** What a setting is, and constructors for the common kinds. */
+import { integer, type Parser } from "../parsers.js";
 
 export interface Setting<T> {
+  /** The environment variable. */
   readonly variable: string;
+  /** The command line flag, without the leading `--`. */
   readonly flag: string;
-  /** What it takes, for messages and help. */
+  /** The accepted values; follows "must be" in messages. */
   readonly accepts: string;
   readonly description: string;
-  /** What holds where it is not set. */
+  /** The value when the setting is not set. */
   readonly default: T;
-  /** How help and README name the default where the value does not say it. */
+  /** Names the default in documentation when the value itself does not. */
   readonly defaultLabel?: string;
   readonly parse: Parser<T>;
-  /** Whether a value may hold a password, and must not be shown. */
+  /** The value may contain a password: messages must not show it. */
   readonly isSecret?: boolean;
 }
 
-export const DAY_SECONDS = 86_400;
+const DAY_SECONDS = 86_400;
 
-/** The names of a setting in the environment and among the arguments. */
-export function named(flag: string): { readonly variable: string; readonly flag: string } {
-  return { variable: `OFFLEDGER_${flag.toUpperCase().replaceAll("-", "_")}`, flag };
+/** Derives the variable from the flag: `log-level` is `OFFLEDGER_LOG_LEVEL`. */
+export function setting<T>(flag: string, properties: Omit<Setting<T>, "variable" | "flag">): Setting<T> {
+  return { variable: `OFFLEDGER_${flag.toUpperCase().replaceAll("-", "_")}`, flag, ...properties };
 }
 
+/** A setting without a default. */
 export function optional<T>(
   flag: string,
-  accepts: string,
-  description: string,
-  parse: Parser<T>,
-  more: { readonly defaultLabel?: string; readonly isSecret?: boolean } = {},
+  properties: Omit<Setting<T | undefined>, "variable" | "flag" | "default" | "parse"> & { readonly parse: Parser<T> },
 ): Setting<T | undefined> {
-  return { ...named(flag), accepts, description, default: undefined, parse, ...more };
+  return setting<T | undefined>(flag, { ...properties, default: undefined });
 }
 
-export function seconds(flag: string, defaultValue: number, description: string): Setting<number> {
-  return {
-    ...named(flag),
-    accepts: `a whole number from 1 to ${DAY_SECONDS}`,
-    description: `${description}, in seconds`,
-    default: defaultValue,
-    parse: wholeNumber(1, DAY_SECONDS),
-  };
-}
-
-/** A whole number with bounds. `description` says its unit. */
-export function number(
+/** An integer from `min` to `max`. The description names its unit. */
+export function count(
   flag: string,
-  min: number,
-  max: number,
-  defaultValue: number,
+  { min, max, default: defaultValue }: { readonly min: number; readonly max: number; readonly default: number },
   description: string,
 ): Setting<number> {
-  return {
-    ...named(flag),
-    accepts: `a whole number from ${min} to ${max}`,
+  return setting(flag, {
+    accepts: `an integer from ${min} to ${max}`,
     description,
     default: defaultValue,
-    parse: wholeNumber(min, max),
-  };
+    parse: integer(min, max),
+  });
+}
+
+/** A duration of 1 second to 1 day, in seconds. */
+export function seconds(flag: string, defaultValue: number, description: string): Setting<number> {
+  return count(flag, { min: 1, max: DAY_SECONDS, default: defaultValue }, `${description}, in seconds`);
 }

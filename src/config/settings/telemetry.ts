@@ -1,51 +1,43 @@
-/** What the service tells of itself. */
-import { hostName, httpUrl, oneOf, trueOrFalse, wholeNumber } from "../parsers.js";
-import { named, number, optional, type Setting } from "./setting.js";
+import { boolean, hostName, httpUrl, integer, oneOf } from "../parsers.js";
+import { count, optional, setting } from "./setting.js";
 
-/** Of which requests a line is logged. */
+/** Which requests are logged. */
 export const loggedRequests = ["all", "failed", "none"] as const;
 export type LoggedRequests = (typeof loggedRequests)[number];
 
 export const telemetrySettings = {
-  logRequests: {
-    ...named("log-requests"),
+  logRequests: setting<LoggedRequests>("log-requests", {
     accepts: `one of ${loggedRequests.join(", ")}`,
-    description: "requests of which a line is logged",
+    description: "requests to log, a line each",
     default: "failed",
     parse: oneOf(loggedRequests),
-  } satisfies Setting<LoggedRequests> as Setting<LoggedRequests>,
-  metricsPort: optional(
-    "metrics-port",
-    "a number from 0 to 65535",
-    "port for Prometheus metrics, at /metrics; 0 lets the system choose",
-    wholeNumber(0, 65_535),
-    { defaultLabel: "none" },
-  ),
-  metricsHost: {
-    ...named("metrics-host"),
+  }),
+  metricsPort: optional("metrics-port", {
+    accepts: "a number from 0 to 65535",
+    description: "port for Prometheus metrics at /metrics; 0 selects a free port",
+    parse: integer(0, 65_535),
+    defaultLabel: "none",
+  }),
+  metricsHost: setting("metrics-host", {
     accepts: "an address or host name",
     description: "address to listen on for metrics",
     default: "127.0.0.1",
     parse: hostName,
-  } satisfies Setting<string>,
-  tracesUrl: optional(
-    "traces-url",
-    "an http or https URL",
-    "where traces are sent by OTLP over HTTP, such as http://localhost:4318/v1/traces",
-    httpUrl,
-  ),
-  tracesPercent: number(
+  }),
+  tracesUrl: optional("traces-url", {
+    accepts: "an http or https URL",
+    description: "OTLP over HTTP endpoint for traces, such as http://localhost:4318/v1/traces",
+    parse: httpUrl,
+  }),
+  tracesPercent: count(
     "traces-percent",
-    0,
-    100,
-    100,
-    "share of the traces begun here that are sent, in percent; whoever brings a trace decides",
+    { min: 0, max: 100, default: 100 },
+    "percentage of new traces to export; a trace context of the caller keeps its own sampling decision",
   ),
-  reflection: {
-    ...named("reflection"),
+  reflection: setting<boolean>("reflection", {
     accepts: "true or false",
-    description: "whether gRPC reflection tells clients the definitions of the services",
+    description: "whether to serve gRPC reflection",
     default: true,
-    parse: trueOrFalse,
-  } satisfies Setting<boolean> as Setting<boolean>,
+    parse: boolean,
+  }),
 };

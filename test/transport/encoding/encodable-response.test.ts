@@ -16,7 +16,7 @@ import { JSON_WRITE_OPTIONS } from "../../../src/transport/encoding/json-options
 import { encodeCounts } from "../../../src/transport/encoding/disclosed-contract.js";
 import type { ChunkList } from "../../../src/transport/encoding/chunk-list.js";
 
-// A Struct loses the key __proto__: see docs/decisions.md.
+// A Struct loses the key __proto__: see docs/decisions/response-content.md.
 const name = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => text !== "__proto__" && isWellFormed(text));
 const text = fc.string({ unit: "binary", maxLength: 40 }).filter(isWellFormed);
 const id = fc.stringMatching(/^[0-9a-f]{1,140}$/);

@@ -212,7 +212,7 @@ describe.skipIf(!hasOpenssl)("the start fails and names the file", () => {
   test("a missing file", async () => {
     const start = startApp({ ...quiet(), tlsCertFile: "/nowhere/cert.pem", tlsKeyFile: "/nowhere/key.pem" });
     await expect(start).rejects.toThrow(
-      "OFFLEDGER_TLS_CERT_FILE takes the path of a PEM file: /nowhere/cert.pem cannot be read (ENOENT)",
+      "OFFLEDGER_TLS_CERT_FILE must be the path of a PEM file: /nowhere/cert.pem cannot be read (ENOENT)",
     );
   });
 });

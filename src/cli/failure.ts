@@ -1,0 +1,46 @@
+/** Messages and exit codes of failed commands. */
+import type { Config } from "../config/config.js";
+import { SettingError } from "../config/setting-error.js";
+import { SnapshotError } from "../ingest/file/snapshot-file.js";
+import { DatabaseError } from "../store/postgres/errors.js";
+
+/** The command failed: the service could not start or run, a check failed. A retry may help. */
+export const EXIT_FAILURE = 1;
+/** Arguments, environment, or a file that they name are wrong. A retry does not help. */
+export const EXIT_CONFIG = 2;
+
+export interface Failure {
+  readonly message: string;
+  readonly exitCode: number;
+}
+
+const LISTEN_CODES = new Set(["EADDRINUSE", "EACCES", "EADDRNOTAVAIL", "ENOTFOUND"]);
+
+/** Prints the message to stderr and sets the exit code. The process ends once its work is done. */
+export function fail({ message, exitCode }: Failure): void {
+  process.stderr.write(`offledger: ${message}\n`);
+  process.exitCode = exitCode;
+}
+
+/** Maps an error of `startApp` or `checkSnapshot`; names the setting that caused it, if any. */
+export function startFailure(config: Config, error: unknown): Failure {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const message = messageOf(error);
+  if (LISTEN_CODES.has(code)) {
+    return configFailure(
+      `cannot listen on ${config.host}:${config.port}: ${message}; set OFFLEDGER_HOST and OFFLEDGER_PORT to a free address`,
+    );
+  }
+  if (error instanceof SnapshotError) return snapshotFailure(`\n${message}`);
+  if (error instanceof SettingError) return configFailure(message);
+  if (error instanceof DatabaseError) return configFailure(`OFFLEDGER_DATABASE_URL: ${message}`);
+  return { message: `the service cannot start: ${message}`, exitCode: EXIT_FAILURE };
+}
+
+export const configFailure = (message: string): Failure => ({ message, exitCode: EXIT_CONFIG });
+
+/** The snapshot file cannot be read. `reason` follows a colon. */
+export const snapshotFailure = (reason: string): Failure =>
+  configFailure(`OFFLEDGER_SNAPSHOT must be the path of a readable file of active contracts:${reason}`);
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,31 @@
+import { startApp } from "../app/app.js";
+import type { Config } from "../config/config.js";
+import type { Roles } from "../ingest/source/database-source.js";
+import { EXIT_FAILURE, fail, messageOf, startFailure } from "./failure.js";
+import { formatStart, print } from "./output.js";
+
+/** Runs the service until SIGINT or SIGTERM: `serve`, `mirror` and `api`, which differ in their roles. */
+export async function serve(config: Config, roles: Roles): Promise<void> {
+  try {
+    const app = await startApp(config, Date.now, roles);
+    closeOnSignal(() => app.close());
+    // Last: a caller may send a signal as soon as it reads this output.
+    print(formatStart(app));
+  } catch (error) {
+    fail(startFailure(config, error));
+  }
+}
+
+function closeOnSignal(close: () => Promise<void>): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      close().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          fail({ message: messageOf(error), exitCode: EXIT_FAILURE });
+          process.exit();
+        },
+      );
+    });
+  }
+}
