@@ -10,14 +10,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { LOAD_CORE, pinned } from "./processes/pinning.js";
-import { benchLedger } from "./ledger/bench.js";
-import { partNames, partsOn } from "./postgres/parts.js";
+import { benchLedger } from "./ledger/ingestion.js";
+import { partNames, partsOn } from "./postgres/suite.js";
 import { startPostgres } from "./postgres/server.js";
 import { type Machine, machine } from "./report/machine.js";
 import type { Row } from "./report/row.js";
 import { save } from "./report/save.js";
 import { table } from "./report/table.js";
-import { parts } from "./serving/parts.js";
+import { parts } from "./serving/suite.js";
 
 const IS_PINNED = "BENCH_IS_PINNED";
 

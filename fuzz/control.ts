@@ -1,6 +1,6 @@
 /** Right requests on connections of their own, to see that others are served whatever one sends. */
 import { operator } from "../demo/registry.js";
-import { ask } from "./send/asking.js";
+import { ask } from "./send/request.js";
 import { Target } from "./send/target.js";
 
 const reading = {

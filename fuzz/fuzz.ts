@@ -1,9 +1,9 @@
 /** The whole: so many inputs of every sort at a service, and a look at what it holds before and after. */
 import { until } from "../test/fixtures/wait.js";
 import { type Failure, Lane, type Tally } from "./worker.js";
-import { leftBehind } from "./leaks.js";
+import { leftBehind } from "./leak-check.js";
 import { Target } from "./send/target.js";
-import { unseeded } from "./seeds.js";
+import { unseeded } from "./corpus.js";
 import { type Inside, Service } from "./service/service.js";
 import { sorts } from "./generators/index.js";
 

@@ -13,7 +13,7 @@
  */
 import { randomInt } from "node:crypto";
 import { fuzz, type Options, type Report } from "./fuzz.js";
-import { mb } from "./leaks.js";
+import { mb } from "./leak-check.js";
 import type { Inside } from "./service/service.js";
 
 const LIMIT_MS = 5_000;

@@ -7,7 +7,7 @@ import { within } from "../test/fixtures/wait.js";
 import type { Memory } from "./memory.js";
 
 const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
-const TELLING = new URL("telling.mjs", import.meta.url).href;
+const TELLING = new URL("report-memory.mjs", import.meta.url).href;
 const START_MS = 30_000;
 const ANSWER_MS = 30_000;
 /** Longer than the service gives requests under way. */

@@ -1,7 +1,7 @@
 /** Load by gRPC: sessions that each send the next request when they have the whole answer. */
 import http2 from "node:http2";
-import { CONNECTIONS } from "../effort.js";
-import { within } from "../waiting.js";
+import { CONNECTIONS } from "../scale.js";
+import { within } from "../wait.js";
 import { keepAwake } from "./busy-spin.js";
 import { type Load, PATIENCE_MS } from "./http1.js";
 

@@ -1,6 +1,6 @@
 /** Load over HTTP/1.1: connections that each send the next request when they have the whole answer. */
-import { CONNECTIONS } from "../effort.js";
-import { within } from "../waiting.js";
+import { CONNECTIONS } from "../scale.js";
+import { within } from "../wait.js";
 import { keepAwake } from "./busy-spin.js";
 import { Connection, Failure } from "./connection.js";
 

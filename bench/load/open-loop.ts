@@ -5,8 +5,8 @@
  * been used once: fifty that open at once keep a server busy for a time in which a
  * hundredth of all requests of a round are due.
  */
-import { CONNECTIONS } from "../effort.js";
-import { within } from "../waiting.js";
+import { CONNECTIONS } from "../scale.js";
+import { within } from "../wait.js";
 import { Connection, Failure } from "./connection.js";
 import { PATIENCE_MS } from "./http1.js";
 

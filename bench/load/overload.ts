@@ -1,5 +1,5 @@
 /** More requests than a server can answer, sent at a rate: callers who do not know of each other do not wait for each other. */
-import { within } from "../waiting.js";
+import { within } from "../wait.js";
 import { Connection, Failure } from "./connection.js";
 import { PATIENCE_MS } from "./http1.js";
 

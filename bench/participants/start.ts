@@ -2,8 +2,8 @@
 import { startChild } from "../processes/child.js";
 import { LOAD_CORE } from "../processes/pinning.js";
 import { provider } from "../registries/services.js";
-import type { Scripted, Trickle } from "./scripted.js";
-import type { Commit, Committed, Sent, Streaming } from "./streaming.js";
+import type { Scripted, Trickle } from "./scripted-process.js";
+import type { Commit, Committed, Sent, Streaming } from "./streaming-process.js";
 
 /** To play a hundred thousand contracts takes some seconds. */
 const BEGIN_MS = 120_000;
@@ -12,7 +12,7 @@ const settingsOf = (url: string) => ({ OFFLEDGER_LEDGER_URL: url, OFFLEDGER_LEDG
 
 /** The scripted participant of the tests. */
 export async function startScripted(toBe: Scripted) {
-  const child = await startChild<Trickle, number>(new URL("scripted.js", import.meta.url), LOAD_CORE, toBe, BEGIN_MS);
+  const child = await startChild<Trickle, number>(new URL("scripted-process.js", import.meta.url), LOAD_CORE, toBe, BEGIN_MS);
   const url = child.begun as string;
   return {
     url,
@@ -25,7 +25,7 @@ export async function startScripted(toBe: Scripted) {
 
 /** A participant that makes its contracts as it sends them. */
 export async function startStreaming(toBe: Streaming) {
-  const script = new URL("streaming.js", import.meta.url);
+  const script = new URL("streaming-process.js", import.meta.url);
   const child = await startChild<"sent" | Commit, Sent | Committed>(script, LOAD_CORE, toBe, BEGIN_MS);
   return {
     settings: settingsOf(child.begun as string),

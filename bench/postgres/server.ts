@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { migrateDatabase } from "../../src/app/app.js";
 import { LOAD_CORE, pinned } from "../processes/pinning.js";
-import { within } from "../waiting.js";
-import type { Kept } from "./keeper.js";
+import { within } from "../wait.js";
+import type { Kept } from "./embedded-process.js";
 
 /** Longest that it may take to start, and to stop and delete what it has, in milliseconds. */
 const BOUND_MS = 60_000;
@@ -42,7 +42,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 
 /** Starts one beside the load: what is measured has the other core. */
 async function keep(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
-  const script = fileURLToPath(new URL("keeper.js", import.meta.url));
+  const script = fileURLToPath(new URL("embedded-process.js", import.meta.url));
   const [command = process.execPath, ...args] = pinned(LOAD_CORE, [process.execPath, script]);
   // Apart from our group: what interrupts the bench is not to interrupt the cleaning up behind it.
   const keeper = spawn(command, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], detached: true });

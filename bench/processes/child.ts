@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { within } from "../waiting.js";
+import { within } from "../wait.js";
 import { pinned } from "./pinning.js";
 
 /** How long a process may take to end by itself when it is told to. */

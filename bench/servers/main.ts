@@ -2,12 +2,12 @@
 import { startApp } from "../../src/app/app.js";
 import { readConfig } from "../../src/config/config.js";
 import { serve } from "../processes/child.js";
-import { startQuerying } from "../querying/server.js";
-import { startFastify, startHttp2 } from "./bare.js";
-import { cpuMicros, seen, watch } from "./pauses.js";
-import { startStock } from "./stock.js";
+import { startQuerying } from "../passthrough/server.js";
+import { startFastify, startHttp2 } from "./baseline.js";
+import { cpuMicros, seen, watch } from "./loop-delay.js";
+import { startStock } from "./connect-node.js";
 import type { Asked, Target, Told } from "./target.js";
-import { trips } from "./trips.js";
+import { trips } from "./round-trips.js";
 
 serve<Target, Asked>(async (target) => ({ begun: await begin(target), answer }));
 

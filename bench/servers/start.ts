@@ -1,7 +1,7 @@
 /** Starts what is measured: each server in a process of its own, on a core of its own. */
 import { startChild } from "../processes/child.js";
 import { SERVER_CORE } from "../processes/pinning.js";
-import { isReady, reached } from "../waiting.js";
+import { isReady, reached } from "../wait.js";
 import type { Asked, Pauses, Target, Told } from "./target.js";
 
 /** Longest wait until a server listens, and until it has the largest registry, in milliseconds. */

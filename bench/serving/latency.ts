@@ -1,7 +1,7 @@
 /** How long answers take at half of the load that the service can bear, next to bare Fastify at the same rate. */
-import { seconds, SHORT_ROUNDS } from "../effort.js";
+import { seconds, SHORT_ROUNDS } from "../scale.js";
 import { loadHttp1 } from "../load/http1.js";
-import { answersTo } from "../load/one.js";
+import { answersTo } from "../load/single-request.js";
 import { loadAtRate } from "../load/open-loop.js";
 import { snapshotOf } from "../registries/snapshot.js";
 import { OFFERS, transfers } from "../registries/transfers.js";

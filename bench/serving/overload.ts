@@ -1,5 +1,5 @@
 /** What becomes of those who are answered, and of those who are not, at three times what the service can answer. */
-import { ROUNDS, seconds } from "../effort.js";
+import { ROUNDS, seconds } from "../scale.js";
 import { loadHttp1 } from "../load/http1.js";
 import { overload, type Overload } from "../load/overload.js";
 import { settlements } from "../registries/settlements.js";

@@ -1,12 +1,12 @@
 /** How long the event loop stands still while the ledger moves and requests are answered. */
-import { ROUNDS, seconds, size } from "../effort.js";
+import { ROUNDS, seconds, size } from "../scale.js";
 import { loadHttp1 } from "../load/http1.js";
 import { startScripted } from "../participants/start.js";
 import { BESIDES } from "../registries/transfers.js";
 import { median, type Row } from "../report/row.js";
 import { LARGE_YOUNG_MB, start, stopping } from "../servers/start.js";
 import type { Pauses } from "../servers/target.js";
-import { reached } from "../waiting.js";
+import { reached } from "../wait.js";
 import { accept } from "./requests.js";
 
 const CONTRACTS = size(100_000);

@@ -2,12 +2,12 @@
 import http2 from "node:http2";
 import { loadGrpc, unary } from "../load/grpc.js";
 import { loadHttp1 } from "../load/http1.js";
-import { answersTo } from "../load/one.js";
+import { answersTo } from "../load/single-request.js";
 import { snapshotOf } from "../registries/snapshot.js";
 import { OFFERS, transfers } from "../registries/transfers.js";
 import type { Row } from "../report/row.js";
 import { type Server, start, stopping } from "../servers/start.js";
-import { compare, type Line } from "./compare.js";
+import { compare, type Line } from "./cpu.js";
 import { connectBinary, connectJson, grpc, inTurn, restAccept, restTransfer, rpcPath } from "./requests.js";
 
 const names = {

@@ -1,11 +1,11 @@
 /** The settlement factory in the worst case that every registry has to support, next to bare Fastify. */
 import { loadHttp1 } from "../load/http1.js";
-import { answersTo } from "../load/one.js";
+import { answersTo } from "../load/single-request.js";
 import { settlements } from "../registries/settlements.js";
 import { snapshotOf } from "../registries/snapshot.js";
 import type { Row } from "../report/row.js";
 import { start, stopping } from "../servers/start.js";
-import { compare, type Line } from "./compare.js";
+import { compare, type Line } from "./cpu.js";
 import { inTurn, settlement } from "./requests.js";
 
 const BARE = "bare Fastify, bytes of a settlement";

@@ -2,7 +2,7 @@
 import type { Dice } from "../prng.js";
 import type { Sort } from "../input.js";
 import { mutatedBytes } from "../mutate/bytes.js";
-import { type Seed, seeds } from "../seeds.js";
+import { type Seed, seeds } from "../corpus.js";
 import { raw } from "../send/raw.js";
 
 const FIRST_LINES: readonly ((path: string) => string)[] = [

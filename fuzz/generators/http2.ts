@@ -2,7 +2,7 @@
 import type { Dice } from "../prng.js";
 import type { Sort } from "../input.js";
 import { mutatedBytes } from "../mutate/bytes.js";
-import { seeds } from "../seeds.js";
+import { seeds } from "../corpus.js";
 import { flag, frame, headerBlock, PREFACE, settings, type } from "../send/frames.js";
 import { raw } from "../send/raw.js";
 import { enveloped } from "./envelopes.js";

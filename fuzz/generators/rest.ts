@@ -5,8 +5,8 @@ import type { Sort } from "../input.js";
 import { mutatedBytes } from "../mutate/bytes.js";
 import { mutatedJson, mutatedText } from "../mutate/json.js";
 import { mutatedPath } from "../mutate/path.js";
-import { type Seed, seeds } from "../seeds.js";
-import { asking, type Request } from "../send/asking.js";
+import { type Seed, seeds } from "../corpus.js";
+import { asking, type Request } from "../send/request.js";
 import { someHeaders } from "./headers.js";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "SEARCH"];

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import net from "node:net";
 import { setImmediate as turn, setTimeout as pause } from "node:timers/promises";
 import { hex, type Input, type Outcome } from "../input.js";
-import { judgeHttp1 } from "./http1-answers.js";
-import { judgeHttp2 } from "./http2-answers.js";
+import { judgeHttp1 } from "./http1-oracle.js";
+import { judgeHttp2 } from "./http2-oracle.js";
 import type { Target } from "./target.js";
 
 export interface Raw {

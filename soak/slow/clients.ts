@@ -1,8 +1,8 @@
 /** Slow clients of every sort, so many at a time. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../../test/ingest/database/random.js";
-import type { Load } from "../load.js";
-import type { Judge } from "../model/judge.js";
+import type { Load } from "../request-load.js";
+import type { Judge } from "../model/oracle.js";
 import type { Question } from "../model/queries.js";
 import { drip, leaves, leavesAnswers, silent, slowReader } from "./http1.js";
 import { drip2, leaves2, silent2, slowReader2 } from "./http2.js";

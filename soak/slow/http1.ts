@@ -3,7 +3,7 @@ import { once } from "node:events";
 import net from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { callOf } from "../model/queries.js";
-import { posted, read } from "./asked.js";
+import { posted, read } from "./codec.js";
 import type { Slow, Surroundings } from "./clients.js";
 
 /** The most bytes that are sent one by one; what is before them comes at once. */

@@ -2,7 +2,7 @@
 import http2 from "node:http2";
 import type { Call } from "../../test/fixtures/protocols.js";
 import { callOf } from "../model/queries.js";
-import { framed, readGrpc } from "./asked.js";
+import { framed, readGrpc } from "./codec.js";
 import type { Slow, Surroundings } from "./clients.js";
 
 /** A session that is gone behind its use, whatever comes of it. */

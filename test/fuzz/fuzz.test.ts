@@ -7,8 +7,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { control } from "../../fuzz/control.js";
 import { diceOf } from "../../fuzz/prng.js";
 import { fuzz } from "../../fuzz/fuzz.js";
-import { leftBehind } from "../../fuzz/leaks.js";
-import { asking } from "../../fuzz/send/asking.js";
+import { leftBehind } from "../../fuzz/leak-check.js";
+import { asking } from "../../fuzz/send/request.js";
 import { Target } from "../../fuzz/send/target.js";
 import { sorts } from "../../fuzz/generators/index.js";
 

@@ -4,9 +4,9 @@ import { latency } from "./latency.js";
 import { overloaded } from "./overload.js";
 import { pauses } from "./pauses.js";
 import { protocols } from "./protocols.js";
-import { querying } from "./querying.js";
+import { querying } from "./passthrough.js";
 import { worstSettlement } from "./settlement.js";
-import { registrySize } from "./size.js";
+import { registrySize } from "./registry-size.js";
 
 export const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
   protocols,

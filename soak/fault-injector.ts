@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../test/ingest/database/random.js";
 import type { Participant } from "../scripted-participant/participant.js";
-import type { Troubles } from "./model/faults.js";
+import type { Troubles } from "./model/outages.js";
 import type { World } from "./model/world.js";
 import type { Network } from "./network.js";
 

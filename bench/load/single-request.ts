@@ -1,5 +1,5 @@
 /** One request, and what is answered. */
-import { within } from "../waiting.js";
+import { within } from "../wait.js";
 import net from "node:net";
 
 const PATIENCE_MS = 10_000;

@@ -4,7 +4,7 @@ import { Code } from "@connectrpc/connect";
 import type { Random } from "../test/ingest/database/random.js";
 import { type Outcome, protocols } from "../test/fixtures/protocols.js";
 import { Latencies } from "./latencies.js";
-import type { Judge } from "./model/judge.js";
+import type { Judge } from "./model/oracle.js";
 import { anyQuestion, callOf, type Question } from "./model/queries.js";
 import type { World } from "./model/world.js";
 

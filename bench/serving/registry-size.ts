@@ -1,5 +1,5 @@
 /** Whether a registry of a million contracts is served as fast as a small one, and what memory it takes. */
-import { ROUNDS, seconds, SHORT_ROUNDS, size } from "../effort.js";
+import { ROUNDS, seconds, SHORT_ROUNDS, size } from "../scale.js";
 import { loadHttp1 } from "../load/http1.js";
 import { startStreaming } from "../participants/start.js";
 import { BESIDES } from "../registries/transfers.js";

@@ -7,9 +7,9 @@
 import { fastify } from "fastify";
 import { provider } from "../registries/services.js";
 import type { Target } from "../servers/target.js";
-import { findById, findByTemplate } from "./acceptance.js";
-import { answerOf } from "./answer.js";
-import { Participant } from "./participant.js";
+import { findById, findByTemplate } from "./find-contracts.js";
+import { answerOf } from "./build-response.js";
+import { Participant } from "./participant-client.js";
 
 const MAX_PARAM_LENGTH = 64 * 1024;
 const PATH =

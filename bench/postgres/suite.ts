@@ -1,12 +1,12 @@
 /** The benchmarks of a database, by the size of the registry, in the order of the table. */
-import { size } from "../effort.js";
+import { size } from "../scale.js";
 import { startStreaming } from "../participants/start.js";
 import { BESIDES } from "../registries/transfers.js";
 import type { Row } from "../report/row.js";
 import { stopping } from "../servers/start.js";
-import { asking } from "./asking.js";
-import { following } from "./following.js";
-import { loadAlone, mirrorInto } from "./loading.js";
+import { asking } from "./reads.js";
+import { following } from "./updates.js";
+import { loadAlone, mirrorInto } from "./snapshot.js";
 import type { Database, PostgresServer } from "./server.js";
 
 const sizes = { "10k": 10_000, "100k": 100_000, "1m": 1_000_000 } as const;

@@ -10,7 +10,7 @@ import {
   transferRule,
 } from "../../src/registry/utility/templates/services.js";
 import type { Template } from "../registries/element.js";
-import type { Active, Participant } from "./participant.js";
+import type { Active, Participant } from "./participant-client.js";
 
 /** The templates of which no id is known beforehand. */
 const sought = [instrumentConfiguration, transferRule, appRewardConfiguration, featuredAppRight, credential];

@@ -1,7 +1,7 @@
 /** Requests as the clients of Node.js send them, by HTTP/1.1 or HTTP/2. */
 import http from "node:http";
 import { brief, hex, type Input, type Outcome } from "../input.js";
-import { wrongWith } from "./judging.js";
+import { wrongWith } from "./oracle.js";
 import type { Answer, Target } from "./target.js";
 
 /** A request that a client is able to send, whatever the service thinks of it. */

@@ -1,7 +1,7 @@
 /** The memory of the service over the time of a soak. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Changes } from "./changes.js";
-import type { Cuts } from "./cuts.js";
+import type { Changes } from "./ledger-workload.js";
+import type { Cuts } from "./fault-injector.js";
 import { megabytes, type Memory } from "./memory.js";
 import type { SoakOptions } from "./options.js";
 import type { Service } from "./service.js";

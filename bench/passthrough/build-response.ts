@@ -7,8 +7,8 @@ import {
   featuredAppRight,
   transferRule,
 } from "../../src/registry/utility/templates/services.js";
-import type { Found } from "./acceptance.js";
-import type { Active } from "./participant.js";
+import type { Found } from "./find-contracts.js";
+import type { Active } from "./participant-client.js";
 
 const PREFIX = "utility.digitalasset.com/";
 

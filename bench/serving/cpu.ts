@@ -1,5 +1,5 @@
 /** What requests cost servers in CPU time, side by side. */
-import { seconds, SHORT_ROUNDS } from "../effort.js";
+import { seconds, SHORT_ROUNDS } from "../scale.js";
 import type { Load } from "../load/http1.js";
 import { median, medianRatio, type Ratio, type Row } from "../report/row.js";
 import type { Server } from "../servers/start.js";

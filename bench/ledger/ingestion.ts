@@ -3,9 +3,9 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { startApp } from "../../src/app/app.js";
 import { readConfig } from "../../src/config/config.js";
-import type { Command, Told } from "./participant.js";
+import type { Command, Told } from "./participant-process.js";
 import { median, percentile, type Row } from "../report/row.js";
-import { isReady, reached } from "../waiting.js";
+import { isReady, reached } from "../wait.js";
 
 const CONTRACTS = 100_000;
 const FLOOD = 20_000;
@@ -17,7 +17,7 @@ const SAMPLE = 10;
 const PATIENCE_MS = 120_000;
 
 export async function benchLedger(): Promise<Row[]> {
-  const child = fork(new URL("participant.js", import.meta.url));
+  const child = fork(new URL("participant-process.js", import.meta.url));
   try {
     const [{ url }] = (await once(child, "message")) as [{ url: string }];
     const tell = (command: Command) => child.send(command);

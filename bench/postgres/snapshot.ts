@@ -3,8 +3,8 @@ import { startChild } from "../processes/child.js";
 import { SERVER_CORE } from "../processes/pinning.js";
 import type { Row } from "../report/row.js";
 import { type Server, start, stopping } from "../servers/start.js";
-import { reached } from "../waiting.js";
-import type { Loaded } from "./loader.js";
+import { reached } from "../wait.js";
+import type { Loaded } from "./copy-process.js";
 import type { Database, PostgresServer } from "./server.js";
 
 /** Longest wait for the largest registry, in milliseconds. */
@@ -61,7 +61,7 @@ FROM offledger.state`;
 export async function loadAlone(server: PostgresServer, offers: number): Promise<Row> {
   return stopping(async (keep) => {
     const database = await keep(server.fresh());
-    const script = new URL("loader.js", import.meta.url);
+    const script = new URL("copy-process.js", import.meta.url);
     const toBe = { offers, url: database.url };
     const loader = await keep(startChild<"load", Loaded>(script, SERVER_CORE, toBe, PATIENCE_MS));
     const { contracts, took, tail } = await loader.ask("load", PATIENCE_MS);

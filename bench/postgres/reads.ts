@@ -1,11 +1,11 @@
 /** Acceptances from a database, next to the same ones from memory: of offers that nobody has asked for, and of some again and again. */
-import { CONNECTIONS, seconds } from "../effort.js";
+import { CONNECTIONS, seconds } from "../scale.js";
 import { loadHttp1 } from "../load/http1.js";
 import { loadAtRate } from "../load/open-loop.js";
 import { median, medianRatio, percentile, type Row } from "../report/row.js";
 import { LARGE_YOUNG_MB, type Server, start, stopping } from "../servers/start.js";
 import { accept } from "../serving/requests.js";
-import { megabytes } from "./loading.js";
+import { megabytes } from "./snapshot.js";
 
 const ROUNDS = 3;
 const SECONDS = seconds(1.5);

@@ -1,11 +1,11 @@
 /** How fast a mirror takes updates into a database, and how soon a replica serves what was committed. */
 import { setTimeout as delay } from "node:timers/promises";
-import { seconds, size } from "../effort.js";
+import { seconds, size } from "../scale.js";
 import type { startStreaming } from "../participants/start.js";
 import { median, percentile, type Row } from "../report/row.js";
 import { start, stopping } from "../servers/start.js";
 import { accept } from "../serving/requests.js";
-import { reached, within } from "../waiting.js";
+import { reached, within } from "../wait.js";
 import type { Database } from "./server.js";
 
 /** Before the measure, so that as many contracts go as come. */

@@ -4,7 +4,7 @@ import type { JsonValue } from "../../src/domain/json.js";
 import type { Outcome } from "../../test/fixtures/protocols.js";
 import { type Expected, expected, namesOf } from "./expectation.js";
 import type { Question } from "./queries.js";
-import type { Troubles } from "./faults.js";
+import type { Troubles } from "./outages.js";
 import type { World } from "./world.js";
 
 /** The settings of the service that say how old an answer may be. */

@@ -1,5 +1,5 @@
 /** What an answer may not be: the service's own fault. */
-import type { Request } from "./asking.js";
+import type { Request } from "./request.js";
 import type { Answer } from "./target.js";
 
 /** unknown, internal, unavailable, data_loss: no caller is to blame for them. */

@@ -1,8 +1,8 @@
 /** The service next to a registry that has no mirror, and asks the participant for each request. */
 import { isDeepStrictEqual } from "node:util";
-import { ROUNDS, seconds } from "../effort.js";
+import { ROUNDS, seconds } from "../scale.js";
 import { loadHttp1 } from "../load/http1.js";
-import { bodyOf } from "../load/one.js";
+import { bodyOf } from "../load/single-request.js";
 import { startScripted } from "../participants/start.js";
 import { OFFERS } from "../registries/transfers.js";
 import { median, medianRatio, type Row } from "../report/row.js";
