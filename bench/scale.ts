@@ -1,14 +1,14 @@
-/** How much is measured. BENCH_QUICK=1 makes everything short, to try a benchmark out: its figures mean little. */
+/** How much is measured. BENCH_QUICK=1 shortens everything, to try out a change of the bench: the figures mean little. */
 const isQuick = process.env["BENCH_QUICK"] === "1";
 
-/** How often everything is measured, one behind the other in each round, so that a slow minute meets all of it. */
+/** Each round measures every row once, so that a disturbance affects all rows alike. */
 export const ROUNDS = isQuick ? 2 : 5;
-/** Rounds of what is measured shortly, and often: where neighbours take the machine for some seconds, most rounds meet them in all lines, or in none. */
+/** Rounds of short measurements: most are then disturbed in all rows or in none. */
 export const SHORT_ROUNDS = 3 * ROUNDS;
-/** How many connections a load has. */
+/** Connections of a load. */
 export const CONNECTIONS = 50;
 
-/** How long something is measured or warmed up. */
-export const seconds = (whole: number): number => (isQuick ? Math.max(0.3, whole / 8) : whole);
-/** How large something is. */
-export const size = (whole: number): number => (isQuick ? Math.ceil(whole / 20) : whole);
+/** Seconds of a measurement or a warm-up. */
+export const scaleSeconds = (full: number): number => (isQuick ? Math.max(0.3, full / 8) : full);
+/** A number of contracts or updates. */
+export const scaleCount = (full: number): number => (isQuick ? Math.ceil(full / 20) : full);

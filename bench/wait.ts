@@ -1,29 +1,31 @@
-/** Waits, each with a bound. */
+/** Bounded waits. */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What a promise gives, if that comes within so many milliseconds. */
-export async function within<T>(milliseconds: number, what: string, promise: Promise<T>): Promise<T> {
+/** Resolves with the promise; rejects with an error that names `label` after `milliseconds`. */
+export async function withTimeout<T>(milliseconds: number, label: string, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: waited ${milliseconds / 1000} s in vain`)), milliseconds);
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(timeoutError(milliseconds, label)), milliseconds);
   });
   try {
-    return await Promise.race([promise, over]);
+    return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Asks again and again until it is so. */
-export async function reached(milliseconds: number, what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const until = performance.now() + milliseconds;
-  while (!(await isSo())) {
-    if (performance.now() > until) throw new Error(`${what}: waited ${milliseconds / 1000} s in vain`);
+/** Polls until the predicate holds; throws after `milliseconds`. */
+export async function pollUntil(milliseconds: number, label: string, predicate: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + milliseconds;
+  while (!(await predicate())) {
+    if (performance.now() > deadline) throw timeoutError(milliseconds, label);
     await delay(5);
   }
 }
 
-/** Whether a service answers that it is ready. */
+const timeoutError = (milliseconds: number, label: string): Error =>
+  new Error(`${label}: timed out after ${milliseconds / 1000} s`);
+
 export async function isReady(url: string): Promise<boolean> {
   const response = await fetch(`${url}/readyz`);
   await response.arrayBuffer();

@@ -1,84 +1,83 @@
-/** What the mirror does with a ledger: how fast it takes and follows it, how soon an answer shows a commit, and its memory. */
+/** Ingestion from a ledger: snapshot and update throughput, time from commit to response, and memory. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { startApp } from "../../src/app/app.js";
 import { readConfig } from "../../src/config/config.js";
-import type { Command, Told } from "./participant-process.js";
+import type { Command, Message } from "./participant-process.js";
 import { median, percentile, type Row } from "../report/row.js";
-import { isReady, reached } from "../wait.js";
+import { isReady, pollUntil } from "../wait.js";
 
 const CONTRACTS = 100_000;
 const FLOOD = 20_000;
 const RATE = 1_000;
 const SECONDS = 10;
-/** Every how manyth commit is asked for. */
+/** One of so many commits is sampled. */
 const SAMPLE = 10;
-/** Longest wait for anything. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
-export async function benchLedger(): Promise<Row[]> {
+export async function measureIngestion(): Promise<Row[]> {
   const child = fork(new URL("participant-process.js", import.meta.url));
   try {
     const [{ url }] = (await once(child, "message")) as [{ url: string }];
-    const tell = (command: Command) => child.send(command);
-    const done = async (): Promise<number> => {
+    const send = (command: Command) => child.send(command);
+    const waitUntilDone = async (): Promise<number> => {
       for (;;) {
-        const [told] = (await once(child, "message")) as [Told];
-        if ("done" in told) return told.end;
+        const [message] = (await once(child, "message")) as [Message];
+        if ("done" in message) return message.end;
       }
     };
-    tell({ fill: CONTRACTS });
-    await done();
+    send({ fill: CONTRACTS });
+    await waitUntilDone();
     collect();
     const before = process.memoryUsage();
-    const begun = performance.now();
-    const app = await startApp(configOn(url));
+    const startedAt = performance.now();
+    const app = await startApp(createConfig(url));
     try {
-      await reached(PATIENCE_MS, app.url, () => isReady(app.url));
-      const snapshot = (performance.now() - begun) / 1000;
+      await pollUntil(TIMEOUT_MS, app.url, () => isReady(app.url));
+      const snapshot = (performance.now() - startedAt) / 1000;
       collect();
       const after = process.memoryUsage();
 
-      tell({ flood: FLOOD });
-      const flooded = performance.now();
-      await done();
+      send({ flood: FLOOD });
+      const floodedAt = performance.now();
+      await waitUntilDone();
       const last = (CONTRACTS / 2 + FLOOD - 1).toString().padStart(64, "0");
-      await reached(PATIENCE_MS, app.url, () => isServed(app.url, `00${last}ca121220${"a".repeat(64)}`));
-      const applied = (performance.now() - flooded) / 1000;
+      await pollUntil(TIMEOUT_MS, app.url, () => isServed(app.url, `00${last}ca121220${"a".repeat(64)}`));
+      const applied = (performance.now() - floodedAt) / 1000;
 
       const delays: number[] = [];
-      const asking: Promise<void>[] = [];
-      child.on("message", (told: Told) => {
-        if (!("offer" in told)) return;
-        asking.push(
-          reached(PATIENCE_MS, app.url, () => isServed(app.url, told.offer)).then(() => {
-            delays.push(performance.timeOrigin + performance.now() - told.at);
+      const polls: Promise<void>[] = [];
+      child.on("message", (message: Message) => {
+        if (!("offer" in message)) return;
+        polls.push(
+          pollUntil(TIMEOUT_MS, app.url, () => isServed(app.url, message.offer)).then(() => {
+            delays.push(performance.timeOrigin + performance.now() - message.at);
           }),
         );
       });
-      tell({ trickle: RATE, seconds: SECONDS, sample: SAMPLE });
-      await done();
-      await Promise.all(asking);
+      send({ trickle: RATE, seconds: SECONDS, sample: SAMPLE });
+      await waitUntilDone();
+      await Promise.all(polls);
       const samples = `${delays.length} samples at ${RATE} updates/s`;
       return [
         {
-          what: "snapshot",
+          title: "snapshot throughput",
           figure: { value: CONTRACTS / snapshot, unit: "contracts/s" },
           note: `${CONTRACTS} contracts in ${snapshot.toFixed(1)} s`,
         },
         {
-          what: "updates applied",
+          title: "update throughput",
           figure: { value: FLOOD / applied, unit: "updates/s" },
           note: `${FLOOD} updates of two contracts, committed at once`,
         },
-        { what: "commit to answer, median", figure: { value: median(delays), unit: "ms" }, note: samples },
+        { title: "commit to response, median", figure: { value: median(delays), unit: "ms" }, note: samples },
         {
-          what: "commit to answer, 99th percentile",
+          title: "commit to response, p99",
           figure: { value: percentile(delays, 0.99), unit: "ms" },
           note: samples,
         },
         {
-          what: `heap for ${CONTRACTS} contracts`,
+          title: `heap for ${CONTRACTS} contracts`,
           figure: { value: megabytes(after.heapUsed - before.heapUsed), unit: "MB" },
           note: `resident set ${megabytes(after.rss).toFixed(0)} MB`,
         },
@@ -91,7 +90,7 @@ export async function benchLedger(): Promise<Row[]> {
   }
 }
 
-function configOn(url: string) {
+function createConfig(url: string) {
   const read = readConfig([], {
     OFFLEDGER_PORT: "0",
     OFFLEDGER_LOG_LEVEL: "silent",

@@ -1,6 +1,6 @@
 /**
- * A scripted participant in a process of its own, so that it does not share a
- * core with what is measured. Takes commands from its parent: {fill, flood, trickle}.
+ * A scripted participant in its own process, so that it does not share a core
+ * with the measured service. Runs the commands of its parent.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { payload } from "../../test/fixtures/elements.js";
@@ -8,50 +8,50 @@ import { type Creation, ScriptedLedger } from "../../scripted-participant/ledger
 import { Participant } from "../../scripted-participant/participant.js";
 
 export type Command =
-  /** Creates so many offers with their locked holdings, half as many of each. */
+  /** Creates so many contracts: one half offers, the other their locked holdings. */
   | { readonly fill: number }
-  /** Commits so many updates as fast as it can. */
+  /** Commits so many updates as fast as possible. */
   | { readonly flood: number }
-  /** Commits so many updates a second, for so many seconds; tells of every `sample`th. */
+  /** Commits `trickle` updates a second for `seconds`; reports every `sample`th. */
   | { readonly trickle: number; readonly seconds: number; readonly sample: number };
 
-export type Told =
+export type Message =
   | { readonly url: string }
   | { readonly done: "fill" | "flood" | "trickle"; readonly end: number }
-  /** An offer that was committed, at milliseconds since 1970. */
+  /** A committed offer; `at` in milliseconds since 1970. */
   | { readonly offer: string; readonly at: number };
 
 const ledger = new ScriptedLedger();
 const participant = await Participant.start({ ledger });
 let created = 0;
-tell({ url: participant.url });
+report({ url: participant.url });
 
-process.on("message", (command: Command) => void carryOut(command));
+process.on("message", (command: Command) => void run(command));
 process.on("disconnect", () => void participant.stop());
 
-async function carryOut(command: Command): Promise<void> {
+async function run(command: Command): Promise<void> {
   if ("fill" in command) {
     for (let count = 0; count < command.fill; count += 2) commit();
-    tell({ done: "fill", end: ledger.end });
+    report({ done: "fill", end: ledger.end });
   } else if ("flood" in command) {
     for (let count = 0; count < command.flood; count++) commit();
-    tell({ done: "flood", end: ledger.end });
+    report({ done: "flood", end: ledger.end });
   } else {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const total = command.trickle * command.seconds;
     for (let count = 0; count < total;) {
-      const due = Math.min(total, ((performance.now() - begun) / 1000) * command.trickle);
+      const due = Math.min(total, ((performance.now() - startedAt) / 1000) * command.trickle);
       for (; count < due; count++) {
         const offer = commit();
-        if (count % command.sample === 0) tell({ offer, at: performance.timeOrigin + performance.now() });
+        if (count % command.sample === 0) report({ offer, at: performance.timeOrigin + performance.now() });
       }
       await delay(1);
     }
-    tell({ done: "trickle", end: ledger.end });
+    report({ done: "trickle", end: ledger.end });
   }
 }
 
-/** An offer and its locked holding, in one transaction; the offer's id has the length of a real one. */
+/** Creates an offer and its locked holding in one transaction. Returns the offer's id. */
 function commit(): string {
   const number = String(created++).padStart(64, "0");
   const offer = `00${number}ca121220${"a".repeat(64)}`;
@@ -78,18 +78,23 @@ function commit(): string {
   return offer;
 }
 
-function creation(packageName: string, entity: string, contractId: string, argument: Creation["payload"]): Creation {
+function creation(
+  packageName: string,
+  qualifiedName: string,
+  contractId: string,
+  argument: Creation["payload"],
+): Creation {
   return {
     contractId,
     packageName,
-    templateId: `${"c".repeat(64)}:${entity}`,
+    templateId: `${"c".repeat(64)}:${qualifiedName}`,
     payload: argument,
-    // 1 KB, as a created event has.
+    // About 1 KB, as in a real created event.
     createdEventBlob: Buffer.from(contractId.repeat(6)).toString("base64"),
     signatories: ["operator::1220"],
   };
 }
 
-function tell(told: Told): void {
-  process.send?.(told);
+function report(message: Message): void {
+  process.send?.(message);
 }

@@ -1,4 +1,4 @@
-/** The answer to accepting a transfer, from contracts that were found for it. The same as the service's. */
+/** Builds the accept context. The response equals that of the service. */
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
 import { credential } from "../../src/registry/utility/templates/parties.js";
@@ -7,13 +7,16 @@ import {
   featuredAppRight,
   transferRule,
 } from "../../src/registry/utility/templates/services.js";
-import type { Found } from "./find-contracts.js";
-import type { Active } from "./participant-client.js";
+import type { AcceptanceContracts } from "./find-contracts.js";
+import type { ParticipantContract } from "./participant-client.js";
 
 const PREFIX = "utility.digitalasset.com/";
 
-/** Undefined where something that is needed is not there. */
-export function answerOf({ offer, held, others }: Found, excludeDebugFields: boolean): JsonObject | undefined {
+/** Undefined if a required contract is missing. */
+export function buildResponse(
+  { offer, lockedHolding, others }: AcceptanceContracts,
+  excludeDebugFields: boolean,
+): JsonObject | undefined {
   const { transfer, provider } = offer.createArgument;
   const { sender, receiver, instrumentId } = transfer as { sender: string; receiver: string; instrumentId: JsonObject };
   const registrar = instrumentId["admin"];
@@ -25,19 +28,23 @@ export function answerOf({ offer, held, others }: Found, excludeDebugFields: boo
   const rule = newest(others(transferRule), (payload) => payload["registrar"] === registrar);
   if (configuration === undefined || rule === undefined) return undefined;
   const credentials = others(credential);
-  const [sends, receives] = [sender, receiver].map((holder) => credentialsOf(holder, configuration, credentials));
-  if (sends === undefined || receives === undefined) return undefined;
+  const [senderCredentials, receiverCredentials] = [sender, receiver].map((holder) =>
+    credentialsOf(holder, configuration, credentials),
+  );
+  if (senderCredentials === undefined || receiverCredentials === undefined) return undefined;
   const reward = newest(others(appRewardConfiguration), (payload) => payload["provider"] === provider);
   const right = newest(others(featuredAppRight), (payload) => payload["provider"] === provider);
   const entries: [string, JsonObject][] = [
     ["instrument-configuration", id(configuration)],
-    ["sender-credentials", { tag: "AV_List", value: sends.map(id) }],
-    ["receiver-credentials", { tag: "AV_List", value: receives.map(id) }],
+    ["sender-credentials", { tag: "AV_List", value: senderCredentials.map(id) }],
+    ["receiver-credentials", { tag: "AV_List", value: receiverCredentials.map(id) }],
     ["transfer-rule", id(rule)],
   ];
   if (reward !== undefined) entries.push(["app-reward-configuration", id(reward)]);
   if (right !== undefined) entries.push(["featured-app-right", id(right)]);
-  const all = [configuration, ...sends, ...receives, rule, reward, right, held].filter((one) => one !== undefined);
+  const all = [configuration, ...senderCredentials, ...receiverCredentials, rule, reward, right, lockedHolding].filter(
+    (one) => one !== undefined,
+  );
   return {
     choiceContextData: {
       values: Object.fromEntries(
@@ -51,8 +58,12 @@ export function answerOf({ offer, held, others }: Found, excludeDebugFields: boo
   };
 }
 
-/** For each requirement one credential that meets it; undefined where there is none. */
-function credentialsOf(holder: string, configuration: Active, credentials: readonly Active[]): Active[] | undefined {
+/** One credential per requirement; undefined if a requirement is not met. */
+function credentialsOf(
+  holder: string,
+  configuration: ParticipantContract,
+  credentials: readonly ParticipantContract[],
+): ParticipantContract[] | undefined {
   const requirements = configuration.createArgument["holderRequirements"] as JsonObject[];
   const chosen = requirements.map(({ issuer, requiredClaims }) =>
     newest(credentials, (payload) => {
@@ -77,21 +88,24 @@ function isValid({ validFrom, validUntil }: JsonObject): boolean {
   );
 }
 
-function newest(contracts: readonly Active[], isWanted: (payload: JsonObject) => boolean): Active | undefined {
+function newest(
+  contracts: readonly ParticipantContract[],
+  isWanted: (payload: JsonObject) => boolean,
+): ParticipantContract | undefined {
   return contracts
     .filter(({ createArgument }) => isWanted(createArgument))
-    .reduce<Active | undefined>(
+    .reduce<ParticipantContract | undefined>(
       (best, one) => (best !== undefined && best.createdAt >= one.createdAt ? best : one),
       undefined,
     );
 }
 
-const id = ({ contractId }: Active): JsonObject => ({ tag: "AV_ContractId", value: contractId });
+const id = ({ contractId }: ParticipantContract): JsonObject => ({ tag: "AV_ContractId", value: contractId });
 
-function disclosed(contract: Active, excludeDebugFields: boolean): JsonObject {
+function disclosed(contract: ParticipantContract, excludeDebugFields: boolean): JsonObject {
   const { templateId, contractId, createdEventBlob, synchronizerId } = contract;
-  const told = { templateId, contractId, createdEventBlob, synchronizerId };
-  if (excludeDebugFields) return told;
+  const disclosed = { templateId, contractId, createdEventBlob, synchronizerId };
+  if (excludeDebugFields) return disclosed;
   const { packageName, createArgument, createdAt } = contract;
-  return { ...told, debugPackageName: packageName, debugPayload: createArgument, debugCreatedAt: createdAt };
+  return { ...disclosed, debugPackageName: packageName, debugPayload: createArgument, debugCreatedAt: createdAt };
 }

@@ -1,4 +1,4 @@
-/** What accepting a transfer needs, out of contracts that have just been asked for. */
+/** Queries the participant for the contracts of an accept context. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { holding } from "../../src/registry/utility/templates/holding.js";
 import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
@@ -10,45 +10,48 @@ import {
   transferRule,
 } from "../../src/registry/utility/templates/services.js";
 import type { Template } from "../registries/element.js";
-import type { Active, Participant } from "./participant-client.js";
+import type { ParticipantContract, Participant } from "./participant-client.js";
 
-/** The templates of which no id is known beforehand. */
-const sought = [instrumentConfiguration, transferRule, appRewardConfiguration, featuredAppRight, credential];
+/** Templates whose contracts are not referenced by id. */
+const listedTemplates = [instrumentConfiguration, transferRule, appRewardConfiguration, featuredAppRight, credential];
 
-/** All that one acceptance is made of, and the rest of what was asked for. */
-export interface Found {
-  readonly offer: Active;
-  readonly held: Active | undefined;
-  /** By template. */
-  readonly others: (template: Template) => readonly Active[];
+/** The contracts of an accept context, and candidates for the rest. */
+export interface AcceptanceContracts {
+  readonly offer: ParticipantContract;
+  readonly lockedHolding: ParticipantContract | undefined;
+  /** Returns the contracts of a template. */
+  readonly others: (template: Template) => readonly ParticipantContract[];
 }
 
-/** One list of everything: how it is where contracts are asked for by template and party alone. */
-export async function findByTemplate(participant: Participant, offerId: string): Promise<Found | undefined> {
+/** One query by template and party for everything. */
+export async function findByTemplate(
+  participant: Participant,
+  offerId: string,
+): Promise<AcceptanceContracts | undefined> {
   const end = await participant.ledgerEnd();
-  const all = await participant.active(end, [transferOffer, holding, ...sought]);
+  const all = await participant.createElement(end, [transferOffer, holding, ...listedTemplates]);
   const offer = all.find(({ contractId }) => contractId === offerId);
-  const heldId = offer === undefined ? undefined : heldIn(offer);
-  const held = all.find(({ contractId }) => contractId === heldId);
-  return offer === undefined ? undefined : { offer, held, others: ofTemplate(all) };
+  const holdingId = offer === undefined ? undefined : readHoldingId(offer);
+  const lockedHolding = all.find(({ contractId }) => contractId === holdingId);
+  return offer === undefined ? undefined : { offer, lockedHolding, others: ofTemplate(all) };
 }
 
-/** Offer and holding by their ids, the rest in one list meanwhile: the least that can be asked for. */
-export async function findById(participant: Participant, offerId: string): Promise<Found | undefined> {
-  const listing = participant.ledgerEnd().then((end) => participant.active(end, sought));
+/** Offer and holding by id, and in parallel one query by template for the rest: the fewest contracts that can be queried. */
+export async function findById(participant: Participant, offerId: string): Promise<AcceptanceContracts | undefined> {
+  const listing = participant.ledgerEnd().then((end) => participant.createElement(end, listedTemplates));
   const finding = participant.byId(offerId, transferOffer).then(async (offer) => {
-    const heldId = offer === undefined ? undefined : heldIn(offer);
-    return { offer, held: heldId === undefined ? undefined : await participant.byId(heldId, holding) };
+    const holdingId = offer === undefined ? undefined : readHoldingId(offer);
+    return { offer, lockedHolding: holdingId === undefined ? undefined : await participant.byId(holdingId, holding) };
   });
-  const [others, { offer, held }] = await Promise.all([listing, finding]);
-  return offer === undefined ? undefined : { offer, held, others: ofTemplate(others) };
+  const [others, { offer, lockedHolding }] = await Promise.all([listing, finding]);
+  return offer === undefined ? undefined : { offer, lockedHolding, others: ofTemplate(others) };
 }
 
-function heldIn({ createArgument }: Active): string | undefined {
+function readHoldingId({ createArgument }: ParticipantContract): string | undefined {
   return ((createArgument["transfer"] as JsonObject)["inputHoldingCids"] as string[])[0];
 }
 
-function ofTemplate(all: readonly Active[]): Found["others"] {
+function ofTemplate(all: readonly ParticipantContract[]): AcceptanceContracts["others"] {
   return ({ packageName, qualifiedName }) =>
     all.filter((one) => one.packageName === packageName && one.templateId.endsWith(`:${qualifiedName}`));
 }

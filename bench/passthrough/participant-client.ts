@@ -1,11 +1,10 @@
-/** Questions to a participant over HTTP, on connections that are kept. */
+/** A client of the participant's JSON API with keep-alive. */
 import { Agent, request as requestHttp } from "node:http";
 import { text } from "node:stream/consumers";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { Template } from "../registries/element.js";
 
-/** A contract as the participant tells of it. */
-export interface Active {
+export interface ParticipantContract {
   readonly contractId: string;
   readonly templateId: string;
   readonly packageName: string;
@@ -15,15 +14,14 @@ export interface Active {
   readonly createArgument: JsonObject;
 }
 
-/** Longest wait for an answer, in milliseconds. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 export class Participant {
   readonly #url: string;
   readonly #party: string;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  /** Sees what the party sees. */
+  /** Reads the contracts that `party` sees. */
   constructor(url: string, party: string) {
     this.#url = url;
     this.#party = party;
@@ -34,21 +32,20 @@ export class Participant {
     return offset;
   }
 
-  /** The active contracts of some templates. */
-  async active(activeAtOffset: number, templates: readonly Template[]): Promise<Active[]> {
+  async createElement(activeAtOffset: number, templates: readonly Template[]): Promise<ParticipantContract[]> {
     const request = { activeAtOffset, eventFormat: this.#format(templates) };
     const elements = (await this.#call("POST", "/v2/state/active-contracts", request)) as JsonObject[];
     return elements.flatMap(({ contractEntry }) => {
-      const { JsActiveContract: found } = contractEntry as { JsActiveContract?: JsonObject };
-      return found === undefined ? [] : [activeOf(found)];
+      const { JsActiveContract: contract } = contractEntry as { JsActiveContract?: JsonObject };
+      return contract === undefined ? [] : [toContract(contract)];
     });
   }
 
-  /** One contract; undefined where it is not active. */
-  async byId(contractId: string, template: Template): Promise<Active | undefined> {
+  /** Undefined if the contract is not active. */
+  async byId(contractId: string, template: Template): Promise<ParticipantContract | undefined> {
     const request = { contractId, eventFormat: this.#format([template]) };
     const { created, archived } = (await this.#call("POST", "/v2/events/events-by-contract-id", request)) as JsonObject;
-    return created === null || archived !== null ? undefined : activeOf(created as JsonObject);
+    return created === null || archived !== null ? undefined : toContract(created as JsonObject);
   }
 
   #format(templates: readonly Template[]): JsonObject {
@@ -62,9 +59,9 @@ export class Participant {
 
   async #call(method: string, path: string, body?: JsonObject): Promise<JsonValue> {
     const content = body === undefined ? undefined : JSON.stringify(body);
-    // The participant may close a kept connection just when it is used again: then the request was not taken.
+    // A keep-alive connection may be closed just as it is reused: the participant has not read the request.
     const response = await this.#send(method, path, content).catch((error: unknown) => {
-      if (error instanceof Unused) return this.#send(method, path, content, false);
+      if (error instanceof StaleConnection) return this.#send(method, path, content, false);
       throw error;
     });
     return JSON.parse(await text(response)) as JsonValue;
@@ -78,22 +75,22 @@ export class Participant {
   ): Promise<NodeJS.ReadableStream> {
     return new Promise((resolve, reject) => {
       const headers = { "content-type": "application/json" };
-      const request = requestHttp(this.#url + path, { method, agent, headers, timeout: PATIENCE_MS });
-      request.on("error", (error) => reject(request.reusedSocket ? new Unused(error.message) : error));
-      request.on("timeout", () => request.destroy(new Error(`${path} takes too long`)));
-      request.on("response", (answer) => {
-        if (answer.statusCode === 200) resolve(answer);
-        else reject(new Error(`${path} answers ${answer.statusCode}`));
+      const request = requestHttp(this.#url + path, { method, agent, headers, timeout: TIMEOUT_MS });
+      request.on("error", (error) => reject(request.reusedSocket ? new StaleConnection(error.message) : error));
+      request.on("timeout", () => request.destroy(new Error(`no response to ${path} within ${TIMEOUT_MS} ms`)));
+      request.on("response", (response) => {
+        if (response.statusCode === 200) resolve(response);
+        else reject(new Error(`${path} responded with status ${response.statusCode}`));
       });
       request.end(content);
     });
   }
 }
 
-/** A kept connection turned out to be closed. */
-class Unused extends Error {}
+/** A reused connection was closed by the participant. */
+class StaleConnection extends Error {}
 
-/** An element of active contracts, or what is told of a contract by its id: both have these two. */
-function activeOf({ createdEvent, synchronizerId }: JsonObject): Active {
-  return { ...(createdEvent as unknown as Active), synchronizerId: synchronizerId as string };
+/** From an active-contracts element or the events of a contract, which share these two properties. */
+function toContract({ createdEvent, synchronizerId }: JsonObject): ParticipantContract {
+  return { ...(createdEvent as unknown as ParticipantContract), synchronizerId: synchronizerId as string };
 }

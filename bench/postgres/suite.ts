@@ -1,43 +1,45 @@
-/** The benchmarks of a database, by the size of the registry, in the order of the table. */
-import { size } from "../scale.js";
+/** The PostgreSQL benchmark by registry size, in the order of the table. */
 import { startStreaming } from "../participants/start.js";
-import { BESIDES } from "../registries/transfers.js";
+import { withResources } from "../processes/resources.js";
+import { FIXED_CONTRACTS } from "../registries/transfers.js";
 import type { Row } from "../report/row.js";
-import { stopping } from "../servers/start.js";
-import { asking } from "./reads.js";
-import { following } from "./updates.js";
-import { loadAlone, mirrorInto } from "./snapshot.js";
+import { scaleCount } from "../scale.js";
+import { measureReads } from "./reads.js";
 import type { Database, PostgresServer } from "./server.js";
+import { measureCopy, measureSnapshot } from "./snapshot.js";
+import { measureUpdates } from "./updates.js";
 
 const sizes = { "10k": 10_000, "100k": 100_000, "1m": 1_000_000 } as const;
 
-export const partNames: readonly string[] = Object.keys(sizes);
+export const sizeNames: readonly string[] = Object.keys(sizes);
 
-export const partsOn = (server: PostgresServer): Readonly<Record<string, () => Promise<Row[]>>> =>
-  Object.fromEntries(Object.entries(sizes).map(([name, contracts]) => [name, () => ofSize(server, size(contracts))]));
+export const createSuite = (server: PostgresServer): Readonly<Record<string, () => Promise<Row[]>>> =>
+  Object.fromEntries(
+    Object.entries(sizes).map(([name, contracts]) => [name, () => measureSize(server, scaleCount(contracts))]),
+  );
 
-async function ofSize(server: PostgresServer, contracts: number): Promise<Row[]> {
-  const offers = Math.ceil((contracts - BESIDES) / 2);
-  const alone = await attempt(async () => [await loadAlone(server, offers)]);
-  const rows = await stopping(async (keep) => {
+async function measureSize(server: PostgresServer, contracts: number): Promise<Row[]> {
+  const offers = Math.ceil((contracts - FIXED_CONTRACTS) / 2);
+  const copy = await attempt(async () => [await measureCopy(server, offers)]);
+  const rows = await withResources(async (keep) => {
     const participant = await keep(startStreaming({ offers }));
-    const database = await keep(server.fresh());
+    const database = await keep(server.createDatabase());
     const settings = { ...participant.settings, OFFLEDGER_DATABASE_URL: database.url };
-    const mirrored = await mirrorInto(database, settings, async () => (await participant.sent()).contracts);
-    await keep(Promise.resolve(mirrored.mirror));
+    const snapshot = await measureSnapshot(database, settings, async () => (await participant.sent()).contracts);
+    await keep(Promise.resolve(snapshot.writer));
     return [
-      ...mirrored.rows,
-      ...alone,
-      ...(await attempt(() => asking(offers, participant.settings, settings))),
-      ...(await attempt(() => following(participant, database, settings))),
-      ...(await attempt(() => terms(database))),
+      ...snapshot.rows,
+      ...copy,
+      ...(await attempt(() => measureReads(offers, participant.settings, settings))),
+      ...(await attempt(() => measureUpdates(participant, database, settings))),
+      ...(await attempt(() => countTerms(database))),
     ];
   });
-  const count = (2 * offers + BESIDES).toLocaleString("en-US");
-  return rows.map((row) => Object.assign({}, row, { what: `${count}: ${row.what}` }));
+  const count = (2 * offers + FIXED_CONTRACTS).toLocaleString("en-US");
+  return rows.map((row) => Object.assign({}, row, { title: `${count}: ${row.title}` }));
 }
 
-/** What does not succeed is told, and the rest is worth having all the same. */
+/** Reports an error and goes on with the other rows. */
 async function attempt(measure: () => Promise<Row[]>): Promise<Row[]> {
   try {
     return await measure();
@@ -48,10 +50,8 @@ async function attempt(measure: () => Promise<Row[]>): Promise<Row[]> {
   }
 }
 
-/** How often the mirror has begun anew: where it had to, the other figures are of that too. */
-async function terms(database: Database): Promise<Row[]> {
+/** More than one leadership term means that the writer restarted, which affects the other figures. */
+async function countTerms(database: Database): Promise<Row[]> {
   const state = await database.query<{ epoch: string }>("SELECT epoch FROM offledger.state");
-  return [
-    { what: "terms of the mirror", figure: { value: Number(state?.epoch), unit: "" }, note: "one, if all is well" },
-  ];
+  return [{ title: "leadership terms", figure: { value: Number(state?.epoch), unit: "" }, note: "1 without restarts" }];
 }

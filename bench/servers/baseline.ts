@@ -1,19 +1,20 @@
-/** Servers that do nothing but send bytes: what no service over the same stack can beat. */
+/** Baseline servers, which send prepared bytes: the lower bound for a service over the same stack. */
 import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
+import { frameMessage } from "../load/grpc.js";
 
-/** Parses the JSON it gets, and sends the answers in turn. */
-export function startFastify(answers: readonly string[]): Promise<string> {
-  const next = inTurn(answers.map((answer) => Buffer.from(answer, "base64")));
+/** Parses the JSON of a request and sends the bodies in turn. */
+export function startFastifyBaseline(bodies: readonly string[]): Promise<string> {
+  const next = cycle(bodies.map((body) => Buffer.from(body, "base64")));
   const server = fastify();
   server.post("/*", (_request, reply) => reply.type("application/json").send(next()));
   return server.listen({ port: 0, host: "127.0.0.1" });
 }
 
-/** Takes a gRPC message, and sends the answers in turn. */
-export async function startHttp2(answers: readonly string[]): Promise<string> {
-  const next = inTurn(answers.map((answer) => framed(Buffer.from(answer, "base64"))));
+/** Reads a gRPC message and sends the prepared messages in turn. */
+export async function startHttp2Baseline(messages: readonly string[]): Promise<string> {
+  const next = cycle(messages.map((message) => frameMessage(Buffer.from(message, "base64"))));
   const server = http2.createServer();
   server.on("stream", (stream) => {
     const chunks: Buffer[] = [];
@@ -28,13 +29,7 @@ export async function startHttp2(answers: readonly string[]): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function framed(message: Buffer): Buffer {
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(message.length, 1);
-  return Buffer.concat([head, message]);
-}
-
-function inTurn(answers: readonly Buffer[]): () => Buffer {
+function cycle(list: readonly Buffer[]): () => Buffer {
   let index = 0;
-  return () => answers[index++ % answers.length] ?? Buffer.alloc(0);
+  return () => list[index++ % list.length] ?? Buffer.alloc(0);
 }

@@ -1,4 +1,4 @@
-/** The handlers of the service behind connect-node as it comes, with nothing set. */
+/** The handlers of the service mounted by connect-node with its defaults. */
 import http from "node:http";
 import http2 from "node:http2";
 import { createRequire } from "node:module";
@@ -13,10 +13,10 @@ import { createSource } from "../../src/ingest/source/create-source.js";
 import { type Operation, operations } from "../../src/transport/operations.js";
 import type { Target } from "./target.js";
 
-type Stock = Extract<Target, { server: "stock" }>;
+type ConnectNodeTarget = Extract<Target, { server: "connect-node" }>;
 
-export async function startStock({ snapshot, version }: Stock): Promise<string> {
-  const served = await operationsOn(snapshot);
+export async function startConnectNode({ snapshot, version }: ConnectNodeTarget): Promise<string> {
+  const served = await createOperations(snapshot);
   const handler = connectNodeAdapter({
     routes(router) {
       for (const { method, call } of served) router.rpc(method, async (request) => (await call(request)).message());
@@ -27,8 +27,8 @@ export async function startStock({ snapshot, version }: Stock): Promise<string> 
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** As the service puts them together. */
-async function operationsOn(snapshot: string): Promise<Operation[]> {
+/** Composes the operations as src/app does. */
+async function createOperations(snapshot: string): Promise<Operation[]> {
   const read = readConfig(["--snapshot", snapshot], {});
   if (!read.ok) throw new Error(read.wrong.join("\n"));
   const registry = await loadRegistry(read.config);

@@ -1,34 +1,34 @@
-/** How long the event loop of this process stands still. */
+/** Records the event loop's delay in this process. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { Pauses } from "./target.js";
+import type { LoopDelay } from "./target.js";
 
-const turns = monitorEventLoopDelay({ resolution: 1 });
-let longestCpu = 0;
+const histogram = monitorEventLoopDelay({ resolution: 1 });
+let maxCpu = 0;
 let timer: NodeJS.Timeout | undefined;
 
-/** Begins to look, or begins anew. */
-export function watch(): void {
-  turns.enable();
-  turns.reset();
-  longestCpu = 0;
-  let before = cpuMicros();
+/** Starts recording, or starts over. */
+export function watchLoop(): void {
+  histogram.enable();
+  histogram.reset();
+  maxCpu = 0;
+  let before = cpuMicroseconds();
   clearInterval(timer);
   timer = setInterval(() => {
-    const now = cpuMicros();
-    longestCpu = Math.max(longestCpu, now - before);
+    const now = cpuMicroseconds();
+    maxCpu = Math.max(maxCpu, now - before);
     before = now;
   }, 1);
 }
 
-/** In milliseconds, since the watch began; which is over then. */
-export function seen(): Pauses {
+/** Stops recording and returns what was recorded. */
+export function readLoopDelay(): LoopDelay {
   clearInterval(timer);
-  turns.disable();
-  return { longest: turns.max / 1e6, p999: turns.percentile(99.9) / 1e6, longestCpu: longestCpu / 1000 };
+  histogram.disable();
+  return { max: histogram.max / 1e6, p999: histogram.percentile(99.9) / 1e6, maxCpu: maxCpu / 1000 };
 }
 
-/** All threads of the process are on one core: what the collector's take, the event loop waits. */
-export function cpuMicros(): number {
+/** CPU time of all threads: they share one core, so the event loop waits for the others. */
+export function cpuMicroseconds(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
 }

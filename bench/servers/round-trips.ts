@@ -1,21 +1,22 @@
-/** Counts how often a replica in this process asks its database on behalf of requests. */
+/** Counts the lookups that a replica in this process sends to its database. */
 import pg from "pg";
 
-/** The statement that brings what requests look up, and tells what has changed, also where nothing is looked up. */
+/** The statement of src/store/postgres/read/fetch.sql.ts. It also runs without lookups, to read what has changed. */
 const FETCH = "fetch";
-/** Which of its values look anything up. */
-const [FIRST, BEHIND] = [2, 10];
+/** The positions of its parameters that hold lookups. */
+const [FIRST_LOOKUP, AFTER_LOOKUPS] = [2, 10];
 
 let count = 0;
-export const trips = (): number => count;
+export const countRoundTrips = (): number => count;
 
-const ask = Reflect.get(pg.Client.prototype, "query") as (...asked: unknown[]) => unknown;
-Reflect.set(pg.Client.prototype, "query", function counted(this: pg.Client, ...asked: unknown[]): unknown {
-  if (looksUp(asked[0])) count++;
-  return Reflect.apply(ask, this, asked);
+const query = Reflect.get(pg.Client.prototype, "query") as (...args: unknown[]) => unknown;
+Reflect.set(pg.Client.prototype, "query", function counted(this: pg.Client, ...args: unknown[]): unknown {
+  if (hasLookups(args[0])) count++;
+  return Reflect.apply(query, this, args);
 });
 
-function looksUp(statement: unknown): boolean {
+function hasLookups(statement: unknown): boolean {
   const { name, values = [] } = statement as { readonly name?: string; readonly values?: readonly unknown[] };
-  return name === FETCH && values.slice(FIRST, BEHIND).some((list) => Array.isArray(list) && list.length > 0);
+  if (name !== FETCH) return false;
+  return values.slice(FIRST_LOOKUP, AFTER_LOOKUPS).some((list) => Array.isArray(list) && list.length > 0);
 }

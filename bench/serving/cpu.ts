@@ -1,39 +1,39 @@
-/** What requests cost servers in CPU time, side by side. */
-import { seconds, SHORT_ROUNDS } from "../scale.js";
-import type { Load } from "../load/http1.js";
-import { median, medianRatio, type Ratio, type Row } from "../report/row.js";
+/** Compares CPU time per request between servers. */
+import type { LoadResult } from "../load/http1.js";
+import { median, medianOfRatios, type Ratio, type Row } from "../report/row.js";
+import { scaleSeconds, SHORT_ROUNDS } from "../scale.js";
 import type { Server } from "../servers/start.js";
 
-const WARM_SECONDS = seconds(2);
-const SECONDS = seconds(0.5);
+export const WARM_UP_SECONDS = scaleSeconds(2);
+const SECONDS = scaleSeconds(0.5);
 
-/** Something that is asked of a server. */
-export interface Line {
-  readonly what: string;
+/** A load on a server. */
+export interface CpuCase {
+  readonly title: string;
   readonly server: Server;
-  readonly load: (url: string, seconds: number) => Promise<Load>;
-  /** The costs of one line over those of another, by what they are. */
-  readonly ratio?: { readonly of: string; readonly over: string; readonly wanted: Ratio["wanted"] };
+  readonly load: (url: string, seconds: number) => Promise<LoadResult>;
+  /** Divides the CPU time of one case by that of another, both by title. */
+  readonly ratio?: { readonly of: string; readonly over: string; readonly target: Ratio["target"] };
   readonly note?: string;
 }
 
-/** Measures all lines in each round, one behind the other. */
-export async function compare(lines: readonly Line[]): Promise<Row[]> {
-  const costs = new Map(lines.map(({ what }): [string, number[]] => [what, []]));
-  for (const { server, load } of lines) await load(server.url, WARM_SECONDS);
+/** Measures all cases in turn in each round. */
+export async function compareCpu(cases: readonly CpuCase[]): Promise<Row[]> {
+  const costs = new Map(cases.map(({ title }): [string, number[]] => [title, []]));
+  for (const { server, load } of cases) await load(server.url, WARM_UP_SECONDS);
   for (let round = 0; round < SHORT_ROUNDS; round++) {
-    for (const line of lines) costs.get(line.what)?.push(await cost(line));
+    for (const cpuCase of cases) costs.get(cpuCase.title)?.push(await measureCpu(cpuCase));
   }
-  return lines.map(({ what, ratio, note = "of CPU for each request" }): Row => {
-    const row: Row = { what, figure: { value: median(costs.get(what) ?? []), unit: "µs" }, note };
+  return cases.map(({ title, ratio, note = "CPU per request" }): Row => {
+    const row: Row = { title, figure: { value: median(costs.get(title) ?? []), unit: "µs" }, note };
     if (ratio === undefined) return row;
-    const reached = medianRatio(costs.get(ratio.of) ?? [], costs.get(ratio.over) ?? []);
-    return { ...row, ratio: { reached, wanted: ratio.wanted } };
+    const value = medianOfRatios(costs.get(ratio.of) ?? [], costs.get(ratio.over) ?? []);
+    return { ...row, ratio: { value, target: ratio.target } };
   });
 }
 
-/** CPU time for each request, in microseconds. */
-async function cost({ server, load }: Line): Promise<number> {
+/** CPU time of the server per request, in microseconds. */
+export async function measureCpu({ server, load }: Pick<CpuCase, "server" | "load">): Promise<number> {
   const before = await server.cpu();
   const { requests } = await load(server.url, SECONDS);
   return ((await server.cpu()) - before) / requests;

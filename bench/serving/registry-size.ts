@@ -1,89 +1,91 @@
-/** Whether a registry of a million contracts is served as fast as a small one, and what memory it takes. */
-import { ROUNDS, seconds, SHORT_ROUNDS, size } from "../scale.js";
+/** Throughput of a registry of a million contracts next to a small one, and its memory. */
 import { loadHttp1 } from "../load/http1.js";
 import { startStreaming } from "../participants/start.js";
-import { BESIDES } from "../registries/transfers.js";
-import { median, medianRatio, type Row } from "../report/row.js";
-import { LARGEST_YOUNG_MB, start, stopping } from "../servers/start.js";
-import { accept } from "./requests.js";
+import { type Keep, withResources } from "../processes/resources.js";
+import { FIXED_CONTRACTS } from "../registries/transfers.js";
+import { median, medianOfRatios, type Row } from "../report/row.js";
+import { ROUNDS, scaleCount, scaleSeconds, SHORT_ROUNDS } from "../scale.js";
+import { LARGEST_SEMI_SPACE_MB, startServer } from "../servers/start.js";
+import { encodeAccept } from "./requests.js";
 
 const SMALL = 1_000;
-const LARGE = size(1_000_000);
-const WARM_SECONDS = seconds(3);
-/** The large registry has its garbage collected once in it, or twice. */
-const SECONDS = seconds(0.7);
-const FIRST_SECONDS = seconds(1);
-/** A round differs from the next by a fifth where the machine has busy neighbours. */
+const LARGE = scaleCount(1_000_000);
+const WARM_UP_SECONDS = scaleSeconds(3);
+/** Long enough for one or two garbage collections of the large registry. */
+const SECONDS = scaleSeconds(0.7);
+const ONCE_SECONDS = scaleSeconds(1);
+/** Throughput varies by a fifth between rounds on a shared machine. */
 const SIZE_ROUNDS = 2 * SHORT_ROUNDS;
-/** No registry has a multiple of it in offers, so that steps of this reach each offer before any comes again. */
+/** Coprime to the number of offers in any of the registries, so steps of it reach each offer once. */
 const STEP = 7_919;
 
-export async function registrySize(): Promise<Row[]> {
-  return stopping(async (keep) => {
-    const follow = async (contracts: number) => {
-      const offers = Math.ceil((contracts - BESIDES) / 2);
-      const participant = await keep(startStreaming({ offers }));
-      const begun = performance.now();
-      const server = await keep(start({ server: "offledger", settings: participant.settings }, LARGEST_YOUNG_MB));
-      const filled = (performance.now() - begun) / 1000;
-      const [sent, memory] = [await participant.sent(), await server.memory()];
-      let asked = 0;
-      // `among`: how many offers are asked for, which lie evenly over the whole registry.
-      const load = async (time: number, among: number) => {
-        const { requests, seconds: took } = await loadHttp1(server.url, time, () => {
-          asked++;
-          return accept(Math.floor(((asked * STEP) % among) * (offers / among)), asked % 2 === 1);
-        });
-        return requests / took;
-      };
-      return { server, offers, filled, sent, memory, load };
-    };
-    const small = await follow(SMALL);
-    const large = await follow(LARGE);
-    for (const { load } of [small, large]) await load(WARM_SECONDS, small.offers);
-    const [few, many, first]: [number[], number[], number[]] = [[], [], []];
+export async function measureRegistrySize(): Promise<Row[]> {
+  return withResources(async (keep) => {
+    const small = await startRegistry(keep, SMALL);
+    const large = await startRegistry(keep, LARGE);
+    for (const { load } of [small, large]) await load(WARM_UP_SECONDS, small.offers);
+    const [smallRates, largeRates, onceRates]: [number[], number[], number[]] = [[], [], []];
     for (let round = 0; round < SIZE_ROUNDS; round++) {
-      few.push(await small.load(SECONDS, small.offers));
-      many.push(await large.load(SECONDS, small.offers));
+      smallRates.push(await small.load(SECONDS, small.offers));
+      largeRates.push(await large.load(SECONDS, small.offers));
     }
-    for (let round = 0; round < ROUNDS; round++) first.push(await large.load(FIRST_SECONDS, large.offers));
-    const asked = await large.server.memory();
+    for (let round = 0; round < ROUNDS; round++) onceRates.push(await large.load(ONCE_SECONDS, large.offers));
+    const afterLoad = await large.server.memory();
     const bytes = large.sent.bytes - small.sent.bytes;
-    const grown = (by: "rss" | "heap", to = large.memory) => to[by] - small.memory[by];
+    const growth = (of: "rss" | "heap", to = large.memory) => to[of] - small.memory[of];
+    const relative = (value: number): string => `${(value / bytes).toFixed(2)} times`;
     const count = large.sent.contracts.toLocaleString("en-US");
-    const ofBytes = `of ${megabytes(bytes).value.toFixed(0)} MB of blobs and payloads`;
     return [
-      { what: `accept, ${small.sent.contracts} contracts`, figure: { value: median(few), unit: "requests/s" } },
       {
-        what: `accept, ${count} contracts`,
-        figure: { value: median(many), unit: "requests/s" },
-        ratio: { reached: medianRatio(many, few), wanted: { atLeast: 0.9 } },
-        note: `as many offers, all over the registry, which was there after ${large.filled.toFixed(0)} s`,
+        title: `throughput, ${small.sent.contracts.toLocaleString("en-US")} contracts`,
+        figure: { value: median(smallRates), unit: "requests/s" },
       },
       {
-        what: "the same, each offer once",
-        figure: { value: median(first), unit: "requests/s" },
-        note: `${(median(first) / median(few)).toFixed(2)} of it: what was asked for has not been written before`,
+        title: `throughput, ${count} contracts`,
+        figure: { value: median(largeRates), unit: "requests/s" },
+        ratio: { value: medianOfRatios(largeRates, smallRates), target: { atLeast: 0.9 } },
+        note: `as many offers, spread over the registry; ready after ${large.readySeconds.toFixed(0)} s`,
       },
       {
-        what: `resident memory, ${count} contracts`,
-        figure: megabytes(grown("rss")),
-        ratio: { reached: grown("rss") / bytes, wanted: { atMost: 2.5 } },
-        note: ofBytes,
+        title: "throughput, each offer once",
+        figure: { value: median(onceRates), unit: "requests/s" },
+        note: `${(median(onceRates) / median(smallRates)).toFixed(2)} of the small registry; nothing is encoded yet`,
       },
       {
-        what: "the same in use, heap and buffers",
-        figure: megabytes(grown("heap")),
-        note: times(grown("heap"), bytes),
+        title: `memory: resident, ${count} contracts`,
+        figure: megabytes(growth("rss")),
+        ratio: { value: growth("rss") / bytes, target: { atMost: 2.5 } },
+        note: `over ${megabytes(bytes).value.toFixed(0)} MB of blobs and payloads`,
       },
+      { title: "memory: heap and buffers", figure: megabytes(growth("heap")), note: relative(growth("heap")) },
       {
-        what: "the same after the load",
-        figure: megabytes(grown("heap", asked)),
-        note: `${times(grown("heap", asked), bytes)}; resident ${times(grown("rss", asked), bytes)}`,
+        title: "memory: heap and buffers, after the load",
+        figure: megabytes(growth("heap", afterLoad)),
+        note: `${relative(growth("heap", afterLoad))}; resident ${relative(growth("rss", afterLoad))}`,
       },
     ];
   });
 }
 
+/** Starts a participant with so many contracts, and a service that mirrors it. */
+async function startRegistry(keep: Keep, contracts: number) {
+  const offers = Math.ceil((contracts - FIXED_CONTRACTS) / 2);
+  const participant = await keep(startStreaming({ offers }));
+  const startedAt = performance.now();
+  const target = { server: "offledger", settings: participant.settings } as const;
+  const server = await keep(startServer(target, { semiSpaceMegabytes: LARGEST_SEMI_SPACE_MB }));
+  const readySeconds = (performance.now() - startedAt) / 1000;
+  const [sent, memory] = [await participant.sent(), await server.memory()];
+  let count = 0;
+  /** Requests `distinct` offers that are spread evenly over the registry; returns requests per second. */
+  const load = async (duration: number, distinct: number): Promise<number> => {
+    const { requests, seconds } = await loadHttp1(server.url, duration, () => {
+      count++;
+      return encodeAccept(Math.floor(((count * STEP) % distinct) * (offers / distinct)), count % 2 === 1);
+    });
+    return requests / seconds;
+  };
+  return { server, offers, readySeconds, sent, memory, load };
+}
+
 const megabytes = (bytes: number): Row["figure"] => ({ value: bytes / 1e6, unit: "MB" });
-const times = (value: number, of: number): string => `${(value / of).toFixed(2)} times of it`;

@@ -1,19 +1,19 @@
-/** The benchmarks of serving, by their names, in the order of the table. */
+/** The parts of the serving benchmark by their command-line names, in the order of the table. */
 import type { Row } from "../report/row.js";
-import { latency } from "./latency.js";
-import { overloaded } from "./overload.js";
-import { pauses } from "./pauses.js";
-import { protocols } from "./protocols.js";
-import { querying } from "./passthrough.js";
-import { worstSettlement } from "./settlement.js";
-import { registrySize } from "./registry-size.js";
+import { measureLatency } from "./latency.js";
+import { measureOverload } from "./overload.js";
+import { measurePassthrough } from "./passthrough.js";
+import { measurePauses } from "./pauses.js";
+import { measureProtocols } from "./protocols.js";
+import { measureRegistrySize } from "./registry-size.js";
+import { measureSettlement } from "./settlement.js";
 
-export const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
-  protocols,
-  settlement: worstSettlement,
-  latency,
-  overload: overloaded,
-  size: registrySize,
-  pauses,
-  querying,
+export const suite: Readonly<Record<string, () => Promise<Row[]>>> = {
+  protocols: measureProtocols,
+  settlement: measureSettlement,
+  latency: measureLatency,
+  overload: measureOverload,
+  size: measureRegistrySize,
+  pauses: measurePauses,
+  querying: measurePassthrough,
 };
