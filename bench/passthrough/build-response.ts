@@ -54,7 +54,7 @@ export function buildResponse(
         ]),
       ),
     },
-    disclosedContracts: [...new Set(all)].map((one) => disclosed(one, excludeDebugFields)),
+    disclosedContracts: [...new Set(all)].map((one) => toDisclosedContract(one, excludeDebugFields)),
   };
 }
 
@@ -102,7 +102,7 @@ function newest(
 
 const id = ({ contractId }: ParticipantContract): JsonObject => ({ tag: "AV_ContractId", value: contractId });
 
-function disclosed(contract: ParticipantContract, excludeDebugFields: boolean): JsonObject {
+function toDisclosedContract(contract: ParticipantContract, excludeDebugFields: boolean): JsonObject {
   const { templateId, contractId, createdEventBlob, synchronizerId } = contract;
   const disclosed = { templateId, contractId, createdEventBlob, synchronizerId };
   if (excludeDebugFields) return disclosed;

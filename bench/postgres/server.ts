@@ -32,7 +32,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const externalUrl = process.env["OFFLEDGER_TEST_DATABASE_URL"];
   const { url, stop } =
     externalUrl === undefined || externalUrl === ""
-      ? await start()
+      ? await startEmbedded()
       : { url: externalUrl, stop: () => Promise.resolve() };
   try {
     return { description: await describe(url, url === externalUrl), createDatabase: () => createDatabase(url), stop };
