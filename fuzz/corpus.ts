@@ -1,23 +1,23 @@
-/** Right requests of every operation, to be made wrong. */
+/** The corpus: a valid request for each operation, which the generators mutate. */
 import { readFileSync } from "node:fs";
 import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
 import { calls } from "../test/fixtures/calls/index.js";
 import { verbOf } from "../test/fixtures/protocols.js";
 
-export interface Seed {
+export interface CorpusEntry {
   readonly verb: "GET" | "POST";
-  /** The path of REST, with the query where there is one. */
+  /** The REST path, with its query. */
   readonly path: string;
-  /** The body of REST; undefined for none. */
+  /** The REST body; undefined for GET. */
   readonly body: JsonValue | undefined;
   /** The path of the rpc. */
   readonly procedure: string;
-  /** The message of the rpc, in both forms. */
+  /** The request message in both encodings. */
   readonly json: JsonValue;
   readonly binary: Buffer;
 }
 
-export const seeds: readonly Seed[] = Object.values(calls).map(({ method, request, path, body }) => ({
+export const corpus: readonly CorpusEntry[] = Object.values(calls).map(({ method, request, path, body }) => ({
   verb: verbOf(method),
   path,
   body,
@@ -26,28 +26,27 @@ export const seeds: readonly Seed[] = Object.values(calls).map(({ method, reques
   binary: Buffer.from(toBinary(method.input, fromJson(method.input, request))),
 }));
 
-/** The operations of the OpenAPI document, as `GET /livez`. */
-const documented: readonly string[] = operationsOf(
-  JSON.parse(readFileSync(new URL("../gen/openapi.json", import.meta.url), "utf8")) as Document,
-);
-
-interface Document {
+interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-function operationsOf({ paths }: Document): string[] {
+/** Operations of the OpenAPI document that the corpus lacks, as `GET /livez`. */
+export function findUncovered(): string[] {
+  return listOperations(readOpenApi()).filter((operation) => {
+    const [verb, template = ""] = operation.split(" ");
+    const path = new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/?]+")}([?].*)?$`);
+    return !corpus.some((entry) => entry.verb === verb && path.test(entry.path));
+  });
+}
+
+function readOpenApi(): OpenApiDocument {
+  return JSON.parse(readFileSync(new URL("../gen/openapi.json", import.meta.url), "utf8")) as OpenApiDocument;
+}
+
+function listOperations({ paths }: OpenApiDocument): string[] {
   return Object.entries(paths).flatMap(([path, verbs]) =>
     Object.keys(verbs)
       .filter((verb) => ["get", "post"].includes(verb))
       .map((verb) => `${verb.toUpperCase()} ${path}`),
   );
-}
-
-/** Operations that are documented and have no seed. */
-export function unseeded(): string[] {
-  return documented.filter((operation) => {
-    const [verb, template = ""] = operation.split(" ");
-    const path = new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/?]+")}([?].*)?$`);
-    return !seeds.some((seed) => seed.verb === verb && path.test(seed.path));
-  });
 }

@@ -1,23 +1,23 @@
-/** What may not be left behind in the service. */
-import type { Inside } from "./service/service.js";
+/** Bounds for what the service holds after a run. */
+import type { ResourceUsage } from "./service/service.js";
 
 const MB = 1024 * 1024;
 
-/** How much more than after the warm-up may be in use at the end: compiled code, tables and buffers that are kept, none of which grows on. */
-const MOST_MORE = { heapUsed: 12 * MB, external: 48 * MB, rss: 256 * MB };
-const MOST_MORE_TIMERS = 8;
+/** Growth since the warm-up that compiled code, tables and pooled buffers explain. None of them grows without bound. */
+const MAX_GROWTH = { heapUsed: 12 * MB, external: 48 * MB, rss: 256 * MB };
+const MAX_MORE_TIMERS = 8;
 
-/** Says what there is more of at the end than may be. So many connections may be left, each with a timer. */
-export function leftBehind(before: Inside, after: Inside, lingering = 0): string[] {
-  const wrong: string[] = [];
-  for (const [name, most] of Object.entries(MOST_MORE) as [keyof typeof MOST_MORE, number][]) {
-    const more = after[name] - before[name];
-    if (more > most) wrong.push(`${name} has grown by ${mb(more)}, and may by ${mb(most)}`);
+/** Returns a message for each bound that is exceeded. `lingering` connections may be open, with a timer each. */
+export function findLeaks(before: ResourceUsage, after: ResourceUsage, lingering = 0): string[] {
+  const leaks: string[] = [];
+  for (const [name, max] of Object.entries(MAX_GROWTH) as [keyof typeof MAX_GROWTH, number][]) {
+    const growth = after[name] - before[name];
+    if (growth > max) leaks.push(`${name} grew by ${formatMiB(growth)}, more than ${formatMiB(max)}`);
   }
-  if (after.sockets > lingering) wrong.push(`${after.sockets} connections are open that the clients have closed`);
-  if (after.timers > before.timers + MOST_MORE_TIMERS + lingering)
-    wrong.push(`${after.timers} timers run, before it was ${before.timers}`);
-  return wrong;
+  if (after.sockets > lingering) leaks.push(`${after.sockets} connections are open that the clients have closed`);
+  if (after.timers > before.timers + MAX_MORE_TIMERS + lingering)
+    leaks.push(`${after.timers} timers are active, ${before.timers} after the warm-up`);
+  return leaks;
 }
 
-export const mb = (bytes: number): string => `${(bytes / MB).toFixed(1)} MiB`;
+export const formatMiB = (bytes: number): string => `${(bytes / MB).toFixed(1)} MiB`;

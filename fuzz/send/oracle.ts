@@ -1,32 +1,33 @@
-/** What an answer may not be: the service's own fault. */
-import type { Request } from "./request.js";
-import type { Answer } from "./target.js";
+/** The oracle for responses: no response may report a fault of the server. */
+import type { FuzzRequest } from "./request.js";
+import type { ServiceResponse } from "./target.js";
 
-/** unknown, internal, unavailable, data_loss: no caller is to blame for them. */
-const OURS = new Set(["2", "13", "14", "15"]);
+/** unknown, internal, unavailable, data_loss: no request may cause them. */
+const SERVER_FAULTS = new Set(["2", "13", "14", "15"]);
 
-/** What Connect and gRPC prescribe for framing that they do not allow; docs/errors.md names it. */
-const PRESCRIBED = /^(protocol error: )?received compressed envelope|^protocol error: |^unknown compression /;
+/** Messages of errors that Connect and gRPC prescribe for invalid framing; see docs/errors.md. */
+const PROTOCOL_PRESCRIBED = /^(protocol error: )?received compressed envelope|^protocol error: |^unknown compression /;
 
-const NAMED = ["connect-timeout-ms", "grpc-timeout"];
+const TIMEOUT_HEADERS = ["connect-timeout-ms", "grpc-timeout"];
 
-/** Says what is wrong with an answer; undefined where nothing is. */
-export function wrongWith(request: Request, answer: Answer): string | undefined {
-  return wrongStatus(request, answer) ?? wrongGrpcStatus(answer);
+/** Returns what is wrong with a response, or undefined. */
+export function findFault(request: FuzzRequest, response: ServiceResponse): string | undefined {
+  return findStatusFault(request, response) ?? findGrpcFault(response);
 }
 
-function wrongStatus({ headers, path }: Request, { status, body }: Answer): string | undefined {
+function findStatusFault({ headers, path }: FuzzRequest, { status, body }: ServiceResponse): string | undefined {
   if (status >= 200 && status < 500) return undefined;
-  const said = `status ${status}: ${body.toString("utf8", 0, 300)}`;
   if (status === 503 && path === "/readyz") return undefined;
-  const { code, message = "" } = connectErrorIn(body);
-  // Who gives no time gets no answer.
-  if (status === 504 && code === "deadline_exceeded" && NAMED.some((name) => name in headers)) return undefined;
-  if (status === 501 && code === "unimplemented" && PRESCRIBED.test(message)) return undefined;
-  return said;
+  const { code, message = "" } = parseConnectError(body);
+  // The client asked for a time limit.
+  if (status === 504 && code === "deadline_exceeded" && TIMEOUT_HEADERS.some((name) => name in headers)) {
+    return undefined;
+  }
+  if (status === 501 && code === "unimplemented" && PROTOCOL_PRESCRIBED.test(message)) return undefined;
+  return `status ${status}: ${body.toString("utf8", 0, 300)}`;
 }
 
-function connectErrorIn(body: Buffer): { code?: string; message?: string } {
+function parseConnectError(body: Buffer): { code?: string; message?: string } {
   try {
     return Object(JSON.parse(body.toString())) as object;
   } catch {
@@ -34,23 +35,25 @@ function connectErrorIn(body: Buffer): { code?: string; message?: string } {
   }
 }
 
-function wrongGrpcStatus(answer: Answer): string | undefined {
-  const [code, message] = grpcStatusIn(answer);
-  if (code === undefined || !OURS.has(code) || (code === "13" && PRESCRIBED.test(message))) return undefined;
+function findGrpcFault(response: ServiceResponse): string | undefined {
+  const [code, message] = parseGrpcStatus(response);
+  if (code === undefined || !SERVER_FAULTS.has(code) || (code === "13" && PROTOCOL_PRESCRIBED.test(message))) {
+    return undefined;
+  }
   return `grpc-status ${code}: ${message}`;
 }
 
-/** The status that gRPC tells in headers, trailers, or, on the web, in the last message of the body. */
-function grpcStatusIn({ headers, body }: Answer): readonly [code: string | undefined, message: string] {
-  const { "content-type": type = "", "grpc-status": status, "grpc-message": said = "" } = headers;
-  if (status !== undefined) return [status, decoded(said)];
+/** From headers or trailers; for gRPC-Web also from the last message of the body. */
+function parseGrpcStatus({ headers, body }: ServiceResponse): readonly [code: string | undefined, message: string] {
+  const { "content-type": type = "", "grpc-status": status, "grpc-message": encodedMessage = "" } = headers;
+  if (status !== undefined) return [status, decodePercent(encodedMessage)];
   if (!type.startsWith("application/grpc-web")) return [undefined, ""];
   const text = (type.includes("-text") ? Buffer.from(body.toString(), "base64") : body).toString("latin1");
   const message = /grpc-message: ?(.*)\r/i.exec(text)?.[1] ?? "";
-  return [/grpc-status: ?(\d+)/i.exec(text)?.[1], decoded(message)];
+  return [/grpc-status: ?(\d+)/i.exec(text)?.[1], decodePercent(message)];
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,11 +1,10 @@
-/** Requests as the clients of Node.js send them, by HTTP/1.1 or HTTP/2. */
+/** Sends well-formed requests with the HTTP/1.1 and HTTP/2 clients of Node.js. */
 import http from "node:http";
-import { brief, hex, type Input, type Outcome } from "../input.js";
-import { wrongWith } from "./oracle.js";
-import type { Answer, Target } from "./target.js";
+import { type Input, type Outcome, toHex, truncate } from "../input.js";
+import { findFault } from "./oracle.js";
+import type { ServiceResponse, Target } from "./target.js";
 
-/** A request that a client is able to send, whatever the service thinks of it. */
-export interface Request {
+export interface FuzzRequest {
   readonly version: 1 | 2;
   readonly method: string;
   readonly path: string;
@@ -13,45 +12,49 @@ export interface Request {
   readonly body: Buffer;
 }
 
-/** A body that is larger need not be read to its end: the connection may be cut before the answer has been. */
-const READ_TO_END = 1024 * 1024;
+/** The service may close the connection before it has read a larger body. */
+const MAX_READ_BODY = 1024 * 1024;
 
-/** An input that is a request. */
-export function asking(request: Request): Input {
+export function createRequestInput(request: FuzzRequest): Input {
   return {
-    send: (target) => outcomeOf(target, request),
+    send: (target) => sendAndJudge(target, request),
     show() {
       const { version, method, path, headers, body } = request;
-      return `HTTP/${version} ${method} ${brief(path)}\n${brief(JSON.stringify(headers))}\nbody: ${hex(body)}`;
+      return `HTTP/${version} ${method} ${truncate(path)}\n${truncate(JSON.stringify(headers))}\nbody: ${toHex(body)}`;
     },
   };
 }
 
-async function outcomeOf(target: Target, request: Request): Promise<Outcome> {
-  const since = performance.now();
-  let answer: Answer;
+async function sendAndJudge(target: Target, request: FuzzRequest): Promise<Outcome> {
+  const startedAt = performance.now();
+  let response: ServiceResponse;
   try {
-    answer = await ask(target, request, false).catch(() => ask(target, request, true));
+    // The service may close a kept connection at any time: the second attempt uses a new one.
+    response = await sendRequest(target, request, false).catch(() => sendRequest(target, request, true));
   } catch (error) {
-    const told = error instanceof Error ? error.message : String(error);
-    if (request.body.length > READ_TO_END) return { came: "cut" };
-    return { came: "nothing", wrong: `no answer, on a connection of its own neither: ${told}` };
+    const reason = error instanceof Error ? error.message : String(error);
+    if (request.body.length > MAX_READ_BODY) return { result: "cut" };
+    return { result: "nothing", fault: `no response, not even on a new connection: ${reason}` };
   }
-  target.took(since);
-  const wrong = wrongWith(request, answer);
-  return { came: String(answer.status), ...(wrong !== undefined && { wrong }) };
+  target.recordLatency(startedAt);
+  const fault = findFault(request, response);
+  return { result: String(response.status), ...(fault !== undefined && { fault }) };
 }
 
-/** Headers as texts, also those that are lists or numbers. */
-const textsOf = (headers: object): Record<string, string> =>
+/** Header values as strings, also those that are lists or numbers. */
+const toStrings = (headers: object): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
-/** Asks once. A connection that was kept may be closed just then, so that who fails asks anew on one of its own. */
-export async function ask(target: Target, request: Request, isFresh: boolean): Promise<Answer> {
+/** Sends a request once, on a kept or on a new connection. Rejects after the target's time limit. */
+export async function sendRequest(
+  target: Target,
+  request: FuzzRequest,
+  usesNewConnection: boolean,
+): Promise<ServiceResponse> {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), target.limitMs);
   try {
-    return await (request.version === 1 ? askHttp1 : askHttp2)(target, request, isFresh, stop.signal);
+    return await (request.version === 1 ? sendHttp1 : sendHttp2)(target, request, usesNewConnection, stop.signal);
   } catch (error) {
     throw stop.signal.aborted ? new Error(`none within ${target.limitMs} ms`, { cause: error }) : error;
   } finally {
@@ -59,46 +62,57 @@ export async function ask(target: Target, request: Request, isFresh: boolean): P
   }
 }
 
-type Ask = (target: Target, request: Request, isFresh: boolean, signal: AbortSignal) => Promise<Answer>;
+type Send = (
+  target: Target,
+  request: FuzzRequest,
+  usesNewConnection: boolean,
+  signal: AbortSignal,
+) => Promise<ServiceResponse>;
 
-const askHttp1: Ask = ({ host, port, agent }, { method, path, headers, body }, isFresh, signal) =>
+const sendHttp1: Send = (
+  { host, port, agent: keepAlive },
+  { method, path, headers, body },
+  usesNewConnection,
+  signal,
+) =>
   new Promise((resolve, reject) => {
     const length =
       body.length > 0 && headers["transfer-encoding"] === undefined ? { "content-length": body.length } : {};
-    const asked = http.request(
-      { host, port, method, path, signal, agent: isFresh ? false : agent, headers: { ...headers, ...length } },
+    const agent = usesNewConnection ? false : keepAlive;
+    const request = http.request(
+      { host, port, method, path, signal, agent, headers: { ...headers, ...length } },
       (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
         response.on("end", () =>
           resolve({
             status: response.statusCode ?? 0,
-            headers: textsOf({ ...response.headers, ...response.trailers }),
+            headers: toStrings({ ...response.headers, ...response.trailers }),
             body: Buffer.concat(chunks),
           }),
         );
       },
     );
-    asked.on("error", reject);
-    asked.end(body.length > 0 ? body : undefined);
+    request.on("error", reject);
+    request.end(body.length > 0 ? body : undefined);
   });
 
-const askHttp2: Ask = (target, { method, path, headers, body }, isFresh, signal) =>
+const sendHttp2: Send = (target, { method, path, headers, body }, usesNewConnection, signal) =>
   new Promise((resolve, reject) => {
     const stream = target
-      .session(isFresh)
+      .session(usesNewConnection)
       .request({ ":method": method, ":path": path, ...headers }, { endStream: body.length === 0, signal });
     const chunks: Buffer[] = [];
-    let all: Record<string, string> = {};
-    const note = (more: object) => {
-      all = { ...all, ...textsOf(more) };
+    let received: Record<string, string> = {};
+    const addHeaders = (more: object) => {
+      received = { ...received, ...toStrings(more) };
     };
-    stream.on("response", note).on("trailers", note).on("error", reject);
+    stream.on("response", addHeaders).on("trailers", addHeaders).on("error", reject);
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
     stream.on("close", () => {
-      const status = Number(all[":status"] ?? 0);
-      if (status === 0) reject(new Error(`the stream was closed with code ${stream.rstCode} and no answer`));
-      else resolve({ status, headers: all, body: Buffer.concat(chunks) });
+      const status = Number(received[":status"] ?? 0);
+      if (status === 0) reject(new Error(`the stream was closed with code ${stream.rstCode} and no response`));
+      else resolve({ status, headers: received, body: Buffer.concat(chunks) });
     });
     if (body.length > 0) stream.end(body);
   });
