@@ -1,92 +1,92 @@
-/** What goes wrong between the service and the participant. */
+/** Injects faults between the service and the participant. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Random } from "../test/ingest/database/random.js";
 import type { Participant } from "../scripted-participant/participant.js";
-import type { Troubles } from "./model/outages.js";
+import type { Random } from "../test/ingest/database/random.js";
+import type { OutageLog } from "./model/outages.js";
 import type { World } from "./model/world.js";
 import type { Network } from "./network.js";
 
-export interface CutsParts {
+export interface FaultInjectorOptions {
   readonly world: World;
   readonly participant: Participant;
   readonly network: Network;
-  readonly troubles: Troubles;
+  readonly outages: OutageLog;
   readonly random: Random;
-  /** From one cut to the next, on average, in milliseconds. */
-  readonly everyMs: number;
-  /** The longest silence; longer ones than the limit of staleness have requests refused. */
-  readonly longestMs: number;
+  /** Mean time between two faults. */
+  readonly intervalMs: number;
+  /** A silence longer than the staleness limit makes the service reject requests. */
+  readonly maxSilenceMs: number;
 }
 
-export class Cuts {
+export class FaultInjector {
   readonly counts: Record<string, number> = {};
-  readonly #parts: CutsParts;
+  readonly #options: FaultInjectorOptions;
 
-  constructor(parts: CutsParts) {
-    this.#parts = parts;
+  constructor(options: FaultInjectorOptions) {
+    this.#options = options;
   }
 
-  /** Cuts until the signal is aborted; what it has cut is whole then. */
+  /** Injects faults until the signal is aborted; ends the last one before it resolves. */
   async run(signal: AbortSignal): Promise<void> {
-    const { random, everyMs, participant } = this.#parts;
+    const { random, intervalMs, participant, outages } = this.#options;
     const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-    const next = () => pause(everyMs * (0.5 + random.next()));
-    for (await next(); !signal.aborted; await next()) {
-      const end = this.#parts.troubles.begin();
+    const waitForNext = () => pause(intervalMs * (0.5 + random.next()));
+    for (await waitForNext(); !signal.aborted; await waitForNext()) {
+      const endOutage = outages.begin();
       try {
-        await this.#cut(pause);
+        await this.#inject(pause);
       } finally {
-        end();
-        // Of what was asked of it nothing has to be kept.
+        endOutage();
+        // The participant records its requests, which would grow without bound.
         participant.requests.length = 0;
       }
     }
   }
 
-  /** The updates so far are forgotten, and the connections cut: the service has to take a new snapshot. */
+  /** Prunes the ledger and cuts the connections, so that the service has to take a new snapshot. */
   prune(): void {
-    const { world, network, troubles } = this.#parts;
-    const end = troubles.begin();
-    network.cut(false);
-    world.elsewhere();
+    const { world, network, outages } = this.#options;
+    const endOutage = outages.begin();
+    network.disconnect(false);
+    world.commitUnseen();
     world.ledger.prune(world.end);
-    end();
+    endOutage();
     this.#count("pruned");
   }
 
-  async #cut(pause: (ms: number) => Promise<unknown>): Promise<void> {
-    const { network, participant, random, longestMs } = this.#parts;
-    const sort = random.below(10);
-    if (sort < 2) {
-      network.cut(sort === 0);
-      return this.#count("cut");
+  async #inject(pause: (ms: number) => Promise<unknown>): Promise<void> {
+    const { network, participant, random, maxSilenceMs } = this.#options;
+    const kind = random.below(10);
+    if (kind < 2) {
+      network.disconnect(kind === 0);
+      return this.#count("disconnected");
     }
-    if (sort < 5) {
-      // Most silences are short; one in three is long enough to be taken for a cut.
+    if (kind < 5) {
+      // One silence in three is long enough to be treated as a lost connection.
       const isLong = random.below(3) === 0;
-      network.silence();
-      await pause(longestMs * (isLong ? 0.7 + random.next() * 0.3 : random.next() / 5));
-      network.speak();
-      return this.#count(isLong ? "silent for long" : "silent");
+      network.holdBack();
+      await pause(maxSilenceMs * (isLong ? 0.7 + random.next() * 0.3 : random.next() / 5));
+      network.resume();
+      return this.#count(isLong ? "long silence" : "silence");
     }
-    if (sort < 7) {
-      // Away: nobody answers, or what stands in front of it says so.
-      if (sort === 5) participant.faults.hangUp({ times: 3 });
+    if (kind < 7) {
+      // Unavailable: the participant hangs up, or a proxy responds with 503.
+      if (kind === 5) participant.faults.hangUp({ times: 3 });
       else participant.faults.refuse(503, { times: 6 });
-      network.cut(true);
-      await pause(longestMs / 10);
+      network.disconnect(true);
+      await pause(maxSilenceMs / 10);
       participant.faults.clear();
-      return this.#count("refusing");
+      return this.#count("unavailable");
     }
     if (participant.streams === 0) return;
     const open = { streams: "open" } as const;
-    if (sort === 7) participant.faults.halfFrame(open);
-    else if (sort === 8) participant.faults.close(open);
+    if (kind === 7) participant.faults.halfFrame(open);
+    else if (kind === 8) participant.faults.close(open);
     else participant.faults.halfJson(open);
-    this.#count("broken off");
+    this.#count("stream broken");
   }
 
-  #count(what: string): void {
-    this.counts[what] = (this.counts[what] ?? 0) + 1;
+  #count(fault: string): void {
+    this.counts[fault] = (this.counts[fault] ?? 0) + 1;
   }
 }

@@ -1,43 +1,43 @@
-/** The memory of the service over the time of a soak. */
+/** Samples the service's memory during a soak. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Changes } from "./ledger-workload.js";
-import type { Cuts } from "./fault-injector.js";
-import { megabytes, type Memory } from "./memory.js";
+import type { FaultInjector } from "./fault-injector.js";
+import type { LedgerWorkload } from "./ledger-workload.js";
+import { formatMegabytes, type Memory } from "./memory.js";
 import type { SoakOptions } from "./options.js";
 import type { Service } from "./service.js";
 
-/** Samples of memory behind the warm-up, and the least time between two, in milliseconds. */
 const SAMPLES = 50;
-const LEAST_BETWEEN_MS = 1_500;
+const MIN_INTERVAL_MS = 1_500;
 
-interface Measuring {
+interface SamplerOptions {
   readonly service: Service;
   readonly options: SoakOptions;
-  readonly cuts: Cuts;
-  readonly changes: Changes;
-  /** Where the samples go. */
+  readonly faultInjector: FaultInjector;
+  readonly workload: LedgerWorkload;
+  /** Receives the samples. */
   readonly samples: Memory[];
-  /** When the soak began, by `performance.now()`. */
-  readonly begun: number;
+  /** Start of the soak, by `performance.now()`. */
+  readonly startedAt: number;
   readonly signal: AbortSignal;
 }
 
-/** Has a snapshot be taken anew and the memory of archivals be filled in the warm-up, and samples memory from then on. */
-export async function measure({ service, options, cuts, changes, samples, begun, signal }: Measuring): Promise<void> {
-  const { milliseconds, warmUpMs, archivals, say } = options;
+/** During the warm-up makes the service take a new snapshot and fills its memory of archivals; samples memory after it. */
+export async function sampleMemory(sampler: SamplerOptions): Promise<void> {
+  const { service, options, faultInjector, workload, samples, startedAt, signal } = sampler;
+  const { milliseconds, warmUpMs, archivals, print } = options;
   const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
   await pause(warmUpMs / 8);
-  // Afterwards no snapshot is asked for: it has the archivals forgotten.
-  if (!signal.aborted) cuts.prune();
+  // A new snapshot clears the memory of archivals, so it comes first.
+  if (!signal.aborted) faultInjector.prune();
   await pause(warmUpMs / 4);
-  await changes.fill(archivals, signal);
-  await pause(Math.max(0, begun + warmUpMs - performance.now()));
-  const betweenMs = Math.max((milliseconds - warmUpMs) / SAMPLES, LEAST_BETWEEN_MS);
+  await workload.fillArchivals(archivals, signal);
+  await pause(Math.max(0, startedAt + warmUpMs - performance.now()));
+  const intervalMs = Math.max((milliseconds - warmUpMs) / SAMPLES, MIN_INTERVAL_MS);
   while (!signal.aborted) {
     const { heap, rss } = await service.memory();
     samples.push({ heap, rss });
-    const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
-    say(`${seconds} s: heap ${megabytes(heap)}, resident ${megabytes(rss)}`);
-    await pause(betweenMs);
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
+    print(`${seconds} s: heap ${formatMegabytes(heap)}, resident set ${formatMegabytes(rss)}`);
+    await pause(intervalMs);
   }
 }

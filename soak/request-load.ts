@@ -1,14 +1,14 @@
-/** Requests by every protocol, at a rate and no more than so many at a time; each answer is judged. */
+/** Requests by every protocol at a bounded rate and concurrency. The oracle checks each response. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
-import type { Random } from "../test/ingest/database/random.js";
 import { type Outcome, protocols } from "../test/fixtures/protocols.js";
+import type { Random } from "../test/ingest/database/random.js";
 import { Latencies } from "./latencies.js";
-import type { Judge } from "./model/oracle.js";
-import { anyQuestion, callOf, type Question } from "./model/queries.js";
+import type { Oracle, SentState } from "./model/oracle.js";
+import { type Query, randomQuery, toCall } from "./model/queries.js";
 import type { World } from "./model/world.js";
 
-/** By their weights. */
+/** Protocols, repeated by their weight. */
 const mix = [
   ...Array.from({ length: 4 }, () => "REST"),
   ...Array.from({ length: 2 }, () => "Connect JSON"),
@@ -16,78 +16,78 @@ const mix = [
   ...Array.from({ length: 3 }, () => "gRPC"),
   "gRPC-Web",
 ];
-/** Requests under way at a time: many, since those for what is not there wait. */
-const MOST_AT_ONCE = 96;
-/** How often it is looked for what is due, in milliseconds. */
-const TURN_MS = 10;
-/** No answer takes as long. */
-const PATIENCE_MS = 60_000;
-/** What is wrong is told no more often. */
-const MOST_TOLD = 20;
+/** High, since requests for unknown contracts wait. */
+const MAX_IN_FLIGHT = 96;
+const TICK_MS = 10;
+/** For the responses in flight at the end. */
+const DRAIN_TIMEOUT_MS = 60_000;
+const MAX_MESSAGES = 20;
 
-export class Load {
+export class RequestLoad {
   readonly byProtocol: Record<string, number> = {};
   readonly byStatus: Record<string, number> = {};
   readonly latencies = new Latencies();
-  /** What was wrong with the first answers that were. */
-  readonly wrong: string[] = [];
-  wrongs = 0;
+  /** For the first wrong responses. */
+  readonly messages: string[] = [];
+  wrongResponses = 0;
   readonly #world: World;
-  readonly #judge: Judge;
+  readonly #oracle: Oracle;
   readonly #random: Random;
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #inFlight = new Set<Promise<void>>();
 
-  constructor(world: World, judge: Judge, random: Random) {
+  constructor(world: World, oracle: Oracle, random: Random) {
     this.#world = world;
-    this.#judge = judge;
+    this.#oracle = oracle;
     this.#random = random;
   }
 
-  /** Asks `rate` times a second until the signal is aborted, and waits for the last answers. */
+  /** Sends `rate` requests per second until the signal is aborted, then waits for the last responses. */
   async run(url: string, rate: number, signal: AbortSignal): Promise<void> {
     let due = performance.now();
     while (!signal.aborted) {
       const now = performance.now();
-      // What was held up for long is not made up for.
-      for (due = Math.max(due, now - 1_000); due <= now && this.#underWay.size < MOST_AT_ONCE; due += 1_000 / rate) {
-        const asking = this.#ask(url).finally(() => this.#underWay.delete(asking));
-        this.#underWay.add(asking);
+      // Catches up with at most one second.
+      for (due = Math.max(due, now - 1_000); due <= now && this.#inFlight.size < MAX_IN_FLIGHT; due += 1_000 / rate) {
+        const request = this.#send(url).finally(() => this.#inFlight.delete(request));
+        this.#inFlight.add(request);
       }
-      await delay(TURN_MS, undefined, { signal }).catch(() => undefined);
+      await delay(TICK_MS, undefined, { signal }).catch(() => undefined);
     }
-    await Promise.race([Promise.all(this.#underWay), delay(PATIENCE_MS, undefined, { ref: false })]);
-    if (this.#underWay.size > 0) this.#tell(`${this.#underWay.size} requests were not answered in ${PATIENCE_MS} ms`);
+    await Promise.race([Promise.all(this.#inFlight), delay(DRAIN_TIMEOUT_MS, undefined, { ref: false })]);
+    if (this.#inFlight.size > 0) {
+      this.#fail(`${this.#inFlight.size} requests had no response after ${DRAIN_TIMEOUT_MS} ms`);
+    }
   }
 
-  /** Judges an answer that came to somebody else, too. */
-  note(protocol: string, question: Question, outcome: Outcome, sent: ReturnType<Judge["sent"]>): void {
+  /** Counts and checks a response, also one that another client has received. */
+  record(protocol: string, query: Query, outcome: Outcome, sent: SentState): void {
     this.#count(this.byProtocol, protocol);
     this.#count(this.byStatus, outcome.ok ? "ok" : Code[outcome.code]);
-    const wrong = this.#judge.received(question, outcome, sent);
-    if (wrong !== undefined) this.#tell(`${protocol}: ${wrong}`);
+    const error = this.#oracle.check(query, outcome, sent);
+    if (error !== undefined) this.#fail(`${protocol}: ${error}`);
   }
 
-  async #ask(url: string): Promise<void> {
+  async #send(url: string): Promise<void> {
     const name = mix[this.#random.below(mix.length)] ?? "REST";
-    const question = anyQuestion(this.#world, this.#random);
-    const call = callOf(question);
-    const sent = this.#judge.sent();
+    const query = randomQuery(this.#world, this.#random);
+    const call = toCall(query);
+    const sent = this.#oracle.recordSent();
     try {
       const outcome = await protocols[name]?.(url, call);
-      if (outcome === undefined) throw new Error(`there is no protocol ${name}`);
+      if (outcome === undefined) throw new Error(`unknown protocol ${name}`);
       this.latencies.add(performance.now() - sent.time);
-      this.note(name, question, outcome, sent);
+      this.record(name, query, outcome, sent);
     } catch (error) {
-      this.#tell(`${name}: no answer: ${String(error)} ${error instanceof Error ? String(error.cause) : ""}`);
+      this.#fail(`${name}: no response: ${String(error)} ${error instanceof Error ? String(error.cause) : ""}`);
     }
   }
 
-  #tell(wrong: string): void {
-    this.wrongs++;
-    if (this.wrong.length < MOST_TOLD) this.wrong.push(wrong);
+  #fail(message: string): void {
+    this.wrongResponses++;
+    if (this.messages.length < MAX_MESSAGES) this.messages.push(message);
   }
 
-  #count(counts: Record<string, number>, what: string): void {
-    counts[what] = (counts[what] ?? 0) + 1;
+  #count(counts: Record<string, number>, key: string): void {
+    counts[key] = (counts[key] ?? 0) + 1;
   }
 }

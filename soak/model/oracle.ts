@@ -1,109 +1,111 @@
-/** Whether an answer is right: whether the ledger had a state, among those that it may be of, that gives it. */
+/** The oracle: a response is right if the ledger had a state that gives it, among the states that the service may serve. */
 import { Code } from "@connectrpc/connect";
 import type { JsonValue } from "../../src/domain/json.js";
 import type { Outcome } from "../../test/fixtures/protocols.js";
-import { type Expected, expected, namesOf } from "./expectation.js";
-import type { Question } from "./queries.js";
-import type { Troubles } from "./outages.js";
+import { type ExpectedOutcome, expectOutcome, listSlots } from "./expectation.js";
+import type { OutageLog } from "./outages.js";
+import type { Query } from "./queries.js";
 import type { World } from "./world.js";
 
-/** The settings of the service that say how old an answer may be. */
-export interface Promised {
+/** Settings of the service that bound the age of a response. */
+export interface StalenessBounds {
   readonly staleMs: number;
   readonly readWaitMs: number;
 }
 
-/** What was known when a request was sent. */
-export interface Sent {
+/** The state of the ledger when a request is sent. */
+export interface SentState {
   readonly time: number;
-  /** The ledger's end. */
+  /** The ledger end. */
   readonly end: number;
-  /** Up to where an answer had shown that the service has come. */
+  /** The latest offset that an earlier response proved to be applied. */
   readonly confirmed: number;
 }
 
-/** Characters of an answer that are told: most are all there, and none fills the screen. */
-const MOST_TOLD = 6_000;
-/** The service asks for the ledger's end every second, and that may take a while. */
-const ASKING_MS = 3_000;
+/** Characters of a response in a message. */
+const MAX_SHOWN = 6_000;
+/** The service reads the ledger end every second, which may take a while. */
+const POLL_TOLERANCE_MS = 3_000;
 
-export class Judge {
+export class Oracle {
   readonly #world: World;
-  readonly #troubles: Troubles;
-  readonly #promised: Promised;
+  readonly #outages: OutageLog;
+  readonly #bounds: StalenessBounds;
   #confirmed: number;
 
-  constructor(world: World, troubles: Troubles, promised: Promised) {
+  constructor(world: World, outages: OutageLog, bounds: StalenessBounds) {
     this.#world = world;
-    this.#troubles = troubles;
-    this.#promised = promised;
-    // The service is not there yet: whatever it shows is of now or later.
+    this.#outages = outages;
+    this.#bounds = bounds;
+    // The service starts later, so its first snapshot is not older.
     this.#confirmed = world.end;
   }
 
-  /** To be called right before a request is sent. */
-  sent(): Sent {
+  /** Call it right before a request is sent. */
+  recordSent(): SentState {
     return { time: performance.now(), end: this.#world.end, confirmed: this.#confirmed };
   }
 
-  /** To be called as soon as an answer is there: what is wrong with it, or undefined. */
-  received(question: Question, outcome: Outcome, sent: Sent): string | undefined {
+  /** Call it as soon as the response has arrived. Returns what is wrong with it, or undefined. */
+  check(query: Query, outcome: Outcome, sent: SentState): string | undefined {
     const now = performance.now();
-    const { staleMs, readWaitMs } = this.#promised;
-    if (
-      !outcome.ok &&
-      outcome.code === Code.Unavailable &&
-      outcome.message.startsWith("the ledger has not been reached")
-    ) {
-      const isDue = this.#troubles.wasBetween(sent.time, now, staleMs - ASKING_MS);
-      return isDue ? undefined : `503, though the ledger was there: ${outcome.message}`;
+    const { staleMs, readWaitMs } = this.#bounds;
+    if (isStaleRejection(outcome)) {
+      const isAllowed = this.#outages.overlaps(sent.time, now, staleMs - POLL_TOLERANCE_MS);
+      return isAllowed ? undefined : `503 without an outage: ${outcome.message}`;
     }
-    // Never before what was confirmed, and never older than the limit of staleness.
+    // Not older than a confirmed offset, nor than the staleness limit.
     const low = Math.max(sent.confirmed, this.#world.endAt(sent.time - staleMs));
-    // What is not known by its id is looked for up to the ledger's end, unless that takes too long or cannot be asked for.
-    const isLookedFor = now - sent.time < readWaitMs && !this.#troubles.wasBetween(sent.time, now);
-    const unknownFrom = isLookedFor ? sent.end : low;
-    const shown = textOfOutcome(outcome);
-    const offsets = this.#offsets(question, low, unknownFrom);
-    const fitting = offsets.find((offset) => {
-      const should = expected(this.#world, question, offset);
-      const isEarly = !should.ok && should.isUnknown && offset < unknownFrom;
-      return !isEarly && textsOf(should).includes(shown);
+    // For an unknown id the service waits for the ledger end, unless that takes too long or there is an outage.
+    const waitsForEnd = now - sent.time < readWaitMs && !this.#outages.overlaps(sent.time, now);
+    const unknownFrom = waitsForEnd ? sent.end : low;
+    const actual = serializeOutcome(outcome);
+    const offsets = this.#candidateOffsets(query, low, unknownFrom);
+    const match = offsets.find((offset) => {
+      const expected = expectOutcome(this.#world, query, offset);
+      const isTooEarly = !expected.ok && expected.isUnknown && offset < unknownFrom;
+      return !isTooEarly && serializeExpected(expected).includes(actual);
     });
-    if (fitting === undefined) return this.#words(question, outcome, offsets.at(-1) ?? low, low);
-    this.#confirmed = Math.max(this.#confirmed, fitting);
+    if (match === undefined) return this.#describeMismatch(query, outcome, offsets.at(-1) ?? low, low);
+    this.#confirmed = Math.max(this.#confirmed, match);
     return undefined;
   }
 
-  /** The first offset, and each at which an answer may have changed, in ascending order. */
-  #offsets(question: Question, low: number, unknownFrom: number): readonly number[] {
+  /** The first offset, and each at which the response may have changed, in ascending order. */
+  #candidateOffsets(query: Query, low: number, unknownFrom: number): readonly number[] {
     const { contracts, offers, end } = this.#world;
-    const names = namesOf(question);
-    const offsets = new Set([low, unknownFrom, ...names.flatMap((name) => contracts.changes(name, low, end))]);
-    if (question.sort === "choice") {
-      for (const offset of offers.changes(question.contractId, low, end)) offsets.add(offset);
+    const changes = listSlots(query).flatMap((slot) => contracts.changes(slot, low, end));
+    const offsets = new Set([low, unknownFrom, ...changes]);
+    if (query.kind === "choice") {
+      for (const offset of offers.changes(query.contractId, low, end)) offsets.add(offset);
     }
     return [...offsets].toSorted((a, b) => a - b);
   }
 
-  #words(question: Question, outcome: Outcome, offset: number, low: number): string {
-    const should = textsOf(expected(this.#world, question, offset)).join(" or ");
-    const is = outcome.ok ? textOfOutcome(outcome) : `${Code[outcome.code]} ${outcome.message}`;
-    return `${JSON.stringify(question).slice(0, 200)}\n  was answered ${is.slice(0, MOST_TOLD)}\n  in place of ${should.slice(0, MOST_TOLD)} at ${offset}, or what was right from ${low} on`;
+  #describeMismatch(query: Query, outcome: Outcome, offset: number, low: number): string {
+    const expected = serializeExpected(expectOutcome(this.#world, query, offset)).join(" or ");
+    const actual = outcome.ok ? serializeOutcome(outcome) : `${Code[outcome.code]} ${outcome.message}`;
+    return `${JSON.stringify(query).slice(0, 200)}\n  response ${actual.slice(0, MAX_SHOWN)}\n  expected ${expected.slice(0, MAX_SHOWN)} at offset ${offset}, or the response of a state since ${low}`;
   }
 }
 
-const textOfOutcome = (outcome: Outcome): string => (outcome.ok ? canonical(outcome.answer) : Code[outcome.code]);
-const textsOf = (should: Expected): string[] =>
-  should.ok ? [canonical(should.answer)] : should.codes.map((code) => Code[code]);
+/** Rejected because the ledger was not reachable for too long (src/ingest/staleness.ts). */
+const isStaleRejection = (outcome: Outcome): outcome is Outcome & { readonly ok: false } =>
+  !outcome.ok && outcome.code === Code.Unavailable && STALE_MESSAGE.test(outcome.message);
 
-/** The same text for what is the same: only the stability of the order of disclosed contracts is specified. */
-function canonical(value: JsonValue): string {
+const STALE_MESSAGE = /^the ledger has not been reached/;
+
+const serializeOutcome = (outcome: Outcome): string => (outcome.ok ? canonicalize(outcome.answer) : Code[outcome.code]);
+const serializeExpected = (expected: ExpectedOutcome): string[] =>
+  expected.ok ? [canonicalize(expected.answer)] : expected.codes.map((code) => Code[code]);
+
+/** JSON with sorted keys. The order of disclosed contracts is not specified, so they are sorted too. */
+function canonicalize(value: JsonValue): string {
   return JSON.stringify(value, (name: string, inner: unknown) => {
     if (Array.isArray(inner)) {
       if (name !== "disclosedContracts") return inner as unknown[];
-      const texts = inner.map((one) => canonical(one as JsonValue));
-      return texts.toSorted((a, b) => (a < b ? -1 : 1));
+      const contracts = inner.map((contract) => canonicalize(contract as JsonValue));
+      return contracts.toSorted((a, b) => (a < b ? -1 : 1));
     }
     if (typeof inner !== "object" || inner === null) return inner;
     return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)));

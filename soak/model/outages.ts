@@ -1,32 +1,35 @@
-/** When the participant could not be reached as usual, by `performance.now()`. */
-interface Trouble {
+/** Records when the participant was not reachable. */
+
+/** Times are by `performance.now()`. */
+interface Outage {
   readonly from: number;
+  /** Undefined while it lasts. */
   until: number | undefined;
 }
 
-/** How long the service may take to come back: it tries again after 10 s at most, and may have to take a snapshot. */
+/** For the service to recover: it retries every 10 s at most, and may need a new snapshot. */
 const RECOVERY_MS = 25_000;
-/** As long as anybody asks. */
+/** Longer than the model looks back. */
 const KEPT_MS = 150_000;
 
-export class Troubles {
-  readonly #all: Trouble[] = [];
+export class OutageLog {
+  readonly #outages: Outage[] = [];
 
-  /** Begins one; gives what ends it. */
+  /** Records the start of an outage; the returned function records its end. */
   begin(): () => void {
     const now = performance.now();
-    while (this.#all[0]?.until !== undefined && this.#all[0].until < now - KEPT_MS) this.#all.shift();
-    const trouble: Trouble = { from: now, until: undefined };
-    this.#all.push(trouble);
+    while (this.#outages[0]?.until !== undefined && this.#outages[0].until < now - KEPT_MS) this.#outages.shift();
+    const outage: Outage = { from: now, until: undefined };
+    this.#outages.push(outage);
     return () => {
-      trouble.until = performance.now();
+      outage.until = performance.now();
     };
   }
 
-  /** Whether there was a trouble in a span of time, or one that the service was coming back from, which had lasted so long. */
-  wasBetween(from: number, to: number, lasted = 0): boolean {
-    return this.#all.some(
-      ({ from: begun, until = to }) => begun + lasted <= to && Math.max(until, begun) + RECOVERY_MS >= from,
+  /** Whether an outage, or the recovery from it, overlaps with the time span. Ignores the first `minAgeMs` of an outage. */
+  overlaps(from: number, to: number, minAgeMs = 0): boolean {
+    return this.#outages.some(
+      ({ from: begin, until = to }) => begin + minAgeMs <= to && Math.max(until, begin) + RECOVERY_MS >= from,
     );
   }
 }

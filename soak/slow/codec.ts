@@ -1,11 +1,11 @@
-/** A request as bytes, and an answer from bytes, for clients that send and read as they like. */
+/** Encodes requests and decodes responses for clients that control each byte. */
 import type http2 from "node:http2";
 import { fromBinary, fromJson, toBinary, toJson } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import type { Call, Outcome } from "../../test/fixtures/protocols.js";
 
-/** The bytes of a POST over HTTP/1.1; behind the last of a connection the server closes it. */
-export function posted({ path, body }: Call, isLast: boolean): Buffer {
+/** The last request of a connection makes the server close it. */
+export function encodeHttp1({ path, body }: Call, isLast: boolean): Buffer {
   const text = JSON.stringify(body);
   const head = [
     `POST ${path} HTTP/1.1`,
@@ -18,11 +18,11 @@ export function posted({ path, body }: Call, isLast: boolean): Buffer {
 }
 
 const codes: Readonly<Record<number, Code>> = { 404: Code.NotFound, 409: Code.Aborted, 503: Code.Unavailable };
-/** As gRPC writes them. */
+/** By the number of gRPC. */
 const byNumber = new Map(Object.values(codes).map((code) => [String(code), code]));
 
-/** The one answer of a connection; undefined where it is not whole, or tells that the request took too long. */
-export function read(bytes: Buffer): Outcome | undefined {
+/** The only response of a connection; undefined if it is incomplete or reports a request timeout. */
+export function decodeHttp1(bytes: Buffer): Outcome | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const head = bytes.toString("latin1", 0, end);
@@ -36,8 +36,8 @@ export function read(bytes: Buffer): Outcome | undefined {
   return { ok: false, code: codes[status] ?? Code.Unknown, message: `${status} ${message}`.replace(/^503 /, "") };
 }
 
-/** A message in the frame of gRPC. */
-export function framed({ method, request }: Call): Buffer {
+/** The length-prefixed message. */
+export function encodeGrpc({ method, request }: Call): Buffer {
   const message = toBinary(method.input, fromJson(method.input, request));
   const frame = Buffer.alloc(5 + message.length);
   frame.writeUInt32BE(message.length, 1);
@@ -45,8 +45,8 @@ export function framed({ method, request }: Call): Buffer {
   return frame;
 }
 
-/** The answer to a call by gRPC, from its message and what its trailers say; undefined where it is not whole. */
-export function readGrpc({ method }: Call, bytes: Buffer, trailers: http2.IncomingHttpHeaders) {
+/** Undefined if the response is incomplete. */
+export function decodeGrpc({ method }: Call, bytes: Buffer, trailers: http2.IncomingHttpHeaders) {
   const status = trailers["grpc-status"];
   if (status === undefined) return undefined;
   if (status === "0") {
