@@ -37,6 +37,9 @@ export interface FuzzReport {
 const PROGRESS_MS = 10_000;
 /** Longer than the service keeps a silent connection. */
 const CLOSE_TIMEOUT_MS = 90_000;
+/** A stall of the machine and lingering connections after broken HTTP/2 must not fail a run. */
+export const SERVICE_DEFAULTS = { OFFLEDGER_MAX_DELAY_MS: "0", OFFLEDGER_MAX_CONNECTIONS: "100000" };
+
 /** Inputs before the first look at resources: a new service has not compiled its code yet. */
 const WARM_UP = { share: 0.2, max: 20_000 };
 

@@ -11,7 +11,7 @@
  * begin with OFFLEDGER_ are settings of the service.
  */
 import { randomInt } from "node:crypto";
-import { fuzz, type FuzzOptions, type FuzzReport } from "./fuzz.js";
+import { fuzz, type FuzzOptions, type FuzzReport, SERVICE_DEFAULTS } from "./fuzz.js";
 import { formatMiB } from "./leak-check.js";
 import type { ResourceUsage } from "./service/service.js";
 
@@ -56,10 +56,8 @@ const seed = readNumber("SEED", randomInt(2 ** 31));
 const inputs = readNumber("INPUTS", DEFAULT_INPUTS);
 const only = parseOnly(readVariable("ONLY"));
 print(`OFFLEDGER_FUZZ_SEED=${seed} repeats this run`);
-// A stall of the machine and lingering connections after broken HTTP/2 must not fail a run.
-const defaults = { OFFLEDGER_MAX_DELAY_MS: "0", OFFLEDGER_MAX_CONNECTIONS: "100000" };
 const env = Object.fromEntries(
-  Object.entries({ ...defaults, ...process.env }).filter(([name]) => !name.startsWith("OFFLEDGER_FUZZ_")),
+  Object.entries({ ...SERVICE_DEFAULTS, ...process.env }).filter(([name]) => !name.startsWith("OFFLEDGER_FUZZ_")),
 );
 const report = await fuzz({
   seed,

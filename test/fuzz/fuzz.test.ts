@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { sendControlRequests } from "../../fuzz/control.js";
 import { createPrng } from "../../fuzz/prng.js";
-import { fuzz } from "../../fuzz/fuzz.js";
+import { fuzz, SERVICE_DEFAULTS } from "../../fuzz/fuzz.js";
 import { findLeaks } from "../../fuzz/leak-check.js";
 import { createRequestInput } from "../../fuzz/send/request.js";
 import { Target } from "../../fuzz/send/target.js";
@@ -17,7 +17,7 @@ const INPUTS = 1_000;
 
 test("1,000 inputs of all generators cause no fault and no leak", { timeout: 60_000 }, async () => {
   const clean = Object.entries(process.env).filter(([name]) => !name.startsWith("OFFLEDGER_"));
-  const env = Object.fromEntries(clean);
+  const env = { ...Object.fromEntries(clean), ...SERVICE_DEFAULTS };
   const report = await fuzz({ seed: SEED, inputs: INPUTS, limitMs: 10_000, waitsForAll: false, env });
   expect(report.failures).toEqual([]);
   expect(report.sent).toBe(INPUTS);
