@@ -67,6 +67,8 @@ async function rerunPinned(): Promise<void> {
   process.exitCode = code ?? 1;
 }
 
+const secondsSince = (time: number): number => Math.round((performance.now() - time) / 1000);
+
 async function measure(
   name: string,
   parts: Readonly<Record<string, () => Promise<Row[]>>>,
@@ -74,7 +76,6 @@ async function measure(
   machine: Machine,
 ): Promise<void> {
   const startedAt = performance.now();
-  const secondsSince = (time: number) => Math.round((performance.now() - time) / 1000);
   const rows: Row[] = [];
   for (const [part, run] of Object.entries(parts)) {
     if (chosen.length > 0 && !chosen.includes(part)) continue;
