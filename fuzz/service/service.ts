@@ -25,6 +25,8 @@ export interface ResourceUsage {
 
 export class Service {
   readonly #child: ChildProcess;
+  /** Resolves once the process has exited and its log is read. */
+  readonly #closed: Promise<unknown>;
   /** Log lines of level error or above, and lines that are not JSON. */
   readonly errorLines: string[] = [];
   #out = "";
@@ -47,6 +49,7 @@ export class Service {
   private constructor(env: NodeJS.ProcessEnv) {
     const args = ["--expose-gc", "--import", probe, main, "serve", "--host", "127.0.0.1", "--port", "0"];
     this.#child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
+    this.#closed = new Promise((resolve) => void this.#child.once("close", resolve));
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       if (this.url === "") this.#out += text;
     });
@@ -69,21 +72,20 @@ export class Service {
   /** Undefined if the service has exited. */
   async readUsage(): Promise<ResourceUsage | undefined> {
     if (!this.isAlive) return undefined;
-    const formatUsage = once(this.#child, "message") as Promise<[ResourceUsage]>;
-    const ended = once(this.#child, "close").then((): [undefined] => [undefined]);
-    // `ended` handles an exit in the meantime.
+    const reply = once(this.#child, "message") as Promise<[ResourceUsage]>;
+    const closed = this.#closed.then((): [undefined] => [undefined]);
+    // `closed` handles an exit in the meantime.
     this.#child.send("usage", () => {});
-    const [usage] = await within(TIMEOUT_MS, "the probe replies", Promise.race([formatUsage, ended]));
+    const [usage] = await within(TIMEOUT_MS, "the probe replies", Promise.race([reply, closed]));
     return usage;
   }
 
   /** Sends SIGTERM and returns the exit code; null if it had to be killed. */
   async stop(): Promise<number | null> {
     if (this.#hasEnded) return this.#child.exitCode;
-    const ended = once(this.#child, "close");
     this.#child.kill("SIGTERM");
     try {
-      await within(TIMEOUT_MS, "the service exits", ended);
+      await within(TIMEOUT_MS, "the service exits", this.#closed);
     } catch {
       await this.kill();
     }
@@ -92,9 +94,8 @@ export class Service {
 
   async kill(): Promise<void> {
     if (this.#hasEnded) return;
-    const ended = once(this.#child, "close");
     this.#child.kill("SIGKILL");
-    await ended;
+    await this.#closed;
   }
 
   #read(text: string): void {

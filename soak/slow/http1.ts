@@ -1,5 +1,4 @@
 /** Slow and aborting HTTP/1.1 clients. */
-import { once } from "node:events";
 import net from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { toCall } from "../model/queries.js";
@@ -15,7 +14,8 @@ async function withConnection<T>({ url, signal }: ClientContext, use: (socket: n
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true, signal });
   socket.on("error", () => undefined);
   try {
-    if (!signal.aborted) await Promise.race([once(socket, "connect"), once(socket, "close")]);
+    // Also resolves when the signal aborts the connect.
+    await new Promise((resolve) => void socket.once("connect", resolve).once("close", resolve));
     return await use(socket);
   } finally {
     socket.destroy();
