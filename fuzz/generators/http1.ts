@@ -65,11 +65,11 @@ const HEADERS = [
 const LINE_ENDS = ["\n", "\r", "\r\r\n", "\n\r"];
 
 function encodeChunked(prng: Prng, body: string): string {
-  const chunks = prng.split(Buffer.from(body), 2).map((piece) => {
+  const chunks = prng.split(Buffer.from(body), 2).map((chunk) => {
     const size = prng.chance(90)
-      ? piece.length.toString(16)
+      ? chunk.length.toString(16)
       : prng.pick(["", "g", "-1", "0x1", "ffffffffffffffff", "1;a=b", `1;${"a".repeat(5_000)}`, "0"]);
-    return `${size}\r\n${piece.toString("latin1")}\r\n`;
+    return `${size}\r\n${chunk.toString("latin1")}\r\n`;
   });
   return chunks.join("") + prng.pick(["0\r\n\r\n", "0\r\n\r\n", "0\r\nA: b\r\n\r\n", "0\r\n", "", "0\r\n: b\r\n\r\n"]);
 }
@@ -85,9 +85,9 @@ function fuzzRequest(prng: Prng, { verb, path, body }: CorpusEntry): string {
       ? []
       : ["Content-Type: application/json", isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`]),
   ];
-  const odd = prng.chance(25) ? Array.from({ length: prng.between(1, 3) }, () => prng.pick(HEADERS)) : [];
+  const extraHeaders = prng.chance(25) ? Array.from({ length: prng.between(1, 3) }, () => prng.pick(HEADERS)) : [];
   const end = prng.chance(95) ? "\r\n" : prng.pick(LINE_ENDS);
-  return [first, ...lines, ...odd, "", isChunked ? encodeChunked(prng, text) : text].join(end);
+  return [first, ...lines, ...extraHeaders, "", isChunked ? encodeChunked(prng, text) : text].join(end);
 }
 
 export const http1: InputGenerator = {

@@ -31,13 +31,13 @@ const pickStream = (prng: Prng): number =>
   prng.chance(85) ? 1 + 2 * prng.below(4) : prng.pick([0, 2, 101, 2 ** 31 - 1, 2 ** 31 + 1]);
 
 function request(prng: Prng): Buffer {
-  const seed = prng.pick(corpus);
+  const entry = prng.pick(corpus);
   const isGrpc = prng.chance(60);
-  const isBodiless = !isGrpc && seed.body === undefined;
+  const isBodiless = !isGrpc && entry.body === undefined;
   const lines: (readonly [string, string])[] = [
-    [":method", isGrpc ? "POST" : seed.verb],
+    [":method", isGrpc ? "POST" : entry.verb],
     [":scheme", "http"],
-    [":path", isGrpc ? seed.procedure : seed.path],
+    [":path", isGrpc ? entry.procedure : entry.path],
     [":authority", "a"],
     ["content-type", isGrpc ? "application/grpc" : "application/json"],
   ];
@@ -49,7 +49,7 @@ function request(prng: Prng): Buffer {
   const flags = flag.END_HEADERS | (isBodiless ? flag.END_STREAM : 0);
   const head = encodeFrame({ type: type.HEADERS, flags, stream, payload: block });
   if (isBodiless) return head;
-  const message = isGrpc ? fuzzEnvelope(prng, seed.binary, false) : Buffer.from(JSON.stringify(seed.body));
+  const message = isGrpc ? fuzzEnvelope(prng, entry.binary, false) : Buffer.from(JSON.stringify(entry.body));
   const chunks = prng.split(message, prng.below(3));
   const data = chunks.map((payload, index) =>
     encodeFrame({
@@ -62,7 +62,7 @@ function request(prng: Prng): Buffer {
   return Buffer.concat([head, ...data]);
 }
 
-function number32(value: number): Buffer {
+function encodeUint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value >>> 0);
   return bytes;
@@ -85,7 +85,7 @@ const frameMakers: readonly ((prng: Prng) => Buffer)[] = [
       payload: prng.bytes(prng.below(60)),
     }),
   (prng) => encodeFrame({ type: type.PRIORITY, stream: pickStream(prng), payload: prng.bytes(prng.pick([5, 5, 4])) }),
-  (prng) => encodeFrame({ type: type.RST_STREAM, stream: pickStream(prng), payload: number32(prng.below(16)) }),
+  (prng) => encodeFrame({ type: type.RST_STREAM, stream: pickStream(prng), payload: encodeUint32(prng.below(16)) }),
   (prng) => {
     const pairs = Array.from({ length: prng.below(6) }, () => [prng.below(10), prng.pick(NUMBERS)] as const);
     return encodeFrame({ type: type.SETTINGS, flags: prng.chance(80) ? 0 : flag.ACK, payload: encodeSettings(pairs) });
@@ -101,13 +101,13 @@ const frameMakers: readonly ((prng: Prng) => Buffer)[] = [
   (prng) =>
     encodeFrame({
       type: type.GOAWAY,
-      payload: Buffer.concat([number32(prng.pick(NUMBERS)), number32(prng.below(16))]),
+      payload: Buffer.concat([encodeUint32(prng.pick(NUMBERS)), encodeUint32(prng.below(16))]),
     }),
   (prng) =>
     encodeFrame({
       type: type.WINDOW_UPDATE,
       stream: prng.chance(50) ? 0 : pickStream(prng),
-      payload: number32(prng.pick(NUMBERS)),
+      payload: encodeUint32(prng.pick(NUMBERS)),
     }),
   (prng) =>
     encodeFrame({
@@ -146,7 +146,7 @@ const frameMakers: readonly ((prng: Prng) => Buffer)[] = [
         stream: 101 + 2 * index,
         payload: head,
       }),
-      encodeFrame({ type: type.RST_STREAM, stream: 101 + 2 * index, payload: number32(8) }),
+      encodeFrame({ type: type.RST_STREAM, stream: 101 + 2 * index, payload: encodeUint32(8) }),
     ]);
     return Buffer.concat(pairs.flat());
   },

@@ -18,9 +18,9 @@ const GRPC_TIMES = ["0n", "1n", "1m", "1S", "99999999H", "999999999S", "1", "S",
 const ENCODINGS = ["gzip", "identity", "br", "x", "", "gzip, gzip"];
 
 /** The message of a corpus entry in JSON or protobuf, mostly mutated. */
-function fuzzMessage(prng: Prng, seed: CorpusEntry, isJson: boolean): Buffer {
-  if (isJson) return fuzzBody(prng, seed.json);
-  return prng.chance(75) ? mutateBytes(prng, seed.binary) : seed.binary;
+function fuzzMessage(prng: Prng, entry: CorpusEntry, isJson: boolean): Buffer {
+  if (isJson) return fuzzBody(prng, entry.json);
+  return prng.chance(75) ? mutateBytes(prng, entry.binary) : entry.binary;
 }
 
 /** Compressed bytes, mostly valid gzip. */
@@ -32,12 +32,12 @@ function fuzzGzip(prng: Prng, bytes: Buffer): Buffer {
 
 type MakeRequest = (
   prng: Prng,
-  seed: CorpusEntry,
+  entry: CorpusEntry,
 ) => Omit<FuzzRequest, "version" | "path"> & { readonly query?: string };
 
-const connect: MakeRequest = (prng, seed) => {
+const connect: MakeRequest = (prng, entry) => {
   const isJson = prng.chance(50);
-  const message = fuzzMessage(prng, seed, isJson);
+  const message = fuzzMessage(prng, entry, isJson);
   const encoding = prng.chance(10) ? prng.pick(ENCODINGS) : undefined;
   return {
     method: prng.chance(97) ? "POST" : prng.pick(["GET", "PUT", "HEAD", "OPTIONS", "DELETE"]),
@@ -59,10 +59,10 @@ const connect: MakeRequest = (prng, seed) => {
   };
 };
 
-const connectGet: MakeRequest = (prng, seed) => {
+const connectGet: MakeRequest = (prng, entry) => {
   const isJson = prng.chance(50);
   const isCompressed = prng.chance(15);
-  const message = fuzzMessage(prng, seed, isJson).subarray(0, 8_000);
+  const message = fuzzMessage(prng, entry, isJson).subarray(0, 8_000);
   const query = [
     `encoding=${prng.chance(90) ? (isJson ? "json" : "proto") : prng.pick(["", "x", "json&encoding=proto"])}`,
     ...(prng.chance(80) ? ["base64=1"] : []),
@@ -81,10 +81,10 @@ const connectGet: MakeRequest = (prng, seed) => {
 
 const grpc =
   (family: "grpc" | "grpc-web"): MakeRequest =>
-  (prng, seed) => {
+  (prng, entry) => {
     const isJson = prng.chance(10);
     const isText = family === "grpc-web" && prng.chance(15);
-    const message = fuzzMessage(prng, seed, isJson);
+    const message = fuzzMessage(prng, entry, isJson);
     const encoding = prng.chance(15) ? prng.pick(ENCODINGS) : undefined;
     const isCompressed = encoding === "gzip" && prng.chance(80);
     const body = fuzzEnvelope(prng, isCompressed ? fuzzGzip(prng, message) : message, isCompressed);
@@ -115,10 +115,10 @@ export const rpc: InputGenerator = {
   share: 34,
   inFlight: 32,
   make(prng) {
-    const seed = prng.pick(corpus);
+    const entry = prng.pick(corpus);
     const [make, usual] = prng.pick(MAKERS);
-    const { query, headers, ...request } = make(prng, seed);
-    const path = prng.chance(2) ? mutatePath(prng, seed.procedure) : seed.procedure;
+    const { query, headers, ...request } = make(prng, entry);
+    const path = prng.chance(2) ? mutatePath(prng, entry.procedure) : entry.procedure;
     return createRequestInput({
       version: prng.chance(90) ? usual : usual === 1 ? 2 : 1,
       path: query === undefined ? path : `${path}?${query}`,

@@ -140,7 +140,7 @@ const textMutations: readonly Mutation[] = [
   (prng, text) => text.replace(/"([^"]+)":/, (key) => `${key}${prng.pick(["1", "{}", "[]", '"a"', "null"])},${key}`),
   (prng, text) =>
     text.replace("{", `{"${prng.pick(["__proto__", String.raw`__pr\u006fto__`, "constructor"])}":{"a":1},`),
-  (_dice, text) => text.replaceAll(/[a-f]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`),
+  (_prng, text) => text.replaceAll(/[a-f]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`),
   (prng, text) =>
     insertAt(prng, text, prng.pick([",", "{", "]", '"', "\\", "\u0000", "/*a*/", "\ufeff", "\u2028", " ".repeat(500)])),
   (prng, text) => text.slice(0, prng.below(text.length)),

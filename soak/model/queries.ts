@@ -33,7 +33,7 @@ const versions = ["v1", "v2"] as const;
 /** Accept contexts depend on the most contracts. */
 const choices = ["accept", "accept", "reject", "withdraw"] as const;
 const { registrar } = parties;
-const R = `/api/token-standard/v0/registrars/${encodeURIComponent(registrar)}/registry/transfer-instruction`;
+const BASE_PATH = `/api/token-standard/v0/registrars/${encodeURIComponent(registrar)}/registry/transfer-instruction`;
 
 /** A query of any kind: mostly for an open offer, often for a recent one. */
 export function randomQuery(world: World, random: Random): Query {
@@ -82,7 +82,7 @@ function choiceCall({ choice, version, contractId, hasDebug }: Query & { readonl
   const body = { meta: {}, excludeDebugFields: !hasDebug };
   return {
     method,
-    path: `${R}/${version}/${contractId}/choice-contexts/${choice}`,
+    path: `${BASE_PATH}/${version}/${contractId}/choice-contexts/${choice}`,
     body,
     request: { registrarParty: registrar, transferInstructionId: contractId, ...body },
   };
@@ -108,7 +108,7 @@ function factoryCall(query: Query & { readonly kind: "factory" }): Call {
   const body = { choiceArguments: { ...rest, transfer, extraArgs }, excludeDebugFields: !hasDebug };
   return {
     method: (version === "v1" ? V1 : V2).method.getTransferFactory,
-    path: `${R}/${version}/transfer-factory`,
+    path: `${BASE_PATH}/${version}/transfer-factory`,
     body,
     request: { registrarParty: registrar, ...body },
   };
