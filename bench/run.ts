@@ -23,7 +23,6 @@ import { suite } from "./serving/suite.js";
 
 const IS_PINNED = "BENCH_IS_PINNED";
 
-/** The parts of the benchmarks that have parts. */
 const partsOf: Readonly<Record<string, readonly string[]>> = { serving: Object.keys(suite), postgres: sizeNames };
 
 const [bench = "serving", ...args] = process.argv.slice(2);
@@ -84,7 +83,6 @@ async function measure(
       rows.push(...(await run()));
       process.stderr.write(`${part}: ${secondsSince(partStartedAt)} s\n`);
     } catch (error) {
-      // The other parts still run.
       process.stderr.write(`${part}: ${error instanceof Error ? error.stack : String(error)}\n`);
       process.exitCode = 1;
     }

@@ -5,10 +5,7 @@ const isQuick = process.env["BENCH_QUICK"] === "1";
 export const ROUNDS = isQuick ? 2 : 5;
 /** Rounds of short measurements: most are then disturbed in all rows or in none. */
 export const SHORT_ROUNDS = 3 * ROUNDS;
-/** Connections of a load. */
 export const CONNECTIONS = 50;
 
-/** Seconds of a measurement or a warm-up. */
 export const scaleSeconds = (full: number): number => (isQuick ? Math.max(0.3, full / 8) : full);
-/** A number of contracts or updates. */
 export const scaleCount = (full: number): number => (isQuick ? Math.ceil(full / 20) : full);

@@ -6,13 +6,10 @@ import { verbOf } from "../test/fixtures/protocols.js";
 
 export interface CorpusEntry {
   readonly verb: "GET" | "POST";
-  /** The REST path, with its query. */
   readonly path: string;
   /** The REST body; undefined for GET. */
   readonly body: JsonValue | undefined;
-  /** The path of the rpc. */
   readonly procedure: string;
-  /** The request message in both encodings. */
   readonly json: JsonValue;
   readonly binary: Buffer;
 }

@@ -10,13 +10,11 @@ import { type Failure, FuzzWorker, type Tally } from "./worker.js";
 export interface FuzzOptions {
   readonly seed: number;
   readonly inputs: number;
-  /** Maximum latency of a response, in milliseconds. */
   readonly limitMs: number;
   /** Also waits until the service has closed HTTP/2 connections whose clients violated the protocol and left. */
   readonly waitsForAll: boolean;
   /** Sends only inputs of one generator, by index; `to` is excluded. */
   readonly only?: { readonly generator: string; readonly from: number; readonly to: number } | undefined;
-  /** The environment of the service. */
   readonly env: NodeJS.ProcessEnv;
   /** Called every few seconds with the number of inputs sent. */
   readonly progress?: (sent: number) => void;
@@ -26,7 +24,6 @@ export interface FuzzReport {
   readonly sent: number;
   readonly seconds: number;
   readonly maxLatencyMs: number;
-  /** See Tally. */
   readonly results: ReadonlyMap<string, number>;
   /** Undefined where the service had exited. */
   readonly before: ResourceUsage | undefined;

@@ -18,14 +18,11 @@ export interface Outcome {
 
 export interface InputGenerator {
   readonly name: string;
-  /** Percentage of all inputs. */
   readonly share: number;
-  /** Inputs in flight at the same time. */
   readonly inFlight: number;
   make(prng: Prng): Input;
 }
 
-/** Bytes or characters of an input that a report shows. */
 const MAX_SHOWN = 600;
 
 export function toHex(bytes: Buffer): string {

@@ -14,7 +14,6 @@ export class Prng {
     this.#numbers = stream;
   }
 
-  /** From 0 to 2³¹ - 1. */
   number(): number {
     return this.#numbers.next().value as number;
   }
@@ -29,7 +28,6 @@ export class Prng {
     return min + this.below(max - min + 1);
   }
 
-  /** True with this probability. */
   chance(percent: number): boolean {
     return this.below(10_000) < percent * 100;
   }
@@ -51,7 +49,6 @@ export class Prng {
     return chunks.filter((chunk) => chunk.length > 0);
   }
 
-  /** A value of a fast-check arbitrary. */
   of<T>(arbitrary: fc.Arbitrary<T>): T {
     const [value] = fc.sample(arbitrary, { seed: this.number(), numRuns: 1 });
     return value as T;

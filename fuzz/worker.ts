@@ -4,9 +4,7 @@ import type { InputGenerator } from "./input.js";
 import { createPrng } from "./prng.js";
 import type { Target } from "./send/target.js";
 
-/** Inputs between two control requests. */
 const BATCH = 250;
-/** A run ends after so many failures. */
 const MAX_FAILURES = 20;
 
 export interface Failure {
@@ -16,7 +14,6 @@ export interface Failure {
   readonly shown: string;
 }
 
-/** Counts of all workers. */
 export interface Tally {
   readonly failures: Failure[];
   /** By generator and result, as `rest 200`. */
@@ -28,7 +25,6 @@ export class FuzzWorker {
   readonly #generator: InputGenerator;
   readonly #seed: number;
   readonly #tally: Tally;
-  /** Indexes of the inputs in flight, and of some before them. */
   readonly recent = new Set<number>();
 
   constructor(generator: InputGenerator, seed: number, tally: Tally) {

@@ -6,7 +6,6 @@ import { slots, type World } from "./model/world.js";
 
 const OPEN_OFFERS = 300;
 const UPDATES_PER_SECOND = 40;
-/** Contracts per update of fillArchivals. */
 const FILL_BATCH = 250;
 
 export class LedgerWorkload {
@@ -21,7 +20,6 @@ export class LedgerWorkload {
     while (world.open.size < OPEN_OFFERS) this.#createOffer();
   }
 
-  /** Changes the ledger until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       // Some updates come in bursts, so that the service applies them in one step.
@@ -91,7 +89,6 @@ export class LedgerWorkload {
   #replaceCredential(): void {
     const [holder, instrument] = [this.#random.below(HOLDERS), this.#random.below(INSTRUMENTS)];
     if (!needsCredentials(instrument)) return;
-    // Some are missing for a while.
     const credential = this.#random.below(6) === 0 ? undefined : factories.credential(holder, instrument);
     this.#world.replace([slots.credential(holder, instrument), credential]);
     this.#count("credentials");

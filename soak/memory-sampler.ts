@@ -14,9 +14,7 @@ interface SamplerOptions {
   readonly options: SoakOptions;
   readonly faultInjector: FaultInjector;
   readonly workload: LedgerWorkload;
-  /** Receives the samples. */
   readonly samples: Memory[];
-  /** Start of the soak, by `performance.now()`. */
   readonly startedAt: number;
   readonly signal: AbortSignal;
 }

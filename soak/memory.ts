@@ -7,7 +7,6 @@ export interface Memory {
   readonly rss: number;
 }
 
-/** Medians of the first and of the last samples. */
 export interface Growth {
   readonly before: Memory;
   readonly after: Memory;
@@ -15,7 +14,6 @@ export interface Growth {
 
 /** Allowed growth, as a share of the memory after the warm-up. */
 export const MAX_GROWTH = 0.1;
-/** Samples in each median. */
 const SAMPLES = 5;
 
 /** Undefined with too few samples. */
@@ -28,7 +26,6 @@ export function computeGrowth(samples: readonly Memory[]): Growth | undefined {
   return { before: medians(samples.slice(0, SAMPLES)), after: medians(samples.slice(-SAMPLES)) };
 }
 
-/** Returns a message for each figure that grew too much. */
 export function findExcessGrowth({ before, after }: Growth): string[] {
   return (["heap", "rss"] as const)
     .filter((which) => after[which] > before[which] * (1 + MAX_GROWTH))

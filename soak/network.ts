@@ -3,7 +3,6 @@ import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 
 export class Network {
-  /** The address of the proxy. */
   readonly url: string;
   readonly #server: net.Server;
   readonly #sockets: ReadonlySet<net.Socket>;
@@ -56,7 +55,6 @@ export class Network {
     for (const socket of this.#sockets) cork(socket);
   }
 
-  /** Sends the data that was held back. */
   resume(): void {
     this.#state.isSilent = false;
     for (const socket of this.#sockets) socket.uncork();

@@ -3,7 +3,6 @@ export interface SoakOptions {
   readonly milliseconds: number;
   /** The part of it before memory is sampled. */
   readonly warmUpMs: number;
-  /** Requests per second. */
   readonly rate: number;
   /** Mean time between two injected faults. */
   readonly faultIntervalMs: number;

@@ -6,30 +6,23 @@ type Counts = Readonly<Record<string, number>>;
 export interface Report {
   readonly seed: number;
   readonly seconds: number;
-  /** By protocol. */
   readonly requests: Counts;
-  /** By status. */
   readonly responses: Counts;
   readonly ledgerChanges: Counts;
   readonly faults: Counts;
   readonly slowClients: Counts;
-  /** Active contracts at the end. */
   readonly contracts: number;
   readonly wrongResponses: number;
-  /** Messages for the first wrong responses. */
   readonly wrongResponseMessages: readonly string[];
   readonly medianMs: number;
   readonly p99Ms: number;
   /** Undefined for a soak that was too short to measure it. */
   readonly growth: Growth | undefined;
-  /** Errors of the soak itself and of the service's end. */
   readonly errors: readonly string[];
-  /** The last lines of the service's log. */
   readonly log: readonly string[];
   readonly wasInterrupted: boolean;
 }
 
-/** Returns a message for each failure. */
 export function findFailures(report: Report): string[] {
   const { wrongResponses, wrongResponseMessages, growth, errors, requests, ledgerChanges, faults } = report;
   const parts = { requests, "ledger changes": ledgerChanges, faults };

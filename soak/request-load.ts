@@ -8,7 +8,6 @@ import type { Oracle, SentState } from "./model/oracle.js";
 import { type Query, randomQuery, toCall } from "./model/queries.js";
 import type { World } from "./model/world.js";
 
-/** Protocols, repeated by their weight. */
 const mix = [
   ...Array.from({ length: 4 }, () => "REST"),
   ...Array.from({ length: 2 }, () => "Connect JSON"),
@@ -19,7 +18,6 @@ const mix = [
 /** High, since requests for unknown contracts wait. */
 const MAX_IN_FLIGHT = 96;
 const TICK_MS = 10;
-/** For the responses in flight at the end. */
 const DRAIN_TIMEOUT_MS = 60_000;
 const MAX_MESSAGES = 20;
 
@@ -27,7 +25,6 @@ export class RequestLoad {
   readonly byProtocol: Record<string, number> = {};
   readonly byStatus: Record<string, number> = {};
   readonly latencies = new Latencies();
-  /** For the first wrong responses. */
   readonly messages: string[] = [];
   wrongResponses = 0;
   readonly #world: World;
@@ -46,7 +43,6 @@ export class RequestLoad {
     let due = performance.now();
     while (!signal.aborted) {
       const now = performance.now();
-      // Catches up with at most one second.
       for (due = Math.max(due, now - 1_000); due <= now && this.#inFlight.size < MAX_IN_FLIGHT; due += 1_000 / rate) {
         const request = this.#send(url).finally(() => this.#inFlight.delete(request));
         this.#inFlight.add(request);

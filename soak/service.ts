@@ -12,12 +12,10 @@ const START_TIMEOUT_MS = 30_000;
 const REPLY_TIMEOUT_MS = 30_000;
 /** Longer than the service waits for requests in flight. */
 const STOP_TIMEOUT_MS = 15_000;
-/** Log lines to keep. */
 const MAX_LINES = 40;
 
 export class Service {
   readonly url: string;
-  /** The last lines of its log. */
   readonly log: readonly string[];
   readonly #child: ChildProcess;
 
@@ -65,7 +63,6 @@ export class Service {
     if (this.hasExited) throw new Error("the service has exited");
     const reply = once(this.#child, "message");
     this.#child.send({});
-    // Sent by report-memory.mjs.
     const [memory] = (await within(REPLY_TIMEOUT_MS, "the probe replies", reply)) as [Memory];
     return memory;
   }

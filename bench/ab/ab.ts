@@ -13,7 +13,6 @@ import { type Workload, workloads } from "../serving/workloads.js";
 const ROUNDS = 10;
 const BUILD = "bench/build/bench/servers/main.js";
 
-/** A server of each build on the same registry. */
 interface Pair {
   readonly own: Server;
   readonly other: Server;
@@ -64,7 +63,6 @@ async function compare(title: string, { own, other }: Pair, workload: Workload):
   const measureOwn = async () => void ownCosts.push(await measureCpu({ server: own, load }));
   const measureOther = async () => void otherCosts.push(await measureCpu({ server: other, load }));
   for (let round = 0; round < ROUNDS; round++) {
-    // The order alternates, so that neither build always runs first.
     const turns = round % 2 === 0 ? [measureOwn, measureOther] : [measureOther, measureOwn];
     for (const measure of turns) await measure();
   }

@@ -58,7 +58,6 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** Reads the first `length` bytes of `chunks`. */
   #receive(length: number): void {
     let body = length;
     if (this.#remaining === -1) {
@@ -79,7 +78,6 @@ export class Connection {
   }
 }
 
-/** The first error that connections report, as a promise that rejects. */
 export class FirstFailure {
   readonly rejection: Promise<never>;
   readonly report: (error: Error) => void;

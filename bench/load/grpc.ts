@@ -29,7 +29,6 @@ export async function loadGrpc(
   }
 }
 
-/** Returns the response message. */
 export function callUnary(session: http2.ClientHttp2Session, path: string, framed: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc+proto", te: "trailers" };
@@ -48,7 +47,6 @@ export function callUnary(session: http2.ClientHttp2Session, path: string, frame
   });
 }
 
-/** Adds the length prefix of gRPC. */
 export function frameMessage(message: Uint8Array): Buffer {
   const framed = Buffer.alloc(5 + message.length);
   framed.writeUInt32BE(message.length, 1);

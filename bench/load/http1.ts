@@ -9,7 +9,6 @@ export interface LoadResult {
   readonly seconds: number;
 }
 
-/** How long the last responses may take. */
 export const DRAIN_TIMEOUT_MS = 30_000;
 
 /** Sends requests for `seconds`, or `max` of them. `requestAt` returns the bytes of the n-th. Throws for a status other than 200. */

@@ -48,7 +48,6 @@ export async function loadOpenLoop(
   }
 }
 
-/** A connection with its queue of due requests. */
 class QueuedConnection {
   readonly latencies: number[] = [];
   readonly #connection: Connection;
@@ -67,7 +66,6 @@ class QueuedConnection {
   close(): void {
     this.#connection.close();
     this.isBusy = false;
-    // Lets the loop above end.
     this.#queue.length = 0;
   }
 

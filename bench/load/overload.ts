@@ -10,7 +10,6 @@ const OK = 200;
 export interface OverloadResult {
   /** Latency of each response with status 200, in milliseconds. */
   readonly answered: readonly number[];
-  /** The same of responses with status 503. */
   readonly rejected: readonly number[];
   readonly notSent: number;
   readonly seconds: number;

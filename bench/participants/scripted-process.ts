@@ -8,7 +8,6 @@ import { serve } from "../processes/child.js";
 import { contractId } from "../registries/element.js";
 import { createOffer, generateTransfers } from "../registries/transfers.js";
 
-/** Offers of the trickle that are open at a time. */
 const MAX_OPEN = 1_000;
 
 export interface ScriptedOptions {

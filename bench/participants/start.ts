@@ -5,13 +5,11 @@ import { provider } from "../registries/services.js";
 import type { ScriptedOptions, TrickleCommand } from "./scripted-process.js";
 import type { CommitCommand, Committed, SnapshotSize, StreamingOptions } from "./streaming-process.js";
 
-/** Creating a hundred thousand contracts takes some seconds. */
 const START_TIMEOUT_MS = 120_000;
 
 /** Settings of a service that follows the participant; the provider sees every contract. */
 const settingsFor = (url: string) => ({ OFFLEDGER_LEDGER_URL: url, OFFLEDGER_LEDGER_PARTIES: provider });
 
-/** The scripted participant of the tests. */
 export async function startScripted(options: ScriptedOptions) {
   const script = new URL("scripted-process.js", import.meta.url);
   const child = await startChild<TrickleCommand, number>({
@@ -24,7 +22,6 @@ export async function startScripted(options: ScriptedOptions) {
   return {
     url,
     settings: settingsFor(url),
-    /** Commits updates; returns the number of the last offer. */
     trickle: (command: TrickleCommand) => child.ask(command, command.seconds * 2_000 + 10_000),
     stop: () => child.stop(),
   };
@@ -43,7 +40,6 @@ export async function startStreaming(options: StreamingOptions) {
     settings: settingsFor(child.started as string),
     // The reply has the type of the question.
     sent: async () => (await child.ask("sent")) as SnapshotSize,
-    /** Commits updates at once; returns the last. */
     commit: async (commit: number) => (await child.ask({ commit })) as Committed,
     stop: () => child.stop(),
   };

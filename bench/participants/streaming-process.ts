@@ -14,7 +14,6 @@ import { createOffer, generateTransfers } from "../registries/transfers.js";
 
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 const PROTOCOL = "daml.ws.auth";
-/** Offers created by updates that are open at a time. */
 const MAX_OPEN = 1_000;
 
 export interface StreamingOptions {
@@ -27,17 +26,13 @@ export interface SnapshotSize {
   readonly bytes: number;
 }
 
-/** Commits a number of updates at once. */
 export interface CommitCommand {
   readonly commit: number;
 }
 
 export interface Committed {
-  /** The number of the last offer. */
   readonly offer: number;
-  /** Offset of the last update. */
   readonly offset: number;
-  /** In milliseconds since 1970. */
   readonly at: number;
 }
 

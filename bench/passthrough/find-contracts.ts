@@ -19,11 +19,9 @@ const listedTemplates = [instrumentConfiguration, transferRule, appRewardConfigu
 export interface AcceptanceContracts {
   readonly offer: ParticipantContract;
   readonly lockedHolding: ParticipantContract | undefined;
-  /** Returns the contracts of a template. */
   readonly others: (template: Template) => readonly ParticipantContract[];
 }
 
-/** One query by template and party for everything. */
 export async function findByTemplate(
   participant: Participant,
   offerId: string,

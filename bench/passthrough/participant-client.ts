@@ -21,7 +21,6 @@ export class Participant {
   readonly #party: string;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  /** Reads the contracts that `party` sees. */
   constructor(url: string, party: string) {
     this.#url = url;
     this.#party = party;

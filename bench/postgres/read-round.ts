@@ -13,9 +13,7 @@ const MAX_WARM_UP_SECONDS = 20;
 const STEP = 7_919;
 
 export interface ReadResult {
-  /** Requests per second. */
   readonly rate: number;
-  /** CPU time of the server per request, in microseconds. */
   readonly cpu: number;
   readonly latencies: readonly number[];
 }
@@ -23,11 +21,9 @@ export interface ReadResult {
 export interface Round {
   readonly cold: ReadResult;
   readonly warm: ReadResult;
-  /** Database round trips per cold request. */
   readonly roundTrips: number;
 }
 
-/** Requests per second for the latencies. */
 export interface Rates {
   readonly cold: number;
   readonly warm: number;
@@ -57,7 +53,6 @@ export class Offers {
 
 /** The cold offers must not have been requested from this server. Without `rates`, latency is measured at half of its capacity. */
 export async function measureRound(server: Server, offers: Offers, rates?: Rates): Promise<Round> {
-  // Warm-up of the JIT.
   await loadHttp1(server.url, MAX_WARM_UP_SECONDS, offers.warm, WARM_UP_REPEATS * offers.warmCount);
   const eighth = Math.floor(offers.coldCount / 8);
   await loadHttp1(server.url, SECONDS / 2, offers.cold, eighth);

@@ -52,7 +52,6 @@ export async function measureReads(offers: number, memory: Settings, database: S
   ];
 }
 
-/** A round on a replica that has just started. */
 async function measureReplica(offers: Offers, settings: Settings): Promise<ReplicaRound> {
   return withResources(async (keep) => {
     const roles = { mirrors: false, answers: true };

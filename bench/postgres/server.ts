@@ -13,9 +13,7 @@ import type { StartResult } from "./embedded-process.js";
 const TIMEOUT_MS = 60_000;
 
 export interface PostgresServer {
-  /** Its version and settings. */
   readonly description: string;
-  /** Creates a database and migrates it. */
   createDatabase(): Promise<Database>;
   stop(): Promise<void>;
 }
@@ -24,7 +22,6 @@ export interface Database {
   readonly url: string;
   /** Runs a statement on a connection of the bench; returns the first row. */
   query<R extends pg.QueryResultRow>(text: string): Promise<R | undefined>;
-  /** Drops it. */
   stop(): Promise<void>;
 }
 
@@ -42,7 +39,6 @@ export async function startPostgres(): Promise<PostgresServer> {
   }
 }
 
-/** Starts one on the core of the load. */
 async function startEmbedded(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const script = fileURLToPath(new URL("embedded-process.js", import.meta.url));
   const [command = process.execPath, ...args] = pinned(LOAD_CORE, [process.execPath, script]);

@@ -17,7 +17,6 @@ export interface SnapshotResult {
   readonly rows: readonly Row[];
 }
 
-/** Starts a writer and waits until the database has the snapshot. */
 export async function measureSnapshot(
   database: Database,
   settings: Readonly<Record<string, string>>,

@@ -12,7 +12,6 @@ import type { Database } from "./server.js";
 /** Precedes the measurement; from then on updates archive as many contracts as they create. */
 const WARM_UP_UPDATES = 1_000;
 const BURST = scaleCount(3_000);
-/** Updates per second while the latency is measured. */
 const RATE = 100;
 const SECONDS = scaleSeconds(6);
 const TIMEOUT_MS = 60_000;

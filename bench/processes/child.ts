@@ -5,14 +5,12 @@ import { fileURLToPath } from "node:url";
 import { withTimeout } from "../wait.js";
 import { pinned } from "./pinning.js";
 
-/** How long a process may take to exit after SIGTERM. */
 const GRACE_MS = 5_000;
 const REPLY_TIMEOUT_MS = 30_000;
 /** The largest registry uses some 3 GB; V8 needs more while it fills. */
 const FLAGS = ["--expose-gc", "--max-old-space-size=12000"];
 
 export interface Child<Question, Reply> {
-  /** Sends a question and waits for the reply; one at a time. */
   ask(question: Question, timeoutMs?: number): Promise<Reply>;
   stop(): Promise<void>;
 }
@@ -20,7 +18,6 @@ export interface Child<Question, Reply> {
 export interface ChildOptions {
   readonly script: URL;
   readonly core: number;
-  /** The first message, which the script starts with. */
   readonly options: unknown;
   readonly startTimeoutMs: number;
   /** Fixed size of V8's semi-space; undefined for the default of Node.js. */
@@ -56,7 +53,6 @@ export async function startChild<Question, Reply>({
   }
 }
 
-/** Starts a script with its options; returns the first reply and the handler of questions. */
 export type Begin<Options, Question> = (
   options: Options,
 ) => Promise<{ readonly started: unknown; readonly answer: (question: Question) => unknown }>;

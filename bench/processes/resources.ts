@@ -4,7 +4,6 @@ interface Resource {
   stop(): Promise<void>;
 }
 
-/** Awaits a resource and registers it to be stopped. */
 export type Keep = <R extends Resource>(starting: Promise<R>) => Promise<R>;
 
 /** Runs `use`, then stops every kept resource in reverse order, also after an error. */

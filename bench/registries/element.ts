@@ -16,7 +16,6 @@ export interface Template {
 /** Makes an accept context with debug fields about 17 KB. */
 const BLOB_BYTES = 1_110;
 
-/** A contract id of 138 hexadecimal characters. */
 export function contractId(label: string): string {
   const digits = hash("sha512", label);
   return `00${digits.slice(0, 64)}ca121220${digits.slice(64)}`;
@@ -70,7 +69,6 @@ function createBlob(id: string): string {
   const length = bytes.write(id, "hex");
   let state = Number.parseInt(id.slice(2, 10), 16) | 1;
   for (let at = length; at + 4 <= BLOB_BYTES; at += 4) {
-    // xorshift32
     state ^= state << 13;
     state ^= state >>> 17;
     state ^= state << 5;

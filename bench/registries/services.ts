@@ -13,7 +13,6 @@ export const provider = party("provider");
 export const registrar = party("registrar");
 export const serviceParties = { operator, provider, registrar };
 
-/** The path prefix of the registry's operations. */
 export const BASE_PATH = `/api/token-standard/v0/registrars/${registrar}/registry`;
 
 export function createServices(): Element[] {

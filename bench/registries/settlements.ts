@@ -20,7 +20,6 @@ const LEGS = 25;
 const OWNERS = 200;
 
 const issuers = [party("identity issuer"), party("accreditation issuer")];
-/** The property in the credential of each issuer. */
 const properties = ["isVerified", "isAccredited"];
 const owners = Array.from({ length: OWNERS }, (_, index) => party(`owner ${index}`));
 const custodians = owners.map((_, index) => party(`custodian ${index}`));
@@ -109,7 +108,6 @@ function createAllocation(settlement: number, leg: number, offset: number): [Ele
 
 const account = (index: number) => ({ owner: owners[index] ?? "", provider: custodians[index] ?? "", id: "" });
 
-/** The request body of the settlement factory. */
 export function settlementBody(settlement: number, excludeDebugFields: boolean): JsonObject {
   const legs = Array.from({ length: LEGS }, (_, leg) => leg);
   return {

@@ -8,7 +8,6 @@ export interface Machine {
   readonly os: string;
   readonly node: string;
   readonly date: string;
-  /** The database and its settings, where one is used. */
   readonly database?: string;
 }
 

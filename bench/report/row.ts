@@ -4,7 +4,6 @@ export interface Row {
   readonly title: string;
   readonly figure: Figure;
   readonly ratio?: Ratio;
-  /** Conditions of the measurement, in a few words. */
   readonly note?: string;
 }
 
@@ -25,7 +24,6 @@ export function scoreRatio({ value, target }: Ratio): number | undefined {
   return "atLeast" in target ? value / target.atLeast : target.atMost / value;
 }
 
-/** Three digits, or a whole number from 100 on. */
 export function formatNumber(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString("en-US");
   return value.toFixed(value >= 10 ? 1 : 2);
@@ -40,6 +38,5 @@ export function percentile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-/** The median of each round's ratio. */
 export const medianOfRatios = (numerators: readonly number[], denominators: readonly number[]): number =>
   median(numerators.map((value, round) => value / (denominators[round] ?? Number.NaN)));

@@ -4,7 +4,6 @@ import type { Machine } from "./machine.js";
 import { type Row, scoreRatio } from "./row.js";
 import { renderSvg } from "./svg.js";
 
-/** Relative to the project folder, where npm runs scripts. */
 const FOLDER = "bench/results/";
 
 /** Writes NAME.json and NAME.svg, and returns their folder. */

@@ -27,7 +27,6 @@ export async function startConnectNode({ snapshot, version }: ConnectNodeTarget)
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Composes the operations as src/app does. */
 async function createOperations(snapshot: string): Promise<Operation[]> {
   const read = readConfig(["--snapshot", snapshot], {});
   if (!read.ok) throw new Error(read.wrong.join("\n"));

@@ -6,7 +6,6 @@ const histogram = monitorEventLoopDelay({ resolution: 1 });
 let maxCpu = 0;
 let timer: NodeJS.Timeout | undefined;
 
-/** Starts recording, or starts over. */
 export function watchLoop(): void {
   histogram.enable();
   histogram.reset();
@@ -20,7 +19,6 @@ export function watchLoop(): void {
   }, 1);
 }
 
-/** Stops recording and returns what was recorded. */
 export function readLoopDelay(): LoopDelay {
   clearInterval(timer);
   histogram.disable();

@@ -7,7 +7,6 @@ import type { Server } from "../servers/start.js";
 export const WARM_UP_SECONDS = scaleSeconds(2);
 const SECONDS = scaleSeconds(0.5);
 
-/** A load on a server. */
 export interface CpuCase {
   readonly title: string;
   readonly server: Server;
@@ -17,7 +16,6 @@ export interface CpuCase {
   readonly note?: string;
 }
 
-/** Measures all cases in turn in each round. */
 export async function compareCpu(cases: readonly CpuCase[]): Promise<Row[]> {
   const costs = new Map(cases.map(({ title }): [string, number[]] => [title, []]));
   for (const { server, load } of cases) await load(server.url, WARM_UP_SECONDS);
@@ -32,7 +30,6 @@ export async function compareCpu(cases: readonly CpuCase[]): Promise<Row[]> {
   });
 }
 
-/** CPU time of the server per request, in microseconds. */
 export async function measureCpu({ server, load }: Pick<CpuCase, "server" | "load">): Promise<number> {
   const before = await server.cpu();
   const { requests } = await load(server.url, SECONDS);

@@ -14,7 +14,6 @@ const WARM_UP_SECONDS = scaleSeconds(3);
 /** More rounds than elsewhere: ratios of 99th percentiles vary the most. */
 const LATENCY_ROUNDS = 2 * SHORT_ROUNDS - 1;
 const CAPACITY_SECONDS = scaleSeconds(0.4);
-/** Long enough for about six garbage collections. */
 const SECONDS = scaleSeconds(1);
 
 export async function measureLatency(): Promise<Row[]> {
@@ -33,7 +32,6 @@ export async function measureLatency(): Promise<Row[]> {
       const rate = Math.round(capacity.requests / capacity.seconds / 2);
       const baselineP99 = percentile(await loadOpenLoop(baseline.url, rate, SECONDS, requestAt), 0.99);
       const ownP99 = percentile(await loadOpenLoop(own.url, rate, SECONDS, requestAt), 0.99);
-      // The first round is a warm-up.
       if (round === 0) continue;
       rates.push(rate);
       baselineMs.push(baselineP99);

@@ -55,7 +55,6 @@ export async function measurePassthrough(): Promise<Row[]> {
 
 const throughput = (rates: readonly number[]): Row["figure"] => ({ value: median(rates), unit: "requests/s" });
 
-/** Only servers with the same responses are comparable. */
 async function assertSameResponses(own: Server, passthrough: Server, requests: readonly Buffer[]): Promise<void> {
   for (const request of requests) {
     const bodies = await Promise.all([own, passthrough].map(({ url }) => fetchBody(url, request)));

@@ -22,7 +22,6 @@ export const encodeAccept = (offer: number, excludeDebugFields: boolean): Buffer
 /** Returns the n-th item of a list, and starts over after the last. */
 export const cycle = (list: readonly Buffer[]) => (index: number) => list[index % list.length] ?? Buffer.alloc(0);
 
-/** Two requests for each of `count` things: with debug fields and without, in turn. */
 const bothForms = (count: number, encode: (index: number, excludeDebugFields: boolean) => Buffer): readonly Buffer[] =>
   Array.from({ length: 2 * count }, (_, index) => encode(index % count, (index + Math.floor(index / count)) % 2 === 1));
 

@@ -9,7 +9,6 @@ import { recordResponses, workloads } from "./workloads.js";
 
 const BASELINE = "baseline: bare Fastify, settlement-factory";
 const OWN = "REST, settlement-factory, 25 legs";
-/** Fewer disclosed contracts would not be the worst case. */
 const MIN_DISCLOSED = 150;
 
 export async function measureSettlement(): Promise<Row[]> {

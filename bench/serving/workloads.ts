@@ -15,10 +15,8 @@ import {
 } from "./requests.js";
 
 export interface Workload {
-  /** Encoded requests, sent in turn. */
   readonly requests: readonly Buffer[];
   readonly load: (url: string, seconds: number) => Promise<LoadResult>;
-  /** Sends one request; returns the body of the response, or the gRPC message. */
   readonly fetch: (url: string, request: Buffer) => Promise<Buffer>;
 }
 

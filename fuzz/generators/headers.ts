@@ -27,7 +27,6 @@ const LINES: readonly (readonly [name: string, value: string])[] = [
   ["grpc-timeout", "1S"],
 ];
 
-/** One to four headers. */
 export function pickHeaders(prng: Prng): Record<string, string> {
   return Object.fromEntries(Array.from({ length: prng.between(1, 4) }, () => prng.pick(LINES)));
 }

@@ -157,5 +157,4 @@ const textMutations: readonly Mutation[] = [
   },
 ];
 
-/** Applies one mutation to JSON text. */
 export const mutateJsonText = (prng: Prng, text: string): string => prng.pick(textMutations)(prng, text);

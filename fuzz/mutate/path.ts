@@ -49,7 +49,6 @@ const QUERIES = [
 
 const LONG = [300, 1_100, 4_000, 12_000];
 
-/** Percent-encodes what a path cannot contain, except `%`. */
 const encodeForPath = (text: string): string =>
   text.replaceAll(/[^\u0021-\u007e]/g, (character) => encodeURIComponent(character.isWellFormed() ? character : "?"));
 

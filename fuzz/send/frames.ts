@@ -22,7 +22,6 @@ export interface Frame {
   readonly flags?: number;
   readonly stream?: number;
   readonly payload?: Buffer;
-  /** The length field, where it differs from the payload. */
   readonly length?: number;
 }
 
@@ -41,7 +40,6 @@ export function encodeFrame({
   return Buffer.concat([head, payload]);
 }
 
-/** Reads the frame header at a position. */
 export function readFrameHeader(
   bytes: Buffer,
   at: number,
@@ -69,7 +67,6 @@ function encodeInteger(length: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** The payload of a SETTINGS frame. */
 export function encodeSettings(pairs: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.alloc(pairs.length * 6);
   for (const [index, [id, value]] of pairs.entries()) {

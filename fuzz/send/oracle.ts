@@ -10,7 +10,6 @@ const PROTOCOL_PRESCRIBED = /^(protocol error: )?received compressed envelope|^p
 
 const TIMEOUT_HEADERS = ["connect-timeout-ms", "grpc-timeout"];
 
-/** Returns what is wrong with a response, or undefined. */
 export function findFault(request: FuzzRequest, response: ServiceResponse): string | undefined {
   return findStatusFault(request, response) ?? findGrpcFault(response);
 }
@@ -19,7 +18,6 @@ function findStatusFault({ headers, path }: FuzzRequest, { status, body }: Servi
   if (status >= 200 && status < 500) return undefined;
   if (status === 503 && path === "/readyz") return undefined;
   const { code, message = "" } = parseConnectError(body);
-  // The client asked for a time limit.
   if (status === 504 && code === "deadline_exceeded" && TIMEOUT_HEADERS.some((name) => name in headers)) {
     return undefined;
   }

@@ -8,7 +8,6 @@ import { judgeHttp2 } from "./http2-oracle.js";
 import type { Target } from "./target.js";
 
 export interface RawBytes {
-  /** Written one by one. */
   readonly chunks: readonly Buffer[];
   /** How long the client waits for responses before it ends the connection, in milliseconds. */
   readonly lingerMs: number;
@@ -34,7 +33,6 @@ export function createRawInput(raw: RawBytes): Input {
   };
 }
 
-/** Detected as in the service, by the first bytes. */
 const isHttp2 = ({ chunks }: RawBytes): boolean => Buffer.concat(chunks).toString("latin1", 0, 3) === "PRI";
 
 async function exchange(target: Target, raw: RawBytes): Promise<Outcome> {
@@ -83,8 +81,6 @@ async function exchange(target: Target, raw: RawBytes): Promise<Outcome> {
 async function expire(limitMs: number, signal: AbortSignal): Promise<boolean> {
   try {
     await pause(limitMs, undefined, { signal });
-  } catch {
-    // The race is over.
-  }
+  } catch {}
   return false;
 }

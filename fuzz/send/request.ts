@@ -41,7 +41,6 @@ async function sendAndJudge(target: Target, request: FuzzRequest): Promise<Outco
   return { result: String(response.status), ...(fault !== undefined && { fault }) };
 }
 
-/** Header values as strings, also those that are lists or numbers. */
 const toStrings = (headers: object): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 

@@ -3,12 +3,10 @@ import http from "node:http";
 import http2 from "node:http2";
 
 const MAX_SESSIONS = 4;
-/** Requests on a session before it is replaced. */
 const REQUESTS_PER_SESSION = 4_000;
 
 export interface ServiceResponse {
   readonly status: number;
-  /** Headers and trailers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -24,18 +22,15 @@ export class Target {
   constructor(
     readonly host: string,
     readonly port: number,
-    /** Maximum latency of a response, in milliseconds. */
     readonly limitMs: number,
   ) {}
 
-  /** An HTTP/2 session, from the pool or new. */
   session(isNew: boolean): http2.ClientHttp2Session {
     this.#turn = (this.#turn + 1) % MAX_SESSIONS;
     const pooled = this.#sessions.get(this.#turn);
     if (pooled !== undefined && !isNew && pooled.left-- > 0 && !pooled.session.closed && !pooled.session.destroyed) {
       return pooled.session;
     }
-    // Closes after its open streams.
     pooled?.session.close();
     const session = http2.connect(`http://${this.host}:${this.port}`);
     // Errors also reach the streams.

@@ -7,9 +7,7 @@ import { until, within } from "../../test/fixtures/wait.js";
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 const probe = new URL("probe.mjs", import.meta.url).href;
 
-/** For its start, a reply of the probe, and its end. */
 const TIMEOUT_MS = 30_000;
-/** pino's level "error". */
 const ERROR_LEVEL = 50;
 const MAX_ERROR_LINES = 50;
 
@@ -18,7 +16,6 @@ export interface ResourceUsage {
   readonly heapUsed: number;
   readonly external: number;
   readonly rss: number;
-  /** Open connections. */
   readonly sockets: number;
   readonly timers: number;
 }
@@ -74,7 +71,6 @@ export class Service {
     if (!this.isAlive) return undefined;
     const reply = once(this.#child, "message") as Promise<[ResourceUsage]>;
     const closed = this.#closed.then((): [undefined] => [undefined]);
-    // `closed` handles an exit in the meantime.
     this.#child.send("usage", () => {});
     const [usage] = await within(TIMEOUT_MS, "the probe replies", Promise.race([reply, closed]));
     return usage;
@@ -109,7 +105,6 @@ export class Service {
 /** Node.js warns once that HTTP/2 has no header "connection", which Fastify sets when it leaves a body unread. */
 const HARMLESS = /^\(node:\d+\) UnsupportedWarning: The provided connection header |^\(Use `node --trace-warnings /;
 
-/** Infinity for a line that is not JSON. */
 function readLevel(line: string): number {
   if (HARMLESS.test(line)) return 0;
   try {

@@ -15,7 +15,6 @@ export const holder = (index: number): string => `holder-${index}::1220`;
 
 export type ModelContract = Creation & { readonly createdAt: string };
 
-/** Similar to real blobs. */
 const BLOB_BYTES = 800;
 const BEGIN = Date.UTC(2026, 0, 5, 9);
 let count = 0;
@@ -35,7 +34,6 @@ function createContract(template: Template, name: string, content: JsonObject): 
   return { ...creation, createdAt };
 }
 
-/** The first instrument requires no credentials. */
 export const needsCredentials = (index: number): boolean => index > 0;
 
 const claimOf = (index: number): string => `holds=${instrument(index)}`;
@@ -70,7 +68,6 @@ export const factories = {
     const content = payload.offer(holder(sender), holder(receiver), instrument(index), locked.contractId);
     return { locked, contract: createContract("TransferOffer", "offer", content) };
   },
-  /** A contract that is never queried. */
   filler: () => createContract("Credential", "filler", payload.credential("nobody::1220", [])),
 };
 

@@ -10,7 +10,6 @@ export type ExpectedOutcome =
   /** `isUnknown`: no contract has the requested id, so the service waits for the ledger end before it responds. */
   | { readonly ok: false; readonly codes: readonly Code[]; readonly isUnknown: boolean };
 
-/** By the indexes of holders and instruments. */
 interface Transfer {
   readonly sender: number;
   readonly receiver: number;

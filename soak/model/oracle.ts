@@ -7,22 +7,18 @@ import type { OutageLog } from "./outages.js";
 import type { Query } from "./queries.js";
 import type { World } from "./world.js";
 
-/** Settings of the service that bound the age of a response. */
 export interface StalenessBounds {
   readonly staleMs: number;
   readonly readWaitMs: number;
 }
 
-/** The state of the ledger when a request is sent. */
 export interface SentState {
   readonly time: number;
-  /** The ledger end. */
   readonly end: number;
   /** The latest offset that an earlier response proved to be applied. */
   readonly confirmed: number;
 }
 
-/** Characters of a response in a message. */
 const MAX_SHOWN = 6_000;
 /** The service reads the ledger end every second, which may take a while. */
 const POLL_TOLERANCE_MS = 3_000;

@@ -3,13 +3,11 @@
 /** Times are by `performance.now()`. */
 interface Outage {
   readonly from: number;
-  /** Undefined while it lasts. */
   until: number | undefined;
 }
 
 /** For the service to recover: it retries every 10 s at most, and may need a new snapshot. */
 const RECOVERY_MS = 25_000;
-/** Longer than the model looks back. */
 const KEPT_MS = 150_000;
 
 export class OutageLog {

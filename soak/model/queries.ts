@@ -57,7 +57,6 @@ export function randomQuery(world: World, random: Random): Query {
   return { kind: "choice", choice, version, contractId, offer, hasDebug };
 }
 
-/** A position from the end. */
 const pickRecent = (random: Random, { length }: readonly unknown[]): number =>
   1 + random.below(random.below(3) === 0 ? Math.min(3, length) : length);
 

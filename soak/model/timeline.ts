@@ -34,7 +34,6 @@ export class Timeline<T> {
     }
   }
 
-  /** The number of names. */
   get size(): number {
     return this.#entries.size;
   }

@@ -26,7 +26,6 @@ export const slots = {
 
 /** Longer than a request takes and a response may be stale. */
 const KEPT_MS = 150_000;
-/** Archived offers that are still queried. */
 const MAX_ARCHIVED = 50;
 
 export class World {
@@ -88,7 +87,6 @@ export class World {
     this.#setOffer(offer, this.ledger.transact(steps, { synchronizerId: HOME }));
   }
 
-  /** Archives the offer and its holding. */
   archiveOffer({ contract, locked, ...offer }: Offer): void {
     const { contractId } = contract;
     const offset = this.#recordCommit(
@@ -109,7 +107,6 @@ export class World {
     else if (offer.location === "leaving") this.#setOffer({ ...offer, location: "abroad" }, this.ledger.assign(ids));
   }
 
-  /** Creates and archives contracts at once. */
   commitFillers(count: number): void {
     const fillers = Array.from({ length: count }, factories.filler);
     this.#recordCommit(this.ledger.transact(fillers.map((create) => ({ create }))));

@@ -12,7 +12,6 @@ export interface ClientContext {
   readonly random: Random;
   readonly oracle: Oracle;
   readonly createQuery: () => Query;
-  /** Records a complete response. */
   readonly record: RequestLoad["record"];
   /** Waits; resolves early when the signal is aborted. */
   readonly pause: (milliseconds: number) => Promise<unknown>;
@@ -47,7 +46,6 @@ export class SlowClients {
     this.#context = { ...context, pause };
   }
 
-  /** Runs clients until the signal is aborted. */
   async run(): Promise<void> {
     await Promise.all(Array.from({ length: CONCURRENCY }, () => this.#runClients()));
   }

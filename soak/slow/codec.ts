@@ -18,7 +18,6 @@ export function encodeHttp1({ path, body }: Call, isLast: boolean): Buffer {
 }
 
 const codes: Readonly<Record<number, Code>> = { 404: Code.NotFound, 409: Code.Aborted, 503: Code.Unavailable };
-/** By the number of gRPC. */
 const byNumber = new Map(Object.values(codes).map((code) => [String(code), code]));
 
 /** The only response of a connection; undefined if it is incomplete or reports a request timeout. */
@@ -36,7 +35,6 @@ export function decodeHttp1(bytes: Buffer): Outcome | undefined {
   return { ok: false, code: codes[status] ?? Code.Unknown, message: `${status} ${message}`.replace(/^503 /, "") };
 }
 
-/** The length-prefixed message. */
 export function encodeGrpc({ method, request }: Call): Buffer {
   const message = toBinary(method.input, fromJson(method.input, request));
   const frame = Buffer.alloc(5 + message.length);
@@ -45,7 +43,6 @@ export function encodeGrpc({ method, request }: Call): Buffer {
   return frame;
 }
 
-/** Undefined if the response is incomplete. */
 export function decodeGrpc({ method }: Call, bytes: Buffer, trailers: http2.IncomingHttpHeaders) {
   const status = trailers["grpc-status"];
   if (status === undefined) return undefined;

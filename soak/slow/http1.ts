@@ -8,7 +8,6 @@ import type { SlowClient, ClientContext } from "./clients.js";
 /** Bytes that are sent one by one; the ones before are sent at once. */
 const MAX_SINGLE_BYTES = 200;
 
-/** Destroys the connection after its use. */
 async function withConnection<T>({ url, signal }: ClientContext, use: (socket: net.Socket) => Promise<T>): Promise<T> {
   const { hostname, port } = new URL(url);
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true, signal });

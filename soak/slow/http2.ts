@@ -5,7 +5,6 @@ import { toCall } from "../model/queries.js";
 import { encodeGrpc, decodeGrpc } from "./codec.js";
 import type { SlowClient, ClientContext } from "./clients.js";
 
-/** Destroys the session after its use. */
 async function withConnection(
   { url, signal }: ClientContext,
   use: (session: http2.ClientHttp2Session) => Promise<void>,
@@ -31,7 +30,6 @@ function open(session: http2.ClientHttp2Session, { method }: Call): http2.Client
 const waitForClose = (stream: http2.ClientHttp2Stream | http2.ClientHttp2Session): Promise<unknown> =>
   stream.destroyed ? Promise.resolve() : new Promise((resolve) => void stream.once("close", resolve));
 
-/** Sends a gRPC message byte by byte. */
 export const sendSlowlyHttp2: SlowClient = async (context) => {
   const { random, oracle, createQuery, record, pause } = context;
   return withConnection(context, async (session) => {

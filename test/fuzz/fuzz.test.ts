@@ -21,7 +21,6 @@ test("1,000 inputs of all generators cause no fault and no leak", { timeout: 60_
   const report = await fuzz({ seed: SEED, inputs: INPUTS, limitMs: 10_000, waitsForAll: false, env });
   expect(report.failures).toEqual([]);
   expect(report.sent).toBe(INPUTS);
-  // The inputs are close enough to valid requests.
   const common = ["rest 200", "rest 400", "rest 404", "rpc 200", "rpc 400", "http1 200", "http1 400"];
   expect(common.filter((result) => (report.results.get(result) ?? 0) < 5)).toEqual([]);
 });
