@@ -25,7 +25,6 @@ export interface FuzzReport {
   readonly seconds: number;
   readonly maxLatencyMs: number;
   readonly results: ReadonlyMap<string, number>;
-  /** Undefined where the service had exited. */
   readonly before: ResourceUsage | undefined;
   readonly after: ResourceUsage | undefined;
   readonly failures: readonly Failure[];
@@ -83,7 +82,6 @@ async function sendAll(service: Service, tally: Tally, options: FuzzOptions): Pr
     }
     if (target.maxLatencyMs > options.limitMs) fail(`the slowest response took ${Math.round(target.maxLatencyMs)} ms`);
     const wasAlive = service.isAlive;
-    // Also reads the rest of the log of a service that has exited.
     const code = await service.stop();
     const recent = `in flight or just sent: ${formatRecent(workers)}`;
     if (!wasAlive) fail(`the service exited; ${recent}`);
@@ -95,7 +93,6 @@ async function sendAll(service: Service, tally: Tally, options: FuzzOptions): Pr
   }
 }
 
-/** The indexes of each generator's inputs, in the order of the generators. */
 function assignRanges({ only, inputs }: FuzzOptions): (readonly [from: number, to: number])[] {
   return generators.map(({ name, share }) => {
     if (only !== undefined) return only.generator === name ? [only.from, only.to] : [0, 0];
@@ -112,9 +109,7 @@ async function readIdleUsage(service: Service, timeoutMs: number): Promise<Resou
       async () => ((usage = await service.readUsage())?.sockets ?? 0) === 0,
       timeoutMs,
     );
-  } catch {
-    // findLeaks reports the connections that are still open.
-  }
+  } catch {}
   return usage;
 }
 

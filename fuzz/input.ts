@@ -5,7 +5,6 @@ import type { Target } from "./send/target.js";
 export interface Input {
   /** Sends the input and applies the oracles to the response. */
   send(target: Target): Promise<Outcome>;
-  /** The input for a report, truncated. */
   show(): string;
 }
 

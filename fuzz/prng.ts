@@ -4,7 +4,6 @@ import fc from "fast-check";
 /** Unbiased: by default fast-check prefers the ends of a range. */
 const numbers = fc.infiniteStream(fc.noBias(fc.nat()), { noHistory: true });
 
-/** The same seed gives the same sequence. */
 export class Prng {
   readonly #numbers: Iterator<number>;
 
@@ -32,7 +31,6 @@ export class Prng {
     return this.below(10_000) < percent * 100;
   }
 
-  /** Throws for an empty list. */
   pick<T>(list: readonly T[]): T {
     if (list.length === 0) throw new Error("cannot pick from an empty list");
     return list[this.below(list.length)] as T;

@@ -12,7 +12,6 @@ export interface FaultInjectorOptions {
   readonly network: Network;
   readonly outages: OutageLog;
   readonly random: Random;
-  /** Mean time between two faults. */
   readonly intervalMs: number;
   /** A silence longer than the staleness limit makes the service reject requests. */
   readonly maxSilenceMs: number;

@@ -62,7 +62,6 @@ export class LedgerWorkload {
     const all = [...open.values()];
     const offer = all[this.#random.below(2) === 0 ? 0 : this.#random.below(all.length)];
     if (offer === undefined) return;
-    // An offer in transit between synchronizers cannot be archived.
     if (offer.location === "leaving") {
       this.#world.reassign(offer);
       return this.#count("reassignments");
@@ -108,7 +107,6 @@ export class LedgerWorkload {
     this.#count("configurations");
   }
 
-  /** Replaces contracts of the provider and the registrar. Optional ones may become missing. */
   #replaceService(): void {
     const { factory, rule, reward, right, service } = slots;
     const kind = this.#random.below(5);

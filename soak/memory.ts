@@ -1,8 +1,7 @@
 /** The service's memory at the end of a soak, compared with that after the warm-up. */
 
-/** In bytes. */
 export interface Memory {
-  /** After a garbage collection: the heap and the buffers that it references. */
+  /** In bytes, after a garbage collection: the heap and the buffers that it references. */
   readonly heap: number;
   readonly rss: number;
 }
@@ -16,7 +15,6 @@ export interface Growth {
 export const MAX_GROWTH = 0.1;
 const SAMPLES = 5;
 
-/** Undefined with too few samples. */
 export function computeGrowth(samples: readonly Memory[]): Growth | undefined {
   if (samples.length < 2 * SAMPLES) return undefined;
   const medians = (part: readonly Memory[]): Memory => ({

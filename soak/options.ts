@@ -4,7 +4,6 @@ export interface SoakOptions {
   /** The part of it before memory is sampled. */
   readonly warmUpMs: number;
   readonly rate: number;
-  /** Mean time between two injected faults. */
   readonly faultIntervalMs: number;
   readonly maxSilenceMs: number;
   /** Archivals during the warm-up. The service remembers the last 100,000. */

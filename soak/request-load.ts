@@ -55,7 +55,6 @@ export class RequestLoad {
     }
   }
 
-  /** Counts and checks a response, also one that another client has received. */
   record(protocol: string, query: Query, outcome: Outcome, sent: SentState): void {
     this.#count(this.byProtocol, protocol);
     this.#count(this.byStatus, outcome.ok ? "ok" : Code[outcome.code]);

@@ -10,7 +10,6 @@ const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
 const PROBE = new URL("report-memory.mjs", import.meta.url).href;
 const START_TIMEOUT_MS = 30_000;
 const REPLY_TIMEOUT_MS = 30_000;
-/** Longer than the service waits for requests in flight. */
 const STOP_TIMEOUT_MS = 15_000;
 const MAX_LINES = 40;
 
@@ -58,7 +57,6 @@ export class Service {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** After a garbage collection. One call at a time. */
   async memory(): Promise<Memory> {
     if (this.hasExited) throw new Error("the service has exited");
     const reply = once(this.#child, "message");

@@ -4,7 +4,6 @@ export interface Settings {
   readonly seed: number;
 }
 
-/** Returns an error message for an invalid value. */
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings | string {
   const minutes = Number(env["OFFLEDGER_SOAK_MINUTES"] ?? 15);
   if (!(minutes >= 1 && minutes <= 10_000)) return "OFFLEDGER_SOAK_MINUTES must be a number from 1 to 10000";

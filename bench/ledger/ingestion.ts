@@ -11,7 +11,6 @@ const CONTRACTS = 100_000;
 const FLOOD = 20_000;
 const RATE = 1_000;
 const SECONDS = 10;
-/** One of so many commits is sampled. */
 const SAMPLE = 10;
 const TIMEOUT_MS = 120_000;
 

@@ -10,7 +10,6 @@ import { Participant } from "../../scripted-participant/participant.js";
 export type Command =
   /** Creates so many contracts: one half offers, the other their locked holdings. */
   | { readonly fill: number }
-  /** Commits so many updates as fast as possible. */
   | { readonly flood: number }
   /** Commits `trickle` updates a second for `seconds`; reports every `sample`th. */
   | { readonly trickle: number; readonly seconds: number; readonly sample: number };

@@ -15,7 +15,6 @@ export async function loadGrpc(
   const stopSpin = startBusySpin();
   const startedAt = performance.now();
   const deadline = startedAt + seconds * 1000;
-  // Errors of a session also reach its streams.
   const sessions = Array.from({ length: CONNECTIONS }, () => http2.connect(url).on("error", () => undefined));
   const run = async (session: http2.ClientHttp2Session) => {
     while (performance.now() < deadline) await callUnary(session, path, requestAt(requests++));

@@ -8,14 +8,12 @@ const MAX_CONNECTIONS = 1_000;
 const OK = 200;
 
 export interface OverloadResult {
-  /** Latency of each response with status 200, in milliseconds. */
   readonly answered: readonly number[];
   readonly rejected: readonly number[];
   readonly notSent: number;
   readonly seconds: number;
 }
 
-/** The first `warmUpSeconds` do not count. */
 export async function loadOverCapacity(
   url: string,
   rate: number,

@@ -7,7 +7,6 @@ import type { CommitCommand, Committed, SnapshotSize, StreamingOptions } from ".
 
 const START_TIMEOUT_MS = 120_000;
 
-/** Settings of a service that follows the participant; the provider sees every contract. */
 const settingsFor = (url: string) => ({ OFFLEDGER_LEDGER_URL: url, OFFLEDGER_LEDGER_PARTIES: provider });
 
 export async function startScripted(options: ScriptedOptions) {
@@ -27,7 +26,6 @@ export async function startScripted(options: ScriptedOptions) {
   };
 }
 
-/** A participant that generates contracts while it streams them. */
 export async function startStreaming(options: StreamingOptions) {
   const script = new URL("streaming-process.js", import.meta.url);
   const child = await startChild<"sent" | CommitCommand, SnapshotSize | Committed>({

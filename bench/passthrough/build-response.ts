@@ -12,7 +12,6 @@ import type { ParticipantContract } from "./participant-client.js";
 
 const PREFIX = "utility.digitalasset.com/";
 
-/** Undefined if a required contract is missing. */
 export function buildResponse(
   { offer, lockedHolding, others }: AcceptanceContracts,
   excludeDebugFields: boolean,

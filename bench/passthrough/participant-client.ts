@@ -40,7 +40,6 @@ export class Participant {
     });
   }
 
-  /** Undefined if the contract is not active. */
   async byId(contractId: string, template: Template): Promise<ParticipantContract | undefined> {
     const request = { contractId, eventFormat: this.#format([template]) };
     const { created, archived } = (await this.#call("POST", "/v2/events/events-by-contract-id", request)) as JsonObject;
@@ -86,7 +85,6 @@ export class Participant {
   }
 }
 
-/** A reused connection was closed by the participant. */
 class StaleConnection extends Error {}
 
 /** From an active-contracts element or the events of a contract, which share these two properties. */

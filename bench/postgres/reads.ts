@@ -6,7 +6,6 @@ import { measureRound, Offers, type Rates, type ReadResult, type Round } from ".
 import { formatMegabytes } from "./snapshot.js";
 
 const ROUNDS = 3;
-/** Offers that are requested repeatedly, at most. */
 const MAX_WARM = 1_000;
 /** From this size on one process in memory serves all rounds: it has enough offers, and starting it is slow. */
 const ENOUGH_OFFERS = 200_000;

@@ -8,11 +8,9 @@ import { pollUntil } from "../wait.js";
 import type { CopyResult } from "./copy-process.js";
 import type { Database, PostgresServer } from "./server.js";
 
-/** Long enough for the largest registry. */
 const TIMEOUT_MS = 240_000;
 
 export interface SnapshotResult {
-  /** The service that writes to the database; still running. */
   readonly writer: Server;
   readonly rows: readonly Row[];
 }
@@ -58,7 +56,6 @@ SELECT EXISTS (SELECT FROM pg_stat_progress_copy WHERE datname = current_databas
   generation > 0 AS "isComplete"
 FROM offledger.state`;
 
-/** Loads decoded contracts, without a participant. */
 export async function measureCopy(server: PostgresServer, offers: number): Promise<Row> {
   return withResources(async (keep) => {
     const database = await keep(server.createDatabase());

@@ -39,7 +39,6 @@ async function measureSize(server: PostgresServer, contracts: number): Promise<R
   return rows.map((row) => Object.assign({}, row, { title: `${count}: ${row.title}` }));
 }
 
-/** Reports an error and goes on with the other rows. */
 async function attempt(measure: () => Promise<Row[]>): Promise<Row[]> {
   try {
     return await measure();

@@ -9,7 +9,6 @@ import { isOfferServed } from "../serving/is-offer-served.js";
 import { pollUntil, withTimeout } from "../wait.js";
 import type { Database } from "./server.js";
 
-/** Precedes the measurement; from then on updates archive as many contracts as they create. */
 const WARM_UP_UPDATES = 1_000;
 const BURST = scaleCount(3_000);
 const RATE = 100;
@@ -43,7 +42,6 @@ export async function measureUpdates(
   });
 }
 
-/** Commits updates at once; returns how many per second reached the database. */
 async function applyBurst(participant: Participant, database: Database, updates: number): Promise<number> {
   const startedAt = performance.now();
   const { offset } = await participant.commit(updates);

@@ -92,7 +92,6 @@ async function request(child: ChildProcess, question: unknown, timeoutMs: number
     return Object.values(envelope)[0];
   } finally {
     settled.abort();
-    // The abort rejects the one that is still pending.
     await Promise.allSettled([message, exit]);
   }
 }

@@ -7,7 +7,6 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Element } from "./element.js";
 
-/** `stop` deletes the file. */
 export async function writeSnapshot(elements: Iterable<Element>) {
   const folder = await mkdtemp(join(tmpdir(), "offledger-bench-"));
   const path = join(folder, "snapshot.ndjson");

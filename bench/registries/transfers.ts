@@ -11,7 +11,6 @@ import { provider, registrar, serviceParties, createServices } from "./services.
 export const OFFERS = 1_000;
 export const INSTRUMENT = "BENCH";
 const PARTIES = 100;
-/** Contracts other than the offers and their holdings. */
 export const FIXED_CONTRACTS = 5 + PARTIES;
 
 const verifier = party("verifier");
@@ -47,7 +46,6 @@ export function* generateTransfers(offers: number): Generator<Element> {
   for (let index = 0; index < offers; index++) yield* createOffer(index);
 }
 
-/** An offer, preceded by its locked holding. */
 export function createOffer(index: number): [Element, Element] {
   const offset = 1_000 + 2 * index;
   const locked: JsonObject = {

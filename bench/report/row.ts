@@ -14,7 +14,6 @@ export interface Figure {
 
 export interface Ratio {
   readonly value: number;
-  /** Undefined where the ratio has no target. */
   readonly target: { readonly atLeast: number } | { readonly atMost: number } | undefined;
 }
 

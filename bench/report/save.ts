@@ -6,7 +6,6 @@ import { renderSvg } from "./svg.js";
 
 const FOLDER = "bench/results/";
 
-/** Writes NAME.json and NAME.svg, and returns their folder. */
 export function saveResults(name: string, rows: readonly Row[], machine: Machine, durationSeconds: number): string {
   mkdirSync(FOLDER, { recursive: true });
   const scored = rows.map((row) => {

@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 import { frameMessage } from "../load/grpc.js";
 
-/** Parses the JSON of a request and sends the bodies in turn. */
 export function startFastifyBaseline(bodies: readonly string[]): Promise<string> {
   const next = cycle(bodies.map((body) => Buffer.from(body, "base64")));
   const server = fastify();
@@ -12,7 +11,6 @@ export function startFastifyBaseline(bodies: readonly string[]): Promise<string>
   return server.listen({ port: 0, host: "127.0.0.1" });
 }
 
-/** Reads a gRPC message and sends the prepared messages in turn. */
 export async function startHttp2Baseline(messages: readonly string[]): Promise<string> {
   const next = cycle(messages.map((message) => frameMessage(Buffer.from(message, "base64"))));
   const server = http2.createServer();

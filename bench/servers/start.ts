@@ -7,12 +7,10 @@ import { isReady, pollUntil } from "../wait.js";
 import type { LoopDelay, Question, Reply, Target } from "./target.js";
 
 const LISTEN_TIMEOUT_MS = 60_000;
-/** Long enough for the largest registry. */
 const READY_TIMEOUT_MS = 180_000;
 
 /** The semi-space that docs/performance.md recommends for 100,000 contracts, in megabytes. */
 export const LARGE_SEMI_SPACE_MB = 128;
-/** The same for a million. */
 export const LARGEST_SEMI_SPACE_MB = 256;
 
 export interface Server {
@@ -26,7 +24,6 @@ export interface Server {
 }
 
 export interface StartOptions {
-  /** See startChild. */
   readonly semiSpaceMegabytes?: number;
   /** The folder of another checkout, whose bench/build is started instead of this build. */
   readonly checkout?: string;

@@ -16,20 +16,19 @@ export type Target =
 /** "watch" starts to record the event loop's delay. */
 export type Question = "cpu" | "memory" | "watch" | "loopDelay" | "roundTrips";
 
-/** In milliseconds. */
 export interface LoopDelay {
+  /** In milliseconds. */
   readonly max: number;
   readonly p999: number;
-  /** The largest CPU time between two timers; unlike `max`, other processes on the core do not add to it. */
+  /** The largest CPU time between two timers: other processes do not add to it. */
   readonly maxCpu: number;
 }
 
 export interface Reply {
-  /** CPU time of the process, in microseconds. */
+  /** CPU time, in microseconds. */
   readonly cpu?: number;
   /** In bytes, after garbage collection. `heap` includes the buffers outside of it; `peak` is the largest resident set. */
   readonly memory?: { readonly rss: number; readonly heap: number; readonly peak: number };
   readonly loopDelay?: LoopDelay;
-  /** Database queries on behalf of requests since the start. */
   readonly roundTrips?: number;
 }

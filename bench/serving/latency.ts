@@ -27,7 +27,6 @@ export async function measureLatency(): Promise<Row[]> {
     for (const { url } of [baseline, own]) await loadHttp1(url, WARM_UP_SECONDS, requestAt);
     const [rates, ownMs, baselineMs]: [number[], number[], number[]] = [[], [], []];
     for (let round = 0; round <= LATENCY_ROUNDS; round++) {
-      // The capacity is measured in each round, since the speed of the machine changes.
       const capacity = await loadHttp1(own.url, CAPACITY_SECONDS, requestAt);
       const rate = Math.round(capacity.requests / capacity.seconds / 2);
       const baselineP99 = percentile(await loadOpenLoop(baseline.url, rate, SECONDS, requestAt), 0.99);

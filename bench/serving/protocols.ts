@@ -66,13 +66,11 @@ function formatSizes({ requests: [request] }: Workload, bodies: readonly string[
   return `requests of ${kilobytes(request?.length ?? 0)} KB, responses of ${kilobytes(debug)} and ${kilobytes(plain)} KB`;
 }
 
-/** The ratio is the CPU time of the baseline over ours. */
 function ownCase(title: string, server: Server, { load }: Workload, baseline: string, atLeast?: number): CpuCase {
   const target = atLeast === undefined ? undefined : { atLeast };
   return { title, server, load, ratio: { of: baseline, over: title, target } };
 }
 
-/** The ratio is the CPU time of connect-node over ours. */
 function connectNodeCase(ownTitle: string, server: Server, { load }: Workload): CpuCase {
   const title = `connect-node defaults: ${ownTitle}`;
   const ratio: CpuCase["ratio"] = { of: title, over: ownTitle, target: { atLeast: 5 } };

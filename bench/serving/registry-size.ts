@@ -14,7 +14,6 @@ const WARM_UP_SECONDS = scaleSeconds(3);
 /** Long enough for one or two garbage collections of the large registry. */
 const SECONDS = scaleSeconds(0.7);
 const ONCE_SECONDS = scaleSeconds(1);
-/** Throughput varies by a fifth between rounds on a shared machine. */
 const SIZE_ROUNDS = 2 * SHORT_ROUNDS;
 /** Coprime to the number of offers in any of the registries, so steps of it reach each offer once. */
 const STEP = 7_919;
@@ -67,7 +66,6 @@ export async function measureRegistrySize(): Promise<Row[]> {
   });
 }
 
-/** Starts a participant with so many contracts, and a service that mirrors it. */
 async function startRegistry(keep: Keep, contracts: number) {
   const offers = Math.ceil((contracts - FIXED_CONTRACTS) / 2);
   const participant = await keep(startStreaming({ offers }));

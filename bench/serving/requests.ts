@@ -19,7 +19,6 @@ const contextBody = (excludeDebugFields: boolean) => ({ meta: { values: { pad } 
 export const encodeAccept = (offer: number, excludeDebugFields: boolean): Buffer =>
   encodePost(acceptPath(offer), "application/json", JSON.stringify(contextBody(excludeDebugFields)));
 
-/** Returns the n-th item of a list, and starts over after the last. */
 export const cycle = (list: readonly Buffer[]) => (index: number) => list[index % list.length] ?? Buffer.alloc(0);
 
 const bothForms = (count: number, encode: (index: number, excludeDebugFields: boolean) => Buffer): readonly Buffer[] =>

@@ -8,7 +8,6 @@ function encodeEnvelope(message: Buffer, flags: number, length = message.length)
   return Buffer.concat([head, message]);
 }
 
-/** An envelope, which is mostly valid. */
 export function fuzzEnvelope(prng: Prng, message: Buffer, isCompressed: boolean): Buffer {
   const flags = isCompressed ? 1 : 0;
   const valid = encodeEnvelope(message, flags);

@@ -42,7 +42,6 @@ const PAGES = [
 /** Above the body limit of the service. */
 const OVERSIZED_BODY = Buffer.alloc(1024 * 1024 + 1, '{"a":');
 
-/** A JSON body, mostly mutated. */
 export function fuzzBody(prng: Prng, valid: unknown): Buffer {
   if (prng.chance(0.05)) return OVERSIZED_BODY;
   const value = valid ?? {};

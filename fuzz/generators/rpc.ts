@@ -17,13 +17,11 @@ const CONNECT_TIMES = ["0", "1", "1000", "9999999999", "99999999999", "-1", "a",
 const GRPC_TIMES = ["0n", "1n", "1m", "1S", "99999999H", "999999999S", "1", "S", "-1S", "", "1x"];
 const ENCODINGS = ["gzip", "identity", "br", "x", "", "gzip, gzip"];
 
-/** The message of a corpus entry in JSON or protobuf, mostly mutated. */
 function fuzzMessage(prng: Prng, entry: CorpusEntry, isJson: boolean): Buffer {
   if (isJson) return fuzzBody(prng, entry.json);
   return prng.chance(75) ? mutateBytes(prng, entry.binary) : entry.binary;
 }
 
-/** Compressed bytes, mostly valid gzip. */
 function fuzzGzip(prng: Prng, bytes: Buffer): Buffer {
   if (prng.chance(1)) return GZIP_BOMB;
   const gzipped = gzipSync(bytes);

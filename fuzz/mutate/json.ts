@@ -136,7 +136,6 @@ const insertAt = (prng: Prng, text: string, more: string): string => {
 
 const textMutations: readonly Mutation[] = [
   (prng, text) => text.replace(/:("[^"]*"|[\d.]+|true|false|null)/, `:${prng.pick(TOKENS)}`),
-  // Duplicate key.
   (prng, text) => text.replace(/"([^"]+)":/, (key) => `${key}${prng.pick(["1", "{}", "[]", '"a"', "null"])},${key}`),
   (prng, text) =>
     text.replace("{", `{"${prng.pick(["__proto__", String.raw`__pr\u006fto__`, "constructor"])}":{"a":1},`),

@@ -33,7 +33,6 @@ export class Target {
     }
     pooled?.session.close();
     const session = http2.connect(`http://${this.host}:${this.port}`);
-    // Errors also reach the streams.
     session.on("error", () => {});
     this.#sessions.set(this.#turn, { session, left: REQUESTS_PER_SESSION });
     return session;

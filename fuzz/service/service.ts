@@ -66,7 +66,6 @@ export class Service {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Undefined if the service has exited. */
   async readUsage(): Promise<ResourceUsage | undefined> {
     if (!this.isAlive) return undefined;
     const reply = once(this.#child, "message") as Promise<[ResourceUsage]>;

@@ -56,7 +56,6 @@ export const factories = {
       `credential-${holderIndex}-${index}`,
       payload.credential(holder(holderIndex), [claimOf(index)]),
     ),
-  /** An empty list of instruments allows every one. */
   preapproval: (receiver: number, instruments: readonly number[]) =>
     createContract(
       "TransferPreapproval",

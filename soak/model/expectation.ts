@@ -134,7 +134,6 @@ class State {
   }
 }
 
-/** An empty list allows every instrument. */
 function allowsInstrument({ payload }: ModelContract, id: string): boolean {
   const allowances = payload.instrumentAllowances as unknown as readonly { readonly id: string }[];
   return allowances.length === 0 || allowances.some((allowance) => allowance.id === id);

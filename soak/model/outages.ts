@@ -13,7 +13,6 @@ const KEPT_MS = 150_000;
 export class OutageLog {
   readonly #outages: Outage[] = [];
 
-  /** Records the start of an outage; the returned function records its end. */
   begin(): () => void {
     const now = performance.now();
     while (this.#outages[0]?.until !== undefined && this.#outages[0].until < now - KEPT_MS) this.#outages.shift();

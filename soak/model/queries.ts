@@ -15,7 +15,6 @@ export type Query =
       readonly choice: "accept" | "reject" | "withdraw";
       readonly version: "v1" | "v2";
       readonly contractId: string;
-      /** Undefined for an id that never existed. */
       readonly offer: Offer | undefined;
       readonly hasDebug: boolean;
     }
@@ -35,7 +34,6 @@ const choices = ["accept", "accept", "reject", "withdraw"] as const;
 const { registrar } = parties;
 const BASE_PATH = `/api/token-standard/v0/registrars/${encodeURIComponent(registrar)}/registry/transfer-instruction`;
 
-/** A query of any kind: mostly for an open offer, often for a recent one. */
 export function randomQuery(world: World, random: Random): Query {
   const kind = random.below(100);
   const version = random.of(versions);

@@ -1,7 +1,6 @@
 /** Versioned values: each name has a value from the offset that set it on. */
 interface Entry<T> {
   readonly offset: number;
-  /** Undefined from an archival on. */
   readonly value: T | undefined;
 }
 

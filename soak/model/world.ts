@@ -32,7 +32,6 @@ export class World {
   readonly ledger = new ScriptedLedger({ synchronizerId: HOME });
   readonly contracts = new Timeline<ModelContract>();
   readonly offers = new Timeline<Offer>();
-  /** By contract id, the oldest first. */
   readonly open = new Map<string, Offer>();
   readonly archived: Offer[] = [];
   readonly #commits: { readonly offset: number; readonly time: number }[] = [];
@@ -113,7 +112,6 @@ export class World {
     this.#recordCommit(this.ledger.transact(fillers.map(({ contractId: archive }) => ({ archive }))));
   }
 
-  /** Commits an update that the service does not see. */
   commitUnseen(): void {
     this.#recordCommit(this.ledger.elsewhere());
   }

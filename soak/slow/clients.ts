@@ -13,12 +13,10 @@ export interface ClientContext {
   readonly oracle: Oracle;
   readonly createQuery: () => Query;
   readonly record: RequestLoad["record"];
-  /** Waits; resolves early when the signal is aborted. */
   readonly pause: (milliseconds: number) => Promise<unknown>;
   readonly signal: AbortSignal;
 }
 
-/** Runs one client from connect to close. Each wait has a bound. */
 export type SlowClient = (context: ClientContext) => Promise<void>;
 
 const clients = {
