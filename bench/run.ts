@@ -66,7 +66,9 @@ async function rerunPinned(): Promise<void> {
   process.exitCode = code ?? 1;
 }
 
-const secondsSince = (time: number): number => Math.round((performance.now() - time) / 1000);
+function secondsSince(time: number): number {
+  return Math.round((performance.now() - time) / 1000);
+}
 
 async function measure(
   name: string,
