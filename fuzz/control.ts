@@ -1,9 +1,9 @@
-/** Right requests on connections of their own, to see that others are served whatever one sends. */
+/** Valid requests on new connections, which check that the service still serves others. */
 import { operator } from "../demo/registry.js";
-import { ask } from "./send/asking.js";
+import { sendRequest } from "./send/request.js";
 import { Target } from "./send/target.js";
 
-const reading = {
+const restRequest = {
   version: 1,
   method: "GET",
   path: "/api/utilities/v0/operator",
@@ -11,7 +11,7 @@ const reading = {
   body: Buffer.alloc(0),
 } as const;
 
-const calling = {
+const grpcRequest = {
   version: 2,
   method: "POST",
   path: "/offledger.operator.v0.OperatorService/GetOperator",
@@ -19,19 +19,21 @@ const calling = {
   body: Buffer.alloc(5),
 } as const;
 
-/** Asks who the operator is, by REST over HTTP/1.1 and by gRPC. Says what is wrong with the answers. */
-export async function control({ host, port, limitMs }: Target): Promise<string | undefined> {
-  const fresh = new Target(host, port, limitMs);
+/** Requests the operator by REST over HTTP/1.1 and by gRPC. Returns what is wrong with the responses, or undefined. */
+export async function sendControlRequests({ host, port, limitMs }: Target): Promise<string | undefined> {
+  const target = new Target(host, port, limitMs);
   try {
-    const rest = await ask(fresh, reading, true);
-    const grpc = await ask(fresh, calling, true);
-    const [said, called] = [rest.body.toString(), grpc.body.subarray(5).toString()];
-    if (rest.status !== 200 || !said.includes(`"${operator}"`)) return `control by REST: ${rest.status} ${said}`;
-    if (grpc.headers["grpc-status"] === "0" && called.includes(operator)) return undefined;
-    return `control by gRPC: ${grpc.status} grpc-status ${String(grpc.headers["grpc-status"])} ${called}`;
+    const rest = await sendRequest(target, restRequest, true);
+    const grpc = await sendRequest(target, grpcRequest, true);
+    const [restBody, grpcMessage] = [rest.body.toString(), grpc.body.subarray(5).toString()];
+    if (rest.status !== 200 || !restBody.includes(`"${operator}"`)) {
+      return `control request by REST: ${rest.status} ${restBody}`;
+    }
+    if (grpc.headers["grpc-status"] === "0" && grpcMessage.includes(operator)) return undefined;
+    return `control request by gRPC: ${grpc.status} grpc-status ${String(grpc.headers["grpc-status"])} ${grpcMessage}`;
   } catch (error) {
-    return `control: ${error instanceof Error ? error.message : String(error)}`;
+    return `control request: ${error instanceof Error ? error.message : String(error)}`;
   } finally {
-    fresh.close();
+    target.close();
   }
 }

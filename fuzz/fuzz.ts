@@ -1,123 +1,117 @@
-/** The whole: so many inputs of every sort at a service, and a look at what it holds before and after. */
+/** Runs all generators against a service, and compares its resource usage before and after. */
 import { until } from "../test/fixtures/wait.js";
-import { type Failure, Lane, type Tally } from "./worker.js";
-import { leftBehind } from "./leaks.js";
+import { findUncovered } from "./corpus.js";
+import { generators } from "./generators/index.js";
+import { findLeaks } from "./leak-check.js";
 import { Target } from "./send/target.js";
-import { unseeded } from "./seeds.js";
-import { type Inside, Service } from "./service/service.js";
-import { sorts } from "./generators/index.js";
+import { type ResourceUsage, Service } from "./service/service.js";
+import { type Failure, FuzzWorker, type Tally } from "./worker.js";
 
-export interface Options {
+export interface FuzzOptions {
   readonly seed: number;
   readonly inputs: number;
-  /** Longest that an answer may take, in milliseconds. */
   readonly limitMs: number;
-  /** Waits until the service is rid of connections of HTTP/2 too whose clients have broken the protocol and gone. */
+  /** Also waits until the service has closed HTTP/2 connections whose clients violated the protocol and left. */
   readonly waitsForAll: boolean;
-  /** Inputs of one sort alone, by their numbers, which are sent in place of all others. */
-  readonly only?: { readonly sort: string; readonly from: number; readonly to: number } | undefined;
-  /** The environment of the service. */
+  /** Sends only inputs of one generator, by index; `to` is excluded. */
+  readonly only?: { readonly generator: string; readonly from: number; readonly to: number } | undefined;
   readonly env: NodeJS.ProcessEnv;
-  /** Told every few seconds how many have been sent. */
+  /** Called every few seconds with the number of inputs sent. */
   readonly progress?: (sent: number) => void;
 }
 
-export interface Report {
+export interface FuzzReport {
   readonly sent: number;
   readonly seconds: number;
-  readonly slowestMs: number;
-  readonly came: ReadonlyMap<string, number>;
-  readonly before: Inside | undefined;
-  readonly after: Inside | undefined;
+  readonly maxLatencyMs: number;
+  readonly results: ReadonlyMap<string, number>;
+  readonly before: ResourceUsage | undefined;
+  readonly after: ResourceUsage | undefined;
   readonly failures: readonly Failure[];
 }
 
 const PROGRESS_MS = 10_000;
-/** Longest that is waited for connections to be closed: longer than the service keeps one of which it hears nothing. */
-const CLOSING_MS = 90_000;
-/** What is sent before the first look: a service that has just started has not yet compiled all that it is made of. */
-const WARM_UP = { share: 0.2, most: 20_000 };
+/** Longer than the service keeps a silent connection. */
+const CLOSE_TIMEOUT_MS = 90_000;
+/** A stall of the machine and lingering connections after broken HTTP/2 must not fail a run. */
+export const SERVICE_DEFAULTS = { OFFLEDGER_MAX_DELAY_MS: "0", OFFLEDGER_MAX_CONNECTIONS: "100000" };
 
-export async function fuzz(options: Options): Promise<Report> {
-  const missing = unseeded();
-  if (missing.length > 0) throw new Error(`test/fixtures/calls has no request for ${missing.join(", ")}`);
+/** Inputs before the first look at resources: a new service has not compiled its code yet. */
+const WARM_UP = { share: 0.2, max: 20_000 };
+
+export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const uncovered = findUncovered();
+  if (uncovered.length > 0) throw new Error(`test/fixtures/calls has no request for ${uncovered.join(", ")}`);
   const service = await Service.start(options.env);
-  const tally: Tally = { failures: [], came: new Map(), sent: 0 };
+  const tally: Tally = { failures: [], results: new Map(), sent: 0 };
   const timer = setInterval(() => options.progress?.(tally.sent), PROGRESS_MS);
-  const begun = performance.now();
+  const startedAt = performance.now();
   try {
-    const looked = await sendAll(service, tally, options);
-    const seconds = (performance.now() - begun) / 1000;
-    return { ...looked, seconds, sent: tally.sent, came: tally.came, failures: tally.failures };
+    const measured = await sendAll(service, tally, options);
+    return { ...measured, seconds: (performance.now() - startedAt) / 1000, ...tally };
   } finally {
     clearInterval(timer);
     await service.kill();
   }
 }
 
-type Looked = Pick<Report, "before" | "after" | "slowestMs">;
+type Measured = Pick<FuzzReport, "before" | "after" | "maxLatencyMs">;
 
-async function sendAll(service: Service, tally: Tally, options: Options): Promise<Looked> {
+async function sendAll(service: Service, tally: Tally, options: FuzzOptions): Promise<Measured> {
   const { hostname, port } = new URL(service.url);
   const target = new Target(hostname, Number(port), options.limitMs);
-  const lanes = sorts.map((sort) => new Lane(sort, options.seed, tally));
-  const goesOn = () => service.isAlive && service.complaints.length === 0;
-  const fail = (wrong: string, shown = "") => tally.failures.push({ input: "all", wrong, shown });
+  const workers = generators.map((generator) => new FuzzWorker(generator, options.seed, tally));
+  const shouldContinue = () => service.isAlive && service.errorLines.length === 0;
+  const fail = (fault: string, shown = "") => tally.failures.push({ input: "all", fault, shown });
   try {
-    const ranges = rangesOf(options);
-    const warmUp = Math.min(WARM_UP.share * options.inputs, WARM_UP.most) / options.inputs;
+    const ranges = assignRanges(options);
+    const warmUp = Math.min(WARM_UP.share * options.inputs, WARM_UP.max) / options.inputs;
     const run = (part: (from: number, to: number) => readonly [from: number, to: number]) =>
-      Promise.all(lanes.map((lane, index) => lane.run(target, ...part(...(ranges[index] ?? [0, 0])), goesOn)));
-    const middle = (from: number, to: number) => from + Math.round((to - from) * warmUp);
-    await run((from, to) => [from, middle(from, to)]);
-    const before = await service.inside();
-    await run((from, to) => [middle(from, to), to]);
+      Promise.all(
+        workers.map((worker, index) => worker.run(target, ...part(...(ranges[index] ?? [0, 0])), shouldContinue)),
+      );
+    const warmUpEnd = (from: number, to: number) => from + Math.round((to - from) * warmUp);
+    await run((from, to) => [from, warmUpEnd(from, to)]);
+    const before = await service.readUsage();
+    await run((from, to) => [warmUpEnd(from, to), to]);
     target.close();
-    const after = await atRest(service, options.waitsForAll ? CLOSING_MS : 0);
+    const after = await readIdleUsage(service, options.waitsForAll ? CLOSE_TIMEOUT_MS : 0);
     const lingering = options.waitsForAll ? 0 : target.lingering;
-    if (before !== undefined && after !== undefined)
-      for (const wrong of leftBehind(before, after, lingering)) fail(wrong);
-    if (target.slowest > options.limitMs) fail(`the slowest took ${Math.round(target.slowest)} ms`);
-    if (service.isAlive) {
-      const code = await service.stop();
-      if (code !== 0) fail(`asked to stop, it ended with ${code ?? "a signal"}`);
-    } else {
-      // By then all that it had to say has been read.
-      await service.stop();
-      fail(`the service has ended; under way or just sent: ${underWay(lanes)}`);
+    if (before !== undefined && after !== undefined) {
+      for (const leak of findLeaks(before, after, lingering)) fail(leak);
     }
-    if (service.complaints.length > 0) {
-      const lines = service.complaints.join("\n");
-      fail(`the service's log has:\n${lines}`, `under way or just sent: ${underWay(lanes)}`);
-    }
-    return { before, after, slowestMs: target.slowest };
+    if (target.maxLatencyMs > options.limitMs) fail(`the slowest response took ${Math.round(target.maxLatencyMs)} ms`);
+    const wasAlive = service.isAlive;
+    const code = await service.stop();
+    const recent = `in flight or just sent: ${formatRecent(workers)}`;
+    if (!wasAlive) fail(`the service exited; ${recent}`);
+    else if (code !== 0) fail(`the service exited with ${code ?? "a signal"} after SIGTERM`);
+    if (service.errorLines.length > 0) fail(`the service logged:\n${service.errorLines.join("\n")}`, recent);
+    return { before, after, maxLatencyMs: target.maxLatencyMs };
   } finally {
     target.close();
   }
 }
 
-/** The numbers of each sort's inputs, in the order of the sorts. */
-function rangesOf({ only, inputs }: Options): (readonly [from: number, to: number])[] {
-  return sorts.map(({ name, share }) => {
-    if (only !== undefined) return only.sort === name ? [only.from, only.to] : [0, 0];
+function assignRanges({ only, inputs }: FuzzOptions): (readonly [from: number, to: number])[] {
+  return generators.map(({ name, share }) => {
+    if (only !== undefined) return only.generator === name ? [only.from, only.to] : [0, 0];
     return [0, Math.round((inputs * share) / 100)];
   });
 }
 
-/** What the service holds when no connection is left; or when it has had time enough to be rid of them. */
-async function atRest(service: Service, closingMs: number): Promise<Inside | undefined> {
-  let inside = await service.inside();
+/** The resource usage once no connection is open, or after the timeout. */
+async function readIdleUsage(service: Service, timeoutMs: number): Promise<ResourceUsage | undefined> {
+  let usage = await service.readUsage();
   try {
     await until(
       "connections are closed",
-      async () => ((inside = await service.inside())?.sockets ?? 0) === 0,
-      closingMs,
+      async () => ((usage = await service.readUsage())?.sockets ?? 0) === 0,
+      timeoutMs,
     );
-  } catch {
-    // What is left then is told by what was seen last.
-  }
-  return inside;
+  } catch {}
+  return usage;
 }
 
-const underWay = (lanes: readonly Lane[]): string =>
-  lanes.flatMap((lane) => [...lane.recent].map((index) => `${lane.name}:${index}`)).join(" ");
+const formatRecent = (workers: readonly FuzzWorker[]): string =>
+  workers.flatMap((worker) => [...worker.recent].map((index) => `${worker.name}:${index}`)).join(" ");

@@ -1,65 +1,63 @@
 /**
- * npm run fuzz                                                    1,000,000 inputs, by a seed that it prints
- * OFFLEDGER_FUZZ_SEED=7 OFFLEDGER_FUZZ_INPUTS=50000 npm run fuzz  fewer, by a seed of one's own
- * OFFLEDGER_FUZZ_SEED=7 OFFLEDGER_FUZZ_ONLY=rest:12 npm run fuzz  one of them again, as a failure names it
- * OFFLEDGER_FUZZ_SEED=7 OFFLEDGER_FUZZ_ONLY=rest:0-999 …          some of them again
+ * npm run fuzz                                                    1,000,000 inputs with a random seed, which it prints
+ * OFFLEDGER_FUZZ_SEED=7 OFFLEDGER_FUZZ_INPUTS=50000 npm run fuzz  50,000 inputs with seed 7
+ * OFFLEDGER_FUZZ_SEED=7 OFFLEDGER_FUZZ_ONLY=rest:12 npm run fuzz  one input, by the name in a failure
+ * OFFLEDGER_FUZZ_SEED=7 OFFLEDGER_FUZZ_ONLY=rest:0-999 …          a range of inputs
  *
- * Requests and bytes that are nearly right are sent to the built service, which serves the demo registry as a process of
- * its own: REST; Connect, gRPC and gRPC-Web; bytes that are nearly HTTP/1.1; frames that are nearly HTTP/2. What an input
- * is depends on the seed, its sort and its number alone. What fails a run: a status that blames the service, an answer
- * that takes longer than the limit or does not come, a line of the log at error or beyond, the end of the process, a right
- * request on a fresh connection that is not answered as it should be, and memory, connections or timers that are left behind
- * (leaks.ts has the bounds). Other variables that begin with OFFLEDGER_ are settings of the service.
+ * Sends almost valid inputs to the built service on the demo registry: REST requests; Connect, gRPC and gRPC-Web
+ * requests; HTTP/1.1 bytes; HTTP/2 frames. An input depends only on the seed, its generator and its index. A run fails on
+ * a server-fault status, a response that is late or missing, a log line of level error or above, an exit of the process, a
+ * failed control request, and on memory, connections or timers that leak (bounds in leak-check.ts). Other variables that
+ * begin with OFFLEDGER_ are settings of the service.
  */
 import { randomInt } from "node:crypto";
-import { fuzz, type Options, type Report } from "./fuzz.js";
-import { mb } from "./leaks.js";
-import type { Inside } from "./service/service.js";
+import { fuzz, type FuzzOptions, type FuzzReport, SERVICE_DEFAULTS } from "./fuzz.js";
+import { formatMiB } from "./leak-check.js";
+import type { ResourceUsage } from "./service/service.js";
 
 const LIMIT_MS = 5_000;
-const INPUTS = 1_000_000;
+const DEFAULT_INPUTS = 1_000_000;
 
-const setting = (name: string): string | undefined => process.env[`OFFLEDGER_FUZZ_${name}`];
+const readVariable = (name: string): string | undefined => process.env[`OFFLEDGER_FUZZ_${name}`];
 
-function numberOf(name: string, otherwise: number): number {
-  const text = setting(name) ?? String(otherwise);
+function readNumber(name: string, defaultValue: number): number {
+  const text = readVariable(name) ?? String(defaultValue);
   if (/^\d{1,10}$/.test(text)) return Number(text);
-  throw new Error(`OFFLEDGER_FUZZ_${name} takes a whole number, and is ${text}`);
+  throw new Error(`OFFLEDGER_FUZZ_${name} must be a whole number, is ${text}`);
 }
 
-function onlyOf(text: string | undefined): Options["only"] {
+function parseOnly(text: string | undefined): FuzzOptions["only"] {
   if (text === undefined) return undefined;
-  const [, sort, from, to = from] = /^(rest|rpc|http1|http2):(\d{1,9})(?:-(\d{1,9}))?$/.exec(text) ?? [];
-  if (sort !== undefined) return { sort, from: Number(from), to: Number(to) + 1 };
-  throw new Error(`OFFLEDGER_FUZZ_ONLY takes a sort and a number or two, as rest:12 or http1:0-99, and is ${text}`);
+  const [, generator, from, to = from] = /^(rest|rpc|http1|http2):(\d{1,9})(?:-(\d{1,9}))?$/.exec(text) ?? [];
+  if (generator !== undefined) return { generator, from: Number(from), to: Number(to) + 1 };
+  throw new Error(`OFFLEDGER_FUZZ_ONLY must be a generator with an index or a range (rest:12, http1:0-99), is ${text}`);
 }
 
-const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-function print(report: Report): void {
-  for (const { input, wrong, shown } of report.failures) say(`\nFAILED ${input}\n${wrong}\n${shown}`);
-  const counts = [...report.came].toSorted(([a], [b]) => a.localeCompare(b)).map(([what, much]) => `${what}: ${much}`);
-  say(`\n${counts.join("\n")}\n`);
-  if (report.before !== undefined) say(`warm: ${told(report.before)}`);
-  if (report.after !== undefined) say(`end:  ${told(report.after)}`);
+function printReport(report: FuzzReport): void {
+  for (const { input, fault, shown } of report.failures) print(`\nFAILED ${input}\n${fault}\n${shown}`);
+  const counts = [...report.results]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([key, count]) => `${key}: ${count}`);
+  print(`\n${counts.join("\n")}\n`);
+  if (report.before !== undefined) print(`warm: ${formatUsage(report.before)}`);
+  if (report.after !== undefined) print(`end:  ${formatUsage(report.after)}`);
   const rate = Math.round(report.sent / report.seconds);
-  say(
-    `${report.sent} inputs in ${Math.round(report.seconds)} s, ${rate}/s; slowest ${Math.round(report.slowestMs)} ms`,
-  );
-  say(`${report.failures.length === 0 ? "nothing" : report.failures.length} failed`);
+  const slowest = `slowest response ${Math.round(report.maxLatencyMs)} ms`;
+  print(`${report.sent} inputs in ${Math.round(report.seconds)} s, ${rate}/s; ${slowest}`);
+  print(`${report.failures.length} failures`);
 }
 
-const told = ({ heapUsed, external, rss, sockets, timers }: Inside): string =>
-  `heap ${mb(heapUsed)}, external ${mb(external)}, rss ${mb(rss)}, ${sockets} connections, ${timers} timers`;
+const formatUsage = ({ heapUsed, external, rss, sockets, timers }: ResourceUsage): string =>
+  `heap ${formatMiB(heapUsed)}, external ${formatMiB(external)}, rss ${formatMiB(rss)}, ${sockets} connections, ${timers} timers`;
 
-const seed = numberOf("SEED", randomInt(2 ** 31));
-const inputs = numberOf("INPUTS", INPUTS);
-const only = onlyOf(setting("ONLY"));
-say(`OFFLEDGER_FUZZ_SEED=${seed} repeats this run`);
-// Neither a machine that stands still for a moment, nor connections of broken HTTP/2 that stay for a while, are to fail a run.
-const defaults = { OFFLEDGER_MAX_DELAY_MS: "0", OFFLEDGER_MAX_CONNECTIONS: "100000" };
+const seed = readNumber("SEED", randomInt(2 ** 31));
+const inputs = readNumber("INPUTS", DEFAULT_INPUTS);
+const only = parseOnly(readVariable("ONLY"));
+print(`OFFLEDGER_FUZZ_SEED=${seed} repeats this run`);
 const env = Object.fromEntries(
-  Object.entries({ ...defaults, ...process.env }).filter(([name]) => !name.startsWith("OFFLEDGER_FUZZ_")),
+  Object.entries({ ...SERVICE_DEFAULTS, ...process.env }).filter(([name]) => !name.startsWith("OFFLEDGER_FUZZ_")),
 );
 const report = await fuzz({
   seed,
@@ -68,7 +66,7 @@ const report = await fuzz({
   env,
   limitMs: LIMIT_MS,
   waitsForAll: true,
-  progress: (sent) => say(`${sent} sent`),
+  progress: (sent) => print(`${sent} sent`),
 });
-print(report);
+printReport(report);
 if (report.failures.length > 0) process.exitCode = 1;

@@ -1,75 +1,71 @@
-/** Sends the inputs of one sort, some at a time, and looks again and again whether others are still served. */
-import { control } from "./control.js";
-import { diceOf } from "./prng.js";
-import type { Sort } from "./input.js";
+/** Sends the inputs of one generator, and checks after each batch that valid requests still succeed. */
+import { sendControlRequests } from "./control.js";
+import type { InputGenerator } from "./input.js";
+import { createPrng } from "./prng.js";
 import type { Target } from "./send/target.js";
 
-/** So many inputs stand between two looks at whether others are served. */
 const BATCH = 250;
-/** After so many failures there is no need of more. */
-const MOST_FAILURES = 20;
+const MAX_FAILURES = 20;
 
 export interface Failure {
-  /** What repeats it: `rest:17`. */
+  /** Repeats it with OFFLEDGER_FUZZ_ONLY: `rest:17`. */
   readonly input: string;
-  readonly wrong: string;
+  readonly fault: string;
   readonly shown: string;
 }
 
-/** What comes of all lanes. */
 export interface Tally {
   readonly failures: Failure[];
-  /** How often each status came, by sort. */
-  readonly came: Map<string, number>;
+  /** By generator and result, as `rest 200`. */
+  readonly results: Map<string, number>;
   sent: number;
 }
 
-export class Lane {
-  readonly #sort: Sort;
+export class FuzzWorker {
+  readonly #generator: InputGenerator;
   readonly #seed: number;
   readonly #tally: Tally;
-  /** Inputs that are on their way, or were not long ago. */
   readonly recent = new Set<number>();
 
-  constructor(sort: Sort, seed: number, tally: Tally) {
-    this.#sort = sort;
+  constructor(generator: InputGenerator, seed: number, tally: Tally) {
+    this.#generator = generator;
     this.#seed = seed;
     this.#tally = tally;
   }
 
   get name(): string {
-    return this.#sort.name;
+    return this.#generator.name;
   }
 
-  /** Sends those from one number up to another, which is not among them. `goesOn` is asked before each. */
-  async run(target: Target, from: number, to: number, goesOn: () => boolean): Promise<void> {
-    const mayGoOn = () => goesOn() && this.#tally.failures.length < MOST_FAILURES;
-    for (let first = from; first < to && mayGoOn(); first += BATCH) {
+  /** Sends the inputs from `from` to `to` - 1. Calls `shouldContinue` before each. */
+  async run(target: Target, from: number, to: number, shouldContinue: () => boolean): Promise<void> {
+    const mayContinue = () => shouldContinue() && this.#tally.failures.length < MAX_FAILURES;
+    for (let first = from; first < to && mayContinue(); first += BATCH) {
       const end = Math.min(first + BATCH, to);
       let next = first;
-      const worker = async () => {
-        while (next < end && mayGoOn()) await this.#one(target, next++);
+      const sendAll = async () => {
+        while (next < end && mayContinue()) await this.#send(target, next++);
       };
-      await Promise.all(Array.from({ length: this.#sort.inFlight }, worker));
-      const wrong = mayGoOn() ? await control(target) : undefined;
-      if (wrong !== undefined)
-        this.#fail(`${this.name}:${first}-${end - 1}`, wrong, "one of these, or what came before");
+      await Promise.all(Array.from({ length: this.#generator.inFlight }, sendAll));
+      const fault = mayContinue() ? await sendControlRequests(target) : undefined;
+      if (fault !== undefined)
+        this.#fail(`${this.name}:${first}-${end - 1}`, fault, "caused by one of these, or earlier");
     }
   }
 
-  async #one(target: Target, index: number): Promise<void> {
+  async #send(target: Target, index: number): Promise<void> {
     this.recent.add(index);
     const [oldest] = this.recent;
-    if (oldest !== undefined && this.recent.size > 3 * this.#sort.inFlight) this.recent.delete(oldest);
-    const input = this.#sort.make(diceOf(this.#seed, this.name, index));
-    const { came, wrong } = await input.send(target);
-    const key = `${this.name} ${came}`;
-    this.#tally.came.set(key, (this.#tally.came.get(key) ?? 0) + 1);
+    if (oldest !== undefined && this.recent.size > 3 * this.#generator.inFlight) this.recent.delete(oldest);
+    const input = this.#generator.make(createPrng(this.#seed, this.name, index));
+    const { result, fault } = await input.send(target);
+    const key = `${this.name} ${result}`;
+    this.#tally.results.set(key, (this.#tally.results.get(key) ?? 0) + 1);
     this.#tally.sent++;
-    if (wrong !== undefined) this.#fail(`${this.name}:${index}`, wrong, input.show());
+    if (fault !== undefined) this.#fail(`${this.name}:${index}`, fault, input.show());
   }
 
-  #fail(input: string, wrong: string, shown: string): void {
-    this.#tally.failures.push({ input, wrong, shown });
+  #fail(input: string, fault: string, shown: string): void {
+    this.#tally.failures.push({ input, fault, shown });
   }
 }

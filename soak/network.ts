@@ -1,9 +1,8 @@
-/** A network in front of a server, which can be cut and can fall silent for a while. */
+/** A TCP proxy in front of a server, which can cut connections and hold back data. */
 import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 
 export class Network {
-  /** The server's address as seen through it. */
   readonly url: string;
   readonly #server: net.Server;
   readonly #sockets: ReadonlySet<net.Socket>;
@@ -25,7 +24,7 @@ export class Network {
           sockets.delete(from);
           to.destroy();
         });
-        if (state.isSilent) hold(from);
+        if (state.isSilent) cork(from);
       }
     });
     server.listen(0, "127.0.0.1");
@@ -42,35 +41,34 @@ export class Network {
     this.#state = state;
   }
 
-  /** Ends every connection, with a reset where so said. */
-  cut(isReset: boolean): void {
+  /** Closes every connection, with FIN or a reset. */
+  disconnect(isReset: boolean): void {
     for (const socket of this.#sockets) {
       if (isReset) socket.resetAndDestroy();
       else socket.destroy();
     }
   }
 
-  /** Holds back all there is from now on, both ways, and whatever comes; nobody is told. */
-  silence(): void {
+  /** Holds back data in both directions, also on new connections. */
+  holdBack(): void {
     this.#state.isSilent = true;
-    for (const socket of this.#sockets) hold(socket);
+    for (const socket of this.#sockets) cork(socket);
   }
 
-  /** What was held back goes on its way. */
-  speak(): void {
+  resume(): void {
     this.#state.isSilent = false;
     for (const socket of this.#sockets) socket.uncork();
   }
 
   async close(): Promise<void> {
-    const closed = once(this.#server, "close");
+    const waitForClose = once(this.#server, "close");
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
-    await closed;
+    await waitForClose;
   }
 }
 
-/** What is written to it stays here. The pipe into it stops when a little has gathered. */
-function hold(socket: net.Socket): void {
+/** Buffers writes to the socket; the pipe into it pauses at the high-water mark. */
+function cork(socket: net.Socket): void {
   if (socket.writableCorked === 0) socket.cork();
 }

@@ -1,11 +1,11 @@
-/** Loaded into the service before it starts: tells its memory to the soak, and does not outlive it. */
+/** Loaded into the service before its own code: reports memory to the soak, and exits with it. */
 process.on("message", () => {
-  // Twice: what the first leaves to finalizers is gone after the second.
+  // The second collection takes what the first one finalized.
   globalThis.gc?.();
   globalThis.gc?.();
   const { heapUsed, external, rss } = process.memoryUsage();
   process.send?.({ heap: heapUsed + external, rss });
 });
 process.on("disconnect", () => process.exit());
-// The service ends by itself when it is stopped.
+// The channel must not keep the service alive.
 process.channel?.unref();

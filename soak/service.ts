@@ -1,4 +1,4 @@
-/** The built service as a process of its own, which tells its memory when it is asked. */
+/** The built service in its own process, with a probe for its memory. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -7,44 +7,41 @@ import { within } from "../test/fixtures/wait.js";
 import type { Memory } from "./memory.js";
 
 const MAIN = fileURLToPath(new URL("../dist/src/main.js", import.meta.url));
-const TELLING = new URL("telling.mjs", import.meta.url).href;
-const START_MS = 30_000;
-const ANSWER_MS = 30_000;
-/** Longer than the service gives requests under way. */
-const STOP_MS = 15_000;
-/** Lines of its log that are kept. */
-const LINES = 40;
+const PROBE = new URL("report-memory.mjs", import.meta.url).href;
+const START_TIMEOUT_MS = 30_000;
+const REPLY_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 15_000;
+const MAX_LINES = 40;
 
 export class Service {
   readonly url: string;
-  /** The last lines of its log. */
   readonly log: readonly string[];
   readonly #child: ChildProcess;
 
-  /** Starts it with settings, by their names without `OFFLEDGER_`. */
+  /** Starts it with settings by their environment variables, without `OFFLEDGER_`. */
   static async start(settings: Readonly<Record<string, string | number>>): Promise<Service> {
     const clean = Object.entries(process.env).filter(([name]) => !name.startsWith("OFFLEDGER_"));
     const own = Object.entries(settings).map(([name, value]) => [`OFFLEDGER_${name}`, String(value)]);
-    const child = spawn(process.execPath, ["--expose-gc", "--import", TELLING, MAIN, "serve"], {
+    const child = spawn(process.execPath, ["--expose-gc", "--import", PROBE, MAIN, "serve"], {
       env: { ...Object.fromEntries(clean), ...Object.fromEntries(own) },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
-      // Ctrl-C is for the soak, which stops the service when it is done with it.
+      // Ctrl-C must reach the soak only, which then stops the service.
       detached: true,
     });
     const log: string[] = [];
-    // Both are read to the end: a full pipe would hold the service up.
+    // Reads both streams, since a full pipe would block the service.
     for (const stream of [child.stdout, child.stderr]) {
       if (stream === null) throw new Error("the service has no output to read");
       createInterface(stream).on("line", (line) => {
         log.push(line);
-        if (log.length > LINES) log.shift();
+        if (log.length > MAX_LINES) log.shift();
       });
     }
     try {
-      return new Service(child, log, await within(START_MS, "the service listens", listening(child)));
+      return new Service(child, log, await within(START_TIMEOUT_MS, "the service listens", readUrl(child)));
     } catch (error) {
       child.kill("SIGKILL");
-      throw new Error(`${String(error)}; it printed ${log.join("\n")}. Build it first: npm run build`, {
+      throw new Error(`${String(error)} (run npm run build first); it printed:\n${log.join("\n")}`, {
         cause: error,
       });
     }
@@ -56,45 +53,43 @@ export class Service {
     this.url = url;
   }
 
-  get hasEnded(): boolean {
+  get hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** What it holds once it has collected its garbage. One question at a time. */
   async memory(): Promise<Memory> {
-    if (this.hasEnded) throw new Error("the service has ended");
-    const told = once(this.#child, "message");
+    if (this.hasExited) throw new Error("the service has exited");
+    const reply = once(this.#child, "message");
     this.#child.send({});
-    // Both ends are of this folder.
-    const [memory] = (await within(ANSWER_MS, "the service tells its memory", told)) as [Memory];
+    const [memory] = (await within(REPLY_TIMEOUT_MS, "the probe replies", reply)) as [Memory];
     return memory;
   }
 
-  /** Stops it in good order; says what was wrong with its end, or undefined. */
+  /** Sends SIGTERM. Returns what is wrong with the exit, or undefined. */
   async stop(): Promise<string | undefined> {
-    if (this.hasEnded) return `the service had ended: ${this.#child.exitCode ?? this.#child.signalCode}`;
+    if (this.hasExited) return `the service exited early: ${this.#child.exitCode ?? this.#child.signalCode}`;
     const exit = once(this.#child, "exit");
     this.#child.kill("SIGTERM");
     try {
-      const [code] = (await within(STOP_MS, "the service has ended", exit)) as [number | null];
-      return code === 0 ? undefined : `the service ended with ${code}`;
+      const [code] = (await within(STOP_TIMEOUT_MS, "the service exits", exit)) as [number | null];
+      return code === 0 ? undefined : `the service exited with ${code}`;
     } catch {
       this.#child.kill("SIGKILL");
       await exit;
-      return `the service did not end within ${STOP_MS} ms of SIGTERM`;
+      return `the service did not exit within ${STOP_TIMEOUT_MS} ms of SIGTERM`;
     }
   }
 }
 
-async function listening(child: ChildProcess): Promise<string> {
+async function readUrl(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = "";
+    let output = "";
     child.stdout?.on("data", (chunk: Buffer) => {
-      said = (said + chunk.toString()).slice(-4_000);
-      const [, url] = /listens at (http:\S+)/.exec(said) ?? [];
+      output = (output + chunk.toString()).slice(-4_000);
+      const [, url] = /\blisten\w* (?:at|on) (http:\S+)/.exec(output) ?? [];
       if (url !== undefined) resolve(url);
     });
-    child.once("exit", (code) => reject(new Error(`the service ended with ${code}`)));
+    child.once("exit", (code) => reject(new Error(`the service exited with ${code}`)));
     child.once("error", reject);
   });
 }

@@ -1,44 +1,52 @@
-/** The service under load, with changes, cuts and slow clients together; each answer checked against a model. */
+/** Runs the service under load, with ledger changes, faults and slow clients, and checks each response against a model. */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { Random } from "../test/ingest/database/random.js";
+import { Participant } from "../scripted-participant/participant.js";
 import { parties } from "../test/fixtures/elements.js";
 import { until } from "../test/fixtures/wait.js";
-import { Participant } from "../scripted-participant/participant.js";
-import { Changes } from "./changes.js";
-import { Cuts } from "./cuts.js";
-import { Load } from "./load.js";
-import { measure } from "./measuring.js";
-import { growthOf, type Memory } from "./memory.js";
-import { Judge } from "./model/judge.js";
-import { anyQuestion } from "./model/queries.js";
-import { Troubles } from "./model/faults.js";
+import { Random } from "../test/ingest/database/random.js";
+import { FaultInjector } from "./fault-injector.js";
+import { LedgerWorkload } from "./ledger-workload.js";
+import { computeGrowth, type Memory } from "./memory.js";
+import { sampleMemory } from "./memory-sampler.js";
+import { Oracle } from "./model/oracle.js";
+import { OutageLog } from "./model/outages.js";
+import { randomQuery } from "./model/queries.js";
 import { World } from "./model/world.js";
 import { Network } from "./network.js";
 import type { SoakOptions } from "./options.js";
 import type { Report } from "./report.js";
+import { RequestLoad } from "./request-load.js";
 import { Service } from "./service.js";
 import { SlowClients } from "./slow/clients.js";
 
-/** Answers may be 15 s old at most, so that a silence that is longer has requests refused. */
-const promised = { staleMs: 15_000, readWaitMs: 5_000 };
-const READY_MS = 30_000;
+/** Shorter than the longest silence, so that some requests are rejected as stale. */
+const bounds = { staleMs: 15_000, readWaitMs: 5_000 };
+const READY_TIMEOUT_MS = 30_000;
 
-/** Runs until its time is over, or the signal is aborted. Nothing is left running. */
+/** Runs until its time is over or the signal is aborted. Stops everything that it has started. */
 export async function soak(options: SoakOptions, signal: AbortSignal): Promise<Report> {
-  const begun = performance.now();
-  const random = (which: number) => new Random(options.seed + which);
-  const world = new World(options.isMistaken);
-  const changes = new Changes(world, random(1));
+  const startedAt = performance.now();
+  const random = (offset: number) => new Random(options.seed + offset);
+  const world = new World(options.isModelWrong);
+  const workload = new LedgerWorkload(world, random(1));
   const participant = await Participant.start({ ledger: world.ledger, checkpointMs: 100 });
   const network = await Network.to(participant.url);
-  const troubles = new Troubles();
-  const judge = new Judge(world, troubles, promised);
-  const load = new Load(world, judge, random(2));
-  const { longestSilenceMs: longestMs, cutEveryMs: everyMs } = options;
-  const cuts = new Cuts({ world, participant, network, troubles, random: random(3), everyMs, longestMs });
+  const outages = new OutageLog();
+  const oracle = new Oracle(world, outages, bounds);
+  const load = new RequestLoad(world, oracle, random(2));
+  const { maxSilenceMs, faultIntervalMs: intervalMs } = options;
+  const faultInjector = new FaultInjector({
+    world,
+    participant,
+    network,
+    outages,
+    random: random(3),
+    intervalMs,
+    maxSilenceMs,
+  });
   const samples: Memory[] = [];
-  const found: string[] = [];
+  const errors: string[] = [];
   let service: Service | undefined;
   let slowClients: SlowClients | undefined;
   const end = new AbortController();
@@ -49,60 +57,65 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
       PORT: 0,
       LEDGER_URL: network.url,
       LEDGER_PARTIES: parties.operator,
-      READ_WAIT_MS: promised.readWaitMs,
+      READ_WAIT_MS: bounds.readWaitMs,
       UNREADY_SECONDS: 5,
-      STALE_SECONDS: promised.staleMs / 1_000,
-      // To collect garbage for a sample takes longer than requests are held up for otherwise.
+      STALE_SECONDS: bounds.staleMs / 1_000,
+      // The garbage collection of a memory sample takes longer than the default allows requests to wait.
       MAX_DELAY_MS: 0,
     });
     const { url } = service;
-    await until("the service is ready", async () => (await fetch(`${url}/readyz`)).ok, READY_MS);
-    const question = () => anyQuestion(world, asking);
-    const asking = random(4);
-    const note = load.note.bind(load);
-    slowClients = new SlowClients({ url, random: random(5), judge, question, note, signal: over });
-    const running = [
+    await until("the service is ready", async () => (await fetch(`${url}/readyz`)).ok, READY_TIMEOUT_MS);
+    const queryRandom = random(4);
+    slowClients = new SlowClients({
+      url,
+      random: random(5),
+      oracle,
+      createQuery: () => randomQuery(world, queryRandom),
+      record: load.record.bind(load),
+      signal: over,
+    });
+    const tasks = [
       load.run(url, options.rate, over),
-      changes.run(over),
-      cuts.run(over),
+      workload.run(over),
+      faultInjector.run(over),
       slowClients.run(),
-      measure({ service, options, cuts, changes, samples, begun, signal: over }),
+      sampleMemory({ service, options, faultInjector, workload, samples, startedAt, signal: over }),
     ];
-    const all = Promise.all(running);
+    const all = Promise.all(tasks);
     const time = delay(options.milliseconds, undefined, { signal: over }).catch(() => undefined);
     try {
-      // What fails ends it before its time.
+      // A task that rejects ends the soak early.
       await Promise.race([all, time]);
     } finally {
       end.abort();
-      await Promise.allSettled(running);
+      await Promise.allSettled(tasks);
     }
     await all;
   } catch (error) {
-    found.push(String(error));
+    errors.push(String(error));
   } finally {
     end.abort();
-    const ending = await service?.stop();
-    if (ending !== undefined) found.push(ending);
+    const stopError = await service?.stop();
+    if (stopError !== undefined) errors.push(stopError);
     await network.close();
     await participant.stop();
   }
   return {
     seed: options.seed,
-    seconds: (performance.now() - begun) / 1_000,
+    seconds: (performance.now() - startedAt) / 1_000,
     requests: load.byProtocol,
-    answers: load.byStatus,
-    changes: changes.counts,
-    cuts: cuts.counts,
+    responses: load.byStatus,
+    ledgerChanges: workload.counts,
+    faults: faultInjector.counts,
     slowClients: slowClients?.counts ?? {},
     contracts: world.ledger.truth.size,
-    wrongs: load.wrongs,
-    wrong: load.wrong,
+    wrongResponses: load.wrongResponses,
+    wrongResponseMessages: load.messages,
     medianMs: load.latencies.percentile(0.5),
-    percentile99Ms: load.latencies.percentile(0.99),
-    growth: growthOf(samples),
-    troubles: found,
+    p99Ms: load.latencies.percentile(0.99),
+    growth: computeGrowth(samples),
+    errors,
     log: service?.log ?? [],
-    isCutShort: signal.aborted,
+    wasInterrupted: signal.aborted,
   };
 }

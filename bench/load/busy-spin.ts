@@ -1,16 +1,16 @@
 /**
- * Keeps this process from sleeping while it loads a server. To wake a sleeping
- * process costs the one that wakes it, several microseconds on a virtual
- * machine, and the more the slower the server is: the load sleeps while it
- * waits. Awake, it charges all servers alike. Returns what ends it.
+ * Keeps the event loop of this process spinning while it loads a server.
+ * Waking a sleeping process costs the waker several microseconds on a virtual
+ * machine, more for a slow server, so a sleeping load would distort the CPU
+ * time per request. Returns the function that stops it.
  */
-export function keepAwake(): () => void {
-  let isOver = false;
-  const turn = () => {
-    if (!isOver) setImmediate(turn);
+export function startBusySpin(): () => void {
+  let isStopped = false;
+  const spin = () => {
+    if (!isStopped) setImmediate(spin);
   };
-  turn();
+  spin();
   return () => {
-    isOver = true;
+    isStopped = true;
   };
 }

@@ -1,36 +1,34 @@
-/** Load by gRPC: sessions that each send the next request when they have the whole answer. */
+/** Closed-loop gRPC load: each session sends its next request after the whole response. */
 import http2 from "node:http2";
-import { CONNECTIONS } from "../effort.js";
-import { within } from "../waiting.js";
-import { keepAwake } from "./busy-spin.js";
-import { type Load, PATIENCE_MS } from "./http1.js";
+import { CONNECTIONS } from "../scale.js";
+import { withTimeout } from "../wait.js";
+import { startBusySpin } from "./busy-spin.js";
+import { type LoadResult, DRAIN_TIMEOUT_MS } from "./http1.js";
 
 export async function loadGrpc(
   url: string,
   seconds: number,
   path: string,
-  requestOf: (index: number) => Buffer,
-): Promise<Load> {
+  requestAt: (index: number) => Buffer,
+): Promise<LoadResult> {
   let requests = 0;
-  const sleep = keepAwake();
-  const begun = performance.now();
-  const until = begun + seconds * 1000;
-  // A session that breaks is told by its streams.
+  const stopSpin = startBusySpin();
+  const startedAt = performance.now();
+  const deadline = startedAt + seconds * 1000;
   const sessions = Array.from({ length: CONNECTIONS }, () => http2.connect(url).on("error", () => undefined));
   const run = async (session: http2.ClientHttp2Session) => {
-    while (performance.now() < until) await unary(session, path, requestOf(requests++));
+    while (performance.now() < deadline) await callUnary(session, path, requestAt(requests++));
   };
   try {
-    await within(seconds * 1000 + PATIENCE_MS, url, Promise.all(sessions.map(run)));
-    return { requests, seconds: (performance.now() - begun) / 1000 };
+    await withTimeout(seconds * 1000 + DRAIN_TIMEOUT_MS, url, Promise.all(sessions.map(run)));
+    return { requests, seconds: (performance.now() - startedAt) / 1000 };
   } finally {
-    sleep();
+    stopSpin();
     for (const session of sessions) session.destroy();
   }
 }
 
-/** One call; gives the message. */
-export function unary(session: http2.ClientHttp2Session, path: string, framed: Buffer): Promise<Buffer> {
+export function callUnary(session: http2.ClientHttp2Session, path: string, framed: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const headers = { ":method": "POST", ":path": path, "content-type": "application/grpc+proto", te: "trailers" };
     const stream = session.request(headers);
@@ -48,8 +46,7 @@ export function unary(session: http2.ClientHttp2Session, path: string, framed: B
   });
 }
 
-/** A message in the frame of gRPC. */
-export function frame(message: Uint8Array): Buffer {
+export function frameMessage(message: Uint8Array): Buffer {
   const framed = Buffer.alloc(5 + message.length);
   framed.writeUInt32BE(message.length, 1);
   framed.set(message, 5);

@@ -1,45 +1,45 @@
-/** Load over HTTP/1.1: connections that each send the next request when they have the whole answer. */
-import { CONNECTIONS } from "../effort.js";
-import { within } from "../waiting.js";
-import { keepAwake } from "./busy-spin.js";
-import { Connection, Failure } from "./connection.js";
+/** Closed-loop HTTP/1.1 load: each connection sends its next request after the whole response. */
+import { CONNECTIONS } from "../scale.js";
+import { withTimeout } from "../wait.js";
+import { startBusySpin } from "./busy-spin.js";
+import { Connection, FirstFailure } from "./connection.js";
 
-/** What a load did. */
-export interface Load {
+export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
 }
 
-/** How long the last answers may take. */
-export const PATIENCE_MS = 30_000;
+export const DRAIN_TIMEOUT_MS = 30_000;
 
-/** Sends requests for a time, or `most` of them. `requestOf` gives the bytes of the n-th. Throws where an answer is not 200. */
+/** Sends requests for `seconds`, or `max` of them. `requestAt` returns the bytes of the n-th. Throws for a status other than 200. */
 export async function loadHttp1(
   url: string,
   seconds: number,
-  requestOf: (index: number) => Buffer,
+  requestAt: (index: number) => Buffer,
   max = Number.POSITIVE_INFINITY,
-): Promise<Load> {
+): Promise<LoadResult> {
   let requests = 0;
-  const failure = new Failure();
-  const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => Connection.open(url, failure.tell)));
-  const sleep = keepAwake();
-  const begun = performance.now();
-  const until = begun + seconds * 1000;
+  const failure = new FirstFailure();
+  const connections = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () => Connection.open(url, failure.report)),
+  );
+  const stopSpin = startBusySpin();
+  const startedAt = performance.now();
+  const deadline = startedAt + seconds * 1000;
   const run = (connection: Connection) =>
     new Promise<void>((resolve) => {
       const next = () => {
-        if (performance.now() >= until || requests >= max) resolve();
-        else connection.send(requestOf(requests++), next);
+        if (performance.now() >= deadline || requests >= max) resolve();
+        else connection.send(requestAt(requests++), next);
       };
       next();
     });
   try {
     const all = Promise.all(connections.map(run));
-    await within(seconds * 1000 + PATIENCE_MS, url, Promise.race([all, failure.told]));
-    return { requests, seconds: (performance.now() - begun) / 1000 };
+    await withTimeout(seconds * 1000 + DRAIN_TIMEOUT_MS, url, Promise.race([all, failure.rejection]));
+    return { requests, seconds: (performance.now() - startedAt) / 1000 };
   } finally {
-    sleep();
+    stopSpin();
     for (const connection of connections) connection.close();
   }
 }

@@ -1,59 +1,57 @@
 /**
- * Load at a rate: requests are due at fixed times, whether or not the answers
- * before them have come, so that a server that stands still for a moment is seen
- * to by all who would have asked meanwhile. Connections are there before, and have
- * been used once: fifty that open at once keep a server busy for a time in which a
- * hundredth of all requests of a round are due.
+ * Open-loop load: requests are due at fixed times whether or not earlier
+ * responses have arrived, so a stall of the server counts for every request due
+ * meanwhile. Connections are opened and used once beforehand, since opening
+ * fifty at once would itself delay one percent of a round's requests.
  */
-import { CONNECTIONS } from "../effort.js";
-import { within } from "../waiting.js";
-import { Connection, Failure } from "./connection.js";
-import { PATIENCE_MS } from "./http1.js";
+import { CONNECTIONS } from "../scale.js";
+import { withTimeout } from "../wait.js";
+import { Connection, FirstFailure } from "./connection.js";
+import { DRAIN_TIMEOUT_MS } from "./http1.js";
 
-/** Sends so many requests a second, each connection in its turn, and gives how long each took from when it was due, in milliseconds. */
-export async function loadAtRate(
+/** Sends `rate` requests a second, round robin over the connections. Returns latencies from the due times, in milliseconds. */
+export async function loadOpenLoop(
   url: string,
   rate: number,
   seconds: number,
-  requestOf: (index: number) => Buffer,
+  requestAt: (index: number) => Buffer,
 ): Promise<readonly number[]> {
-  const failure = new Failure();
+  const failure = new FirstFailure();
   const opened = Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
-      const connection = await Connection.open(url, failure.tell);
-      await new Promise<unknown>((resolve) => connection.send(requestOf(0), resolve));
-      return new Line(connection);
+      const connection = await Connection.open(url, failure.report);
+      await new Promise<unknown>((resolve) => connection.send(requestAt(0), resolve));
+      return new QueuedConnection(connection);
     }),
   );
-  const lines = await within(PATIENCE_MS, url, Promise.race([opened, failure.told]));
+  const connections = await withTimeout(DRAIN_TIMEOUT_MS, url, Promise.race([opened, failure.rejection]));
   const total = Math.round(rate * seconds);
-  const begun = performance.now();
-  const dueAt = (index: number) => begun + (index * 1000) / rate;
+  const startedAt = performance.now();
+  const dueAt = (index: number) => startedAt + (index * 1000) / rate;
   const done = new Promise<void>((resolve) => {
     let next = 0;
-    // Timers are too coarse for this: the loop turns as fast as it can, on a core of its own.
-    const turn = () => {
+    // Timers are too coarse: the event loop spins.
+    const spin = () => {
       for (const now = performance.now(); next < total && dueAt(next) <= now; next++) {
-        lines[next % CONNECTIONS]?.add(requestOf(next), dueAt(next));
+        connections[next % CONNECTIONS]?.add(requestAt(next), dueAt(next));
       }
-      if (next < total || lines.some(({ isBusy }) => isBusy)) setImmediate(turn);
+      if (next < total || connections.some(({ isBusy }) => isBusy)) setImmediate(spin);
       else resolve();
     };
-    turn();
+    spin();
   });
   try {
-    await within(seconds * 1000 + PATIENCE_MS, url, Promise.race([done, failure.told]));
-    return lines.flatMap(({ latencies }) => latencies);
+    await withTimeout(seconds * 1000 + DRAIN_TIMEOUT_MS, url, Promise.race([done, failure.rejection]));
+    return connections.flatMap(({ latencies }) => latencies);
   } finally {
-    for (const line of lines) line.close();
+    for (const connection of connections) connection.close();
   }
 }
 
-/** A connection with what is due on it and has not been sent. */
-class Line {
+class QueuedConnection {
   readonly latencies: number[] = [];
   readonly #connection: Connection;
-  readonly #waiting: { readonly request: Buffer; readonly due: number }[] = [];
+  readonly #queue: { readonly request: Buffer; readonly due: number }[] = [];
   isBusy = false;
 
   constructor(connection: Connection) {
@@ -61,19 +59,18 @@ class Line {
   }
 
   add(request: Buffer, due: number): void {
-    this.#waiting.push({ request, due });
+    this.#queue.push({ request, due });
     if (!this.isBusy) this.#next();
   }
 
   close(): void {
     this.#connection.close();
     this.isBusy = false;
-    // Nothing more is sent, and the loop above comes to its end.
-    this.#waiting.length = 0;
+    this.#queue.length = 0;
   }
 
   #next(): void {
-    const next = this.#waiting.shift();
+    const next = this.#queue.shift();
     this.isBusy = next !== undefined;
     if (next === undefined) return;
     this.#connection.send(next.request, () => {

@@ -1,63 +1,60 @@
-/** More requests than a server can answer, sent at a rate: callers who do not know of each other do not wait for each other. */
-import { within } from "../waiting.js";
-import { Connection, Failure } from "./connection.js";
-import { PATIENCE_MS } from "./http1.js";
+/** Open-loop load above the capacity of a server. Responses may be 503. */
+import { withTimeout } from "../wait.js";
+import { Connection, FirstFailure } from "./connection.js";
+import { DRAIN_TIMEOUT_MS } from "./http1.js";
 
-/** Callers that may wait at a time. Who comes when all of them wait is not sent. */
-const CALLERS = 1_000;
+/** Requests due while all connections are busy are counted as not sent. */
+const MAX_CONNECTIONS = 1_000;
 const OK = 200;
 
-export interface Overload {
-  /** How long each answer took, in milliseconds. */
+export interface OverloadResult {
   readonly answered: readonly number[];
-  /** How long each refusal by 503 took. */
-  readonly refused: readonly number[];
+  readonly rejected: readonly number[];
   readonly notSent: number;
   readonly seconds: number;
 }
 
-/** `before` are the seconds that such a load has lasted when the time begins that is told of. */
-export async function overload(
+export async function loadOverCapacity(
   url: string,
   rate: number,
   seconds: number,
-  requestOf: (index: number) => Buffer,
-  before = 0,
-): Promise<Overload> {
-  const failure = new Failure();
-  const open = () => Connection.open(url, failure.tell, [OK, 503]);
-  const connections = await Promise.all(Array.from({ length: CALLERS }, open));
+  requestAt: (index: number) => Buffer,
+  warmUpSeconds = 0,
+): Promise<OverloadResult> {
+  const failure = new FirstFailure();
+  const open = () => Connection.open(url, failure.report, [OK, 503]);
+  const connections = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, open));
   const idle = [...connections];
-  const [answered, refused]: [number[], number[]] = [[], []];
+  const [answered, rejected]: [number[], number[]] = [[], []];
   let notSent = 0;
   const send = (request: Buffer) => {
     const connection = idle.pop();
-    const sent = performance.now();
+    const sentAt = performance.now();
     if (connection === undefined) {
-      if (sent >= counts) notSent++;
+      if (sentAt >= countsFrom) notSent++;
       return;
     }
     connection.send(request, (status) => {
-      if (sent >= counts) (status === OK ? answered : refused).push(performance.now() - sent);
+      if (sentAt >= countsFrom) (status === OK ? answered : rejected).push(performance.now() - sentAt);
       idle.push(connection);
     });
   };
-  const begun = performance.now();
-  const [counts, ends] = [begun + before * 1000, begun + (before + seconds) * 1000];
+  const startedAt = performance.now();
+  const [countsFrom, endsAt] = [startedAt + warmUpSeconds * 1000, startedAt + (warmUpSeconds + seconds) * 1000];
   const done = new Promise<void>((resolve) => {
     let next = 0;
-    // Timers are too coarse for this: the loop turns as fast as it can, on a core of its own.
-    const turn = () => {
+    // Timers are too coarse: the event loop spins.
+    const spin = () => {
       const now = performance.now();
-      for (; next < ((Math.min(now, ends) - begun) * rate) / 1000; next++) send(requestOf(next));
-      if (now < ends || idle.length < connections.length) setImmediate(turn);
+      for (; next < ((Math.min(now, endsAt) - startedAt) * rate) / 1000; next++) send(requestAt(next));
+      if (now < endsAt || idle.length < connections.length) setImmediate(spin);
       else resolve();
     };
-    turn();
+    spin();
   });
   try {
-    await within(ends - begun + PATIENCE_MS, url, Promise.race([done, failure.told]));
-    return { answered, refused, notSent, seconds };
+    await withTimeout(endsAt - startedAt + DRAIN_TIMEOUT_MS, url, Promise.race([done, failure.rejection]));
+    return { answered, rejected, notSent, seconds };
   } finally {
     for (const connection of connections) connection.close();
   }

@@ -1,4 +1,4 @@
-/** A PostgreSQL for benchmarks: one of its own, or that of OFFLEDGER_TEST_DATABASE_URL. */
+/** The PostgreSQL of the benchmark: an embedded one, or that of OFFLEDGER_TEST_DATABASE_URL. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -6,82 +6,80 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { migrateDatabase } from "../../src/app/migrate-database.js";
 import { LOAD_CORE, pinned } from "../processes/pinning.js";
-import { within } from "../waiting.js";
-import type { Kept } from "./keeper.js";
+import { withTimeout } from "../wait.js";
+import type { StartResult } from "./embedded-process.js";
 
-/** Longest that it may take to start, and to stop and delete what it has, in milliseconds. */
-const BOUND_MS = 60_000;
+/** For its start, and for its end with the deletion of its data. */
+const TIMEOUT_MS = 60_000;
 
 export interface PostgresServer {
-  /** Which it is, and how it is set, in few words. */
-  readonly described: string;
-  /** A new database with the schema in it. */
-  fresh(): Promise<Database>;
+  readonly description: string;
+  createDatabase(): Promise<Database>;
   stop(): Promise<void>;
 }
 
 export interface Database {
   readonly url: string;
-  /** Runs one statement, over a connection of the bench. */
+  /** Runs a statement on a connection of the bench; returns the first row. */
   query<R extends pg.QueryResultRow>(text: string): Promise<R | undefined>;
-  /** Deletes it. */
   stop(): Promise<void>;
 }
 
 export async function startPostgres(): Promise<PostgresServer> {
-  const given = process.env["OFFLEDGER_TEST_DATABASE_URL"];
+  const externalUrl = process.env["OFFLEDGER_TEST_DATABASE_URL"];
   const { url, stop } =
-    given === undefined || given === "" ? await keep() : { url: given, stop: () => Promise.resolve() };
+    externalUrl === undefined || externalUrl === ""
+      ? await startEmbedded()
+      : { url: externalUrl, stop: () => Promise.resolve() };
   try {
-    return { described: await describe(url, url === given), fresh: () => fresh(url), stop };
+    return { description: await describe(url, url === externalUrl), createDatabase: () => createDatabase(url), stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Starts one beside the load: what is measured has the other core. */
-async function keep(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
-  const script = fileURLToPath(new URL("keeper.js", import.meta.url));
+async function startEmbedded(): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const script = fileURLToPath(new URL("embedded-process.js", import.meta.url));
   const [command = process.execPath, ...args] = pinned(LOAD_CORE, [process.execPath, script]);
-  // Apart from our group: what interrupts the bench is not to interrupt the cleaning up behind it.
-  const keeper = spawn(command, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], detached: true });
-  const exit = once(keeper, "exit");
+  // In its own process group: Ctrl-C must not interrupt its cleanup.
+  const child = spawn(command, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], detached: true });
+  const exit = once(child, "exit");
   const stop = async () => {
-    if (keeper.connected) keeper.disconnect();
-    await within(BOUND_MS, "PostgreSQL ends", exit);
+    if (child.connected) child.disconnect();
+    await withTimeout(TIMEOUT_MS, "PostgreSQL stops", exit);
   };
   try {
-    const ended = exit.then(() => [{ error: "its keeper has ended" }]);
-    const said = Promise.race([once(keeper, "message"), ended]);
-    const [kept] = (await within(BOUND_MS, "PostgreSQL starts", said)) as [Kept];
-    if ("error" in kept) throw new Error(`PostgreSQL does not start: ${kept.error}`);
-    return { url: kept.url, stop };
+    const ended = exit.then(() => [{ error: "its process exited" }]);
+    const message = Promise.race([once(child, "message"), ended]);
+    const [result] = (await withTimeout(TIMEOUT_MS, "PostgreSQL starts", message)) as [StartResult];
+    if ("error" in result) throw new Error(`PostgreSQL did not start: ${result.error}`);
+    return { url: result.url, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** The settings that its figures depend on most. */
+/** The settings that affect the figures most. */
 const SETTINGS = ["fsync", "synchronous_commit", "shared_buffers", "max_wal_size"];
 
-async function describe(url: string, isGiven: boolean): Promise<string> {
-  const client = await connected(url);
+async function describe(url: string, isExternal: boolean): Promise<string> {
+  const client = await connectClient(url);
   try {
     const show = async (name: string): Promise<string> => {
       const { rows } = await client.query<{ value: string }>("SELECT current_setting($1) AS value", [name]);
       return rows[0]?.value ?? "";
     };
-    const parts = [`PostgreSQL ${await show("server_version")}${isGiven ? " that was given" : ""}`];
-    for (const name of SETTINGS) parts.push(`${name} ${await show(name)}`);
-    return parts.join(", ");
+    const suite = [`PostgreSQL ${await show("server_version")}${isExternal ? " (external)" : ""}`];
+    for (const name of SETTINGS) suite.push(`${name} ${await show(name)}`);
+    return suite.join(", ");
   } finally {
     await client.end();
   }
 }
 
-async function fresh(server: string): Promise<Database> {
+async function createDatabase(server: string): Promise<Database> {
   const name = `bench_${randomBytes(8).toString("hex")}`;
   await execute(server, `CREATE DATABASE ${name}`);
   const drop = () => execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
@@ -89,7 +87,7 @@ async function fresh(server: string): Promise<Database> {
   url.pathname = name;
   try {
     await migrateDatabase(url);
-    const client = await connected(url.href);
+    const client = await connectClient(url.href);
     return {
       url: url.href,
       query: async <R extends pg.QueryResultRow>(text: string) => (await client.query<R>(text)).rows[0],
@@ -105,7 +103,7 @@ async function fresh(server: string): Promise<Database> {
 }
 
 async function execute(server: string, statement: string): Promise<void> {
-  const client = await connected(server);
+  const client = await connectClient(server);
   try {
     await client.query(statement);
   } finally {
@@ -113,9 +111,9 @@ async function execute(server: string, statement: string): Promise<void> {
   }
 }
 
-async function connected(url: string): Promise<pg.Client> {
+async function connectClient(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // A connection that breaks is told by the next that uses it.
+  // The next query on a broken connection fails.
   client.on("error", () => undefined);
   await client.connect();
   return client;

@@ -1,72 +1,75 @@
-/** A process that does something for a benchmark: it is told once what to be, and is asked from then on. */
+/** Child processes of the bench, with request and reply over IPC. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { within } from "../waiting.js";
+import { withTimeout } from "../wait.js";
 import { pinned } from "./pinning.js";
 
-/** How long a process may take to end by itself when it is told to. */
 const GRACE_MS = 5_000;
-/** The largest registry has some 3 GB, and V8 asks for more while it is filled. */
+const REPLY_TIMEOUT_MS = 30_000;
+/** The largest registry uses some 3 GB; V8 needs more while it fills. */
 const FLAGS = ["--expose-gc", "--max-old-space-size=12000"];
 
-export interface Child<Asked, Told> {
-  /** Puts a question; one at a time. */
-  ask(question: Asked, milliseconds?: number): Promise<Told>;
+export interface Child<Question, Reply> {
+  ask(question: Question, timeoutMs?: number): Promise<Reply>;
   stop(): Promise<void>;
 }
 
-/**
- * Starts a script on a core, tells it what to be, and gives what it says when it is that. `youngMegabytes`: the size that half of V8's
- * young generation has and keeps; undefined where it shall be as Node.js has it.
- */
-export async function startChild<Asked, Told>(
-  script: URL,
-  core: number,
-  toBe: unknown,
-  milliseconds: number,
-  youngMegabytes?: number,
-): Promise<Child<Asked, Told> & { readonly begun: unknown }> {
+export interface ChildOptions {
+  readonly script: URL;
+  readonly core: number;
+  readonly options: unknown;
+  readonly startTimeoutMs: number;
+  /** Fixed size of V8's semi-space; undefined for the default of Node.js. */
+  readonly semiSpaceMegabytes?: number | undefined;
+}
+
+/** Starts a script on a core. `started` is its reply to the options. */
+export async function startChild<Question, Reply>({
+  script,
+  core,
+  options,
+  startTimeoutMs,
+  semiSpaceMegabytes,
+}: ChildOptions): Promise<Child<Question, Reply> & { readonly started: unknown }> {
   const flags = [...FLAGS];
-  if (youngMegabytes !== undefined) {
-    flags.push(`--min-semi-space-size=${youngMegabytes}`, `--max-semi-space-size=${youngMegabytes}`);
+  if (semiSpaceMegabytes !== undefined) {
+    flags.push(`--min-semi-space-size=${semiSpaceMegabytes}`, `--max-semi-space-size=${semiSpaceMegabytes}`);
   }
   const [command = process.execPath, ...args] = pinned(core, [process.execPath, ...flags, fileURLToPath(script)]);
-  const process_ = spawn(command, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-  const child: Child<Asked, Told> = {
-    async ask(question, patience = 30_000) {
-      // Both ends are of this repository: what comes back is what was asked for.
-      return (await answered(process_, question, patience)) as Told;
+  const childProcess = spawn(command, args, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const child: Child<Question, Reply> = {
+    async ask(question, timeoutMs = REPLY_TIMEOUT_MS) {
+      // Both ends are in this repository, so the reply has the type of the question.
+      return (await request(childProcess, question, timeoutMs)) as Reply;
     },
-    stop: () => stop(process_),
+    stop: () => stop(childProcess),
   };
   try {
-    return { ...child, begun: await answered(process_, toBe, milliseconds) };
+    return { ...child, started: await request(childProcess, options, startTimeoutMs) };
   } catch (error) {
     await child.stop();
     throw error;
   }
 }
 
-/** What a script does with what it is told to be: it says that it has begun, and has an answer to each question. */
-export type Begin<ToBe, Asked> = (
-  toBe: ToBe,
-) => Promise<{ readonly begun: unknown; readonly answer: (asked: Asked) => unknown }>;
+export type Begin<Options, Question> = (
+  options: Options,
+) => Promise<{ readonly started: unknown; readonly answer: (question: Question) => unknown }>;
 
-/** Runs the script of a child. A parent that is gone ends it. */
-export function serve<ToBe, Asked>(begin: Begin<ToBe, Asked>): void {
-  let answer: ((asked: Asked) => unknown) | undefined;
-  // The parent tells first what to be, and asks from then on.
+/** Runs the script of a child, which exits with its parent. */
+export function serve<Options, Question>(begin: Begin<Options, Question>): void {
+  let answer: ((question: Question) => unknown) | undefined;
   const receive = async (message: unknown): Promise<unknown> => {
-    if (answer !== undefined) return answer(message as Asked);
-    const { begun, answer: answerer } = await begin(message as ToBe);
-    answer = answerer;
-    return begun;
+    if (answer !== undefined) return answer(message as Question);
+    const { started, answer: handler } = await begin(message as Options);
+    answer = handler;
+    return started;
   };
   process.on("disconnect", () => process.exit());
   process.on("message", (message) => {
     receive(message).then(
-      (told) => process.send?.({ told }),
+      (reply) => process.send?.({ reply }),
       (error: unknown) => {
         process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
         process.exit(1);
@@ -75,19 +78,20 @@ export function serve<ToBe, Asked>(begin: Begin<ToBe, Asked>): void {
   });
 }
 
-async function answered(child: ChildProcess, question: unknown, milliseconds: number): Promise<unknown> {
-  const end = new AbortController();
-  const message = once(child, "message", { signal: end.signal });
-  const exit = once(child, "exit", { signal: end.signal }).then(() => {
-    throw new Error(`a process of the benchmark has ended: ${child.spawnargs.join(" ")}`);
+async function request(child: ChildProcess, question: unknown, timeoutMs: number): Promise<unknown> {
+  const settled = new AbortController();
+  const message = once(child, "message", { signal: settled.signal });
+  const exit = once(child, "exit", { signal: settled.signal }).then(() => {
+    throw new Error(`a process of the benchmark exited early: ${child.spawnargs.join(" ")}`);
   });
   try {
     child.send(question as object);
-    const [{ told }] = (await within(milliseconds, "a process", Promise.race([message, exit]))) as [{ told: unknown }];
-    return told;
+    const response = Promise.race([message, exit]);
+    const [envelope] = (await withTimeout(timeoutMs, "reply of a child process", response)) as [object];
+    // One property, whose name may differ in another build (bench/ab).
+    return Object.values(envelope)[0];
   } finally {
-    end.abort();
-    // The one that has not come is given up, which is no trouble.
+    settled.abort();
     await Promise.allSettled([message, exit]);
   }
 }

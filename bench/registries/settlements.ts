@@ -1,7 +1,7 @@
 /**
- * A registry for settlements of the worst case: 25 legs in 25 instruments
- * between 50 accounts, each with an owner and a provider, so 100 parties. Each
- * owner needs a credential of each of two issuers. A settlement discloses 178
+ * A registry for the largest settlement to support: 25 legs in 25 instruments
+ * between 50 accounts with an owner and a provider each (100 parties). Each
+ * owner needs a credential of both issuers. A settlement discloses 178
  * contracts: factory, rule and rewards, 25 configurations, 100 credentials, 25
  * allocations with their locked holdings.
  */
@@ -11,16 +11,15 @@ import { holding } from "../../src/registry/utility/templates/holding.js";
 import { dvpLegAllocation } from "../../src/registry/utility/templates/instructions.js";
 import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
 import { credential } from "../../src/registry/utility/templates/parties.js";
-import { active, contractId, type Element } from "./element.js";
-import { provider, registrar, served, services } from "./services.js";
+import { createElement, contractId, type Element } from "./element.js";
+import { provider, registrar, serviceParties, createServices } from "./services.js";
 
 export const SETTLEMENTS = 20;
 const LEGS = 25;
-/** Four settlements have no owner in common. */
+/** Enough for four settlements without a common owner. */
 const OWNERS = 200;
 
 const issuers = [party("identity issuer"), party("accreditation issuer")];
-/** What a credential of each says. */
 const properties = ["isVerified", "isAccredited"];
 const owners = Array.from({ length: OWNERS }, (_, index) => party(`owner ${index}`));
 const custodians = owners.map((_, index) => party(`custodian ${index}`));
@@ -31,12 +30,12 @@ const ownerOf = (settlement: number, leg: number, side: 0 | 1): number =>
   (settlement * 2 * LEGS + leg * 2 + side) % OWNERS;
 const labelOf = (settlement: number, leg: number): string => `${settlement}-${leg}`;
 
-export function* settlements(): Generator<Element> {
-  yield* services();
+export function* generateSettlements(): Generator<Element> {
+  yield* createServices();
   let offset = 100;
   for (let leg = 0; leg < LEGS; leg++) {
-    yield active(instrumentConfiguration, `instrument ${leg}`, offset++, {
-      ...served,
+    yield createElement(instrumentConfiguration, `instrument ${leg}`, offset++, {
+      ...serviceParties,
       defaultIdentifier: { source: registrar, id: instrumentOf(leg), scheme: "RegistrarInternalScheme" },
       additionalIdentifiers: [],
       issuerRequirements: [],
@@ -49,7 +48,7 @@ export function* settlements(): Generator<Element> {
   }
   for (const [owner, subject] of owners.entries()) {
     for (const [index, issuer] of issuers.entries()) {
-      yield active(credential, `credential ${owner} ${index}`, offset++, {
+      yield createElement(credential, `credential ${owner} ${index}`, offset++, {
         issuer,
         holder: subject,
         id: `credential ${owner} ${index}`,
@@ -63,18 +62,18 @@ export function* settlements(): Generator<Element> {
   }
   for (let settlement = 0; settlement < SETTLEMENTS; settlement++) {
     for (let leg = 0; leg < LEGS; leg++) {
-      yield* allocation(settlement, leg, offset);
+      yield* createAllocation(settlement, leg, offset);
       offset += 2;
     }
   }
 }
 
-function allocation(settlement: number, leg: number, offset: number): [Element, Element] {
+function createAllocation(settlement: number, leg: number, offset: number): [Element, Element] {
   const sender = owners[ownerOf(settlement, leg, 0)] ?? "";
   const label = labelOf(settlement, leg);
   const id = instrumentOf(leg);
   const locked: JsonObject = {
-    ...served,
+    ...serviceParties,
     owner: sender,
     instrument: { source: registrar, id, scheme: "RegistrarInternalScheme" },
     label: "",
@@ -97,9 +96,9 @@ function allocation(settlement: number, leg: number, offset: number): [Element, 
     meta,
   };
   return [
-    active(holding, `holding ${label}`, offset, locked),
-    active(dvpLegAllocation, `allocation ${label}`, offset + 1, {
-      operator: served.operator,
+    createElement(holding, `holding ${label}`, offset, locked),
+    createElement(dvpLegAllocation, `allocation ${label}`, offset + 1, {
+      operator: serviceParties.operator,
       provider,
       allocation: { settlement: terms, transferLegId: `leg ${leg}`, transferLeg },
       lockedHoldingCid: contractId(`holding ${label}`),
@@ -109,7 +108,6 @@ function allocation(settlement: number, leg: number, offset: number): [Element, 
 
 const account = (index: number) => ({ owner: owners[index] ?? "", provider: custodians[index] ?? "", id: "" });
 
-/** What asks for the factory of a settlement. */
 export function settlementBody(settlement: number, excludeDebugFields: boolean): JsonObject {
   const legs = Array.from({ length: LEGS }, (_, leg) => leg);
   return {

@@ -1,4 +1,4 @@
-/** Elements in a file, for a server that reads one. */
+/** Writes elements to a snapshot file. */
 import { createWriteStream, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,11 +7,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Element } from "./element.js";
 
-/** Writes the file, which is gone when it is stopped. */
-export async function snapshotOf(elements: Iterable<Element>) {
+export async function writeSnapshot(elements: Iterable<Element>) {
   const folder = await mkdtemp(join(tmpdir(), "offledger-bench-"));
   const path = join(folder, "snapshot.ndjson");
-  await pipeline(Readable.from(lines(elements)), createWriteStream(path));
+  await pipeline(Readable.from(serializeLines(elements)), createWriteStream(path));
   return {
     path,
     settings: { OFFLEDGER_SNAPSHOT: path },
@@ -19,6 +18,6 @@ export async function snapshotOf(elements: Iterable<Element>) {
   };
 }
 
-function* lines(elements: Iterable<Element>): Generator<string> {
+function* serializeLines(elements: Iterable<Element>): Generator<string> {
   for (const element of elements) yield `${JSON.stringify(element)}\n`;
 }

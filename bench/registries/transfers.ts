@@ -1,18 +1,17 @@
-/** A registry with as many offers as are asked for, between a hundred parties, whose acceptance discloses six contracts. */
+/** A registry with a given number of offers between a hundred parties. An accept context discloses six contracts. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { party } from "../../demo/element.js";
 import { holding } from "../../src/registry/utility/templates/holding.js";
 import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
 import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
 import { credential } from "../../src/registry/utility/templates/parties.js";
-import { active, contractId, type Element } from "./element.js";
-import { provider, registrar, served, services } from "./services.js";
+import { createElement, contractId, type Element } from "./element.js";
+import { provider, registrar, serviceParties, createServices } from "./services.js";
 
 export const OFFERS = 1_000;
 export const INSTRUMENT = "BENCH";
 const PARTIES = 100;
-/** Contracts that are there besides the offers and their holdings. */
-export const BESIDES = 5 + PARTIES;
+export const FIXED_CONTRACTS = 5 + PARTIES;
 
 const verifier = party("verifier");
 const identifier = { source: registrar, id: INSTRUMENT, scheme: "RegistrarInternalScheme" };
@@ -22,11 +21,10 @@ export const holder = (index: number): string => holders[index % PARTIES] ?? "";
 export const receiver = (index: number): string => holder(index * 7 + 13);
 export const offerId = (index: number): string => contractId(`offer ${index}`);
 
-/** The elements, one at a time: there may be a million. */
-export function* transfers(offers: number): Generator<Element> {
-  yield* services();
-  yield active(instrumentConfiguration, "instrument", 5, {
-    ...served,
+export function* generateTransfers(offers: number): Generator<Element> {
+  yield* createServices();
+  yield createElement(instrumentConfiguration, "instrument", 5, {
+    ...serviceParties,
     defaultIdentifier: identifier,
     additionalIdentifiers: [],
     issuerRequirements: [],
@@ -34,7 +32,7 @@ export function* transfers(offers: number): Generator<Element> {
     providerAppRewardBeneficiaries: null,
   });
   for (const [index, subject] of holders.entries()) {
-    yield active(credential, `credential ${index}`, 6 + index, {
+    yield createElement(credential, `credential ${index}`, 6 + index, {
       issuer: verifier,
       holder: subject,
       id: `credential ${index}`,
@@ -45,14 +43,13 @@ export function* transfers(offers: number): Generator<Element> {
       observers: { map: [[provider, {}]] },
     });
   }
-  for (let index = 0; index < offers; index++) yield* offerOf(index);
+  for (let index = 0; index < offers; index++) yield* createOffer(index);
 }
 
-/** An offer, behind the holding that is locked for it. */
-export function offerOf(index: number): [Element, Element] {
+export function createOffer(index: number): [Element, Element] {
   const offset = 1_000 + 2 * index;
   const locked: JsonObject = {
-    ...served,
+    ...serviceParties,
     owner: holder(index),
     instrument: identifier,
     label: "",
@@ -60,7 +57,7 @@ export function offerOf(index: number): [Element, Element] {
     lock: { lockers: { map: [[registrar, {}]] }, context: `offer ${index}`, observers: { map: [] } },
   };
   const offer: JsonObject = {
-    operator: served.operator,
+    operator: serviceParties.operator,
     provider,
     transfer: {
       sender: holder(index),
@@ -74,7 +71,7 @@ export function offerOf(index: number): [Element, Element] {
     },
   };
   return [
-    active(holding, `holding ${index}`, offset, locked),
-    active(transferOffer, `offer ${index}`, offset + 1, offer),
+    createElement(holding, `holding ${index}`, offset, locked),
+    createElement(transferOffer, `offer ${index}`, offset + 1, offer),
   ];
 }

@@ -1,4 +1,4 @@
-/** On what was measured, and when. */
+/** The machine and the time of a measurement. */
 import { cpus, release, totalmem, type as system } from "node:os";
 
 export interface Machine {
@@ -8,11 +8,10 @@ export interface Machine {
   readonly os: string;
   readonly node: string;
   readonly date: string;
-  /** The database, where one is used, and how it is set. */
   readonly database?: string;
 }
 
-export function machine(): Machine {
+export function readMachine(): Machine {
   return {
     cpu: cpus()[0]?.model.trim() ?? "unknown",
     cores: cpus().length,
@@ -23,7 +22,7 @@ export function machine(): Machine {
   };
 }
 
-export function described({ cpu, cores, memoryGiB, os, node, date, database }: Machine): string {
+export function formatMachine({ cpu, cores, memoryGiB, os, node, date, database }: Machine): string {
   const parts = [cpu, `${cores} cores`, `${memoryGiB} GiB`, os, `Node.js ${node}`, database, `${date} UTC`];
   return parts.filter((part) => part !== undefined).join(", ");
 }

@@ -1,12 +1,9 @@
-/** What a benchmark finds. */
+/** Rows of the table that a benchmark prints. */
 
-/** One thing that was measured. */
 export interface Row {
-  readonly what: string;
+  readonly title: string;
   readonly figure: Figure;
-  /** How it compares, and how it should. */
   readonly ratio?: Ratio;
-  /** What the figure is of, in few words. */
   readonly note?: string;
 }
 
@@ -16,32 +13,29 @@ export interface Figure {
 }
 
 export interface Ratio {
-  readonly reached: number;
-  /** Undefined where it is only told. */
-  readonly wanted: { readonly atLeast: number } | { readonly atMost: number } | undefined;
+  readonly value: number;
+  readonly target: { readonly atLeast: number } | { readonly atMost: number } | undefined;
 }
 
-/** How near a ratio has come to what is wanted: 1 where it is just that, more where it is better. */
-export function share({ reached, wanted }: Ratio): number | undefined {
-  if (wanted === undefined) return undefined;
-  return "atLeast" in wanted ? reached / wanted.atLeast : wanted.atMost / reached;
+/** 1 where the ratio is exactly its target, more where it is better; undefined without a target. */
+export function scoreRatio({ value, target }: Ratio): number | undefined {
+  if (target === undefined) return undefined;
+  return "atLeast" in target ? value / target.atLeast : target.atMost / value;
 }
 
-/** Whole where it is large, with three digits where it is not. */
-export function shown(value: number): string {
+export function formatNumber(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString("en-US");
   return value.toFixed(value >= 10 ? 1 : 2);
 }
 
-/** The middle value; of an even number the upper of the two. */
+/** The upper of the two middle values where their number is even. */
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 
-/** The value below which that share of the values lies. */
+/** `part` from 0 to 1. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
 }
 
-/** The median of what the ratios of each round are. */
-export const medianRatio = (above: readonly number[], below: readonly number[]): number =>
-  median(above.map((value, round) => value / (below[round] ?? Number.NaN)));
+export const medianOfRatios = (numerators: readonly number[], denominators: readonly number[]): number =>
+  median(numerators.map((value, round) => value / (denominators[round] ?? Number.NaN)));

@@ -1,23 +1,19 @@
-/** Keeps what was found: for programs as JSON, for people as a picture. */
+/** Writes results as JSON and as an SVG. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import type { Machine } from "./machine.js";
-import { type Row, share } from "./row.js";
-import { picture } from "./svg.js";
+import { type Row, scoreRatio } from "./row.js";
+import { renderSvg } from "./svg.js";
 
-/** Below the project, where npm runs scripts. */
-const folder = "bench/results/";
+const FOLDER = "bench/results/";
 
-/** Writes NAME.json and NAME.svg, and gives their folder. */
-export function save(name: string, rows: readonly Row[], on: Machine, tookSeconds: number): string {
-  mkdirSync(folder, { recursive: true });
-  const judged = rows.map((row) => {
-    const near = row.ratio && share(row.ratio);
-    return near === undefined ? row : { ...row, isReached: near >= 1 };
+export function saveResults(name: string, rows: readonly Row[], machine: Machine, durationSeconds: number): string {
+  mkdirSync(FOLDER, { recursive: true });
+  const scored = rows.map((row) => {
+    const score = row.ratio && scoreRatio(row.ratio);
+    return score === undefined ? row : { ...row, meetsTarget: score >= 1 };
   });
-  writeFileSync(
-    `${folder}${name}.json`,
-    `${JSON.stringify({ machine: on, tookSeconds, rows: judged }, undefined, 2)}\n`,
-  );
-  writeFileSync(`${folder}${name}.svg`, picture(rows, on));
-  return folder;
+  const json = JSON.stringify({ machine, durationSeconds, rows: scored }, undefined, 2);
+  writeFileSync(`${FOLDER}${name}.json`, `${json}\n`);
+  writeFileSync(`${FOLDER}${name}.svg`, renderSvg(rows, machine));
+  return FOLDER;
 }

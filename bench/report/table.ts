@@ -1,9 +1,9 @@
-/** Rows as text, for a terminal. */
-import { described, type Machine } from "./machine.js";
-import { type Ratio, type Row, shown } from "./row.js";
+/** Rows as a text table for the terminal. */
+import { formatMachine, type Machine } from "./machine.js";
+import { formatNumber, type Ratio, type Row } from "./row.js";
 
-export function table(rows: readonly Row[], on: Machine): string {
-  const lines = [["what", "figure", "ratio", "wanted", ""], ...rows.map(cells)];
+export function renderTable(rows: readonly Row[], machine: Machine): string {
+  const lines = [["row", "figure", "ratio", "target", ""], ...rows.map(cellsOf)];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const text = lines.map((line) =>
     line
@@ -11,15 +11,16 @@ export function table(rows: readonly Row[], on: Machine): string {
       .join("  ")
       .trimEnd(),
   );
-  return [described(on), "", ...text, ""].join("\n");
+  return [formatMachine(machine), "", ...text, ""].join("\n");
 }
 
-function cells({ what, figure, ratio, note = "" }: Row): string[] {
-  const reached = ratio === undefined ? "" : shown(ratio.reached);
-  return [what, `${shown(figure.value)} ${figure.unit}`, reached, ratio === undefined ? "" : wanted(ratio), note];
+function cellsOf({ title, figure, ratio, note = "" }: Row): string[] {
+  const value = ratio === undefined ? "" : formatNumber(ratio.value);
+  const target = ratio === undefined ? "" : formatTarget(ratio);
+  return [title, `${formatNumber(figure.value)} ${figure.unit}`, value, target, note];
 }
 
-export function wanted({ wanted: bound }: Ratio): string {
-  if (bound === undefined) return "";
-  return "atLeast" in bound ? `≥ ${shown(bound.atLeast)}` : `≤ ${shown(bound.atMost)}`;
+export function formatTarget({ target }: Ratio): string {
+  if (target === undefined) return "";
+  return "atLeast" in target ? `≥ ${formatNumber(target.atLeast)}` : `≤ ${formatNumber(target.atMost)}`;
 }

@@ -1,56 +1,56 @@
-/** One server in a process of its own, which tells what it uses when it is asked. */
+/** Runs one server in its own process, and reports its resource usage. */
 import { startApp } from "../../src/app/app.js";
 import { readConfig } from "../../src/config/config.js";
+import { startPassthrough } from "../passthrough/server.js";
 import { serve } from "../processes/child.js";
-import { startQuerying } from "../querying/server.js";
-import { startFastify, startHttp2 } from "./bare.js";
-import { cpuMicros, seen, watch } from "./pauses.js";
-import { startStock } from "./stock.js";
-import type { Asked, Target, Told } from "./target.js";
-import { trips } from "./trips.js";
+import { startFastifyBaseline, startHttp2Baseline } from "./baseline.js";
+import { startConnectNode } from "./connect-node.js";
+import { cpuMicroseconds, readLoopDelay, watchLoop } from "./loop-delay.js";
+import { countRoundTrips } from "./round-trips.js";
+import type { Question, Reply, Target } from "./target.js";
 
-serve<Target, Asked>(async (target) => ({ begun: await begin(target), answer }));
+serve<Target, Question>(async (target) => ({ started: await startTarget(target), answer }));
 
-function begin(target: Target): Promise<string> {
+function startTarget(target: Target): Promise<string> {
   switch (target.server) {
     case "offledger":
       return startService(target);
-    case "stock":
-      return startStock(target);
+    case "connect-node":
+      return startConnectNode(target);
     case "fastify":
-      return startFastify(target.answers);
+      return startFastifyBaseline(target.bodies);
     case "http2":
-      return startHttp2(target.answers);
-    case "querying":
-      return startQuerying(target);
+      return startHttp2Baseline(target.messages);
+    case "passthrough":
+      return startPassthrough(target);
   }
 }
 
 async function startService({ settings, roles }: Extract<Target, { server: "offledger" }>): Promise<string> {
-  // What a load has to be refused in an overload is measured by itself; elsewhere each request is answered.
-  const patience = { OFFLEDGER_MAX_DELAY_MS: "60000" };
-  const read = readConfig([], { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "error", ...patience, ...settings });
+  // Only the overload rows measure load shedding; elsewhere every request is answered.
+  const maxDelay = { OFFLEDGER_MAX_DELAY_MS: "60000" };
+  const read = readConfig([], { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "error", ...maxDelay, ...settings });
   if (!read.ok) throw new Error(read.errors.join("\n"));
   return (await startApp(read.config, Date.now, roles)).url;
 }
 
-function answer(asked: Asked): Told {
-  switch (asked) {
+function answer(question: Question): Reply {
+  switch (question) {
     case "cpu":
-      return { cpu: cpuMicros() };
+      return { cpu: cpuMicroseconds() };
     case "memory": {
-      // What the first leaves to be finalized the second takes.
-      for (let time = 0; time < 2; time++) globalThis.gc?.();
+      // The second collection takes what the first one finalized.
+      for (let count = 0; count < 2; count++) globalThis.gc?.();
       const { rss, heapUsed, external } = process.memoryUsage();
       const peak = process.resourceUsage().maxRSS * 1024;
       return { memory: { rss, heap: heapUsed + external, peak } };
     }
     case "watch":
-      watch();
+      watchLoop();
       return {};
-    case "pauses":
-      return { pauses: seen() };
-    case "trips":
-      return { trips: trips() };
+    case "loopDelay":
+      return { loopDelay: readLoopDelay() };
+    case "roundTrips":
+      return { roundTrips: countRoundTrips() };
   }
 }

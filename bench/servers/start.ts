@@ -1,40 +1,53 @@
-/** Starts what is measured: each server in a process of its own, on a core of its own. */
+/** Starts a measured server in its own process on its own core. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { startChild } from "../processes/child.js";
 import { SERVER_CORE } from "../processes/pinning.js";
-import { isReady, reached } from "../waiting.js";
-import type { Asked, Pauses, Target, Told } from "./target.js";
+import { isReady, pollUntil } from "../wait.js";
+import type { LoopDelay, Question, Reply, Target } from "./target.js";
 
-/** Longest wait until a server listens, and until it has the largest registry, in milliseconds. */
-const LISTEN_MS = 60_000;
-const READY_MS = 180_000;
+const LISTEN_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 180_000;
 
-/** The young generation that docs/performance.md advises for 100,000 contracts, in megabytes; see startChild. */
-export const LARGE_YOUNG_MB = 128;
-/** The same for a million. */
-export const LARGEST_YOUNG_MB = 256;
+/** The semi-space that docs/performance.md recommends for 100,000 contracts, in megabytes. */
+export const LARGE_SEMI_SPACE_MB = 128;
+export const LARGEST_SEMI_SPACE_MB = 256;
 
 export interface Server {
   readonly url: string;
   cpu(): Promise<number>;
-  memory(): Promise<NonNullable<Told["memory"]>>;
+  memory(): Promise<NonNullable<Reply["memory"]>>;
   watch(): Promise<void>;
-  pauses(): Promise<Pauses>;
-  trips(): Promise<number>;
+  loopDelay(): Promise<LoopDelay>;
+  roundTrips(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** `youngMegabytes`: see startChild. */
-export async function start(target: Target, youngMegabytes?: number): Promise<Server> {
-  const script = new URL("main.js", import.meta.url);
-  const child = await startChild<Asked, Told>(script, SERVER_CORE, target, LISTEN_MS, youngMegabytes);
-  const url = child.begun as string;
-  const ask = async <N extends Asked & keyof Told>(name: N): Promise<NonNullable<Told[N]>> => {
-    const told = (await child.ask(name))[name];
-    if (told === undefined) throw new Error(`a server has no answer to ${name}`);
-    return told;
+export interface StartOptions {
+  readonly semiSpaceMegabytes?: number;
+  /** The folder of another checkout, whose bench/build is started instead of this build. */
+  readonly checkout?: string;
+}
+
+export async function startServer(
+  target: Target,
+  { semiSpaceMegabytes, checkout }: StartOptions = {},
+): Promise<Server> {
+  const child = await startChild<Question, Reply>({
+    script: checkout === undefined ? new URL("main.js", import.meta.url) : mainOf(checkout),
+    core: SERVER_CORE,
+    options: target,
+    startTimeoutMs: LISTEN_TIMEOUT_MS,
+    semiSpaceMegabytes,
+  });
+  const url = child.started as string;
+  const ask = async <N extends Question & keyof Reply>(name: N): Promise<NonNullable<Reply[N]>> => {
+    const value = (await child.ask(name))[name];
+    if (value === undefined) throw new Error(`the server process has no reply to ${name}`);
+    return value;
   };
   try {
-    if (target.server === "offledger") await reached(READY_MS, "the registry of a server", () => isReady(url));
+    if (target.server === "offledger") await pollUntil(READY_TIMEOUT_MS, "server is ready", () => isReady(url));
   } catch (error) {
     await child.stop();
     throw error;
@@ -44,29 +57,10 @@ export async function start(target: Target, youngMegabytes?: number): Promise<Se
     cpu: () => ask("cpu"),
     memory: () => ask("memory"),
     watch: async () => void (await child.ask("watch")),
-    pauses: () => ask("pauses"),
-    trips: () => ask("trips"),
+    loopDelay: () => ask("loopDelay"),
+    roundTrips: () => ask("roundTrips"),
     stop: () => child.stop(),
   };
 }
 
-/** Anything that has to be stopped. */
-interface Stoppable {
-  stop(): Promise<void>;
-}
-
-/** Gives what keeps things to be stopped, and stops them in the end, whatever happens, the last first. */
-export async function stopping<T>(
-  use: (keep: <S extends Stoppable>(one: Promise<S>) => Promise<S>) => Promise<T>,
-): Promise<T> {
-  const kept: Stoppable[] = [];
-  try {
-    return await use(async (starting) => {
-      const started = await starting;
-      kept.push(started);
-      return started;
-    });
-  } finally {
-    for (const one of kept.toReversed()) await one.stop();
-  }
-}
+const mainOf = (checkout: string): URL => pathToFileURL(join(checkout, "bench/build/bench/servers/main.js"));

@@ -1,35 +1,34 @@
-/** What a server may be, what it is asked, and what it says. */
+/** The servers that can be measured, and what they report. */
 import type { Roles } from "../../src/ingest/source/database-source.js";
 
 export type Target =
-  /** The service as it is, with these settings, by the names of their variables; all of it, or on a database a part. */
+  /** The service, with settings by their environment variables; `roles` select a part of it on a database. */
   | { readonly server: "offledger"; readonly settings: Readonly<Record<string, string>>; readonly roles?: Roles }
-  /** The same handlers on the registry of a file, by way of connect-node as it comes, over one version of HTTP. */
-  | { readonly server: "stock"; readonly snapshot: string; readonly version: 1 | 2 }
-  /** Bare Fastify: parses the JSON it gets and sends these answers in turn, in base64. */
-  | { readonly server: "fastify"; readonly answers: readonly string[] }
-  /** Bare HTTP/2: takes a gRPC message and sends these in turn. */
-  | { readonly server: "http2"; readonly answers: readonly string[] }
-  /** A registry without a mirror; `byId`: whether contracts whose id is known are looked up by it. */
-  | { readonly server: "querying"; readonly participant: string; readonly byId: boolean };
+  /** The same handlers on a snapshot file, mounted by connect-node with its defaults, over one HTTP version. */
+  | { readonly server: "connect-node"; readonly snapshot: string; readonly version: 1 | 2 }
+  /** Fastify that parses JSON and sends these base64 bodies in turn. */
+  | { readonly server: "fastify"; readonly bodies: readonly string[] }
+  /** node:http2 that reads a gRPC message and sends these in turn. */
+  | { readonly server: "http2"; readonly messages: readonly string[] }
+  /** A registry that queries the participant for each request; `byId`: looks contracts up by their ids where it can. */
+  | { readonly server: "passthrough"; readonly participant: string; readonly byId: boolean };
 
-/** "watch" begins to look for pauses. */
-export type Asked = "cpu" | "memory" | "watch" | "pauses" | "trips";
+/** "watch" starts to record the event loop's delay. */
+export type Question = "cpu" | "memory" | "watch" | "loopDelay" | "roundTrips";
 
-export interface Pauses {
-  readonly longest: number;
+export interface LoopDelay {
+  /** In milliseconds. */
+  readonly max: number;
   readonly p999: number;
-  /** The longest in CPU time, which is no longer where others take the core away. */
-  readonly longestCpu: number;
+  /** The largest CPU time between two timers: other processes do not add to it. */
+  readonly maxCpu: number;
 }
 
-export interface Told {
-  /** CPU time that the process has used, in microseconds. */
+export interface Reply {
+  /** CPU time, in microseconds. */
   readonly cpu?: number;
-  /** In bytes, after all garbage has been collected. `heap` is that of JavaScript with the buffers outside of it, `peak` the largest resident set since the start. */
+  /** In bytes, after garbage collection. `heap` includes the buffers outside of it; `peak` is the largest resident set. */
   readonly memory?: { readonly rss: number; readonly heap: number; readonly peak: number };
-  /** How long the event loop stood, in milliseconds. */
-  readonly pauses?: Pauses;
-  /** How often requests have asked a database for something, since the start. */
-  readonly trips?: number;
+  readonly loopDelay?: LoopDelay;
+  readonly roundTrips?: number;
 }

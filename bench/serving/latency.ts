@@ -1,49 +1,48 @@
-/** How long answers take at half of the load that the service can bear, next to bare Fastify at the same rate. */
-import { seconds, SHORT_ROUNDS } from "../effort.js";
+/** 99th percentile latency at half of the service's capacity, next to bare Fastify at the same rate. */
 import { loadHttp1 } from "../load/http1.js";
-import { answersTo } from "../load/one.js";
-import { loadAtRate } from "../load/open-loop.js";
-import { snapshotOf } from "../registries/snapshot.js";
-import { OFFERS, transfers } from "../registries/transfers.js";
-import { median, medianRatio, percentile, type Row } from "../report/row.js";
-import { start, stopping } from "../servers/start.js";
-import { inTurn, restAccept } from "./requests.js";
+import { loadOpenLoop } from "../load/open-loop.js";
+import { withResources } from "../processes/resources.js";
+import { writeSnapshot } from "../registries/snapshot.js";
+import { generateTransfers, OFFERS } from "../registries/transfers.js";
+import { median, medianOfRatios, percentile, type Row } from "../report/row.js";
+import { scaleSeconds, SHORT_ROUNDS } from "../scale.js";
+import { startServer } from "../servers/start.js";
+import { cycle } from "./requests.js";
+import { recordResponses, workloads } from "./workloads.js";
 
-const WARM_SECONDS = seconds(3);
-/** More than elsewhere: a ratio of 99th percentiles differs most from round to round. */
+const WARM_UP_SECONDS = scaleSeconds(3);
+/** More rounds than elsewhere: ratios of 99th percentiles vary the most. */
 const LATENCY_ROUNDS = 2 * SHORT_ROUNDS - 1;
-const TOP_SECONDS = seconds(0.4);
-/** Some six collections of garbage. */
-const SECONDS = seconds(1);
+const CAPACITY_SECONDS = scaleSeconds(0.4);
+const SECONDS = scaleSeconds(1);
 
-export async function latency(): Promise<Row[]> {
-  return stopping(async (keep) => {
-    const { settings } = await keep(snapshotOf(transfers(OFFERS)));
-    const requests = restAccept();
-    const requestOf = inTurn(requests);
-    const ours = await keep(start({ server: "offledger", settings }));
-    const bare = await keep(start({ server: "fastify", answers: await answersTo(ours.url, requests.slice(0, 2)) }));
-    for (const { url } of [bare, ours]) await loadHttp1(url, WARM_SECONDS, requestOf);
-    const [rates, oursTook, bareTook]: [number[], number[], number[]] = [[], [], []];
+export async function measureLatency(): Promise<Row[]> {
+  return withResources(async (keep) => {
+    const { settings } = await keep(writeSnapshot(generateTransfers(OFFERS)));
+    const workload = workloads.restAccept();
+    const requestAt = cycle(workload.requests);
+    const own = await keep(startServer({ server: "offledger", settings }));
+    const bodies = await recordResponses(own.url, workload);
+    const baseline = await keep(startServer({ server: "fastify", bodies }));
+    for (const { url } of [baseline, own]) await loadHttp1(url, WARM_UP_SECONDS, requestAt);
+    const [rates, ownMs, baselineMs]: [number[], number[], number[]] = [[], [], []];
     for (let round = 0; round <= LATENCY_ROUNDS; round++) {
-      // What can be borne is asked in each round: half of it in a good moment is all of it in a bad one.
-      const top = await loadHttp1(ours.url, TOP_SECONDS, requestOf);
-      const rate = Math.round(top.requests / top.seconds / 2);
-      const ofBare = percentile(await loadAtRate(bare.url, rate, SECONDS, requestOf), 0.99);
-      const ofOurs = percentile(await loadAtRate(ours.url, rate, SECONDS, requestOf), 0.99);
-      // The first is to warm up.
+      const capacity = await loadHttp1(own.url, CAPACITY_SECONDS, requestAt);
+      const rate = Math.round(capacity.requests / capacity.seconds / 2);
+      const baselineP99 = percentile(await loadOpenLoop(baseline.url, rate, SECONDS, requestAt), 0.99);
+      const ownP99 = percentile(await loadOpenLoop(own.url, rate, SECONDS, requestAt), 0.99);
       if (round === 0) continue;
       rates.push(rate);
-      bareTook.push(ofBare);
-      oursTook.push(ofOurs);
+      baselineMs.push(baselineP99);
+      ownMs.push(ownP99);
     }
-    const note = `${Math.round(median(rates))} requests/s, half of the most`;
+    const note = `at ${Math.round(median(rates))} requests/s, half of capacity`;
     return [
-      { what: "bare Fastify, 99th percentile", figure: { value: median(bareTook), unit: "ms" }, note },
+      { title: "baseline: bare Fastify, p99 latency", figure: { value: median(baselineMs), unit: "ms" }, note },
       {
-        what: "REST, transfer accept, 99th percentile",
-        figure: { value: median(oursTook), unit: "ms" },
-        ratio: { reached: medianRatio(oursTook, bareTook), wanted: { atMost: 2 } },
+        title: "REST, transfer accept, p99 latency",
+        figure: { value: median(ownMs), unit: "ms" },
+        ratio: { value: medianOfRatios(ownMs, baselineMs), target: { atMost: 2 } },
         note,
       },
     ];

@@ -1,75 +1,76 @@
-/** What becomes of those who are answered, and of those who are not, at three times what the service can answer. */
-import { ROUNDS, seconds } from "../effort.js";
-import { loadHttp1 } from "../load/http1.js";
-import { overload, type Overload } from "../load/overload.js";
-import { settlements } from "../registries/settlements.js";
-import { snapshotOf } from "../registries/snapshot.js";
-import { median, medianRatio, percentile, type Row } from "../report/row.js";
-import { start, stopping } from "../servers/start.js";
+/** Latency of accepted and rejected settlements at three times the service's capacity. */
 import { settings as allSettings } from "../../src/config/settings.js";
-import { inTurn, settlement } from "./requests.js";
+import { loadHttp1 } from "../load/http1.js";
+import { loadOverCapacity, type OverloadResult } from "../load/overload.js";
+import { withResources } from "../processes/resources.js";
+import { generateSettlements } from "../registries/settlements.js";
+import { writeSnapshot } from "../registries/snapshot.js";
+import { median, medianOfRatios, percentile, type Row } from "../report/row.js";
+import { ROUNDS, scaleSeconds } from "../scale.js";
+import { startServer } from "../servers/start.js";
+import { cycle, settlementRequests } from "./requests.js";
 
-const WARM_SECONDS = seconds(3);
-const SECONDS = seconds(3);
-const TIMES = 3;
-/** Until it counts as one, an overload is a burst, which is worked off. */
-const BURST_SECONDS = seconds(2);
+const WARM_UP_SECONDS = scaleSeconds(3);
+const SECONDS = scaleSeconds(3);
+const FACTOR = 3;
+/** The service works off the start of an overload like a burst, so the steady state begins after it. */
+const BURST_SECONDS = scaleSeconds(2);
 
-export async function overloaded(): Promise<Row[]> {
-  return stopping(async (keep) => {
-    const { settings } = await keep(snapshotOf(settlements()));
-    const requestOf = inTurn(settlement());
-    const shedding = await keep(
-      start({
-        server: "offledger",
-        settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: String(allSettings.maxDelayMs.default) },
-      }),
-    );
-    const patient = await keep(start({ server: "offledger", settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: "0" } }));
-    await loadHttp1(patient.url, 2 * WARM_SECONDS, requestOf);
-    const top = await loadHttp1(patient.url, WARM_SECONDS, requestOf);
-    const rate = top.requests / top.seconds;
-    await overload(shedding.url, rate / 2, WARM_SECONDS, requestOf);
-    const [calm, burst, shed, all]: [Overload[], Overload[], Overload[], Overload[]] = [[], [], [], []];
+export async function measureOverload(): Promise<Row[]> {
+  return withResources(async (keep) => {
+    const { settings } = await keep(writeSnapshot(generateSettlements()));
+    const requestAt = cycle(settlementRequests());
+    const start = (maxDelayMs: number) =>
+      keep(startServer({ server: "offledger", settings: { ...settings, OFFLEDGER_MAX_DELAY_MS: String(maxDelayMs) } }));
+    const shedding = await start(allSettings.maxDelayMs.default);
+    const unlimited = await start(0);
+    await loadHttp1(unlimited.url, 2 * WARM_UP_SECONDS, requestAt);
+    const capacity = await loadHttp1(unlimited.url, WARM_UP_SECONDS, requestAt);
+    const rate = capacity.requests / capacity.seconds;
+    await loadOverCapacity(shedding.url, rate / 2, WARM_UP_SECONDS, requestAt);
+    const half: OverloadResult[] = [];
+    const burst: OverloadResult[] = [];
+    const steady: OverloadResult[] = [];
+    const withoutShedding: OverloadResult[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      calm.push(await overload(shedding.url, rate / 2, SECONDS, requestOf));
-      burst.push(await overload(shedding.url, rate * TIMES, 1, requestOf));
-      shed.push(await overload(shedding.url, rate * TIMES, SECONDS, requestOf, BURST_SECONDS));
-      all.push(await overload(patient.url, rate * TIMES, SECONDS, requestOf, BURST_SECONDS));
+      half.push(await loadOverCapacity(shedding.url, rate / 2, SECONDS, requestAt));
+      burst.push(await loadOverCapacity(shedding.url, rate * FACTOR, 1, requestAt));
+      steady.push(await loadOverCapacity(shedding.url, rate * FACTOR, SECONDS, requestAt, BURST_SECONDS));
+      withoutShedding.push(await loadOverCapacity(unlimited.url, rate * FACTOR, SECONDS, requestAt, BURST_SECONDS));
     }
+    const overHalf = (rounds: readonly OverloadResult[]) =>
+      medianOfRatios(p99(rounds, "answered"), p99(half, "answered"));
     return [
       {
-        what: "half of the most, 99th percentile",
-        figure: { value: median(ms(calm, "answered")), unit: "ms" },
-        note: `${perSecond(calm, "answered")} settlements/s; the most are ${Math.round(rate)}`,
+        title: "settlements at half of capacity, p99",
+        figure: { value: median(p99(half, "answered")), unit: "ms" },
+        note: `${perSecond(half, "answered")} settlements/s; capacity ${Math.round(rate)}`,
       },
       {
-        what: "three times the most, 99th percentile",
-        figure: { value: median(ms(shed, "answered")), unit: "ms" },
-        ratio: { reached: medianRatio(ms(shed, "answered"), ms(calm, "answered")), wanted: { atMost: 2 } },
-        note: `${perSecond(shed, "answered")} settlements/s answered, ${perSecond(shed, "refused")} refused`,
+        title: `settlements, overload at ${FACTOR}× capacity, p99`,
+        figure: { value: median(p99(steady, "answered")), unit: "ms" },
+        ratio: { value: overHalf(steady), target: { atMost: 2 } },
+        note: `${perSecond(steady, "answered")} settlements/s answered, ${perSecond(steady, "rejected")} rejected`,
+      },
+      { title: "overload: rejections (503), p99", figure: { value: median(p99(steady, "rejected")), unit: "ms" } },
+      {
+        title: "overload: first second, p99",
+        figure: { value: median(p99(burst, "answered")), unit: "ms" },
+        ratio: { value: overHalf(burst), target: undefined },
+        note: `${perSecond(burst, "answered")} settlements/s answered, ${perSecond(burst, "rejected")} rejected`,
       },
       {
-        what: "the same of the refusals",
-        figure: { value: median(ms(shed, "refused")), unit: "ms" },
-      },
-      {
-        what: "answers of its first second",
-        figure: { value: median(ms(burst, "answered")), unit: "ms" },
-        ratio: { reached: medianRatio(ms(burst, "answered"), ms(calm, "answered")), wanted: undefined },
-        note: `${perSecond(burst, "answered")} settlements/s answered, ${perSecond(burst, "refused")} refused`,
-      },
-      {
-        what: "the same where nothing is refused",
-        figure: { value: median(ms(all, "answered")), unit: "ms" },
-        ratio: { reached: medianRatio(ms(all, "answered"), ms(calm, "answered")), wanted: undefined },
-        note: `${perSecond(all, "answered")} settlements/s answered, with at most 1,000 callers waiting`,
+        title: "overload without load shedding, p99",
+        figure: { value: median(p99(withoutShedding, "answered")), unit: "ms" },
+        ratio: { value: overHalf(withoutShedding), target: undefined },
+        note: `${perSecond(withoutShedding, "answered")} settlements/s answered, at most 1,000 requests waiting`,
       },
     ];
   });
 }
 
-type What = "answered" | "refused";
-const ms = (rounds: readonly Overload[], of: What) => rounds.map((round) => percentile(round[of], 0.99));
-const perSecond = (rounds: readonly Overload[], of: What) =>
-  Math.round(median(rounds.map((round) => round[of].length / round.seconds)));
+type Outcome = "answered" | "rejected";
+const p99 = (rounds: readonly OverloadResult[], outcome: Outcome) =>
+  rounds.map((round) => percentile(round[outcome], 0.99));
+const perSecond = (rounds: readonly OverloadResult[], outcome: Outcome) =>
+  Math.round(median(rounds.map((round) => round[outcome].length / round.seconds)));

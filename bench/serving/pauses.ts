@@ -1,68 +1,60 @@
-/** How long the event loop stands still while the ledger moves and requests are answered. */
-import { ROUNDS, seconds, size } from "../effort.js";
+/** Pauses of the event loop while updates are applied and requests are answered. */
 import { loadHttp1 } from "../load/http1.js";
 import { startScripted } from "../participants/start.js";
-import { BESIDES } from "../registries/transfers.js";
+import { withResources } from "../processes/resources.js";
+import { FIXED_CONTRACTS } from "../registries/transfers.js";
 import { median, type Row } from "../report/row.js";
-import { LARGE_YOUNG_MB, start, stopping } from "../servers/start.js";
-import type { Pauses } from "../servers/target.js";
-import { reached } from "../waiting.js";
-import { accept } from "./requests.js";
+import { ROUNDS, scaleCount, scaleSeconds } from "../scale.js";
+import { LARGE_SEMI_SPACE_MB, startServer } from "../servers/start.js";
+import type { LoopDelay } from "../servers/target.js";
+import { pollUntil } from "../wait.js";
+import { isOfferServed } from "./is-offer-served.js";
+import { encodeAccept } from "./requests.js";
 
-const CONTRACTS = size(100_000);
+const CONTRACTS = scaleCount(100_000);
 const RATE = 1_000;
-const WARM_SECONDS = seconds(3);
-const SECONDS = seconds(10);
-/** A round takes long, and these are enough to tell a pause that comes again from one that was the machine's. */
-const TIMES = Math.min(ROUNDS, 3);
-const APPLIED_MS = 30_000;
+const WARM_UP_SECONDS = scaleSeconds(3);
+const SECONDS = scaleSeconds(10);
+/** Rounds are long; three tell a recurring pause from one of the machine. */
+const PAUSE_ROUNDS = Math.min(ROUNDS, 3);
+const APPLY_TIMEOUT_MS = 30_000;
 
-export async function pauses(): Promise<Row[]> {
-  return stopping(async (keep) => {
-    const offers = Math.ceil((CONTRACTS - BESIDES) / 2);
+export async function measurePauses(): Promise<Row[]> {
+  return withResources(async (keep) => {
+    const offers = Math.ceil((CONTRACTS - FIXED_CONTRACTS) / 2);
     const participant = await keep(startScripted({ offers }));
-    const server = await keep(start({ server: "offledger", settings: participant.settings }, LARGE_YOUNG_MB));
-    let asked = 0;
-    const load = (time: number) =>
-      loadHttp1(server.url, time, () => accept((asked++ * 7_919) % offers, asked % 2 === 1));
-    await Promise.all([participant.trickle({ rate: RATE, seconds: WARM_SECONDS }), load(WARM_SECONDS)]);
-    const rounds: (Pauses & { readonly answered: number })[] = [];
-    for (let round = 0; round < TIMES; round++) {
+    const server = await keep(
+      startServer({ server: "offledger", settings: participant.settings }, { semiSpaceMegabytes: LARGE_SEMI_SPACE_MB }),
+    );
+    let count = 0;
+    const load = (seconds: number) =>
+      loadHttp1(server.url, seconds, () => encodeAccept((count++ * 7_919) % offers, count % 2 === 1));
+    await Promise.all([participant.trickle({ rate: RATE, seconds: WARM_UP_SECONDS }), load(WARM_UP_SECONDS)]);
+    const rounds: (LoopDelay & { readonly throughput: number })[] = [];
+    for (let round = 0; round < PAUSE_ROUNDS; round++) {
       await server.watch();
       const trickling = participant.trickle({ rate: RATE, seconds: SECONDS });
-      const [last, { requests, seconds: took }] = await Promise.all([trickling, load(SECONDS)]);
-      rounds.push({ ...(await server.pauses()), answered: requests / took });
-      await reached(APPLIED_MS, "the last update", () => isServed(server.url, last));
+      const [lastOffer, { requests, seconds }] = await Promise.all([trickling, load(SECONDS)]);
+      rounds.push({ ...(await server.loopDelay()), throughput: requests / seconds });
+      await pollUntil(APPLY_TIMEOUT_MS, "the last update is served", () => isOfferServed(server.url, lastOffer));
     }
     const all = (name: keyof (typeof rounds)[number]) => rounds.map((round) => round[name]);
-    const longest = median(all("longest"));
-    const worst = Math.max(...all("longest")).toFixed(1);
-    const during = `${RATE} updates/s and ${Math.round(median(all("answered")))} requests/s`;
+    const longest = median(all("max"));
+    const worst = Math.max(...all("max")).toFixed(1);
+    const conditions = `${RATE} updates/s and ${Math.round(median(all("throughput")))} requests/s`;
     return [
       {
-        what: "longest pause of the event loop",
+        title: "event loop: longest pause",
         figure: { value: longest, unit: "ms" },
-        ratio: { reached: longest, wanted: { atMost: 50 } },
-        note: `in ${SECONDS} s of ${during}; the worst of ${TIMES} rounds ${worst} ms`,
+        ratio: { value: longest, target: { atMost: 50 } },
+        note: `in ${SECONDS} s of ${conditions}; ${worst} ms in the worst of ${PAUSE_ROUNDS} rounds`,
       },
       {
-        what: "the same in CPU time",
-        figure: { value: median(all("longestCpu")), unit: "ms" },
-        note: "which neighbours of the machine do not lengthen",
+        title: "event loop: longest pause, CPU time",
+        figure: { value: median(all("maxCpu")), unit: "ms" },
+        note: "not affected by other processes",
       },
-      { what: "99.9th percentile of turns of the loop", figure: { value: median(all("p999")), unit: "ms" } },
+      { title: "event loop: delay, p99.9", figure: { value: median(all("p999")), unit: "ms" } },
     ];
   });
-}
-
-async function isServed(url: string, offer: number): Promise<boolean> {
-  const request = accept(offer, true).toString();
-  const path = request.split(" ", 2)[1] ?? "";
-  const response = await fetch(url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: "{}",
-  });
-  await response.arrayBuffer();
-  return response.status === 200;
 }

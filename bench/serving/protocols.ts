@@ -1,102 +1,78 @@
-/** Each protocol next to servers that do nothing but send the same bytes, and next to connect-node as it comes. */
-import http2 from "node:http2";
-import { loadGrpc, unary } from "../load/grpc.js";
-import { loadHttp1 } from "../load/http1.js";
-import { answersTo } from "../load/one.js";
-import { snapshotOf } from "../registries/snapshot.js";
-import { OFFERS, transfers } from "../registries/transfers.js";
+/** CPU per request of each protocol, next to baseline servers that send the same bytes, and to connect-node with its defaults. */
+import { withResources } from "../processes/resources.js";
+import { writeSnapshot } from "../registries/snapshot.js";
+import { generateTransfers, OFFERS } from "../registries/transfers.js";
 import type { Row } from "../report/row.js";
-import { type Server, start, stopping } from "../servers/start.js";
-import { compare, type Line } from "./compare.js";
-import { connectBinary, connectJson, grpc, inTurn, restAccept, restTransfer, rpcPath } from "./requests.js";
+import { type Server, startServer } from "../servers/start.js";
+import { compareCpu, type CpuCase } from "./cpu.js";
+import { recordResponses, type Workload, workloads } from "./workloads.js";
 
-const names = {
-  bareAccept: "bare Fastify, bytes of an acceptance",
-  bareTransfer: "bare Fastify, bytes of a transfer-factory",
-  bareGrpc: "bare HTTP/2, bytes of an acceptance",
+const titles = {
+  baselineAccept: "baseline: bare Fastify, transfer accept",
+  baselineTransfer: "baseline: bare Fastify, transfer-factory",
+  baselineGrpc: "baseline: bare node:http2, transfer accept",
   accept: "REST, transfer accept",
   transfer: "REST, transfer-factory",
   json: "Connect JSON",
   binary: "Connect binary",
-  acceptBesideGrpc: "REST, transfer accept, beside gRPC",
+  acceptWithHttp2: "REST, transfer accept, with HTTP/2 clients",
   grpc: "gRPC",
 } as const;
 
-export async function protocols(): Promise<Row[]> {
-  return stopping(async (keep) => {
-    const { settings, path } = await keep(snapshotOf(transfers(OFFERS)));
-    // Each next to a server that speaks what it speaks: in a process that has HTTP/2 too, Node.js has both versions go
-    // through the same code of its streams, which makes HTTP/1.1 dearer. A line of its own tells how much.
-    const ours = await keep(start({ server: "offledger", settings }));
-    const oursOfBoth = await keep(start({ server: "offledger", settings }));
-    const asked = {
-      accept: restAccept(),
-      transfer: restTransfer(),
-      json: connectJson(),
-      binary: connectBinary(),
-      grpc: grpc(),
+export async function measureProtocols(): Promise<Row[]> {
+  return withResources(async (keep) => {
+    const { settings, path } = await keep(writeSnapshot(generateTransfers(OFFERS)));
+    // V8's code for streams slows down HTTP/1.1 in a process that also serves HTTP/2. So each baseline is compared with a
+    // process that serves the same protocol alone, and a row of its own shows the difference.
+    const own = await keep(startServer({ server: "offledger", settings }));
+    const ownWithHttp2 = await keep(startServer({ server: "offledger", settings }));
+    const accept = workloads.restAccept();
+    const transfer = workloads.restTransfer();
+    const json = workloads.connectJson();
+    const binary = workloads.connectBinary();
+    const grpc = workloads.grpc();
+    const startBaseline = async (title: string, workload: Workload): Promise<CpuCase> => {
+      const bodies = await recordResponses(own.url, workload);
+      const server = await keep(startServer({ server: "fastify", bodies }));
+      return { title, server, load: workload.load, note: `CPU per request; ${formatSizes(workload, bodies)}` };
     };
-    const bare = async (what: string, requests: readonly Buffer[]): Promise<Line> => {
-      const answers = await answersTo(ours.url, requests.slice(0, 2));
-      const server = await keep(start({ server: "fastify", answers }));
-      return { what, server, load: http1(requests), note: `of CPU; ${sizes(requests, answers)}` };
-    };
-    const bareAccept = await bare(names.bareAccept, asked.accept);
-    const bareTransfer = await bare(names.bareTransfer, asked.transfer);
-    const bareGrpc = await keep(start({ server: "http2", answers: await messagesOf(ours.url, asked.grpc) }));
-    const stock = await keep(start({ server: "stock", snapshot: path, version: 1 }));
-    const stockGrpc = await keep(start({ server: "stock", snapshot: path, version: 2 }));
-
-    const loadingGrpc: Line["load"] = (url, seconds) => loadGrpc(url, seconds, rpcPath, inTurn(asked.grpc));
-    return compare([
-      bareAccept,
-      line(names.accept, ours, http1(asked.accept), names.bareAccept, 0.7),
-      line(names.json, ours, http1(asked.json), names.bareAccept, 0.6),
-      line(names.binary, ours, http1(asked.binary), names.bareAccept, 0.6),
-      line(names.acceptBesideGrpc, oursOfBoth, http1(asked.accept), names.bareAccept),
-      bareTransfer,
-      line(names.transfer, ours, http1(asked.transfer), names.bareTransfer, 0.7),
-      { what: names.bareGrpc, server: bareGrpc, load: loadingGrpc },
-      line(names.grpc, oursOfBoth, loadingGrpc, names.bareGrpc, 0.55),
-      stockLine(names.json, stock, http1(asked.json)),
-      stockLine(names.binary, stock, http1(asked.binary)),
-      stockLine(names.grpc, stockGrpc, loadingGrpc),
+    const baselineAccept = await startBaseline(titles.baselineAccept, accept);
+    const baselineTransfer = await startBaseline(titles.baselineTransfer, transfer);
+    const messages = await recordResponses(own.url, grpc);
+    const baselineGrpc = await keep(startServer({ server: "http2", messages }));
+    const connectNode = await keep(startServer({ server: "connect-node", snapshot: path, version: 1 }));
+    const connectNodeGrpc = await keep(startServer({ server: "connect-node", snapshot: path, version: 2 }));
+    return compareCpu([
+      baselineAccept,
+      ownCase(titles.accept, own, accept, titles.baselineAccept, 0.7),
+      ownCase(titles.json, own, json, titles.baselineAccept, 0.6),
+      ownCase(titles.binary, own, binary, titles.baselineAccept, 0.6),
+      ownCase(titles.acceptWithHttp2, ownWithHttp2, accept, titles.baselineAccept),
+      baselineTransfer,
+      ownCase(titles.transfer, own, transfer, titles.baselineTransfer, 0.7),
+      { title: titles.baselineGrpc, server: baselineGrpc, load: grpc.load },
+      ownCase(titles.grpc, ownWithHttp2, grpc, titles.baselineGrpc, 0.55),
+      connectNodeCase(titles.json, connectNode, json),
+      connectNodeCase(titles.binary, connectNode, binary),
+      connectNodeCase(titles.grpc, connectNodeGrpc, grpc),
     ]);
   });
 }
 
-function http1(requests: readonly Buffer[]): Line["load"] {
-  const requestOf = inTurn(requests);
-  return (url, seconds) => loadHttp1(url, seconds, requestOf);
-}
-
 const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);
 
-/** How long requests and answers are, with debug fields and without. */
-function sizes([request]: readonly Buffer[], answers: readonly string[]): string {
-  const [debug = 0, plain = 0] = answers.map((answer) => Buffer.byteLength(answer, "base64"));
-  return `requests of ${kilobytes(request?.length ?? 0)} KB, answers of ${kilobytes(debug)} and ${kilobytes(plain)} KB`;
+function formatSizes({ requests: [request] }: Workload, bodies: readonly string[]): string {
+  const [debug = 0, plain = 0] = bodies.map((body) => Buffer.byteLength(body, "base64"));
+  return `requests of ${kilobytes(request?.length ?? 0)} KB, responses of ${kilobytes(debug)} and ${kilobytes(plain)} KB`;
 }
 
-/** What ours costs; the ratio is what the bare server costs over that. Without `atLeast` it is only told. */
-function line(what: string, server: Server, load: Line["load"], of: string, atLeast?: number): Line {
-  const wanted = atLeast === undefined ? undefined : { atLeast };
-  return { what, server, load, ratio: { of, over: what, wanted } };
+function ownCase(title: string, server: Server, { load }: Workload, baseline: string, atLeast?: number): CpuCase {
+  const target = atLeast === undefined ? undefined : { atLeast };
+  return { title, server, load, ratio: { of: baseline, over: title, target } };
 }
 
-/** The same by way of connect-node as it comes; the ratio is what that costs over what ours does. */
-function stockLine(ours: string, server: Server, load: Line["load"]): Line {
-  const what = `${ours} by connect-node`;
-  return { what, server, load, ratio: { of: what, over: ours, wanted: { atLeast: 5 } }, note: "of CPU; over ours" };
-}
-
-/** The messages that two requests are answered with, in base64. */
-async function messagesOf(url: string, requests: readonly Buffer[]): Promise<string[]> {
-  const session = http2.connect(url);
-  try {
-    const messages = await Promise.all(requests.slice(0, 2).map((request) => unary(session, rpcPath, request)));
-    return messages.map((message) => message.toString("base64"));
-  } finally {
-    session.destroy();
-  }
+function connectNodeCase(ownTitle: string, server: Server, { load }: Workload): CpuCase {
+  const title = `connect-node defaults: ${ownTitle}`;
+  const ratio: CpuCase["ratio"] = { of: title, over: ownTitle, target: { atLeast: 5 } };
+  return { title, server, load, ratio, note: "CPU per request; ratio over ours" };
 }

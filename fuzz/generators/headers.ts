@@ -1,5 +1,5 @@
-/** Headers that no request needs, and any may have. */
-import type { Dice } from "../prng.js";
+/** Optional headers for any request. */
+import type { Prng } from "../prng.js";
 
 const LINES: readonly (readonly [name: string, value: string])[] = [
   ["accept", "text/html"],
@@ -27,7 +27,6 @@ const LINES: readonly (readonly [name: string, value: string])[] = [
   ["grpc-timeout", "1S"],
 ];
 
-/** One to four of them. */
-export function someHeaders(dice: Dice): Record<string, string> {
-  return Object.fromEntries(Array.from({ length: dice.between(1, 4) }, () => dice.pick(LINES)));
+export function pickHeaders(prng: Prng): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: prng.between(1, 4) }, () => prng.pick(LINES)));
 }

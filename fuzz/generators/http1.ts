@@ -1,9 +1,9 @@
-/** Bytes that are nearly HTTP/1.1. */
-import type { Dice } from "../prng.js";
-import type { Sort } from "../input.js";
-import { mutatedBytes } from "../mutate/bytes.js";
-import { type Seed, seeds } from "../seeds.js";
-import { raw } from "../send/raw.js";
+/** Almost valid HTTP/1.1 bytes. */
+import type { Prng } from "../prng.js";
+import type { InputGenerator } from "../input.js";
+import { mutateBytes } from "../mutate/bytes.js";
+import { type CorpusEntry, corpus } from "../corpus.js";
+import { createRawInput } from "../send/raw.js";
 
 const FIRST_LINES: readonly ((path: string) => string)[] = [
   (path) => `GET ${path} HTTP/1.0`,
@@ -64,43 +64,43 @@ const HEADERS = [
 
 const LINE_ENDS = ["\n", "\r", "\r\r\n", "\n\r"];
 
-function chunked(dice: Dice, body: string): string {
-  const chunks = dice.pieces(Buffer.from(body), 2).map((piece) => {
-    const size = dice.chance(90)
-      ? piece.length.toString(16)
-      : dice.pick(["", "g", "-1", "0x1", "ffffffffffffffff", "1;a=b", `1;${"a".repeat(5_000)}`, "0"]);
-    return `${size}\r\n${piece.toString("latin1")}\r\n`;
+function encodeChunked(prng: Prng, body: string): string {
+  const chunks = prng.split(Buffer.from(body), 2).map((chunk) => {
+    const size = prng.chance(90)
+      ? chunk.length.toString(16)
+      : prng.pick(["", "g", "-1", "0x1", "ffffffffffffffff", "1;a=b", `1;${"a".repeat(5_000)}`, "0"]);
+    return `${size}\r\n${chunk.toString("latin1")}\r\n`;
   });
-  return chunks.join("") + dice.pick(["0\r\n\r\n", "0\r\n\r\n", "0\r\nA: b\r\n\r\n", "0\r\n", "", "0\r\n: b\r\n\r\n"]);
+  return chunks.join("") + prng.pick(["0\r\n\r\n", "0\r\n\r\n", "0\r\nA: b\r\n\r\n", "0\r\n", "", "0\r\n: b\r\n\r\n"]);
 }
 
-function requestOf(dice: Dice, { verb, path, body }: Seed): string {
+function fuzzRequest(prng: Prng, { verb, path, body }: CorpusEntry): string {
   const text = body === undefined ? "" : JSON.stringify(body);
-  const first = dice.chance(15) ? dice.pick(FIRST_LINES)(path) : `${verb} ${path} HTTP/1.1`;
-  const isChunked = text !== "" && dice.chance(30);
-  const length = dice.chance(90) ? text.length : dice.pick([0, text.length - 1, text.length + 1, 1 << 30]);
+  const first = prng.chance(15) ? prng.pick(FIRST_LINES)(path) : `${verb} ${path} HTTP/1.1`;
+  const isChunked = text !== "" && prng.chance(30);
+  const length = prng.chance(90) ? text.length : prng.pick([0, text.length - 1, text.length + 1, 1 << 30]);
   const lines = [
     "Host: a",
     ...(text === ""
       ? []
       : ["Content-Type: application/json", isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`]),
   ];
-  const odd = dice.chance(25) ? Array.from({ length: dice.between(1, 3) }, () => dice.pick(HEADERS)) : [];
-  const end = dice.chance(95) ? "\r\n" : dice.pick(LINE_ENDS);
-  return [first, ...lines, ...odd, "", isChunked ? chunked(dice, text) : text].join(end);
+  const extraHeaders = prng.chance(25) ? Array.from({ length: prng.between(1, 3) }, () => prng.pick(HEADERS)) : [];
+  const end = prng.chance(95) ? "\r\n" : prng.pick(LINE_ENDS);
+  return [first, ...lines, ...extraHeaders, "", isChunked ? encodeChunked(prng, text) : text].join(end);
 }
 
-export const http1: Sort = {
+export const http1: InputGenerator = {
   name: "http1",
   share: 12,
   inFlight: 24,
-  make(dice) {
-    const texts = Array.from({ length: dice.chance(60) ? 1 : dice.between(2, 8) }, () =>
-      requestOf(dice, dice.pick(seeds)),
+  make(prng) {
+    const texts = Array.from({ length: prng.chance(60) ? 1 : prng.between(2, 8) }, () =>
+      fuzzRequest(prng, prng.pick(corpus)),
     );
-    const right = Buffer.from(texts.join(""), "latin1");
-    const bytes = dice.chance(30) ? mutatedBytes(dice, right, 3) : right;
-    const pieces = dice.pieces(bytes, dice.chance(50) ? 0 : dice.between(1, 5));
-    return raw({ pieces, lingerMs: dice.pick([0, 5, 20]), isReset: dice.chance(10) });
+    const valid = Buffer.from(texts.join(""), "latin1");
+    const bytes = prng.chance(30) ? mutateBytes(prng, valid, 3) : valid;
+    const chunks = prng.split(bytes, prng.chance(50) ? 0 : prng.between(1, 5));
+    return createRawInput({ chunks, lingerMs: prng.pick([0, 5, 20]), isReset: prng.chance(10) });
   },
 };

@@ -1,13 +1,13 @@
-/** REST requests that are nearly right. */
+/** Almost valid REST requests. */
 import { gzipSync } from "node:zlib";
-import type { Dice } from "../prng.js";
-import type { Sort } from "../input.js";
-import { mutatedBytes } from "../mutate/bytes.js";
-import { mutatedJson, mutatedText } from "../mutate/json.js";
-import { mutatedPath } from "../mutate/path.js";
-import { type Seed, seeds } from "../seeds.js";
-import { asking, type Request } from "../send/asking.js";
-import { someHeaders } from "./headers.js";
+import type { Prng } from "../prng.js";
+import type { InputGenerator } from "../input.js";
+import { mutateBytes } from "../mutate/bytes.js";
+import { mutateJson, mutateJsonText } from "../mutate/json.js";
+import { mutatePath } from "../mutate/path.js";
+import { type CorpusEntry, corpus } from "../corpus.js";
+import { createRequestInput, type FuzzRequest } from "../send/request.js";
+import { pickHeaders } from "./headers.js";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "SEARCH"];
 
@@ -39,47 +39,46 @@ const PAGES = [
   "/metrics",
 ];
 
-/** Larger than what is read of a body. */
-const TOO_LARGE = Buffer.alloc(1024 * 1024 + 1, '{"a":');
+/** Above the body limit of the service. */
+const OVERSIZED_BODY = Buffer.alloc(1024 * 1024 + 1, '{"a":');
 
-/** What anybody may send in place of the JSON that belongs there. */
-export function bodyOf(dice: Dice, right: unknown): Buffer {
-  if (dice.chance(0.05)) return TOO_LARGE;
-  const value = right ?? {};
-  const changed = dice.chance(70) ? mutatedJson(dice, value as Parameters<typeof mutatedJson>[1]) : value;
+export function fuzzBody(prng: Prng, valid: unknown): Buffer {
+  if (prng.chance(0.05)) return OVERSIZED_BODY;
+  const value = valid ?? {};
+  const changed = prng.chance(70) ? mutateJson(prng, value as Parameters<typeof mutateJson>[1]) : value;
   let text = JSON.stringify(changed);
-  if (dice.chance(20)) text = mutatedText(dice, text);
+  if (prng.chance(20)) text = mutateJsonText(prng, text);
   const bytes = Buffer.from(text);
-  return dice.chance(10) ? mutatedBytes(dice, bytes) : bytes;
+  return prng.chance(10) ? mutateBytes(prng, bytes) : bytes;
 }
 
-function requestOf(dice: Dice, { verb, path, body }: Seed): Request {
-  const method = dice.chance(4) ? dice.pick(METHODS) : verb;
-  const hasBody = body === undefined ? dice.chance(10) : dice.chance(98);
-  const bytes = hasBody ? bodyOf(dice, body) : Buffer.alloc(0);
-  const isPacked = dice.chance(1);
-  const type = dice.chance(8) ? dice.pick(TYPES) : "application/json";
+function fuzzRequest(prng: Prng, { verb, path, body }: CorpusEntry): FuzzRequest {
+  const method = prng.chance(4) ? prng.pick(METHODS) : verb;
+  const hasBody = body === undefined ? prng.chance(10) : prng.chance(98);
+  const bytes = hasBody ? fuzzBody(prng, body) : Buffer.alloc(0);
+  const isCompressed = prng.chance(1);
+  const type = prng.chance(8) ? prng.pick(TYPES) : "application/json";
   return {
-    version: dice.chance(25) ? 2 : 1,
+    version: prng.chance(25) ? 2 : 1,
     method,
-    path: pathOf(dice, path),
+    path: fuzzPath(prng, path),
     headers: {
-      ...(dice.chance(98) && { "content-type": type }),
-      ...(isPacked && { "content-encoding": dice.pick(["gzip", "br", "identity", "x", ""]) }),
-      ...(dice.chance(10) && someHeaders(dice)),
+      ...(prng.chance(98) && { "content-type": type }),
+      ...(isCompressed && { "content-encoding": prng.pick(["gzip", "br", "identity", "x", ""]) }),
+      ...(prng.chance(10) && pickHeaders(prng)),
     },
-    body: isPacked && dice.chance(50) ? gzipSync(bytes) : bytes,
+    body: isCompressed && prng.chance(50) ? gzipSync(bytes) : bytes,
   };
 }
 
-function pathOf(dice: Dice, path: string): string {
-  if (dice.chance(1)) return mutatedPath(dice, dice.pick(PAGES));
-  return dice.chance(35) ? mutatedPath(dice, path) : path;
+function fuzzPath(prng: Prng, path: string): string {
+  if (prng.chance(1)) return mutatePath(prng, prng.pick(PAGES));
+  return prng.chance(35) ? mutatePath(prng, path) : path;
 }
 
-export const rest: Sort = {
+export const rest: InputGenerator = {
   name: "rest",
   share: 46,
   inFlight: 32,
-  make: (dice) => asking(requestOf(dice, dice.pick(seeds))),
+  make: (prng) => createRequestInput(fuzzRequest(prng, prng.pick(corpus))),
 };

@@ -1,11 +1,11 @@
-/** JSON that is nearly right: as a value, and as a text. */
+/** Mutations of JSON, as a value and as text. */
 import type { JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import type { Dice } from "../prng.js";
+import type { Prng } from "../prng.js";
 
-const anything = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>;
+const anyJson = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>;
 
-/** Names that mean something to JavaScript, or to nobody. */
+/** Names with a meaning in JavaScript or in our messages, and invalid ones. */
 const NAMES = [
   "__proto__",
   "constructor",
@@ -51,66 +51,66 @@ const NUMBERS = [
   Number.MIN_SAFE_INTEGER,
 ];
 
-function replacement(dice: Dice, old: JsonValue): JsonValue {
-  switch (dice.below(10)) {
+function replaceValue(prng: Prng, old: JsonValue): JsonValue {
+  switch (prng.below(10)) {
     case 0:
       return null;
     case 1:
-      return dice.chance(50);
+      return prng.chance(50);
     case 2:
-      return dice.pick(NUMBERS);
+      return prng.pick(NUMBERS);
     case 3:
-      return dice.pick(STRINGS);
+      return prng.pick(STRINGS);
     case 4:
-      return dice.pick(STRINGS).repeat(dice.between(2, 400));
+      return prng.pick(STRINGS).repeat(prng.between(2, 400));
     case 5:
       return [old];
     case 6:
-      return Array.from({ length: dice.between(2, 150) }, () => old);
+      return Array.from({ length: prng.between(2, 150) }, () => old);
     case 7:
-      return { [dice.pick(NAMES)]: old };
+      return { [prng.pick(NAMES)]: old };
     case 8:
-      return nested(dice, old, dice.between(2, 120));
+      return nestValue(prng, old, prng.between(2, 120));
     default:
-      return dice.of(anything);
+      return prng.of(anyJson);
   }
 }
 
-function nested(dice: Dice, inner: JsonValue, depth: number): JsonValue {
+function nestValue(prng: Prng, inner: JsonValue, depth: number): JsonValue {
   let value = inner;
-  const inLists = dice.chance(50);
+  const inLists = prng.chance(50);
   for (let left = depth; left > 0; left--) value = inLists ? [value] : { values: value };
   return value;
 }
 
-/** The value with one place of it changed: each as likely as the others on its level. */
-export function mutatedJson(dice: Dice, value: JsonValue): JsonValue {
+/** Mutates one place of the value; places of the same level are equally likely. */
+export function mutateJson(prng: Prng, value: JsonValue): JsonValue {
   const isLeaf = typeof value !== "object" || value === null || Object.keys(value).length === 0;
-  if (isLeaf || dice.chance(12)) return replacement(dice, value);
+  if (isLeaf || prng.chance(12)) return replaceValue(prng, value);
   if (Array.isArray(value)) {
-    const at = dice.below(value.length);
-    return value.flatMap((inner, index) => (index === at ? changedEntry(dice, inner) : [inner]));
+    const at = prng.below(value.length);
+    return value.flatMap((inner, index) => (index === at ? mutateEntry(prng, inner) : [inner]));
   }
   const entries = Object.entries(value);
-  const at = dice.below(entries.length);
-  // A key "__proto__" becomes a property as any other here.
+  const at = prng.below(entries.length);
+  // Object.fromEntries makes "__proto__" an ordinary property.
   return Object.fromEntries<JsonValue>(
     entries.flatMap(([name, inner], index): [string, JsonValue][] => {
       if (index !== at) return [[name, inner]];
-      if (dice.chance(6)) return [[dice.pick(NAMES), inner]];
-      if (dice.chance(6))
+      if (prng.chance(6)) return [[prng.pick(NAMES), inner]];
+      if (prng.chance(6))
         return [
-          [dice.pick(NAMES), inner],
+          [prng.pick(NAMES), inner],
           [name, inner],
         ];
-      return changedEntry(dice, inner).map((changed) => [name, changed]);
+      return mutateEntry(prng, inner).map((changed) => [name, changed]);
     }),
   );
 }
 
-const changedEntry = (dice: Dice, inner: JsonValue): JsonValue[] => (dice.chance(10) ? [] : [mutatedJson(dice, inner)]);
+const mutateEntry = (prng: Prng, inner: JsonValue): JsonValue[] => (prng.chance(10) ? [] : [mutateJson(prng, inner)]);
 
-/** Texts in place of a number or a word: none of them is JSON, or it is more than a number holds. */
+/** Tokens that are invalid JSON, or numbers out of range. */
 const TOKENS = [
   "1e999999",
   "-",
@@ -127,27 +127,26 @@ const TOKENS = [
   "'a'",
 ];
 
-type Change = (dice: Dice, text: string) => string;
+type Mutation = (prng: Prng, text: string) => string;
 
-const at = (dice: Dice, text: string, more: string): string => {
-  const place = dice.below(text.length + 1);
+const insertAt = (prng: Prng, text: string, more: string): string => {
+  const place = prng.below(text.length + 1);
   return text.slice(0, place) + more + text.slice(place);
 };
 
-const textChanges: readonly Change[] = [
-  (dice, text) => text.replace(/:("[^"]*"|[\d.]+|true|false|null)/, `:${dice.pick(TOKENS)}`),
-  // The key stands twice.
-  (dice, text) => text.replace(/"([^"]+)":/, (key) => `${key}${dice.pick(["1", "{}", "[]", '"a"', "null"])},${key}`),
-  (dice, text) =>
-    text.replace("{", `{"${dice.pick(["__proto__", String.raw`__pr\u006fto__`, "constructor"])}":{"a":1},`),
-  (_dice, text) => text.replaceAll(/[a-f]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`),
-  (dice, text) =>
-    at(dice, text, dice.pick([",", "{", "]", '"', "\\", "\u0000", "/*a*/", "\ufeff", "\u2028", " ".repeat(500)])),
-  (dice, text) => text.slice(0, dice.below(text.length)),
-  (dice, text) => text + dice.pick([text, "}", "\u0000", "null", " ", "\n\n"]),
-  (dice, text) => {
-    const depth = dice.pick([30, 60, 200, 3_000, 30_000]);
-    const [open, close] = dice.pick<readonly [string, string]>([
+const textMutations: readonly Mutation[] = [
+  (prng, text) => text.replace(/:("[^"]*"|[\d.]+|true|false|null)/, `:${prng.pick(TOKENS)}`),
+  (prng, text) => text.replace(/"([^"]+)":/, (key) => `${key}${prng.pick(["1", "{}", "[]", '"a"', "null"])},${key}`),
+  (prng, text) =>
+    text.replace("{", `{"${prng.pick(["__proto__", String.raw`__pr\u006fto__`, "constructor"])}":{"a":1},`),
+  (_prng, text) => text.replaceAll(/[a-f]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`),
+  (prng, text) =>
+    insertAt(prng, text, prng.pick([",", "{", "]", '"', "\\", "\u0000", "/*a*/", "\ufeff", "\u2028", " ".repeat(500)])),
+  (prng, text) => text.slice(0, prng.below(text.length)),
+  (prng, text) => text + prng.pick([text, "}", "\u0000", "null", " ", "\n\n"]),
+  (prng, text) => {
+    const depth = prng.pick([30, 60, 200, 3_000, 30_000]);
+    const [open, close] = prng.pick<readonly [string, string]>([
       ["[", "]"],
       ['{"a":', "}"],
       ['{"__proto__":', "}"],
@@ -157,5 +156,4 @@ const textChanges: readonly Change[] = [
   },
 ];
 
-/** JSON text with one change that is not of the value. */
-export const mutatedText = (dice: Dice, text: string): string => dice.pick(textChanges)(dice, text);
+export const mutateJsonText = (prng: Prng, text: string): string => prng.pick(textMutations)(prng, text);

@@ -1,5 +1,5 @@
-/** Paths and queries that are nearly right, of characters that a client may send. */
-import type { Dice } from "../prng.js";
+/** Mutations of paths and queries, with characters that a client can send. */
+import type { Prng } from "../prng.js";
 
 const SEGMENTS = [
   "",
@@ -49,45 +49,43 @@ const QUERIES = [
 
 const LONG = [300, 1_100, 4_000, 12_000];
 
-/** What may not stand in a path as it is, with `%` left as it is. */
-const sendable = (text: string): string =>
+const encodeForPath = (text: string): string =>
   text.replaceAll(/[^\u0021-\u007e]/g, (character) => encodeURIComponent(character.isWellFormed() ? character : "?"));
 
-function otherSegment(dice: Dice, path: string): string {
+function replaceSegment(prng: Prng, path: string): string {
   const segments = path.split("/");
-  segments[dice.between(1, segments.length - 1)] = dice.chance(15) ? "a".repeat(dice.pick(LONG)) : dice.pick(SEGMENTS);
+  segments[prng.between(1, segments.length - 1)] = prng.chance(15) ? "a".repeat(prng.pick(LONG)) : prng.pick(SEGMENTS);
   return segments.join("/");
 }
 
-function otherCharacter(dice: Dice, path: string): string {
-  const at = dice.below(path.length);
-  const character = dice.chance(30)
+function replaceCharacter(prng: Prng, path: string): string {
+  const at = prng.below(path.length);
+  const character = prng.chance(30)
     ? ""
-    : String.fromCodePoint(dice.pick([dice.between(33, 126), dice.between(160, 0xd7ff)]));
-  return path.slice(0, at) + character + path.slice(at + dice.below(2));
+    : String.fromCodePoint(prng.pick([prng.between(33, 126), prng.between(160, 0xd7ff)]));
+  return path.slice(0, at) + character + path.slice(at + prng.below(2));
 }
 
-/** So many parameters that a list of them is no longer short. */
-const many = (dice: Dice): string =>
-  Array.from({ length: dice.between(50, 500) }, (_, index) => `a${index}=${index}`).join("&");
+const manyParameters = (prng: Prng): string =>
+  Array.from({ length: prng.between(50, 500) }, (_, index) => `a${index}=${index}`).join("&");
 
-/** The path with one change; it begins with a slash. */
-export function mutatedPath(dice: Dice, path: string): string {
+/** Applies one mutation. The result begins with a slash. */
+export function mutatePath(prng: Prng, path: string): string {
   const joint = path.includes("?") ? "&" : "?";
-  switch (dice.below(8)) {
+  switch (prng.below(8)) {
     case 0:
     case 1:
     case 2:
-      return sendable(otherSegment(dice, path));
+      return encodeForPath(replaceSegment(prng, path));
     case 3:
-      return sendable(`/${otherCharacter(dice, path).replace(/^\/+/, "")}`);
+      return encodeForPath(`/${replaceCharacter(prng, path).replace(/^\/+/, "")}`);
     case 4:
-      return path + joint + dice.pick(QUERIES);
+      return path + joint + prng.pick(QUERIES);
     case 5:
-      return path + joint + (dice.chance(20) ? many(dice) : `${dice.pick(QUERIES)}&${dice.pick(QUERIES)}`);
+      return path + joint + (prng.chance(20) ? manyParameters(prng) : `${prng.pick(QUERIES)}&${prng.pick(QUERIES)}`);
     case 6:
-      return path.replaceAll("/", () => (dice.chance(30) ? "//" : "/"));
+      return path.replaceAll("/", () => (prng.chance(30) ? "//" : "/"));
     default:
-      return path + dice.pick(["/", "/.", "%2f", "#a", ";a", "?", "//"]);
+      return path + prng.pick(["/", "/.", "%2f", "#a", ";a", "?", "//"]);
   }
 }

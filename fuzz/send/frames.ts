@@ -1,4 +1,4 @@
-/** Frames of HTTP/2, and headers in the plainest form of HPACK, as RFC 9113 and RFC 7541 have them. */
+/** HTTP/2 frames (RFC 9113), and headers as HPACK literals without indexing (RFC 7541). */
 
 export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
@@ -22,12 +22,11 @@ export interface Frame {
   readonly flags?: number;
   readonly stream?: number;
   readonly payload?: Buffer;
-  /** What the frame says of its length, where that is not so. */
   readonly length?: number;
 }
 
-export function frame({
-  type: kind,
+export function encodeFrame({
+  type: frameType,
   flags = 0,
   stream = 0,
   payload = Buffer.alloc(0),
@@ -35,29 +34,32 @@ export function frame({
 }: Frame): Buffer {
   const head = Buffer.alloc(9);
   head.writeUIntBE(length & 0xffffff, 0, 3);
-  head[3] = kind;
+  head[3] = frameType;
   head[4] = flags;
   head.writeUInt32BE(stream >>> 0, 5);
   return Buffer.concat([head, payload]);
 }
 
-/** Reads the head of the frame that begins there. */
-export function frameHead(bytes: Buffer, at: number): { length: number; type: number | undefined; stream: number } {
+export function readFrameHeader(
+  bytes: Buffer,
+  at: number,
+): { length: number; type: number | undefined; stream: number } {
   return { length: bytes.readUIntBE(at, 3), type: bytes[at + 3], stream: bytes.readUInt32BE(at + 5) & 0x7fffffff };
 }
 
-/** Headers, each written out, and none kept in a table. */
-export function headerBlock(headers: readonly (readonly [name: string, value: string])[]): Buffer {
-  return Buffer.concat(headers.flatMap(([name, value]) => [Buffer.from([0]), literal(name), literal(value)]));
+export function encodeHeaders(headers: readonly (readonly [name: string, value: string])[]): Buffer {
+  return Buffer.concat(
+    headers.flatMap(([name, value]) => [Buffer.from([0]), encodeLiteral(name), encodeLiteral(value)]),
+  );
 }
 
-function literal(text: string): Buffer {
+function encodeLiteral(text: string): Buffer {
   const bytes = Buffer.from(text, "latin1");
-  return Buffer.concat([lengthPrefix(bytes.length), bytes]);
+  return Buffer.concat([encodeInteger(bytes.length), bytes]);
 }
 
-/** A number whose first seven bits stand in one byte. */
-function lengthPrefix(length: number): Buffer {
+/** An HPACK integer with a 7-bit prefix. */
+function encodeInteger(length: number): Buffer {
   if (length < 127) return Buffer.from([length]);
   const bytes = [127];
   let rest = length - 127;
@@ -65,8 +67,7 @@ function lengthPrefix(length: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** Settings as pairs of a name's number and a value. */
-export function settings(pairs: readonly (readonly [id: number, value: number])[]): Buffer {
+export function encodeSettings(pairs: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.alloc(pairs.length * 6);
   for (const [index, [id, value]] of pairs.entries()) {
     payload.writeUInt16BE(id & 0xffff, index * 6);

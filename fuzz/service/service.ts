@@ -1,4 +1,4 @@
-/** The built service as a process of its own, with a look inside. */
+/** The built service in its own process, with a probe for its resource usage. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -7,37 +7,35 @@ import { until, within } from "../../test/fixtures/wait.js";
 const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
 const probe = new URL("probe.mjs", import.meta.url).href;
 
-/** Longest that it may take to start, to tell of itself, or to end, in milliseconds. */
-const BOUND_MS = 30_000;
-/** Where the levels of the log begin to mean that something is wrong: pino's error. */
-const ERROR = 50;
-/** The most lines that are kept of what it complains about. */
-const MOST_COMPLAINTS = 50;
+const TIMEOUT_MS = 30_000;
+const ERROR_LEVEL = 50;
+const MAX_ERROR_LINES = 50;
 
-/** What the service holds, in bytes, after garbage has been collected. */
-export interface Inside {
+/** Memory in bytes, after garbage collection. */
+export interface ResourceUsage {
   readonly heapUsed: number;
   readonly external: number;
   readonly rss: number;
-  /** Connections that are open. */
   readonly sockets: number;
   readonly timers: number;
 }
 
 export class Service {
   readonly #child: ChildProcess;
-  /** Lines of its standard error that have no place there: errors, and what is no log. */
-  readonly complaints: string[] = [];
+  /** Resolves once the process has exited and its log is read. */
+  readonly #closed: Promise<unknown>;
+  /** Log lines of level error or above, and lines that are not JSON. */
+  readonly errorLines: string[] = [];
   #out = "";
-  #left = "";
+  #rest = "";
 
-  /** Starts it on the demo registry, and on a port of the system's choice. */
+  /** Starts it on the demo registry and a free port. */
   static async start(env: NodeJS.ProcessEnv): Promise<Service> {
     const service = new Service(env);
     try {
-      await until("the service listens", () => service.url !== "" || !service.isAlive, BOUND_MS);
+      await until("the service listens", () => service.url !== "" || !service.isAlive, TIMEOUT_MS);
       if (!service.isAlive)
-        throw new Error(`it has not started; npm run build makes it: ${service.complaints.join("\n")}`);
+        throw new Error(`the service did not start (run npm run build first): ${service.errorLines.join("\n")}`);
     } catch (error) {
       await service.kill();
       throw error;
@@ -48,6 +46,7 @@ export class Service {
   private constructor(env: NodeJS.ProcessEnv) {
     const args = ["--expose-gc", "--import", probe, main, "serve", "--host", "127.0.0.1", "--port", "0"];
     this.#child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe", "ipc"] });
+    this.#closed = new Promise((resolve) => void this.#child.once("close", resolve));
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       if (this.url === "") this.#out += text;
     });
@@ -58,7 +57,7 @@ export class Service {
     return /http:\/\/127\.0\.0\.1:\d+(?=\s)/.exec(this.#out)?.[0] ?? "";
   }
 
-  /** Whether it goes on. Its channel closes before the system tells that it has ended. */
+  /** The IPC channel closes before the exit is reported. */
   get isAlive(): boolean {
     return !this.#hasEnded && this.#child.connected;
   }
@@ -67,24 +66,21 @@ export class Service {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** What it holds; undefined where it has ended. */
-  async inside(): Promise<Inside | undefined> {
+  async readUsage(): Promise<ResourceUsage | undefined> {
     if (!this.isAlive) return undefined;
-    const told = once(this.#child, "message") as Promise<[Inside]>;
-    const ended = once(this.#child, "close").then((): [undefined] => [undefined]);
-    // That it has ended meanwhile is seen by that.
-    this.#child.send("look", () => {});
-    const [inside] = await within(BOUND_MS, "the service tells what it holds", Promise.race([told, ended]));
-    return inside;
+    const reply = once(this.#child, "message") as Promise<[ResourceUsage]>;
+    const closed = this.#closed.then((): [undefined] => [undefined]);
+    this.#child.send("usage", () => {});
+    const [usage] = await within(TIMEOUT_MS, "the probe replies", Promise.race([reply, closed]));
+    return usage;
   }
 
-  /** Stops it as an operator does, and gives its exit code; null where it had to be killed. */
+  /** Sends SIGTERM and returns the exit code; null if it had to be killed. */
   async stop(): Promise<number | null> {
     if (this.#hasEnded) return this.#child.exitCode;
-    const ended = once(this.#child, "close");
     this.#child.kill("SIGTERM");
     try {
-      await within(BOUND_MS, "the service has ended", ended);
+      await within(TIMEOUT_MS, "the service exits", this.#closed);
     } catch {
       await this.kill();
     }
@@ -93,24 +89,22 @@ export class Service {
 
   async kill(): Promise<void> {
     if (this.#hasEnded) return;
-    const ended = once(this.#child, "close");
     this.#child.kill("SIGKILL");
-    await ended;
+    await this.#closed;
   }
 
   #read(text: string): void {
-    const lines = (this.#left + text).split("\n");
-    this.#left = lines.pop() ?? "";
-    const bad = lines.filter((line) => line !== "" && levelOf(line) >= ERROR);
-    for (const line of bad) if (this.complaints.length < MOST_COMPLAINTS) this.complaints.push(line);
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    const errors = lines.filter((line) => line !== "" && readLevel(line) >= ERROR_LEVEL);
+    for (const line of errors) if (this.errorLines.length < MAX_ERROR_LINES) this.errorLines.push(line);
   }
 }
 
-/** Node.js says once that over HTTP/2 there is no header "connection", which Fastify sets where it leaves a body unread. */
+/** Node.js warns once that HTTP/2 has no header "connection", which Fastify sets when it leaves a body unread. */
 const HARMLESS = /^\(node:\d+\) UnsupportedWarning: The provided connection header |^\(Use `node --trace-warnings /;
 
-/** The level of a line of the log. What is no such line is worse than any. */
-function levelOf(line: string): number {
+function readLevel(line: string): number {
   if (HARMLESS.test(line)) return 0;
   try {
     return (JSON.parse(line) as { level: number }).level;

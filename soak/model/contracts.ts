@@ -1,4 +1,4 @@
-/** The contracts of the soak, as the participant tells them and as an answer has to disclose them. */
+/** The contracts of the soak, as the participant sends them and as a response has to disclose them. */
 import type { JsonObject } from "../../src/domain/json.js";
 import { element, type Options, parties, payload, requirement, type Template } from "../../test/fixtures/elements.js";
 import { creationOf } from "../../scripted-participant/elements.js";
@@ -6,23 +6,22 @@ import type { Creation } from "../../scripted-participant/ledger.js";
 
 export const INSTRUMENTS = 6;
 export const HOLDERS = 10;
-/** Where contracts are, and where some of them are moved to. */
+/** Synchronizers: offers are created at HOME and some are reassigned to ABROAD. */
 export const HOME = "sync-A";
 export const ABROAD = "sync-B";
 
 export const instrument = (index: number): string => `I${index}`;
 export const holder = (index: number): string => `holder-${index}::1220`;
 
-export type Made = Creation & { readonly createdAt: string };
+export type ModelContract = Creation & { readonly createdAt: string };
 
-/** Real blobs have a kilobyte or so. */
 const BLOB_BYTES = 800;
 const BEGIN = Date.UTC(2026, 0, 5, 9);
 let count = 0;
 
-/** A contract with an id, a blob and a time of its own. */
-function make(template: Template, name: string, content: JsonObject): Made {
-  // As long as real ones, which the service tells from names by their length.
+/** Creates a contract with a unique id, blob and creation time. */
+function createContract(template: Template, name: string, content: JsonObject): ModelContract {
+  // The service distinguishes contract ids from names by their length.
   const contractId = `${name}-${++count}`.padEnd(140, "x");
   const text = `blob of ${contractId};`;
   const blob = Buffer.from(text.repeat(Math.ceil(BLOB_BYTES / text.length))).toString("base64");
@@ -35,48 +34,52 @@ function make(template: Template, name: string, content: JsonObject): Made {
   return { ...creation, createdAt };
 }
 
-/** Of the first instrument no credentials are asked. */
 export const needsCredentials = (index: number): boolean => index > 0;
 
 const claimOf = (index: number): string => `holds=${instrument(index)}`;
 
-export const makes = {
-  factory: () => make("AllocationFactory", "factory", payload.service()),
-  rule: () => make("TransferRule", "rule", payload.service()),
-  reward: () => make("AppRewardConfiguration", "reward", payload.reward()),
-  right: () => make("FeaturedAppRight", "right", payload.right()),
+export const factories = {
+  factory: () => createContract("AllocationFactory", "factory", payload.service()),
+  rule: () => createContract("TransferRule", "rule", payload.service()),
+  reward: () => createContract("AppRewardConfiguration", "reward", payload.reward()),
+  right: () => createContract("FeaturedAppRight", "right", payload.right()),
   service: (enableResultContracts: boolean | null) =>
-    make("RegistrarService", "service", payload.service({ enableResultContracts })),
+    createContract("RegistrarService", "service", payload.service({ enableResultContracts })),
   configuration: (index: number) => {
     const holderRequirements = needsCredentials(index) ? [requirement([claimOf(index)])] : [];
     const content = payload.configuration(instrument(index), { holderRequirements });
-    return make("InstrumentConfiguration", `configuration-${index}`, content);
+    return createContract("InstrumentConfiguration", `configuration-${index}`, content);
   },
-  credential: (who: number, index: number) =>
-    make("Credential", `credential-${who}-${index}`, payload.credential(holder(who), [claimOf(index)])),
-  /** Without instruments it allows every one. */
+  credential: (holderIndex: number, index: number) =>
+    createContract(
+      "Credential",
+      `credential-${holderIndex}-${index}`,
+      payload.credential(holder(holderIndex), [claimOf(index)]),
+    ),
   preapproval: (receiver: number, instruments: readonly number[]) =>
-    make(
+    createContract(
       "TransferPreapproval",
       `preapproval-${receiver}`,
       payload.preapproval(holder(receiver), instruments.map(instrument)),
     ),
   offer: (sender: number, receiver: number, index: number) => {
-    const locked = make("Holding", "locked", payload.lockedHolding(holder(sender), instrument(index)));
+    const locked = createContract("Holding", "locked", payload.lockedHolding(holder(sender), instrument(index)));
     const content = payload.offer(holder(sender), holder(receiver), instrument(index), locked.contractId);
-    return { locked, made: make("TransferOffer", "offer", content) };
+    return { locked, contract: createContract("TransferOffer", "offer", content) };
   },
-  /** A contract that nobody asks for. */
-  filler: () => make("Credential", "filler", payload.credential("nobody::1220", [])),
+  filler: () => createContract("Credential", "filler", payload.credential("nobody::1220", [])),
 };
 
-/** What an answer tells of a contract that it discloses. */
-export const disclosed = (made: Made, synchronizerId: string, hasDebug: boolean): JsonObject => ({
-  templateId: made.templateId,
-  contractId: made.contractId,
-  createdEventBlob: made.createdEventBlob,
+export const toDisclosedContract = (
+  contract: ModelContract,
+  synchronizerId: string,
+  hasDebug: boolean,
+): JsonObject => ({
+  templateId: contract.templateId,
+  contractId: contract.contractId,
+  createdEventBlob: contract.createdEventBlob,
   synchronizerId,
   ...(hasDebug
-    ? { debugPackageName: made.packageName, debugPayload: made.payload, debugCreatedAt: made.createdAt }
+    ? { debugPackageName: contract.packageName, debugPayload: contract.payload, debugCreatedAt: contract.createdAt }
     : {}),
 });

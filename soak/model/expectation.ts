@@ -1,41 +1,40 @@
-/** What the specification has a question answered, on the state of the ledger at an offset. Written by hand from it. */
+/** The response that the specification requires for a query, on the ledger state at an offset. Independent of the code under test. */
 import { Code } from "@connectrpc/connect";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { ABROAD, disclosed, HOME, instrument, type Made, needsCredentials } from "./contracts.js";
-import type { Question } from "./queries.js";
+import { ABROAD, toDisclosedContract, HOME, instrument, type ModelContract, needsCredentials } from "./contracts.js";
+import type { Query } from "./queries.js";
 import { slots, type World } from "./world.js";
 
-export type Expected =
+export type ExpectedOutcome =
   | { readonly ok: true; readonly answer: JsonValue }
-  /** `isUnknown`: what was asked for by its id is not there, so that the service first has to look whether it came. */
+  /** `isUnknown`: no contract has the requested id, so the service waits for the ledger end before it responds. */
   | { readonly ok: false; readonly codes: readonly Code[]; readonly isUnknown: boolean };
 
-/** Who takes part in a transfer. */
 interface Transfer {
   readonly sender: number;
   readonly receiver: number;
   readonly instrument: number;
 }
 
-/** With one of the codes, where more than one thing is missing and nobody says which is told first. */
-const refusal = (...codes: readonly Code[]): Expected => ({ ok: false, codes, isUnknown: false });
+/** One of the codes: where more than one applies, the specification does not say which comes first. */
+const reject = (...codes: readonly Code[]): ExpectedOutcome => ({ ok: false, codes, isUnknown: false });
 
-export function expected(world: World, question: Question, offset: number): Expected {
+export function expectOutcome(world: World, query: Query, offset: number): ExpectedOutcome {
   const state = new State(world, offset);
-  switch (question.sort) {
+  switch (query.kind) {
     case "choice":
-      return state.choice(question);
+      return state.choice(query);
     case "factory":
-      return state.factory(question);
+      return state.factory(query);
     case "configuration":
-      return { ok: true, answer: configuration(state.the(slots.configuration(question.instrument))) };
+      return { ok: true, answer: toConfiguration(state.get(slots.configuration(query.instrument))) };
   }
 }
 
-/** The names that an answer may depend on, besides the offer itself. */
-export function namesOf(question: Question): string[] {
-  if (question.sort === "configuration") return [slots.configuration(question.instrument)];
-  const transfer = question.sort === "choice" ? question.offer : question;
+/** The slots that the response may depend on, besides the offer. */
+export function listSlots(query: Query): string[] {
+  if (query.kind === "configuration") return [slots.configuration(query.instrument)];
+  const transfer = query.kind === "choice" ? query.offer : query;
   if (transfer === undefined) return [];
   const { sender, receiver, instrument: index } = transfer;
   const { factory, rule, reward, right, service } = slots;
@@ -61,86 +60,86 @@ class State {
     this.#offset = offset;
   }
 
-  one(slot: string): Made | undefined {
+  find(slot: string): ModelContract | undefined {
     return this.#world.contracts.at(slot, this.#offset);
   }
 
-  /** What is there at all times. */
-  the(slot: string): Made {
-    const made = this.one(slot);
-    if (made === undefined) throw new Error(`the model has no ${slot} at offset ${this.#offset}`);
-    return made;
+  /** Throws for a slot that is empty. */
+  get(slot: string): ModelContract {
+    const contract = this.find(slot);
+    if (contract === undefined) throw new Error(`the model has no ${slot} at offset ${this.#offset}`);
+    return contract;
   }
 
-  choice({ choice, contractId, hasDebug }: Question & { readonly sort: "choice" }): Expected {
+  choice({ choice, contractId, hasDebug }: Query & { readonly kind: "choice" }): ExpectedOutcome {
     const offer = this.#world.offers.at(contractId, this.#offset);
     if (offer === undefined) return { ok: false, codes: [Code.NotFound], isUnknown: true };
-    if (offer.place === "leaving") return refusal(Code.Aborted);
-    const isHome = offer.place === "home";
+    if (offer.location === "leaving") return reject(Code.Aborted);
+    const isHome = offer.location === "home";
     const context = new Context(hasDebug, isHome ? HOME : ABROAD);
     if (choice === "accept") {
-      const isMet = this.#isMet(offer);
-      if (!isHome) return isMet ? refusal(Code.Aborted) : refusal(Code.Aborted, Code.NotFound);
-      if (!isMet) return refusal(Code.NotFound);
-      this.#acceptance(context, offer);
+      const hasAllCredentials = this.#hasAllCredentials(offer);
+      if (!isHome) return hasAllCredentials ? reject(Code.Aborted) : reject(Code.Aborted, Code.NotFound);
+      if (!hasAllCredentials) return reject(Code.NotFound);
+      this.#addAcceptEntries(context, offer);
     } else {
-      // It lets a party out: what is elsewhere is left out, and the service, which is not disclosed, speaks from anywhere.
-      if (isHome) context.refer("instrument-configuration", this.the(slots.configuration(offer.instrument)));
-      const { enableResultContracts: value } = this.the(slots.service).payload;
-      if (typeof value === "boolean") context.put("enable-result-contracts", { tag: "AV_Bool", value });
+      // Reject and withdraw must always be possible: contracts on another synchronizer are omitted. The service contract
+      // is not disclosed, so its synchronizer does not matter.
+      if (isHome) context.addReference("instrument-configuration", this.get(slots.configuration(offer.instrument)));
+      const { enableResultContracts: value } = this.get(slots.service).payload;
+      if (typeof value === "boolean") context.addEntry("enable-result-contracts", { tag: "AV_Bool", value });
     }
-    context.disclose(offer.locked);
+    context.addDisclosed(offer.locked);
     return { ok: true, answer: context.answer };
   }
 
-  factory(question: Question & { readonly sort: "factory" }): Expected {
-    const { sender, receiver, instrument: index, hasDebug } = question;
-    const preapproval = this.one(slots.preapproval(receiver));
-    const isDirect = preapproval !== undefined && covers(preapproval, instrument(index));
+  factory(query: Query & { readonly kind: "factory" }): ExpectedOutcome {
+    const { sender, receiver, instrument: index, hasDebug } = query;
+    const preapproval = this.find(slots.preapproval(receiver));
+    const isDirect = preapproval !== undefined && allowsInstrument(preapproval, instrument(index));
     const transferKind = sender === receiver ? "self" : isDirect ? "direct" : "offer";
-    const factory = transferKind === "direct" && preapproval ? preapproval : this.the(slots.factory);
+    const factory = transferKind === "direct" && preapproval ? preapproval : this.get(slots.factory);
     const context = new Context(hasDebug, HOME);
     if (transferKind === "offer") {
-      if (!this.#has(sender, index)) return refusal(Code.NotFound);
-      context.refer("instrument-configuration", this.the(slots.configuration(index)));
-      context.list("sender-credentials", this.#credentials(sender, index));
+      if (!this.#hasCredential(sender, index)) return reject(Code.NotFound);
+      context.addReference("instrument-configuration", this.get(slots.configuration(index)));
+      context.addList("sender-credentials", this.#credentials(sender, index));
     } else {
-      if (!this.#isMet(question)) return refusal(Code.NotFound);
-      this.#acceptance(context, question);
+      if (!this.#hasAllCredentials(query)) return reject(Code.NotFound);
+      this.#addAcceptEntries(context, query);
     }
-    context.disclose(factory);
+    context.addDisclosed(factory);
     return { ok: true, answer: { factoryId: factory.contractId, transferKind, choiceContext: context.answer } };
   }
 
-  #acceptance(context: Context, { sender, receiver, instrument: index }: Transfer): void {
-    context.refer("instrument-configuration", this.the(slots.configuration(index)));
-    context.list("sender-credentials", this.#credentials(sender, index));
-    context.list("receiver-credentials", this.#credentials(receiver, index));
-    context.refer("transfer-rule", this.the(slots.rule));
-    context.refer("app-reward-configuration", this.one(slots.reward));
-    context.refer("featured-app-right", this.one(slots.right));
+  #addAcceptEntries(context: Context, { sender, receiver, instrument: index }: Transfer): void {
+    context.addReference("instrument-configuration", this.get(slots.configuration(index)));
+    context.addList("sender-credentials", this.#credentials(sender, index));
+    context.addList("receiver-credentials", this.#credentials(receiver, index));
+    context.addReference("transfer-rule", this.get(slots.rule));
+    context.addReference("app-reward-configuration", this.find(slots.reward));
+    context.addReference("featured-app-right", this.find(slots.right));
   }
 
-  #credentials(who: number, index: number): Made[] {
-    return needsCredentials(index) ? [this.the(slots.credential(who, index))] : [];
+  #credentials(holder: number, index: number): ModelContract[] {
+    return needsCredentials(index) ? [this.get(slots.credential(holder, index))] : [];
   }
 
-  #has(who: number, index: number): boolean {
-    return !needsCredentials(index) || this.one(slots.credential(who, index)) !== undefined;
+  #hasCredential(holder: number, index: number): boolean {
+    return !needsCredentials(index) || this.find(slots.credential(holder, index)) !== undefined;
   }
 
-  #isMet({ sender, receiver, instrument: index }: Transfer): boolean {
-    return this.#has(sender, index) && this.#has(receiver, index);
+  #hasAllCredentials({ sender, receiver, instrument: index }: Transfer): boolean {
+    return this.#hasCredential(sender, index) && this.#hasCredential(receiver, index);
   }
 }
 
-/** An empty list allows every instrument. */
-function covers({ payload }: Made, id: string): boolean {
+function allowsInstrument({ payload }: ModelContract, id: string): boolean {
   const allowances = payload.instrumentAllowances as unknown as readonly { readonly id: string }[];
   return allowances.length === 0 || allowances.some((allowance) => allowance.id === id);
 }
 
-/** A choice context of a transfer, whose entries stand under two names each. */
+/** Builds a choice context. Each entry has two names. */
 class Context {
   readonly #values: JsonObject = {};
   readonly #disclosed = new Map<string, JsonObject>();
@@ -152,24 +151,27 @@ class Context {
     this.#synchronizer = synchronizer;
   }
 
-  put(name: string, value: JsonObject): void {
+  addEntry(name: string, value: JsonObject): void {
     this.#values[name] = value;
     this.#values[`utility.digitalasset.com/${name}`] = value;
   }
 
-  refer(name: string, made: Made | undefined): void {
-    if (made === undefined) return;
-    this.put(name, { tag: "AV_ContractId", value: made.contractId });
-    this.disclose(made);
+  addReference(name: string, contract: ModelContract | undefined): void {
+    if (contract === undefined) return;
+    this.addEntry(name, { tag: "AV_ContractId", value: contract.contractId });
+    this.addDisclosed(contract);
   }
 
-  list(name: string, all: readonly Made[]): void {
-    this.put(name, { tag: "AV_List", value: all.map(({ contractId: value }) => ({ tag: "AV_ContractId", value })) });
-    for (const made of all) this.disclose(made);
+  addList(name: string, all: readonly ModelContract[]): void {
+    this.addEntry(name, {
+      tag: "AV_List",
+      value: all.map(({ contractId: value }) => ({ tag: "AV_ContractId", value })),
+    });
+    for (const contract of all) this.addDisclosed(contract);
   }
 
-  disclose(made: Made): void {
-    this.#disclosed.set(made.contractId, disclosed(made, this.#synchronizer, this.#hasDebug));
+  addDisclosed(contract: ModelContract): void {
+    this.#disclosed.set(contract.contractId, toDisclosedContract(contract, this.#synchronizer, this.#hasDebug));
   }
 
   get answer(): JsonObject {
@@ -177,8 +179,8 @@ class Context {
   }
 }
 
-function configuration(made: Made): JsonObject {
-  const { contractId, templateId, createdAt, payload } = made;
+function toConfiguration(contract: ModelContract): JsonObject {
+  const { contractId, templateId, createdAt, payload } = contract;
   const requirements = (name: string) =>
     (
       payload[name] as unknown as readonly { issuer: string; requiredClaims: readonly { _1: string; _2: string }[] }[]

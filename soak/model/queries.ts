@@ -1,4 +1,4 @@
-/** What is asked, as data and as a call of any protocol. Paths are written by hand, from the specification. */
+/** Queries as data, and as calls of any protocol. The paths are those of the specification. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
 import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
@@ -9,65 +9,67 @@ import type { Call } from "../../test/fixtures/protocols.js";
 import { HOLDERS, holder, INSTRUMENTS, instrument } from "./contracts.js";
 import type { Offer, World } from "./world.js";
 
-export type Question =
+export type Query =
   | {
-      readonly sort: "choice";
+      readonly kind: "choice";
       readonly choice: "accept" | "reject" | "withdraw";
       readonly version: "v1" | "v2";
       readonly contractId: string;
-      /** Undefined where there never was such an offer. */
       readonly offer: Offer | undefined;
       readonly hasDebug: boolean;
     }
   | {
-      readonly sort: "factory";
+      readonly kind: "factory";
       readonly version: "v1" | "v2";
       readonly sender: number;
       readonly receiver: number;
       readonly instrument: number;
       readonly hasDebug: boolean;
     }
-  | { readonly sort: "configuration"; readonly instrument: number };
+  | { readonly kind: "configuration"; readonly instrument: number };
 
 const versions = ["v1", "v2"] as const;
-/** To accept takes the most. */
+/** Accept contexts depend on the most contracts. */
 const choices = ["accept", "accept", "reject", "withdraw"] as const;
 const { registrar } = parties;
-const R = `/api/token-standard/v0/registrars/${encodeURIComponent(registrar)}/registry/transfer-instruction`;
+const BASE_PATH = `/api/token-standard/v0/registrars/${encodeURIComponent(registrar)}/registry/transfer-instruction`;
 
-/** A question of any sort: mostly for an offer that is open, and often for the one that came last. */
-export function anyQuestion(world: World, random: Random): Question {
-  const sort = random.below(100);
+export function randomQuery(world: World, random: Random): Query {
+  const kind = random.below(100);
   const version = random.of(versions);
   const hasDebug = random.below(3) === 0;
-  if (sort < 3) return { sort: "configuration", instrument: random.below(INSTRUMENTS) };
-  if (sort < 40) {
+  if (kind < 3) return { kind: "configuration", instrument: random.below(INSTRUMENTS) };
+  if (kind < 40) {
     const [sender, receiver] = [random.below(HOLDERS), random.below(HOLDERS)];
-    return { sort: "factory", version, sender, receiver, instrument: random.below(INSTRUMENTS), hasDebug };
+    return { kind: "factory", version, sender, receiver, instrument: random.below(INSTRUMENTS), hasDebug };
   }
   const choice = random.of(choices);
   const open = [...world.open.values()];
   const offer =
-    sort < 41 ? undefined : sort < 45 ? world.gone[random.below(world.gone.length)] : open.at(-offerAt(random, open));
-  const contractId = offer?.made.contractId ?? `never-${random.below(1_000_000)}`;
-  return { sort: "choice", choice, version, contractId, offer, hasDebug };
+    kind < 41
+      ? undefined
+      : kind < 45
+        ? world.archived[random.below(world.archived.length)]
+        : open.at(-pickRecent(random, open));
+  const contractId = offer?.contract.contractId ?? `never-${random.below(1_000_000)}`;
+  return { kind: "choice", choice, version, contractId, offer, hasDebug };
 }
 
-const offerAt = (random: Random, { length }: readonly unknown[]): number =>
+const pickRecent = (random: Random, { length }: readonly unknown[]): number =>
   1 + random.below(random.below(3) === 0 ? Math.min(3, length) : length);
 
-export function callOf(question: Question): Call {
-  switch (question.sort) {
+export function toCall(query: Query): Call {
+  switch (query.kind) {
     case "choice":
-      return choiceCall(question);
+      return choiceCall(query);
     case "factory":
-      return factoryCall(question);
+      return factoryCall(query);
     case "configuration":
-      return configurationCall(question.instrument);
+      return configurationCall(query.instrument);
   }
 }
 
-function choiceCall({ choice, version, contractId, hasDebug }: Question & { readonly sort: "choice" }): Call {
+function choiceCall({ choice, version, contractId, hasDebug }: Query & { readonly kind: "choice" }): Call {
   const { method: of } = version === "v1" ? V1 : V2;
   const method = {
     accept: of.getTransferInstructionAcceptContext,
@@ -77,14 +79,14 @@ function choiceCall({ choice, version, contractId, hasDebug }: Question & { read
   const body = { meta: {}, excludeDebugFields: !hasDebug };
   return {
     method,
-    path: `${R}/${version}/${contractId}/choice-contexts/${choice}`,
+    path: `${BASE_PATH}/${version}/${contractId}/choice-contexts/${choice}`,
     body,
     request: { registrarParty: registrar, transferInstructionId: contractId, ...body },
   };
 }
 
-function factoryCall(question: Question & { readonly sort: "factory" }): Call {
-  const { version, sender, receiver, hasDebug } = question;
+function factoryCall(query: Query & { readonly kind: "factory" }): Call {
+  const { version, sender, receiver, hasDebug } = query;
   const party = (index: number) =>
     version === "v1" ? holder(index) : { owner: holder(index), provider: null, id: "" };
   const meta: JsonObject = { values: {} };
@@ -92,7 +94,7 @@ function factoryCall(question: Question & { readonly sort: "factory" }): Call {
     sender: party(sender),
     receiver: party(receiver),
     amount: "1.0",
-    instrumentId: { admin: registrar, id: instrument(question.instrument) },
+    instrumentId: { admin: registrar, id: instrument(query.instrument) },
     requestedAt: "2026-06-01T00:00:00Z",
     executeBefore: "2036-06-02T00:00:00Z",
     inputHoldingCids: [],
@@ -103,7 +105,7 @@ function factoryCall(question: Question & { readonly sort: "factory" }): Call {
   const body = { choiceArguments: { ...rest, transfer, extraArgs }, excludeDebugFields: !hasDebug };
   return {
     method: (version === "v1" ? V1 : V2).method.getTransferFactory,
-    path: `${R}/${version}/transfer-factory`,
+    path: `${BASE_PATH}/${version}/transfer-factory`,
     body,
     request: { registrarParty: registrar, ...body },
   };

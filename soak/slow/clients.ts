@@ -1,55 +1,59 @@
-/** Slow clients of every sort, so many at a time. */
+/** Runs slow and aborting clients of all kinds concurrently. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../../test/ingest/database/random.js";
-import type { Load } from "../load.js";
-import type { Judge } from "../model/judge.js";
-import type { Question } from "../model/queries.js";
-import { drip, leaves, leavesAnswers, silent, slowReader } from "./http1.js";
-import { drip2, leaves2, silent2, slowReader2 } from "./http2.js";
+import type { Oracle } from "../model/oracle.js";
+import type { Query } from "../model/queries.js";
+import type { RequestLoad } from "../request-load.js";
+import { abortRequest, abortResponses, readSlowly, sendSlowly, staySilent } from "./http1.js";
+import { abortRequestHttp2, readSlowlyHttp2, sendSlowlyHttp2, staySilentHttp2 } from "./http2.js";
 
-export interface Surroundings {
+export interface ClientContext {
   readonly url: string;
   readonly random: Random;
-  readonly judge: Judge;
-  /** Something to ask for. */
-  readonly question: () => Question;
-  /** Has an answer judged, where one came. */
-  readonly note: Load["note"];
-  /** Waits; ends early, and does not throw, when the signal is aborted. */
+  readonly oracle: Oracle;
+  readonly createQuery: () => Query;
+  readonly record: RequestLoad["record"];
   readonly pause: (milliseconds: number) => Promise<unknown>;
   readonly signal: AbortSignal;
 }
 
-/** One client from its beginning to its end. Each wait of it has a bound. */
-export type Slow = (surroundings: Surroundings) => Promise<void>;
+export type SlowClient = (context: ClientContext) => Promise<void>;
 
-const sorts = { drip, slowReader, silent, leaves, leavesAnswers, drip2, slowReader2, leaves2, silent2 };
-const names = Object.keys(sorts) as (keyof typeof sorts)[];
+const clients = {
+  sendSlowly,
+  readSlowly,
+  staySilent,
+  abortRequest,
+  abortResponses,
+  sendSlowlyHttp2,
+  readSlowlyHttp2,
+  abortRequestHttp2,
+  staySilentHttp2,
+};
+const names = Object.keys(clients) as (keyof typeof clients)[];
 
-/** How many there are at a time. */
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 export class SlowClients {
   readonly counts: Record<string, number> = {};
-  readonly #surroundings: Surroundings;
+  readonly #context: ClientContext;
 
-  constructor(surroundings: Omit<Surroundings, "pause">) {
-    const { signal } = surroundings;
+  constructor(context: Omit<ClientContext, "pause">) {
+    const { signal } = context;
     const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-    this.#surroundings = { ...surroundings, pause };
+    this.#context = { ...context, pause };
   }
 
-  /** Has clients come and go until the signal is aborted. */
   async run(): Promise<void> {
-    await Promise.all(Array.from({ length: AT_ONCE }, () => this.#one()));
+    await Promise.all(Array.from({ length: CONCURRENCY }, () => this.#runClients()));
   }
 
-  async #one(): Promise<void> {
-    const { random, signal, pause } = this.#surroundings;
+  async #runClients(): Promise<void> {
+    const { random, signal, pause } = this.#context;
     while (!signal.aborted) {
-      const name = names[random.below(names.length)] ?? "drip";
+      const name = names[random.below(names.length)] ?? "sendSlowly";
       this.counts[name] = (this.counts[name] ?? 0) + 1;
-      await sorts[name](this.#surroundings);
+      await clients[name](this.#context);
       await pause(100);
     }
   }

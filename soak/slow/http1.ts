@@ -1,99 +1,98 @@
-/** Callers over HTTP/1.1 that take their time, or go away. */
-import { once } from "node:events";
+/** Slow and aborting HTTP/1.1 clients. */
 import net from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { callOf } from "../model/queries.js";
-import { posted, read } from "./asked.js";
-import type { Slow, Surroundings } from "./clients.js";
+import { toCall } from "../model/queries.js";
+import { encodeHttp1, decodeHttp1 } from "./codec.js";
+import type { SlowClient, ClientContext } from "./clients.js";
 
-/** The most bytes that are sent one by one; what is before them comes at once. */
-const BY_BYTE = 200;
+/** Bytes that are sent one by one; the ones before are sent at once. */
+const MAX_SINGLE_BYTES = 200;
 
-/** A connection that is gone behind its use, whatever comes of it. */
-async function connected<T>({ url, signal }: Surroundings, use: (socket: net.Socket) => Promise<T>): Promise<T> {
+async function withConnection<T>({ url, signal }: ClientContext, use: (socket: net.Socket) => Promise<T>): Promise<T> {
   const { hostname, port } = new URL(url);
   const socket = net.connect({ host: hostname, port: Number(port), noDelay: true, signal });
   socket.on("error", () => undefined);
   try {
-    if (!signal.aborted) await Promise.race([once(socket, "connect"), once(socket, "close")]);
+    // Also resolves when the signal aborts the connect.
+    await new Promise((resolve) => void socket.once("connect", resolve).once("close", resolve));
     return await use(socket);
   } finally {
     socket.destroy();
   }
 }
 
-const closed = (socket: net.Socket): Promise<unknown> =>
+const waitForClose = (socket: net.Socket): Promise<unknown> =>
   socket.closed ? Promise.resolve() : new Promise((resolve) => void socket.once("close", resolve));
 
-/** Sends the end of a request a byte at a time, from anywhere in it on. */
-export const drip: Slow = async (surroundings) => {
-  const { random, judge, question, note, pause } = surroundings;
-  return connected(surroundings, async (socket) => {
-    const asked = question();
-    const bytes = posted(callOf(asked), true);
+/** Sends a request byte by byte from a random position on. */
+export const sendSlowly: SlowClient = async (context) => {
+  const { random, oracle, createQuery, record, pause } = context;
+  return withConnection(context, async (socket) => {
+    const query = createQuery();
+    const bytes = encodeHttp1(toCall(query), true);
     const chunks: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => chunks.push(chunk));
     const from = random.below(bytes.length);
-    const max = Math.min(from + BY_BYTE, bytes.length);
-    // Some take longer than any server has to wait.
+    const max = Math.min(from + MAX_SINGLE_BYTES, bytes.length);
+    // Some take longer than the service's request timeout.
     const longMs = random.below(6) === 0 ? 35_000 : 1_000 + random.below(8_000);
-    const sent = judge.sent();
+    const sent = oracle.recordSent();
     socket.write(bytes.subarray(0, from));
     for (let at = from; at < max && !socket.closed; at++) {
-      await pause(longMs / BY_BYTE);
+      await pause(longMs / MAX_SINGLE_BYTES);
       socket.write(bytes.subarray(at, at + 1));
     }
     socket.write(bytes.subarray(max));
-    await Promise.race([closed(socket), pause(20_000)]);
-    const outcome = read(Buffer.concat(chunks));
-    if (outcome !== undefined) note("slow HTTP/1.1", asked, outcome, sent);
+    await Promise.race([waitForClose(socket), pause(20_000)]);
+    const outcome = decodeHttp1(Buffer.concat(chunks));
+    if (outcome !== undefined) record("slow HTTP/1.1", query, outcome, sent);
   });
 };
 
-/** Asks for a lot at once, and reads the answers in small bits, for a while. */
-export const slowReader: Slow = async (surroundings) => {
-  const { random, question, pause } = surroundings;
-  return connected(surroundings, async (socket) => {
-    const requests = Array.from({ length: 150 }, () => posted(callOf(question()), false));
+/** Pipelines many requests and reads the responses in small portions. */
+export const readSlowly: SlowClient = async (context) => {
+  const { random, createQuery, pause } = context;
+  return withConnection(context, async (socket) => {
+    const requests = Array.from({ length: 150 }, () => encodeHttp1(toCall(createQuery()), false));
     let isOver = false;
     socket.on("data", () => {
       socket.pause();
       void delay(100).then(() => isOver || socket.resume());
     });
     socket.write(Buffer.concat(requests));
-    await Promise.race([closed(socket), pause(2_000 + random.below(10_000))]);
+    await Promise.race([waitForClose(socket), pause(2_000 + random.below(10_000))]);
     isOver = true;
   });
 };
 
-/** Opens a connection, and says nothing, or no more than could be of either version. */
-export const silent: Slow = async (surroundings) => {
-  const { random, pause } = surroundings;
-  return connected(surroundings, async (socket) => {
+/** Sends nothing, or a prefix that may still be HTTP/1.1 or HTTP/2. */
+export const staySilent: SlowClient = async (context) => {
+  const { random, pause } = context;
+  return withConnection(context, async (socket) => {
     socket.write(["", "P", "PR", "PRI * HTTP/2"][random.below(4)] ?? "");
-    await Promise.race([closed(socket), pause(random.below(15_000))]);
+    await Promise.race([waitForClose(socket), pause(random.below(15_000))]);
   });
 };
 
-/** Goes away in the middle of the request, in good order or with a reset. */
-export const leaves: Slow = async (surroundings) => {
-  const { random, question, pause } = surroundings;
-  return connected(surroundings, async (socket) => {
-    const bytes = posted(callOf(question()), false);
+/** Closes the connection within a request, with FIN or a reset. */
+export const abortRequest: SlowClient = async (context) => {
+  const { random, createQuery, pause } = context;
+  return withConnection(context, async (socket) => {
+    const bytes = encodeHttp1(toCall(createQuery()), false);
     socket.write(bytes.subarray(0, random.below(bytes.length)));
     await pause(random.below(1_000));
     if (random.below(2) === 0) socket.resetAndDestroy();
     else socket.end();
-    await Promise.race([closed(socket), pause(2_000)]);
+    await Promise.race([waitForClose(socket), pause(2_000)]);
   });
 };
 
-/** Goes away with a reset when the first bytes of many answers have come. */
-export const leavesAnswers: Slow = async (surroundings) => {
-  const { question, pause } = surroundings;
-  return connected(surroundings, async (socket) => {
+/** Resets the connection after the first bytes of many responses. */
+export const abortResponses: SlowClient = async (context) => {
+  const { createQuery, pause } = context;
+  return withConnection(context, async (socket) => {
     socket.once("data", () => socket.resetAndDestroy());
-    socket.write(Buffer.concat(Array.from({ length: 30 }, () => posted(callOf(question()), false))));
-    await Promise.race([closed(socket), pause(5_000)]);
+    socket.write(Buffer.concat(Array.from({ length: 30 }, () => encodeHttp1(toCall(createQuery()), false))));
+    await Promise.race([waitForClose(socket), pause(5_000)]);
   });
 };

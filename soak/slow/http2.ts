@@ -1,13 +1,12 @@
-/** Callers over HTTP/2 that take their time, or go away. */
+/** Slow and aborting HTTP/2 clients. */
 import http2 from "node:http2";
 import type { Call } from "../../test/fixtures/protocols.js";
-import { callOf } from "../model/queries.js";
-import { framed, readGrpc } from "./asked.js";
-import type { Slow, Surroundings } from "./clients.js";
+import { toCall } from "../model/queries.js";
+import { encodeGrpc, decodeGrpc } from "./codec.js";
+import type { SlowClient, ClientContext } from "./clients.js";
 
-/** A session that is gone behind its use, whatever comes of it. */
-async function connected(
-  { url, signal }: Surroundings,
+async function withConnection(
+  { url, signal }: ClientContext,
   use: (session: http2.ClientHttp2Session) => Promise<void>,
   settings: http2.Settings = {},
 ): Promise<void> {
@@ -28,17 +27,16 @@ function open(session: http2.ClientHttp2Session, { method }: Call): http2.Client
   return session.request(headers, { endStream: false }).on("error", () => undefined);
 }
 
-const closed = (stream: http2.ClientHttp2Stream | http2.ClientHttp2Session): Promise<unknown> =>
+const waitForClose = (stream: http2.ClientHttp2Stream | http2.ClientHttp2Session): Promise<unknown> =>
   stream.destroyed ? Promise.resolve() : new Promise((resolve) => void stream.once("close", resolve));
 
-/** Sends a message by gRPC a byte at a time. */
-export const drip2: Slow = async (surroundings) => {
-  const { random, judge, question, note, pause } = surroundings;
-  return connected(surroundings, async (session) => {
-    const asked = question();
-    const call = callOf(asked);
-    const bytes = framed(call);
-    const sent = judge.sent();
+export const sendSlowlyHttp2: SlowClient = async (context) => {
+  const { random, oracle, createQuery, record, pause } = context;
+  return withConnection(context, async (session) => {
+    const query = createQuery();
+    const call = toCall(query);
+    const bytes = encodeGrpc(call);
+    const sent = oracle.recordSent();
     const stream = open(session, call);
     const chunks: Buffer[] = [];
     let trailers: http2.IncomingHttpHeaders = {};
@@ -51,32 +49,32 @@ export const drip2: Slow = async (surroundings) => {
       await pause(longMs / bytes.length);
     }
     stream.end();
-    await Promise.race([closed(stream), pause(20_000)]);
-    const outcome = readGrpc(call, Buffer.concat(chunks), trailers);
-    if (outcome !== undefined) note("slow gRPC", asked, outcome, sent);
+    await Promise.race([waitForClose(stream), pause(20_000)]);
+    const outcome = decodeGrpc(call, Buffer.concat(chunks), trailers);
+    if (outcome !== undefined) record("slow gRPC", query, outcome, sent);
   });
 };
 
-/** Asks for a lot on one session, lets next to nothing through, and reads none of it for a while. */
-export const slowReader2: Slow = async (surroundings) => {
-  const { random, question, pause } = surroundings;
-  const read = async (session: http2.ClientHttp2Session) => {
+/** Sends many requests with a tiny flow-control window and reads no response. */
+export const readSlowlyHttp2: SlowClient = async (context) => {
+  const { random, createQuery, pause } = context;
+  const decodeHttp1 = async (session: http2.ClientHttp2Session) => {
     for (let count = 0; count < 60; count++) {
-      const call = callOf(question());
-      open(session, call).pause().end(framed(call));
+      const call = toCall(createQuery());
+      open(session, call).pause().end(encodeGrpc(call));
     }
-    await Promise.race([closed(session), pause(2_000 + random.below(10_000))]);
+    await Promise.race([waitForClose(session), pause(2_000 + random.below(10_000))]);
   };
-  return connected(surroundings, read, { initialWindowSize: 64 });
+  return withConnection(context, decodeHttp1, { initialWindowSize: 64 });
 };
 
-/** Goes away in the middle of the request: of the stream, or with the whole session. */
-export const leaves2: Slow = async (surroundings) => {
-  const { random, question, pause } = surroundings;
-  return connected(surroundings, async (session) => {
+/** Aborts requests: cancels the stream, or destroys the session. */
+export const abortRequestHttp2: SlowClient = async (context) => {
+  const { random, createQuery, pause } = context;
+  return withConnection(context, async (session) => {
     for (let count = 0; count < 5 && !session.destroyed; count++) {
-      const call = callOf(question());
-      const bytes = framed(call);
+      const call = toCall(createQuery());
+      const bytes = encodeGrpc(call);
       const stream = open(session, call);
       stream.write(bytes.subarray(0, random.below(bytes.length)));
       await pause(random.below(200));
@@ -85,11 +83,11 @@ export const leaves2: Slow = async (surroundings) => {
   });
 };
 
-/** Opens a session, and asks for nothing, or begins requests that never go on. */
-export const silent2: Slow = async (surroundings) => {
-  const { random, question, pause } = surroundings;
-  return connected(surroundings, async (session) => {
-    for (let count = random.below(4); count > 0; count--) open(session, callOf(question()));
-    await Promise.race([closed(session), pause(random.below(15_000))]);
+/** Opens a session and up to three requests that never continue. */
+export const staySilentHttp2: SlowClient = async (context) => {
+  const { random, createQuery, pause } = context;
+  return withConnection(context, async (session) => {
+    for (let count = random.below(4); count > 0; count--) open(session, toCall(createQuery()));
+    await Promise.race([waitForClose(session), pause(random.below(15_000))]);
   });
 };
