@@ -5,12 +5,12 @@ import { type App, type Check, checkSnapshot, migrateDatabase, startApp } from "
 import { probeHealth } from "./cli/healthcheck.js";
 import { type Config, readConfig } from "./config/config.js";
 import { packageVersion } from "./app/package-files.js";
+import { snapshotPath } from "./app/source-options.js";
 import { helpText } from "./config/help.js";
 import { SettingError } from "./config/setting-error.js";
 import { describeCheck, describeStart } from "./cli/output.js";
 import { SnapshotError } from "./ingest/file/snapshot-file.js";
 import { DatabaseError } from "./store/postgres/errors.js";
-import { snapshotPath } from "./ingest/file/file-ingestor.js";
 import type { Roles } from "./ingest/source/database-source.js";
 
 /** The arguments, the environment or a file that they name is wrong. */

@@ -1,19 +1,9 @@
 import { NotReady, type StoreReader, StoreUnavailable, type View } from "../store/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
+import type { Freshness } from "../domain/freshness.js";
 import type { History } from "./sdk/history.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
 import { MissTrackingView } from "./miss-tracking-view.js";
-
-/** How the store keeps up with the ledger; whoever feeds the store says it. */
-export interface Freshness {
-  /** Why nothing may be answered from the store; undefined where it may. */
-  staleReason(): string | undefined;
-  /**
-   * Waits, for a bounded time, until the store has reached what the ledger's end
-   * is now, and says whether it has moved past `offset`. Never throws.
-   */
-  catchUp(offset: number): Promise<boolean>;
-}
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
 

@@ -42,10 +42,10 @@ describe("an active contract", () => {
       offset: 10,
       contract: {
         contractId: "offer",
-        kind: transferOffer,
+        template: transferOffer,
         templateId: "pkg-7:Utility.Registry.App.V0.Model.Transfer:TransferOffer",
         payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
-        facts: {
+        fields: {
           admin: "registrar::1220",
           instrumentId: "USD",
           provider: "provider::1220",
@@ -54,12 +54,12 @@ describe("an active contract", () => {
           issuers: undefined,
           lockedHolding: "locked",
         },
-        keys: [],
+        indexKeys: [],
         createdEventBlob: blobOf("offer"),
         createdAt: "2026-01-05T09:00:00.123456Z",
         createdMicros: 1_767_603_600_123_456,
-        share: undefined,
-        derived: undefined,
+        supply: undefined,
+        slots: undefined,
         synchronizerId: "sync-B",
         reassignmentCounter: 2,
       },
@@ -67,14 +67,14 @@ describe("an active contract", () => {
   });
 
   test("has the keys of its kind", () => {
-    expect(decoded(factory()).contract).toHaveProperty("keys", ["factory/15:registrar::1220"]);
+    expect(decoded(factory()).contract).toHaveProperty("indexKeys", ["factory/15:registrar::1220"]);
   });
 
   test.each(["pkg-1", "ab".repeat(32), "#utility-registry-app-v0"])(
     "is known whatever its package id: %s",
     (packageId) => {
       expect(decoded(factory({ packageId })).contract).toMatchObject({
-        kind: allocationFactory,
+        template: allocationFactory,
         templateId: `${packageId}:Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory`,
       });
     },
@@ -157,50 +157,50 @@ const entry = (contractEntry: JsonValue): JsonObject => ({ workflowId: "", contr
 
 describe("what is wrong is told by the name of the field", () => {
   const forms =
-    "contractEntry has to be one of JsActiveContract, JsIncompleteUnassigned, JsIncompleteAssigned, JsEmpty";
+    "contractEntry must be one of JsActiveContract, JsIncompleteUnassigned, JsIncompleteAssigned, JsEmpty";
 
   test.each<[string, JsonValue]>([
-    ["the element has to be an object, and is not one", 5],
-    ["the element has to be an object, and is not one", "text"],
-    ["the element has to be an object, and is not one", null],
-    ["the element has to be an object, and is not one", [factory()]],
-    ["contractEntry has to be an object, and is missing", {}],
-    ["contractEntry has to be an object, and is not one", entry("JsEmpty")],
+    ["the element must be an object, but is not one", 5],
+    ["the element must be an object, but is not one", "text"],
+    ["the element must be an object, but is not one", null],
+    ["the element must be an object, but is not one", [factory()]],
+    ["contractEntry must be an object, but is missing", {}],
+    ["contractEntry must be an object, but is not one", entry("JsEmpty")],
     [`${forms}, and is empty`, entry({})],
     [`${forms}, and is JsOther`, entry({ JsOther: {} })],
-    ["JsActiveContract has to be an object, and is not one", entry({ JsActiveContract: [] })],
-    ["JsIncompleteUnassigned has to be an object, and is not one", entry({ JsIncompleteUnassigned: null })],
-    ["JsIncompleteAssigned has to be an object, and is not one", entry({ JsIncompleteAssigned: "x" })],
-    ["unassignedEvent has to be an object, and is missing", entry({ JsIncompleteUnassigned: {} })],
-    ["assignedEvent has to be an object, and is missing", entry({ JsIncompleteAssigned: {} })],
-    ["synchronizerId has to be a string, and is missing", entry({ JsActiveContract: {} })],
-    ["createdEvent has to be an object, and is missing", entry({ JsActiveContract: { synchronizerId: "a" } })],
-    ["createdEvent has to be an object, and is missing", entry({ JsIncompleteAssigned: { assignedEvent: {} } })],
-    ["synchronizerId has to be a string, and is empty", factory({ synchronizerId: "" })],
-    ["templateId has to be a string, and is missing", changed({ templateId: undefined })],
-    ["templateId has to be a string, and is not one", changed({ templateId: {} })],
-    ["templateId has to be packageId:Module:Entity, and is a:b", changed({ templateId: "a:b" })],
-    ["templateId has to be packageId:Module:Entity, and is a:b:c:d", changed({ templateId: "a:b:c:d" })],
-    ["templateId has to be packageId:Module:Entity, and is :b:c", changed({ templateId: ":b:c" })],
-    ["templateId has to be packageId:Module:Entity, and is a::c", changed({ templateId: "a::c" })],
-    ["templateId has to be packageId:Module:Entity, and is a:b:", changed({ templateId: "a:b:" })],
-    ["packageName has to be a string, and is missing", changed({ packageName: undefined })],
-    ["contractId has to be a string, and is missing", changed({ contractId: undefined })],
-    ["contractId has to be a string, and is empty", changed({ contractId: "" })],
-    ["createArgument has to be an object, and is missing", changed({ createArgument: undefined })],
-    ["createArgument has to be an object, and is not one", changed({ createArgument: [] })],
-    ["createdAt has to be a string, and is missing", changed({ createdAt: undefined })],
+    ["JsActiveContract must be an object, but is not one", entry({ JsActiveContract: [] })],
+    ["JsIncompleteUnassigned must be an object, but is not one", entry({ JsIncompleteUnassigned: null })],
+    ["JsIncompleteAssigned must be an object, but is not one", entry({ JsIncompleteAssigned: "x" })],
+    ["unassignedEvent must be an object, but is missing", entry({ JsIncompleteUnassigned: {} })],
+    ["assignedEvent must be an object, but is missing", entry({ JsIncompleteAssigned: {} })],
+    ["synchronizerId must be a string, but is missing", entry({ JsActiveContract: {} })],
+    ["createdEvent must be an object, but is missing", entry({ JsActiveContract: { synchronizerId: "a" } })],
+    ["createdEvent must be an object, but is missing", entry({ JsIncompleteAssigned: { assignedEvent: {} } })],
+    ["synchronizerId must be a string, but is empty", factory({ synchronizerId: "" })],
+    ["templateId must be a string, but is missing", changed({ templateId: undefined })],
+    ["templateId must be a string, but is not one", changed({ templateId: {} })],
+    ["templateId must be packageId:Module:Entity, but is a:b", changed({ templateId: "a:b" })],
+    ["templateId must be packageId:Module:Entity, but is a:b:c:d", changed({ templateId: "a:b:c:d" })],
+    ["templateId must be packageId:Module:Entity, but is :b:c", changed({ templateId: ":b:c" })],
+    ["templateId must be packageId:Module:Entity, but is a::c", changed({ templateId: "a::c" })],
+    ["templateId must be packageId:Module:Entity, but is a:b:", changed({ templateId: "a:b:" })],
+    ["packageName must be a string, but is missing", changed({ packageName: undefined })],
+    ["contractId must be a string, but is missing", changed({ contractId: undefined })],
+    ["contractId must be a string, but is empty", changed({ contractId: "" })],
+    ["createArgument must be an object, but is missing", changed({ createArgument: undefined })],
+    ["createArgument must be an object, but is not one", changed({ createArgument: [] })],
+    ["createdAt must be a string, but is missing", changed({ createdAt: undefined })],
     ["a time has to be like 2026-01-31T12:00:00.123456Z, and is yesterday", changed({ createdAt: "yesterday" })],
     [
-      "createdEventBlob has to be a string, and is missing: ask the participant with includeCreatedEventBlob",
+      "createdEventBlob must be a string, but is missing: request it from the participant with includeCreatedEventBlob",
       changed({ createdEventBlob: undefined }),
     ],
     [
-      "createdEventBlob has to be a string, and is empty: ask the participant with includeCreatedEventBlob",
+      "createdEventBlob must be a string, but is empty: request it from the participant with includeCreatedEventBlob",
       changed({ createdEventBlob: "" }),
     ],
-    ["contractId has to be a string, and is not one", changed({ contractId: 5 }, { moving: "unassigned" })],
-    ["contractId has to be a string, and is not one", changed({ contractId: 5 }, { moving: "arriving" })],
+    ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "unassigned" })],
+    ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "arriving" })],
     ["registrar has to be a string, and is missing", changed({ createArgument: { provider: "p" } })],
     ["registrar is empty", changed({ createArgument: { provider: "p", registrar: "" } })],
     [
@@ -214,8 +214,8 @@ describe("what is wrong is told by the name of the field", () => {
     expect(() => decoder.decode(given)).toThrow(expect.objectContaining({ message }));
   });
 
-  test.each([-1, 1.5, "1", true, 2 ** 60])("reassignmentCounter has to be a whole number, and is %j", (counter) => {
-    const message = `reassignmentCounter has to be a whole number, and is ${JSON.stringify(counter)}`;
+  test.each([-1, 1.5, "1", true, 2 ** 60])("reassignmentCounter must be a whole number, but is %j", (counter) => {
+    const message = `reassignmentCounter must be a whole number, but is ${JSON.stringify(counter)}`;
     for (const moving of [undefined, "unassigned", "arriving"] as const) {
       const given = factory(moving === undefined ? {} : { moving });
       const text = JSON.stringify(given).replace(

@@ -1,5 +1,5 @@
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
-import type { Log } from "../../ledger/log.js";
+import type { Logger } from "../../util/logger.js";
 import type { SpanCounts } from "../metrics/service-metrics.js";
 
 /** How often it is told at most that spans cannot be sent, in milliseconds. */
@@ -10,13 +10,13 @@ type Done = Parameters<SpanExporter["export"]>[1];
 /** Counts what is sent and what is not, and tells the operator of the latter, now and then. */
 export class CountingExporter implements SpanExporter {
   readonly #inner: SpanExporter;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #clock: () => number;
   readonly #counts = { sent: 0, failed: 0 };
   #handed = 0;
   #told: number | undefined;
 
-  constructor(inner: SpanExporter, log: Log, clock: () => number) {
+  constructor(inner: SpanExporter, log: Logger, clock: () => number) {
     this.#inner = inner;
     this.#log = log;
     this.#clock = clock;

@@ -17,7 +17,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { Log } from "../../ledger/log.js";
+import type { Logger } from "../../util/logger.js";
 import type { Parent } from "../request-ids.js";
 import type { CompletedRequest } from "../request-record.js";
 import { isFailure, statusName } from "../outcomes.js";
@@ -40,7 +40,7 @@ export interface TracingOptions {
   /** Share of the traces begun here that are sent. */
   readonly percent: number;
   readonly version: string;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 export class Tracing {

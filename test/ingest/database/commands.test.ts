@@ -156,7 +156,7 @@ test("offledger migrate says where the database cannot be used, without the pass
 test("an api of another configuration is not ready, says why, and answers nothing; its own goes on", async () => {
   const [databaseUrl, ledgerUrl] = [await fresh(), await participant()];
   const mirror = command("mirror", { databaseUrl, ledgerUrl });
-  await logs(mirror, "a snapshot of the ledger has been taken");
+  await logs(mirror, "snapshot of the ledger loaded");
   const own = await listening(command("api", { databaseUrl }));
   await becomesReady(own);
   const why = "the database holds what a service of another configuration has put there";

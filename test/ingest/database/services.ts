@@ -35,7 +35,7 @@ export async function logs(program: Program, words: string, times = 1): Promise<
 }
 
 /** What a mirror logs when it has the lease. */
-export const WRITES = "this process writes the database now";
+export const WRITES = "leader: this process writes the database";
 
 export interface Answer {
   readonly status: number;

@@ -16,7 +16,7 @@ const TAKEOVER_MS = 5_000;
 /** What a machine that is busy may add. */
 const SLOW_MS = 2_000;
 const STANDS_BY = "another process writes the database";
-const ENDS = "this process does not write the database any more";
+const ENDS = "leadership ended: this process no longer writes the database";
 
 test(
   "a mirror that stops or is killed is replaced in time, and callers see none of it",

@@ -102,7 +102,7 @@ describe.each(["fast", "immediate"] as const)("a database that stops (%s) and st
     await until("the watcher is there", async () => JSON.stringify(await watcher.lists().catch(String)).includes("{"));
     expect(await watcher.contents()).toEqual(truthOf(pairs.ledger));
     expect(await watcher.lists()).toMatchObject(expected(state));
-    expect(mirror.err.split("a snapshot of the ledger has been taken")).toHaveLength(2);
+    expect(mirror.err.split("snapshot of the ledger loaded")).toHaveLength(2);
     for (const program of [mirror, api]) expectNoSecrets(program, caller.bodies);
     await logs(mirror, WRITES, 2);
     for (const program of [mirror, api]) program.stop();

@@ -100,8 +100,8 @@ describe("at the start", () => {
     await writeFile(at("file"), `${content("a")}5\n${content("b")}{}\n`);
     const watched = watching(at("file"));
     const reasons = [
-      `${at("file")}:2: the element has to be an object, and is not one`,
-      `${at("file")}:4: contractEntry has to be an object, and is missing`,
+      `${at("file")}:2: the element must be an object, but is not one`,
+      `${at("file")}:4: contractEntry must be an object, but is missing`,
     ];
     await expect(start(watched)).rejects.toThrow(new SnapshotError(reasons.join("\n")));
     await expect(idsIn(watched)).rejects.toThrow(NotReady);
@@ -157,7 +157,7 @@ describe("a changed file", () => {
     const watched = await started(at("file"));
     await replace(at("file"), content("b", "c", "b"));
     await untilRejected(watched, 1);
-    expect(watched.rejected).toEqual([`${at("file")}:3: contract b stands on line 1 already`]);
+    expect(watched.rejected).toEqual([`${at("file")}:3: contract b is already on line 1`]);
     expect(await idsIn(watched)).toEqual(["a"]);
   });
 

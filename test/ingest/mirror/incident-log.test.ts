@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Log } from "../../../src/ledger/log.js";
+import type { Logger } from "../../../src/util/logger.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { IncidentLog } from "../../../src/ingest/mirror/incident-log.js";
 
 interface Line {
-  readonly level: keyof Log;
+  readonly level: keyof Logger;
   readonly details: object;
   readonly message: string;
 }
@@ -12,8 +12,8 @@ interface Line {
 function incidents() {
   const lines: Line[] = [];
   const clock = { now: 1_000 };
-  const at = (level: keyof Log) => (details: object, message: string) => void lines.push({ level, details, message });
-  const log: Log = { info: at("info"), warn: at("warn"), error: at("error") };
+  const at = (level: keyof Logger) => (details: object, message: string) => void lines.push({ level, details, message });
+  const log: Logger = { info: at("info"), warn: at("warn"), error: at("error") };
   return { lines, clock, incidents: new IncidentLog(log, () => clock.now) };
 }
 
@@ -35,7 +35,7 @@ test("its end is told once, with how long it lasted, and nothing where there was
   told.end();
   told.end();
   expect(lines.slice(1)).toEqual([
-    { level: "info", details: { lasted: 5_000 }, message: "the ledger is followed again" },
+    { level: "info", details: { lasted: 5_000 }, message: "following the ledger again" },
   ]);
 });
 
@@ -66,7 +66,7 @@ test("after its end the same trouble is told anew", () => {
   expect(lines.map(({ level }) => level)).toEqual(["warn", "info", "warn"]);
 });
 
-test.each<[LedgerErrorKind, keyof Log]>([
+test.each<[LedgerErrorKind, keyof Logger]>([
   ["pruned", "warn"],
   ["ahead", "error"],
   ["denied", "error"],
@@ -80,8 +80,8 @@ test.each<[LedgerErrorKind, keyof Log]>([
   expect(lines).toEqual([
     {
       level,
-      details: { kind, code: undefined, reason: "the reason", todo: expect.stringMatching(/\w{3}/) as string },
-      message: expect.stringMatching(/\w{3}.*; what was read so far goes on being served$/) as string,
+      details: { kind, code: undefined, reason: "the reason", hint: expect.stringMatching(/\w{3}/) as string },
+      message: expect.stringMatching(/\w{3}.*; contracts read before are still served$/) as string,
     },
   ]);
 });

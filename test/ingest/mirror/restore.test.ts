@@ -7,7 +7,7 @@ import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { Participant } from "../../../scripted-participant/participant.js";
 import { type Mirroring, mirror, operator } from "./run-mirror.js";
 
-const TAKEN = "a snapshot of the ledger has been taken";
+const TAKEN = "snapshot of the ledger loaded";
 
 let ledger: ScriptedLedger;
 let participant: Participant;
@@ -170,7 +170,7 @@ test("what is fetched past the stream is not applied where the stream does not a
 
       /** The participant answers while the snapshot is taken, and later not. */
       async function answers(): Promise<boolean> {
-        if (taken(mirroring).length === 0) return stream.answers();
+        if (taken(mirroring).length === 0) return stream.isResponsive();
         asked.open();
         return false;
       }
@@ -185,10 +185,10 @@ test("what is fetched past the stream is not applied where the stream does not a
 });
 
 const delegated = (stream: UpdateStream): UpdateStream => ({
-  get isOver() {
-    return stream.isOver;
+  get hasEnded() {
+    return stream.hasEnded;
   },
-  answers: () => stream.answers(),
+  isResponsive: () => stream.isResponsive(),
   close: () => stream.close(),
   [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
 });

@@ -6,7 +6,7 @@ import type { Timeouts } from "../../../src/ledger/participant/http.js";
 import type { Ledger } from "../../../src/ledger/participant/ledger.js";
 import { Mirror } from "../../../src/ingest/mirror/mirror.js";
 import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
-import { noToken } from "../../../src/ledger/participant/tokens.js";
+import { noToken } from "../../../src/ledger/participant/token-source.js";
 import { templates } from "../../../src/registry/utility/templates/index.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";
@@ -54,13 +54,15 @@ export function mirror(
   const end = new AbortController();
   const { signal } = end;
   const store = new MemoryStore();
-  const lag = new LagTracker({ unreadyAfter: 1_000, staleAfter: 2_000, readWait: 1_000 }, Date.now);
-  const endpoint = { url: new URL(url), ca: undefined, token: noToken, signal, patience: timeouts };
+  const endpoint = { url: new URL(url), ca: undefined, token: noToken, signal, timeouts };
   const logged: string[] = [];
   const note = (level: string) => (details: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
+  const ledger = around(new ParticipantClient(endpoint, parties, templates));
+  const limits = { unreadyAfter: 1_000, staleAfter: 2_000, readWait: 1_000 };
+  const lag = new LagTracker(limits, Date.now, () => ledger.ledgerEnd());
   const running = new Mirror({
-    ledger: around(new ParticipantClient(endpoint, parties, templates)),
+    ledger,
     decoder: new Decoder(templates),
     writer: store,
     lag,

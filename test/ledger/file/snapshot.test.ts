@@ -112,19 +112,19 @@ describe("several elements on one contract", () => {
 
   test("are a problem where they say the same, told with both lines", () => {
     const elements = [factory("a"), locked("b"), factory("a")];
-    expect(read(lines(...elements)).problems).toEqual([{ line: 3, reason: "contract a stands on line 1 already" }]);
-    expect(read(list(...elements)).problems).toEqual([{ line: 4, reason: "contract a stands on line 2 already" }]);
+    expect(read(lines(...elements)).problems).toEqual([{ line: 3, reason: "contract a is already on line 1" }]);
+    expect(read(list(...elements)).problems).toEqual([{ line: 4, reason: "contract a is already on line 2" }]);
   });
 
   test("are a problem where they place it on two synchronizers at once", () => {
     const { problems } = read(lines(factory("a"), factory("a", { synchronizerId: "sync-B" })));
-    expect(problems).toEqual([{ line: 2, reason: "contract a stands on line 1 already" }]);
+    expect(problems).toEqual([{ line: 2, reason: "contract a is already on line 1" }]);
   });
 
   test("are a problem that names the line of the element that says the same, not of an older one between", () => {
     const later = factory("a", { reassignmentCounter: 1 });
     expect(read(lines(later, factory("a"), later)).problems).toEqual([
-      { line: 3, reason: "contract a stands on line 1 already" },
+      { line: 3, reason: "contract a is already on line 1" },
     ]);
   });
 });
@@ -132,7 +132,7 @@ describe("several elements on one contract", () => {
 describe("a broken file", () => {
   const noBlob = (id: string): string => JSON.stringify(factory(id)).replace(/"createdEventBlob":"[^"]*"/, '"x":1');
   const blobReason =
-    "createdEventBlob has to be a string, and is missing: ask the participant with includeCreatedEventBlob";
+    "createdEventBlob must be a string, but is missing: request it from the participant with includeCreatedEventBlob";
 
   test("is told line by line, in both forms, and what is sound is still there", () => {
     const elements = [factory("a"), "{", factory("b"), "5", noBlob("c"), factory("d")];
@@ -140,12 +140,12 @@ describe("a broken file", () => {
     expect(found.contracts.map(({ contractId }) => contractId)).toEqual(["a", "b", "d"]);
     expect(found.problems).toEqual([
       { line: 2, reason: expect.stringMatching(/^not JSON: /) as string },
-      { line: 4, reason: "the element has to be an object, and is not one" },
+      { line: 4, reason: "the element must be an object, but is not one" },
       { line: 5, reason: blobReason },
     ]);
     const inArray = read(list(...elements.filter((one) => one !== "{")));
     expect(inArray.problems).toEqual([
-      { line: 4, reason: "the element has to be an object, and is not one" },
+      { line: 4, reason: "the element must be an object, but is not one" },
       { line: 5, reason: blobReason },
     ]);
   });
@@ -169,8 +169,8 @@ describe("a broken file", () => {
   });
 
   test.each<[string, string, number, string]>([
-    ["has text behind the end", `${list(factory("a")).trim()} x`, 3, "there is text behind the end of the array"],
-    ["misses an element", list(factory("a"), "", factory("b")), 3, "an element is missing between two commas"],
+    ["has text behind the end", `${list(factory("a")).trim()} x`, 3, "there is text after the end of the array"],
+    ["misses an element", list(factory("a"), "", factory("b")), 3, "an element is missing before or after a comma"],
     ["has a comma behind the last", list(factory("a")).replace("\n]", ",]"), 2, "an element is missing"],
     ["is cut off", list(factory("a"), factory("b")).slice(0, -40), 3, "the array is not closed"],
   ])("that %s is told by its line", (_what, file, line, reason) => {
@@ -207,10 +207,10 @@ describe("a broken file", () => {
 test("problems are described with path and line, as editors and terminals know them", () => {
   const problems = [
     { line: 2, reason: "not JSON" },
-    { line: 17, reason: "createdAt has to be a string, and is missing" },
+    { line: 17, reason: "createdAt must be a string, but is missing" },
   ];
   expect(describeProblems("a/b.ndjson", problems)).toBe(
-    "a/b.ndjson:2: not JSON\na/b.ndjson:17: createdAt has to be a string, and is missing",
+    "a/b.ndjson:2: not JSON\na/b.ndjson:17: createdAt must be a string, but is missing",
   );
   expect(describeProblems("a", [])).toBe("");
 });

@@ -17,9 +17,9 @@ function broken(file: string) {
   throw new Error(`nothing is wrong with the form of ${file}`);
 }
 
-const notClosed = "the array is not closed: an element that begins on this line does not end";
-const behindTheEnd = "there is text behind the end of the array";
-const missing = "an element is missing between two commas, or behind the last";
+const notClosed = "the array is not closed: the element that begins on this line does not end";
+const behindTheEnd = "there is text after the end of the array";
+const missing = "an element is missing before or after a comma";
 
 describe("a file of lines", () => {
   test.each<[string, string, [number, string][]]>([
@@ -190,7 +190,7 @@ test.each([
   expect(broken(file)).toEqual({
     before: [],
     line: 1,
-    message: "the file is empty; one without contracts holds []",
+    message: "the file is empty; write [] for a file without contracts",
   });
 });
 

@@ -2,7 +2,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { callParticipant, sendRequest, type Timeouts, urlOf } from "../../../src/ledger/participant/http.js";
+import { callParticipant, sendRequest, type Timeouts, endpointUrl } from "../../../src/ledger/participant/http.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { canCertify, type Certified, certify } from "../../fixtures/certificates.js";
@@ -42,7 +42,7 @@ describe("a path below the base", () => {
     ["http://h:1/ledger", "http://h:1/ledger/v2/x"],
     ["https://h/a/b/", "https://h/a/b/v2/x"],
   ])("%s gives %s", (base, whole) => {
-    expect(urlOf({ url: new URL(base) }, "/v2/x").href).toBe(whole);
+    expect(endpointUrl({ url: new URL(base) }, "/v2/x").href).toBe(whole);
   });
 
   test.each(["", "/", "/ledger", "/ledger/"])("is asked for at the base %j", async (base) => {
@@ -277,7 +277,7 @@ test("an answer over the bound of its size is cut off", async () => {
 test("an answer over the bound of its size is told as that", async () => {
   const { url } = await answering(JSON.stringify("x".repeat(MAX_BYTES)));
   const failure = await failureOf(callParticipant(endpointAt(url), "GET", PATH));
-  expect(failure.message).toContain(`larger than ${MAX_BYTES} bytes`);
+  expect(failure.message).toContain(`exceeds ${MAX_BYTES} bytes`);
 });
 
 describe("an abort", () => {

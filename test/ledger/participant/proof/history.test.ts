@@ -25,14 +25,14 @@ describe("an update", () => {
       events: [
         {
           does: "exercise",
-          kind: transferOffer,
+          template: transferOffer,
           contractId: "offer",
           choice: "TransferInstruction_Accept",
           argument: { extraArgs: {} },
           result: { meta: {} },
           consuming: true,
         },
-        { does: "create", kind: transferOffer, contractId: "offer", payload: { transfer: {} }, offset: 7 },
+        { does: "create", template: transferOffer, contractId: "offer", payload: { transfer: {} }, offset: 7 },
       ],
     });
   });
@@ -97,7 +97,7 @@ describe("the creation of a contract", () => {
     const { history } = await telling([
       { body: { created: { createdEvent: created, synchronizerId: "A" }, archived: null } },
     ]);
-    const creation = { does: "create", kind: transferOffer, contractId: "offer", payload: { transfer: {} }, offset: 7 };
+    const creation = { does: "create", template: transferOffer, contractId: "offer", payload: { transfer: {} }, offset: 7 };
     expect(await history.creation("offer", templates)).toEqual(creation);
   });
 

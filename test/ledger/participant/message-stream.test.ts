@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import type { WebSocket } from "ws";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
-import { stream } from "../../../src/ledger/participant/stream.js";
+import { streamMessages } from "../../../src/ledger/participant/message-stream.js";
 import type { JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { canCertify, certify } from "../../fixtures/certificates.js";
@@ -18,7 +18,7 @@ const PATH = "/v2/updates";
 const REQUEST = { beginExclusive: 5, updateFormat: { party: "Zoë ☂" } };
 const TOKEN = "eyJhbGciOiJub25lIn0.c2VjcmV0.c2lnbmF0dXJl";
 
-const open = (endpoint: Endpoint, hasEnd = false) => stream(endpoint, PATH, REQUEST, hasEnd);
+const open = (endpoint: Endpoint, hasEnd = false) => streamMessages(endpoint, PATH, REQUEST, hasEnd);
 const withToken = (token: string) => ({ token: () => Promise.resolve(token) });
 
 /** All messages of a stream, and how it ended. */
