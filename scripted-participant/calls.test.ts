@@ -1,6 +1,6 @@
 /** The calls that are answered at once, over real HTTP. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { alice, ask, creation, eventFormat, operator, template, updateFormat } from "./client.js";
+import { alice, ask, creation, eventFormat, operator, template, updateFormat } from "./test-client.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
 

@@ -1,7 +1,7 @@
 /** Whatever is done to the ledger: a snapshot at any offset and the updates behind it tell what is true. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { creation, eventFormat, operator, updateFormat } from "./client.js";
+import { creation, eventFormat, operator, updateFormat } from "./test-client.js";
 import { filterOf } from "./filters.js";
 import { ScriptedLedger } from "./ledger.js";
 import type { ActiveContractsElement, CreatedEvent, Update } from "./messages.js";
@@ -87,7 +87,7 @@ const steps = fc.array(
 function run(ledger: ScriptedLedger, script: readonly { readonly does: string; readonly which: number }[]): void {
   let made = 0;
   for (const { does, which } of script) {
-    const ids = [...ledger.truth.keys()];
+    const ids = [...ledger.contracts.keys()];
     const id = ids[which % ids.length] ?? "none";
     const target = `S${which % 3}::1220`;
     const next = () => creation(`c${made++}`);
@@ -120,7 +120,7 @@ test("a snapshot and the updates behind it add up to the truth", () => {
       const state: State = new Map();
       for (const element of snapshot(ledger.log.between(0, at), filterOf(eventFormat()))) take(state, element);
       for (const update of ledger.log.between(at).map(viewOf(updateFormat()))) if (update) follow(state, update);
-      const visible = [...ledger.truth.values()].filter(({ signatories }) => signatories.includes(operator));
+      const visible = [...ledger.contracts.values()].filter(({ signatories }) => signatories.includes(operator));
       expect(Object.fromEntries(state)).toEqual(
         Object.fromEntries(
           visible.map(({ contractId, synchronizerId, reassignmentCounter: counter, createdEventBlob: blob }) => [

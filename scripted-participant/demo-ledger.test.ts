@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { templates } from "../src/registry/utility/templates/index.js";
 import { until, within } from "../test/fixtures/wait.js";
-import { ask, Listener, told } from "./client.js";
+import { ask, Listener, describeUpdate } from "./test-client.js";
 import type { EventFormat } from "./messages.js";
 
 const started: ChildProcess[] = [];
@@ -50,7 +50,7 @@ test("it has the demo registry, things happen in it, and it stops on Ctrl-C", as
   };
   const listener = new Listener(url, "/v2/updates", { beginExclusive: 35, updateFormat });
   const messages = await listener.receive(8);
-  expect(messages.slice(0, 8).map(told)).toEqual([
+  expect(messages.slice(0, 8).map(describeUpdate)).toEqual([
     "36 Transaction",
     "37 Transaction",
     "38 Transaction",

@@ -1,7 +1,7 @@
 /** The effects of transactions: the choices that were exercised, and what came of them. */
 import { beforeEach, afterEach, describe, expect, test } from "vitest";
 import type { JsonValue } from "../src/domain/json.js";
-import { alice, ask, creation, eventFormat, operator } from "./client.js";
+import { alice, ask, creation, eventFormat, operator } from "./test-client.js";
 import { type Exercise, ScriptedLedger } from "./ledger.js";
 import type { TransactionEvent as Event } from "./messages.js";
 import { Participant } from "./participant.js";
@@ -90,7 +90,7 @@ describe("a transaction with choices", () => {
   });
 
   test("changes the truth as archivals and creations do", () => {
-    expect([...ledger.truth.keys()]).toEqual(["rule", "b", "hidden", "last"]);
+    expect([...ledger.contracts.keys()]).toEqual(["rule", "b", "hidden", "last"]);
   });
 
   test("a contract that did not outlast it answers with its events all the same", async () => {
@@ -219,6 +219,6 @@ describe("what a ledger cannot do changes nothing", () => {
       exercise: { contractId: use.replace("!", ""), choice: "Do", consuming: use.startsWith("!") },
     }));
     expect(() => ledger.transact(steps)).toThrow(why);
-    expect([ledger.end, ...ledger.truth.keys()]).toEqual([1, "a"]);
+    expect([ledger.end, ...ledger.contracts.keys()]).toEqual([1, "a"]);
   });
 });

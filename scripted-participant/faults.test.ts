@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../test/fixtures/wait.js";
-import { ask, creation, Listener, snapshotRequest, told, updatesRequest } from "./client.js";
+import { ask, creation, Listener, snapshotRequest, describeUpdate, updatesRequest } from "./test-client.js";
 import { refusal } from "./errors.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
@@ -80,7 +80,7 @@ describe("a stream ends", () => {
     participant.faults.cut({ streams: "open", after: 1 });
     ledger.checkpoint();
     expect((await listener.ended).code).toBe(1006);
-    expect(listener.messages.map(told)).toEqual(["5 OffsetCheckpoint"]);
+    expect(listener.messages.map(describeUpdate)).toEqual(["5 OffsetCheckpoint"]);
     const next = await opened(5);
     participant.faults.cut({ streams: "open" });
     expect((await next.ended).code).toBe(1006);
@@ -189,9 +189,9 @@ describe("silence", () => {
 test("the next stream begins with updates from before", async () => {
   participant.faults.duplicate(2);
   const listener = follow(3);
-  expect((await listener.receive(3)).map(told)).toEqual(["2 Transaction", "3 Transaction", "4 Transaction"]);
+  expect((await listener.receive(3)).map(describeUpdate)).toEqual(["2 Transaction", "3 Transaction", "4 Transaction"]);
   const next = follow(3);
-  expect((await next.receive(1)).map(told)).toEqual(["4 Transaction"]);
+  expect((await next.receive(1)).map(describeUpdate)).toEqual(["4 Transaction"]);
 });
 
 test("a stream meets one fault of each sort", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { creation } from "./client.js";
+import { creation } from "./test-client.js";
 import { ScriptedLedger } from "./ledger.js";
 
 let ledger: ScriptedLedger;
@@ -9,7 +9,7 @@ beforeEach(() => {
 
 /** Where every contract is, and its reassignment counter. */
 function places(): Record<string, string> {
-  const all = [...ledger.truth.values()];
+  const all = [...ledger.contracts.values()];
   return Object.fromEntries(
     all.map((one) => [one.contractId, `${one.synchronizerId ?? "between"} ${one.reassignmentCounter}`]),
   );
@@ -29,7 +29,7 @@ test("the truth is told whole", () => {
   const created = creation("a");
   ledger.transact([{ create: created }], { synchronizerId: "B" });
   const createdAt = "2026-01-05T09:00:01.000417Z";
-  expect([...ledger.truth]).toEqual([["a", { ...created, createdAt, synchronizerId: "B", reassignmentCounter: 0 }]]);
+  expect([...ledger.contracts]).toEqual([["a", { ...created, createdAt, synchronizerId: "B", reassignmentCounter: 0 }]]);
 });
 
 test("contracts come, move and go", () => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { until, within } from "../test/fixtures/wait.js";
-import { ask, creation, Listener, snapshotRequest, updatesRequest } from "./client.js";
+import { ask, creation, Listener, snapshotRequest, updatesRequest } from "./test-client.js";
 import { Participant } from "./participant.js";
 
 test("it starts again on its port with its ledger", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ask } from "./client.js";
+import { ask } from "./test-client.js";
 import { Issuer } from "./oidc.js";
 import { Participant } from "./participant.js";
 import { Tokens } from "./tokens.js";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
-import { ask, creation, eventFormat, Listener, snapshotRequest, updateFormat, updatesRequest } from "./client.js";
+import { ask, creation, eventFormat, Listener, snapshotRequest, updateFormat, updatesRequest } from "./test-client.js";
 import { type ErrorCode, refusal } from "./errors.js";
 import { Participant } from "./participant.js";
 import { Documents, hasDocuments } from "./schemas.js";
@@ -116,8 +116,8 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
       expect(status).toBe(200);
       expect(documents.answer("post", path, status, answer)).toEqual([]);
       const text = JSON.stringify(answer);
-      for (const told of ['{"ExercisedEvent":', '"choice":"Do"', '"choice":"Archive"', '{"CreatedEvent":']) {
-        expect(text).toContain(told);
+      for (const part of ['{"ExercisedEvent":', '"choice":"Do"', '"choice":"Archive"', '{"CreatedEvent":']) {
+        expect(text).toContain(part);
       }
     }
   });

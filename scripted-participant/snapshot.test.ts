@@ -1,7 +1,7 @@
 /** Active contracts, over HTTP and as a stream. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../src/domain/json.js";
-import { alice, ask, creation, eventFormat, Listener, operator, snapshotRequest } from "./client.js";
+import { alice, ask, creation, eventFormat, Listener, operator, snapshotRequest } from "./test-client.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../src/domain/json.js";
 import { until } from "../test/fixtures/wait.js";
-import { ask, creation, Listener, told, updateFormat, updatesRequest } from "./client.js";
+import { ask, creation, Listener, describeUpdate, updateFormat, updatesRequest } from "./test-client.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
 
@@ -27,7 +27,7 @@ function follow(request: object = updatesRequest(ledger.end)): Listener {
 }
 
 /** All that a bounded stream tells. */
-async function whole(request: object): Promise<readonly JsonObject[]> {
+async function receiveAll(request: object): Promise<readonly JsonObject[]> {
   const listener = follow(request);
   expect(await listener.ended).toEqual({ code: 1000, error: undefined });
   return listener.messages;
@@ -40,7 +40,7 @@ test("an open stream tells what happens from its begin on, and goes on", async (
   await listener.receive(1);
   ledger.transact([{ archive: "a" }, { create: creation("b") }]);
   const messages = await listener.receive(2);
-  expect(messages.map(told)).toEqual(["2 Transaction", "3 Transaction"]);
+  expect(messages.map(describeUpdate)).toEqual(["2 Transaction", "3 Transaction"]);
   expect(messages[1]).toEqual({
     update: {
       Transaction: {
@@ -78,7 +78,7 @@ test("reassignments, each with all its events", async () => {
   ledger.transact([{ create: creation("a") }, { create: creation("b") }]);
   ledger.unassign(["a", "b"], "B::1220");
   ledger.assign(["a", "b"]);
-  const [left, arrived] = await whole(updatesRequest(1, 3));
+  const [left, arrived] = await receiveAll(updatesRequest(1, 3));
   const moved = { source: "A::1220", target: "B::1220", reassignmentCounter: 1 };
   expect(left).toMatchObject({
     update: {
@@ -135,7 +135,7 @@ test("checkpoints come in their place", async () => {
   ledger.checkpoint();
   ledger.transact([{ create: creation("a") }]);
   ledger.checkpoint();
-  expect((await whole(updatesRequest(0, 3))).map(told)).toEqual([
+  expect((await receiveAll(updatesRequest(0, 3))).map(describeUpdate)).toEqual([
     "1 OffsetCheckpoint",
     "2 Transaction",
     "3 OffsetCheckpoint",
@@ -148,8 +148,8 @@ const topology = (parties: readonly string[]) => ({
 
 /** What the first three updates are in a format. */
 async function forms(format: object): Promise<string[]> {
-  const messages = await whole({ beginExclusive: 0, endInclusive: 3, updateFormat: format });
-  return messages.map(told);
+  const messages = await receiveAll({ beginExclusive: 0, endInclusive: 3, updateFormat: format });
+  return messages.map(describeUpdate);
 }
 
 test("only what the format names is told", async () => {
@@ -167,7 +167,7 @@ test("only what the format names is told", async () => {
 test("an end that is no update's own ends the stream all the same", async () => {
   ledger.transact([{ create: creation("a") }], { offset: 5 });
   ledger.transact([{ create: creation("b") }], { offset: 9 });
-  expect((await whole(updatesRequest(0, 7))).map(told)).toEqual(["5 Transaction"]);
+  expect((await receiveAll(updatesRequest(0, 7))).map(describeUpdate)).toEqual(["5 Transaction"]);
 });
 
 const list = (request: object, query = "") => ask(participant.url + path + query, request);
@@ -197,16 +197,16 @@ describe("offsets that cannot be asked for", () => {
     ["an end before the begin", updatesRequest(4, 3), { code: "OFFSET_OUT_OF_RANGE" }],
     ["no format", { beginExclusive: 4 }, { code: "INVALID_ARGUMENT" }],
   ])("%s", async (_, request, error) => {
-    expect(await whole(request)).toMatchObject([error]);
+    expect(await receiveAll(request)).toMatchObject([error]);
     expect(await ask(participant.url + path, request)).toMatchObject({ status: 400, body: error });
   });
 
   test("the pruned offset itself can, and so can the end", async () => {
-    expect((await whole(updatesRequest(3, 5))).map(told)).toEqual(["4 OffsetCheckpoint", "5 OffsetCheckpoint"]);
+    expect((await receiveAll(updatesRequest(3, 5))).map(describeUpdate)).toEqual(["4 OffsetCheckpoint", "5 OffsetCheckpoint"]);
     const listener = follow(updatesRequest(5));
     await until("the stream is open", () => participant.streams === 1);
     ledger.checkpoint();
-    expect((await listener.receive(1)).map(told)).toEqual(["6 OffsetCheckpoint"]);
+    expect((await listener.receive(1)).map(describeUpdate)).toEqual(["6 OffsetCheckpoint"]);
   });
 });
 
@@ -217,9 +217,9 @@ test("a restore cuts the stream; a begin before it can be asked for again, one b
   await listener.receive(2);
   ledger.restore(1);
   expect(await listener.ended).toMatchObject({ code: 1006 });
-  expect(await whole(updatesRequest(2))).toMatchObject([{ code: "OFFSET_AFTER_LEDGER_END" }]);
+  expect(await receiveAll(updatesRequest(2))).toMatchObject([{ code: "OFFSET_AFTER_LEDGER_END" }]);
   ledger.transact([{ create: creation("c") }]);
-  const again = await whole(updatesRequest(0, 2));
+  const again = await receiveAll(updatesRequest(0, 2));
   expect(JSON.stringify(again)).toContain('"contractId":"c"');
   expect(JSON.stringify(again)).not.toContain('"contractId":"b"');
 });
@@ -242,7 +242,7 @@ test("many streams at once are told the same, each at its own pace", async () =>
   for (let count = 0; count < 600; count++) ledger.transact([{ create: creation(`c${count}`) }]);
   for (const listener of all) {
     const messages = await listener.receive(600);
-    expect(messages.map((message) => Number(told(message).split(" ")[0]))).toEqual(
+    expect(messages.map((message) => Number(describeUpdate(message).split(" ")[0]))).toEqual(
       Array.from({ length: 600 }, (_, index) => index + 1),
     );
   }

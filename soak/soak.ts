@@ -95,7 +95,7 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
     changes: changes.counts,
     cuts: cuts.counts,
     slowClients: slowClients?.counts ?? {},
-    contracts: world.ledger.truth.size,
+    contracts: world.ledger.contracts.size,
     wrongs: load.wrongs,
     wrong: load.wrong,
     medianMs: load.latencies.percentile(0.5),

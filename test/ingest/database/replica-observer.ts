@@ -74,7 +74,7 @@ export class Watcher {
     if (!states.includes(text)) this.wrong.push(`at ${offset} ${text} in place of ${states.join(" or ")}`);
   }
 
-  /** All contracts that are kept, as the ledger's truth would have them. */
+  /** All contracts that are kept, as the ledger has them. */
   async contents(): Promise<unknown> {
     return this.#replica.read((view) => byId(templates.flatMap((template) => view.all(template)).map(told)));
   }
@@ -125,9 +125,9 @@ export function expected({ tags, single }: Pick<State, "tags" | "single">): obje
 }
 
 /** What a database has to hold of a ledger. */
-export const truthOf = ({ truth }: ScriptedLedger): unknown[] =>
+export const expectedContracts = ({ contracts }: ScriptedLedger): unknown[] =>
   byId(
-    [...truth.values()]
+    [...contracts.values()]
       .filter(({ contractId }) => !contractId.startsWith("holding-"))
       .map((one) => [
         one.contractId,

@@ -9,7 +9,7 @@ import { Pairs } from "./pairs.js";
 import { askAny, type Shown } from "./queries.js";
 import { Random } from "./random.js";
 import { becomesReady, command, inBackground, listening, logs, unreadiness, WRITES } from "./services.js";
-import { expected, truthOf, Watcher } from "./replica-observer.js";
+import { expected, expectedContracts, Watcher } from "./replica-observer.js";
 
 /** Longest that a takeover may take, in milliseconds. */
 const TAKEOVER_MS = 5_000;
@@ -95,7 +95,7 @@ test(
         `${ms(ended)} ms; ${callers.map(({ answers }) => answers).join(", ")} answers, the oldest of ${ms(oldest)} ms before`,
     );
     expect([...callers.flatMap(({ wrong }) => wrong), ...watcher.wrong]).toEqual([]);
-    expect(await watcher.contents()).toEqual(truthOf(pairs.ledger));
+    expect(await watcher.contents()).toEqual(expectedContracts(pairs.ledger));
     expect(await watcher.lists()).toMatchObject(expected(state));
     expect(watcher.returns).toBe(0);
     expect(Math.max(stopped, killed)).toBeLessThan(TAKEOVER_MS);

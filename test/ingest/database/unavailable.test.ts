@@ -11,7 +11,7 @@ import { Pairs, PAIRS } from "./pairs.js";
 import { askAccept, askConfigurations, askFactory, type Shown } from "./queries.js";
 import { Random } from "./random.js";
 import { ask, becomesReady, command, inBackground, listening, logs, unreadiness, WRITES } from "./services.js";
-import { expected, truthOf, Watcher } from "./replica-observer.js";
+import { expected, expectedContracts, Watcher } from "./replica-observer.js";
 
 /** The limits on the age of answers, in seconds, and what may come on top: each step on the way looks once a second. */
 const UNREADY = 4;
@@ -100,7 +100,7 @@ describe.each(["fast", "immediate"] as const)("a database that stops (%s) and st
     const watcher = new Watcher(databaseUrl, pairs, 1);
     onTestFinished(() => watcher.close());
     await until("the watcher is there", async () => JSON.stringify(await watcher.lists().catch(String)).includes("{"));
-    expect(await watcher.contents()).toEqual(truthOf(pairs.ledger));
+    expect(await watcher.contents()).toEqual(expectedContracts(pairs.ledger));
     expect(await watcher.lists()).toMatchObject(expected(state));
     expect(mirror.err.split("snapshot of the ledger loaded")).toHaveLength(2);
     for (const program of [mirror, api]) expectNoSecrets(program, caller.bodies);

@@ -116,7 +116,7 @@ async function holds(steps: readonly Step[]): Promise<void> {
     }
     participant.faults.clear();
     // What has left one synchronizer early is seen leaving in the end, as on a real ledger.
-    for (const { contractId } of ledger.truth.values()) attempt(() => ledger.unassignLate(contractId));
+    for (const { contractId } of ledger.contracts.values()) attempt(() => ledger.unassignLate(contractId));
     await equals(mirroring, ledger);
   } finally {
     await mirroring.stop();
@@ -207,11 +207,11 @@ function change(
   which: number,
   ledger: ScriptedLedger,
 ): void {
-  const ids = [...ledger.truth.keys()];
+  const ids = [...ledger.contracts.keys()];
   const target = which % 2 === 0 ? "sync-B::1220" : "sync-C::1220";
   const does = {
     archive: (id: string) =>
-      ledger.transact([{ archive: id }], { synchronizerId: ledger.truth.get(id)?.synchronizerId ?? "none" }),
+      ledger.transact([{ archive: id }], { synchronizerId: ledger.contracts.get(id)?.synchronizerId ?? "none" }),
     unassign: (id: string) => ledger.unassign(id, target),
     assign: (id: string) => ledger.assign(id),
     assignEarly: (id: string) => ledger.assignEarly(id, target),
@@ -269,7 +269,7 @@ async function stateOf(mirroring: Mirroring): Promise<unknown> {
 
 function truthOf(ledger: ScriptedLedger): unknown {
   return byId(
-    [...ledger.truth.values()]
+    [...ledger.contracts.values()]
       .filter(
         ({ contractId, signatories }) => kept.has(contractId.split("-")[0] ?? "") && signatories.includes(operator),
       )

@@ -63,7 +63,7 @@ async function equals(mirroring: Mirroring): Promise<void> {
   create("last");
   const held = async () => [...(await mirroring.held()).keys()].toSorted();
   await until("the update is there", async () => (await held()).includes("last"));
-  expect(await held()).toEqual([...ledger.truth.keys()].toSorted());
+  expect(await held()).toEqual([...ledger.contracts.keys()].toSorted());
 }
 
 /** Waits until the mirror stands at an update that it knows, and cuts its stream. */
@@ -165,11 +165,11 @@ test("what is fetched past the stream is not applied where the stream does not a
   const mirroring = mirrored((of) => ({
     async updates(after, upTo) {
       const stream = await of.updates(after, upTo);
-      const more = upTo === undefined ? { answers } : { close: () => (stream.close(), closed.open()) };
+      const more = upTo === undefined ? { isResponsive } : { close: () => (stream.close(), closed.open()) };
       return { ...delegated(stream), ...more };
 
       /** The participant answers while the snapshot is taken, and later not. */
-      async function answers(): Promise<boolean> {
+      async function isResponsive(): Promise<boolean> {
         if (taken(mirroring).length === 0) return stream.isResponsive();
         asked.open();
         return false;

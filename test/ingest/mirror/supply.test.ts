@@ -329,15 +329,15 @@ class Script {
   }
 
   step(): void {
-    const settled = [...this.model.keys()].filter((id) => this.ledger.truth.get(id)?.synchronizerId !== undefined);
+    const settled = [...this.model.keys()].filter((id) => this.ledger.contracts.get(id)?.synchronizerId !== undefined);
     const id = settled[this.#below(Math.max(settled.length, 1))];
-    const leaving = [...this.model.keys()].find((one) => this.ledger.truth.get(one)?.synchronizerId === undefined);
+    const leaving = [...this.model.keys()].find((one) => this.ledger.contracts.get(one)?.synchronizerId === undefined);
     const choice = this.#below(10);
     if (leaving !== undefined && choice < 3) return this.#see(leaving, this.ledger.assign(leaving));
     if (id === undefined || choice < 5) return this.#mint();
     if (choice < 6) return this.#replace(id);
     if (choice < 8) return this.#split(id);
-    const here = this.ledger.truth.get(id)?.synchronizerId;
+    const here = this.ledger.contracts.get(id)?.synchronizerId;
     const target = here === B ? C : B;
     if (choice < 9) return this.#see(id, this.ledger.unassign(id, target));
     this.#see(id, this.ledger.assignEarly(id, target));

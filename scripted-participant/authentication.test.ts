@@ -1,7 +1,7 @@
 /** Tokens, over HTTP and as subprotocols of a WebSocket. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../test/fixtures/wait.js";
-import { ask, creation, eventFormat, Listener, operator, updatesRequest } from "./client.js";
+import { ask, creation, eventFormat, Listener, operator, updatesRequest } from "./test-client.js";
 import { Participant } from "./participant.js";
 import { Tokens } from "./tokens.js";
 
