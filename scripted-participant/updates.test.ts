@@ -26,14 +26,14 @@ function follow(request: object = updatesRequest(ledger.end)): Listener {
   return listener;
 }
 
-/** All that a bounded stream tells. */
+/** All messages of a finite stream. */
 async function receiveAll(request: object): Promise<readonly JsonObject[]> {
   const listener = follow(request);
   expect(await listener.ended).toEqual({ code: 1000, error: undefined });
   return listener.messages;
 }
 
-test("an open stream tells what happens from its begin on, and goes on", async () => {
+test("an open stream sends updates from its begin offset, and stays open", async () => {
   ledger.transact([{ create: creation("before") }]);
   ledger.transact([{ create: creation("a") }]);
   const listener = follow(updatesRequest(1));
@@ -112,7 +112,7 @@ test("reassignments, each with all its events", async () => {
   expect(ids[0]).toBe(ids[1]);
 });
 
-test("what is not seen is not told, but the offset is, a little later", async () => {
+test("invisible updates are not sent, but a later checkpoint has their offset", async () => {
   const listener = follow();
   await until("the stream is open", () => participant.streams === 1);
   ledger.transact([{ create: creation("a", { signatories: ["bob::1220"], observers: [] }) }]);
@@ -131,7 +131,7 @@ test("what is not seen is not told, but the offset is, a little later", async ()
   });
 });
 
-test("checkpoints come in their place", async () => {
+test("checkpoints come in order", async () => {
   ledger.checkpoint();
   ledger.transact([{ create: creation("a") }]);
   ledger.checkpoint();
@@ -152,7 +152,7 @@ async function forms(format: object): Promise<string[]> {
   return messages.map(describeUpdate);
 }
 
-test("only what the format names is told", async () => {
+test("only requested updates are sent", async () => {
   ledger.transact([{ create: creation("a") }]);
   ledger.unassign("a", "B::1220");
   ledger.topology("carol::1220");
@@ -164,7 +164,7 @@ test("only what the format names is told", async () => {
   expect(await forms(topology(["dave::1220"]))).toEqual([]);
 });
 
-test("an end that is no update's own ends the stream all the same", async () => {
+test("an end offset without an update ends the stream too", async () => {
   ledger.transact([{ create: creation("a") }], { offset: 5 });
   ledger.transact([{ create: creation("b") }], { offset: 9 });
   expect((await receiveAll(updatesRequest(0, 7))).map(describeUpdate)).toEqual(["5 Transaction"]);
@@ -172,7 +172,7 @@ test("an end that is no update's own ends the stream all the same", async () => 
 
 const list = (request: object, query = "") => ask(participant.url + path + query, request);
 
-test("as a list there is what is there now", async () => {
+test("a list has the present updates", async () => {
   for (const id of ["a", "b", "c"]) ledger.transact([{ create: creation(id) }]);
   expect((await list(updatesRequest(0))).body).toHaveLength(3);
   expect((await list(updatesRequest(1, 2))).body).toHaveLength(1);
@@ -184,7 +184,7 @@ test("as a list there is what is there now", async () => {
   });
 });
 
-describe("offsets that cannot be asked for", () => {
+describe("invalid offsets", () => {
   beforeEach(() => {
     for (let count = 0; count < 5; count++) ledger.checkpoint();
     ledger.prune(3);
@@ -202,7 +202,10 @@ describe("offsets that cannot be asked for", () => {
   });
 
   test("the pruned offset itself can, and so can the end", async () => {
-    expect((await receiveAll(updatesRequest(3, 5))).map(describeUpdate)).toEqual(["4 OffsetCheckpoint", "5 OffsetCheckpoint"]);
+    expect((await receiveAll(updatesRequest(3, 5))).map(describeUpdate)).toEqual([
+      "4 OffsetCheckpoint",
+      "5 OffsetCheckpoint",
+    ]);
     const listener = follow(updatesRequest(5));
     await until("the stream is open", () => participant.streams === 1);
     ledger.checkpoint();
@@ -210,7 +213,7 @@ describe("offsets that cannot be asked for", () => {
   });
 });
 
-test("a restore cuts the stream; a begin before it can be asked for again, one behind it not", async () => {
+test("a restore cuts the stream; a begin offset before it is still valid, one after it is not", async () => {
   ledger.transact([{ create: creation("a") }]);
   ledger.transact([{ create: creation("b") }]);
   const listener = follow(updatesRequest(0));
@@ -224,7 +227,7 @@ test("a restore cuts the stream; a begin before it can be asked for again, one b
   expect(JSON.stringify(again)).not.toContain('"contractId":"b"');
 });
 
-test("a stream that is cut when it reads behind what is pruned meanwhile is told so", async () => {
+test("a stream that reads pruned updates ends with an error", async () => {
   ledger.checkpoint();
   participant.faults.delay(50);
   const listener = follow(updatesRequest(0));
@@ -236,7 +239,7 @@ test("a stream that is cut when it reads behind what is pruned meanwhile is told
   expect(listener.messages.at(-1)).toMatchObject({ code: "PARTICIPANT_PRUNED_DATA_ACCESSED" });
 });
 
-test("many streams at once are told the same, each at its own pace", async () => {
+test("concurrent streams get the same updates, each at its own pace", async () => {
   const all = Array.from({ length: 5 }, () => follow(updatesRequest(0)));
   await until("all are open", () => participant.streams === 5);
   for (let count = 0; count < 600; count++) ledger.transact([{ create: creation(`c${count}`) }]);

@@ -23,7 +23,9 @@ const participant = await Participant.start({ ledger, port: Number(values.port) 
   process.stderr.write(`cannot listen on port ${values.port}: ${String(error)}\n`);
   return process.exit(1);
 });
-say(`a participant with ${ledger.contracts.size} contracts of the demo registry, on ${participant.url}. In another shell:`);
+say(
+  `a participant with ${ledger.contracts.size} contracts of the demo registry, on ${participant.url}. In another shell:`,
+);
 say(`  export OFFLEDGER_LEDGER_URL=${participant.url}`);
 say(`  export OFFLEDGER_LEDGER_PARTIES=${[operator, acme.provider, nordic.provider].join(",")}`);
 say("  npm start");

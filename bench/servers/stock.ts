@@ -33,7 +33,12 @@ async function operationsOn(snapshot: string): Promise<Operation[]> {
   const read = readConfig(["--snapshot", snapshot], {});
   if (!read.ok) throw new Error(read.wrong.join("\n"));
   const registry = await loadRegistry(read.config);
-  const source = createSource(await sourceOptions(read.config), { mirrors: true, answers: true }, registry.templates, Date.now);
+  const source = createSource(
+    await sourceOptions(read.config),
+    { mirrors: true, answers: true },
+    registry.templates,
+    Date.now,
+  );
   await source.start({ info: () => undefined, warn: () => undefined, error: () => undefined });
   const executor = new QueryExecutor(registry, source.reader, source, Date.now);
   const bindings = services(executor, {

@@ -286,9 +286,9 @@ describe("check", () => {
     expect(told).toEqual([
       expect.stringMatching(/problems\.ndjson:2: not JSON: /),
       `${path}:4: registrar has to be a string, and is missing`,
-      `${path}:5: contract factory stands on line 1 already`,
+      `${path}:5: contract factory is already on line 1`,
       `${path}:6: a time has to be like 2026-01-31T12:00:00.123456Z, and is yesterday`,
-      `${path}:8: the element has to be an object, and is not one`,
+      `${path}:8: the element must be an object, but is not one`,
     ]);
   });
 

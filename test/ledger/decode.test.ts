@@ -66,7 +66,7 @@ describe("an active contract", () => {
     });
   });
 
-  test("has the keys of its kind", () => {
+  test("has the index keys of its template", () => {
     expect(decoded(factory()).contract).toHaveProperty("indexKeys", ["factory/15:registrar::1220"]);
   });
 
@@ -80,20 +80,20 @@ describe("an active contract", () => {
     },
   );
 
-  test("that tells no counter has not been reassigned", () => {
+  test("without a counter has reassignment counter 0", () => {
     const given = factory();
     const { JsActiveContract: active } = given["contractEntry"] as Record<string, JsonObject>;
     delete active?.["reassignmentCounter"];
     expect(decoded(given).contract.reassignmentCounter).toBe(0);
   });
 
-  test.each([undefined, null, "17"])("that tells no offset (%j) has the offset 0", (offset) => {
+  test.each([undefined, null, "17"])("without an offset (%j) has offset 0", (offset) => {
     expect(decoded(changed({ offset })).offset).toBe(0);
   });
 });
 
-describe("a contract between synchronizers", () => {
-  test("that has left has no synchronizer, and the counter of that event", () => {
+describe("a contract in reassignment", () => {
+  test("that is unassigned has no synchronizer, and the counter of that event", () => {
     expect(decoded(factory({ moving: "unassigned", reassignmentCounter: 3 })).contract).toMatchObject({
       contractId: "factory",
       synchronizerId: undefined,
@@ -101,7 +101,7 @@ describe("a contract between synchronizers", () => {
     });
   });
 
-  test("that is arriving has no synchronizer either, and the counter of that event", () => {
+  test("that is being assigned has no synchronizer, and the counter of that event", () => {
     expect(decoded(factory({ moving: "arriving", reassignmentCounter: 4 })).contract).toMatchObject({
       contractId: "factory",
       synchronizerId: undefined,
@@ -109,7 +109,7 @@ describe("a contract between synchronizers", () => {
     });
   });
 
-  test("that has left is told of at the offset at which it left", () => {
+  test("that is unassigned has the offset of its unassignment", () => {
     const given = factory({ moving: "unassigned" });
     const { JsIncompleteUnassigned: form } = given["contractEntry"] as Record<string, Record<string, JsonObject>>;
     const event = form?.["unassignedEvent"];
@@ -119,7 +119,7 @@ describe("a contract between synchronizers", () => {
   });
 });
 
-describe("nothing is kept", () => {
+describe("no contract is decoded", () => {
   test.each<[string, JsonValue]>([
     ["of an empty entry", { workflowId: "", contractEntry: { JsEmpty: {} } }],
     ["of another entity", changed({ templateId: "pkg-1:Utility.Registry.App.V0.Service.AllocationFactory:Other" })],
@@ -140,14 +140,14 @@ describe("nothing is kept", () => {
     expect(decoder.decode(element("Holding", "free", free))).toBeUndefined();
   });
 
-  test("of kinds that the decoder was not made with", () => {
+  test("of other templates than the decoder's", () => {
     expect(new Decoder([holding]).decode(factory())).toBeUndefined();
     expect(new Decoder([]).decode(factory())).toBeUndefined();
   });
 
-  test("but of a locked holding", () => {
+  test("except for a locked holding", () => {
     expect(decoded(element("Holding", "locked", payload.lockedHolding("alice", "USD"))).contract).toHaveProperty(
-      "kind",
+      "template",
       holding,
     );
   });
@@ -155,9 +155,8 @@ describe("nothing is kept", () => {
 
 const entry = (contractEntry: JsonValue): JsonObject => ({ workflowId: "", contractEntry });
 
-describe("what is wrong is told by the name of the field", () => {
-  const forms =
-    "contractEntry must be one of JsActiveContract, JsIncompleteUnassigned, JsIncompleteAssigned, JsEmpty";
+describe("an error names the field", () => {
+  const forms = "contractEntry must be one of JsActiveContract, JsIncompleteUnassigned, JsIncompleteAssigned, JsEmpty";
 
   test.each<[string, JsonValue]>([
     ["the element must be an object, but is not one", 5],
@@ -231,7 +230,7 @@ const active = (reassignmentCounter: number) => decoded(factory({ reassignmentCo
 const left = (reassignmentCounter: number) => decoded(factory({ moving: "unassigned", reassignmentCounter }));
 const arriving = (reassignmentCounter: number) => decoded(factory({ moving: "arriving", reassignmentCounter }));
 
-describe("of two elements on one contract", () => {
+describe("of two elements for one contract", () => {
   test.each<[string, DecodedContract, DecodedContract]>([
     ["the one after more reassignments tells the state", active(2), active(1)],
     ["one that has left says more than where it was before", left(1), active(0)],
@@ -245,14 +244,14 @@ describe("of two elements on one contract", () => {
     expect(laterState(loser, winner)).toBe(winner);
   });
 
-  test("that both say it is between synchronizers either tells the state", () => {
+  test("that are both in reassignment either is kept", () => {
     expect([left(1), arriving(1)].map(({ contract }) => contract)).toContainEqual(
       laterState(left(1), arriving(1))?.contract,
     );
     expect(laterState(arriving(1), left(1))?.contract.synchronizerId).toBeUndefined();
   });
 
-  test("none tells the state where both say that it is active, equally often reassigned", () => {
+  test("none is kept if both are active at the same counter", () => {
     expect(laterState(active(0), active(0))).toBeUndefined();
     expect(
       laterState(active(2), decoded(factory({ reassignmentCounter: 2, synchronizerId: "sync-B" }))),

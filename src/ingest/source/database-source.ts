@@ -76,7 +76,10 @@ export function databaseSource({
     pause,
     signal,
     lost: ({ kind, message }) =>
-      logger?.warn({ kind, reason: message }, "database not readable; cached contracts are served until they are stale"),
+      logger?.warn(
+        { kind, reason: message },
+        "database not readable; cached contracts are served until they are stale",
+      ),
     back: () => logger?.info({}, "database readable again"),
   });
   let leaderLoop: LeaderLoop | undefined;

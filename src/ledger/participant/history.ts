@@ -17,12 +17,7 @@ export interface PollOptions {
 }
 
 /** Error codes for an unknown update or contract, and for a malformed id. Other missing things are failures. */
-const NOT_FOUND_CODES = new Set([
-  "UPDATE_NOT_FOUND",
-  "CONTRACT_EVENTS_NOT_FOUND",
-  "INVALID_FIELD",
-  "INVALID_ARGUMENT",
-]);
+const NOT_FOUND_CODES = new Set(["UPDATE_NOT_FOUND", "CONTRACT_EVENTS_NOT_FOUND", "INVALID_FIELD", "INVALID_ARGUMENT"]);
 
 const MAX_CONCURRENT_LOOKUPS = 64;
 

@@ -25,7 +25,8 @@ export interface Unreadable {
 
 /** Throws an Error that names the field if the element does not have the documented form. */
 export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
-  const [form, wrapped] = Object.entries(requireObject(requireObject(element, "the element").update, "update"))[0] ?? [];
+  const [form, wrapped] =
+    Object.entries(requireObject(requireObject(element, "the element").update, "update"))[0] ?? [];
   const value = requireObject(requireObject(wrapped, form ?? "update").value, "value");
   const offset = readOffset(value);
   switch (form) {

@@ -1,4 +1,4 @@
-/** A mirror that is killed at any moment leaves a database that is right: nothing is half there, lost or double. */
+/** A mirror killed at any moment leaves a consistent database: nothing partial, lost or duplicated. */
 import { expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../../fixtures/postgres.js";
 import { until } from "../../fixtures/wait.js";

@@ -1,4 +1,4 @@
-/** A replica that is read all the time, and compared with what the ledger was. */
+/** A replica that is read continuously and compared with past states of the ledger. */
 import { setTimeout as delay } from "node:timers/promises";
 import { instrumentConfiguration } from "../../../src/registry/utility/templates/instruments.js";
 import { templates } from "../../../src/registry/utility/templates/index.js";
@@ -25,10 +25,10 @@ const UNIT = 10n ** 10n;
 const clock = (): number => performance.now();
 
 export class Watcher {
-  /** Readings of what never was, in words. */
+  /** Descriptions of reads that match no past state. */
   readonly wrong: string[] = [];
   readings = 0;
-  /** How often the offset went back. */
+  /** How often the offset decreased. */
   returns = 0;
   offset = 0;
   readonly #pairs: Pairs;
@@ -52,7 +52,7 @@ export class Watcher {
     this.#running = new ReplicaSync({ ...parts, lost: () => undefined, back: () => undefined }).run();
   }
 
-  /** Reads again and again, until the signal is aborted. */
+  /** Reads continuously until the signal is aborted. */
   async keepLooking(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -79,7 +79,7 @@ export class Watcher {
     return this.#replica.read((view) => byId(templates.flatMap((template) => view.all(template)).map(told)));
   }
 
-  /** What is found under every key, and what there is of each kind and package. */
+  /** The contracts under every index key, and the counts per template and package. */
   async lists(): Promise<unknown> {
     return this.#replica.read((view) => ({
       ...reading(view),
@@ -124,7 +124,7 @@ export function expected({ tags, single }: Pick<State, "tags" | "single">): obje
   };
 }
 
-/** What a database has to hold of a ledger. */
+/** The expected content of a database for a ledger. */
 export const expectedContracts = ({ contracts }: ScriptedLedger): unknown[] =>
   byId(
     [...contracts.values()]

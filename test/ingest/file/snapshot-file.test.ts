@@ -1,4 +1,4 @@
-/** Real files that change under a real watch. */
+/** Real files with a real watch. */
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { element, payload } from "../../fixtures/elements.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 
 const POLL_MS = 20;
-/** Long enough for any look at the file to be over. */
+/** Longer than any load of the file. */
 const BOUND_MS = 5_000;
 
 let folder: string;
@@ -71,7 +71,7 @@ const untilRejected = (watched: Watched, count: number): Promise<void> =>
   until(`${count} changes have been rejected`, () => watched.rejected.length >= count, BOUND_MS);
 
 describe("at the start", () => {
-  test("the file is in the store when start ends, and is told", async () => {
+  test("the file is in the store when start resolves, and is reported", async () => {
     await writeFile(at("file"), content("a", "b"));
     const watched = watching(at("file"));
     const snapshot = await start(watched);
@@ -81,22 +81,22 @@ describe("at the start", () => {
     expect(watched.swapped).toEqual([]);
   });
 
-  test("an array is as good as lines", async () => {
+  test("an array works like lines", async () => {
     await writeFile(at("file"), JSON.stringify([element("AllocationFactory", "a", payload.service())], undefined, 2));
     expect(await idsIn(await started(at("file")))).toEqual(["a"]);
   });
 
-  test("a file that is not there is told by its path and the system's code", async () => {
+  test("a missing file is reported with its path and the system's code", async () => {
     const watched = watching(at("nothing"));
     await expect(start(watched)).rejects.toThrow(new SnapshotError(`${at("nothing")} cannot be read (ENOENT)`));
     await expect(idsIn(watched)).rejects.toThrow(NotReady);
   });
 
-  test("a folder is told as well", async () => {
+  test("a folder is reported too", async () => {
     await expect(start(watching(folder))).rejects.toThrow(new SnapshotError(`${folder} cannot be read (EISDIR)`));
   });
 
-  test("a broken file is told by path, line and reason, each problem, and the store has nothing of it", async () => {
+  test("each problem of an invalid file is reported with path, line and reason, and the store stays empty", async () => {
     await writeFile(at("file"), `${content("a")}5\n${content("b")}{}\n`);
     const watched = watching(at("file"));
     const reasons = [
@@ -107,7 +107,7 @@ describe("at the start", () => {
     await expect(idsIn(watched)).rejects.toThrow(NotReady);
   });
 
-  test("a file that could not be served is not watched either", async () => {
+  test("a file that could not be loaded is not watched", async () => {
     await writeFile(at("file"), "broken\n");
     const watched = watching(at("file"));
     await expect(start(watched)).rejects.toThrow(SnapshotError);
@@ -118,7 +118,7 @@ describe("at the start", () => {
 });
 
 describe("a changed file", () => {
-  test("is swapped in whole, and told", async () => {
+  test("is swapped in at once, and reported", async () => {
     await writeFile(at("file"), content("a", "b"));
     const watched = await started(at("file"));
     await writeFile(at("file"), content("b", "c", "d"));
@@ -137,7 +137,7 @@ describe("a changed file", () => {
     expect(watched.rejected).toEqual([]);
   });
 
-  test("that is broken is rejected with line and reason, and the old one goes on being served", async () => {
+  test("that is invalid is rejected with line and reason, and the old one is still served", async () => {
     await writeFile(at("file"), content("a"));
     const watched = await started(at("file"));
     await replace(at("file"), `${content("b")}\n{"half": \n`);
@@ -205,7 +205,7 @@ describe("a changed file", () => {
     expect(watched.rejected).toEqual([]);
   });
 
-  test("that is deleted is rejected, the old one goes on being served, and it may come back", async () => {
+  test("that is deleted is rejected, the old one is still served, and it may come back", async () => {
     await writeFile(at("file"), content("a"));
     const watched = await started(at("file"));
     await unlink(at("file"));
@@ -229,7 +229,7 @@ describe("a changed file", () => {
     await untilServes(watched, ...ids);
     await replace(at("file"), content("end"));
     await until("the end has been told", () => watched.swapped.at(-1)?.[0] === "end", BOUND_MS);
-    // Nothing older came behind the last.
+    // Nothing older came after the last.
     expect(watched.swapped.at(-2)).toEqual(ids);
   });
 
@@ -254,7 +254,7 @@ describe("a changed file", () => {
   });
 });
 
-/** Holds back one writing, which it counts from 0, until the gate opens. */
+/** Blocks one write, counted from 0, until the gate opens. */
 function slow(held: number) {
   const waiting = gate();
   const begun: string[][] = [];
@@ -270,7 +270,7 @@ function slow(held: number) {
 }
 
 describe("a slow store", () => {
-  test("gets the next change when it is done with the one before", async () => {
+  test("gets the next change after the one before", async () => {
     const { waiting, begun, behind } = slow(1);
     await writeFile(at("file"), content("a"));
     const watched = watching(at("file"), behind);
@@ -282,7 +282,7 @@ describe("a slow store", () => {
     expect(begun).toEqual([["a"], ["b"]]);
     waiting.open();
     await untilServes(watched, "d");
-    // All that changed meanwhile is read once.
+    // All changes in between are loaded once.
     expect(begun).toEqual([["a"], ["b"], ["d"]]);
   });
 
@@ -340,7 +340,7 @@ describe("close", () => {
     expect(await idsIn(one)).toEqual(["a"]);
   });
 
-  test("may be called again, and before a start", async () => {
+  test("may be called twice, and before start", async () => {
     await writeFile(at("file"), content("a"));
     const watched = watching(at("file"));
     await watched.file.close();
@@ -359,7 +359,7 @@ async function replace(path: string, text: string): Promise<void> {
 
 /**
  * Changes a file and waits until another watch of it has served that: a watch
- * that began earlier has been told of the change before.
+ * that started earlier has seen the change before.
  */
 async function seenByAnother(path: string, ...ids: readonly string[]): Promise<void> {
   await writeFile(path, content("before"));

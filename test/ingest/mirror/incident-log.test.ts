@@ -12,21 +12,22 @@ interface Line {
 function incidents() {
   const lines: Line[] = [];
   const clock = { now: 1_000 };
-  const at = (level: keyof Logger) => (details: object, message: string) => void lines.push({ level, details, message });
+  const at = (level: keyof Logger) => (details: object, message: string) =>
+    void lines.push({ level, details, message });
   const log: Logger = { info: at("info"), warn: at("warn"), error: at("error") };
   return { lines, clock, incidents: new IncidentLog(log, () => clock.now) };
 }
 
 const lost = new LedgerError("lost", "cut");
 
-test("a trouble that goes on is told once", () => {
+test("a continuing incident is logged once", () => {
   const { lines, incidents: told } = incidents();
   for (let attempt = 0; attempt < 100; attempt++) told.begin(new LedgerError("lost", `cut ${attempt}`));
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({ level: "warn", details: { kind: "lost", reason: "cut 0" } });
 });
 
-test("its end is told once, with how long it lasted, and nothing where there was none", () => {
+test("its end is logged once with its duration, and not without an incident", () => {
   const { lines, clock, incidents: told } = incidents();
   told.end();
   expect(lines).toEqual([]);
@@ -39,7 +40,7 @@ test("its end is told once, with how long it lasted, and nothing where there was
   ]);
 });
 
-test("another trouble before the end is told, and the time counts from the first", () => {
+test("another failure within an incident is logged, and the duration counts from the first", () => {
   const { lines, clock, incidents: told } = incidents();
   told.begin(lost);
   clock.now += 1_000;
@@ -51,14 +52,14 @@ test("another trouble before the end is told, and the time counts from the first
   expect(lines[2]?.details).toEqual({ lasted: 2_000 });
 });
 
-test("the same trouble under another code is another trouble", () => {
+test("the same kind with another code is logged", () => {
   const { lines, incidents: told } = incidents();
   told.begin(new LedgerError("ahead", "x", "OFFSET_AFTER_LEDGER_END"));
   told.begin(new LedgerError("ahead", "x", "PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END"));
   expect(lines).toHaveLength(2);
 });
 
-test("after its end the same trouble is told anew", () => {
+test("after its end the same failure is logged again", () => {
   const { lines, incidents: told } = incidents();
   told.begin(lost);
   told.end();
@@ -74,7 +75,7 @@ test.each<[LedgerErrorKind, keyof Logger]>([
   ["lost", "warn"],
   ["unreadable", "error"],
   ["refused", "error"],
-])("%s says at level %s what it means and what to do", (kind, level) => {
+])("%s is logged at level %s with its meaning and a hint", (kind, level) => {
   const { lines, incidents: told } = incidents();
   told.begin(new LedgerError(kind, "the reason"));
   expect(lines).toEqual([

@@ -40,7 +40,7 @@ describe("how the mirror stands", () => {
     expect(lag.status).toEqual({ offset: undefined, ledgerEnd: undefined, age: undefined });
   });
 
-  test("is current from the moment at which the end was asked for that it has reached", () => {
+  test("is current as of the request for the end that it has reached", () => {
     const { clock, lag } = createTracker();
     lag.ledgerEndAt(10, clock.now);
     clock.now += 700;
@@ -51,7 +51,7 @@ describe("how the mirror stands", () => {
     expect(lag.status).toEqual({ offset: 10, ledgerEnd: 10, age: 1_000 });
   });
 
-  test("is current in whatever order the end and the store come there", () => {
+  test("is current in either order of the end and the store", () => {
     const { clock, lag } = createTracker();
     const asked = clock.now;
     clock.now += 250;
@@ -80,14 +80,14 @@ describe("how the mirror stands", () => {
     }
   });
 
-  test("does not grow younger by updates alone: the ledger's end may be far ahead", () => {
+  test("is not renewed by updates alone: the ledger's end may be far ahead", () => {
     const { clock, lag } = current();
     clock.now += 5_000;
     lag.reached(11);
     expect(lag.status.age).toBe(5_000);
   });
 
-  test("does not grow older by the answer to an earlier question", () => {
+  test("is not aged by the answer to an earlier request", () => {
     const { clock, lag } = current();
     clock.now += 100;
     lag.ledgerEndAt(10, clock.now);
@@ -95,7 +95,7 @@ describe("how the mirror stands", () => {
     expect(lag.status.age).toBe(0);
   });
 
-  test("tells a lower offset after the snapshot of a ledger that was restored", () => {
+  test("has a lower offset after the snapshot of a restored ledger", () => {
     const { clock, lag } = current(100);
     clock.now += 1_000;
     lag.reached(40);
@@ -137,7 +137,7 @@ describe("the limits of staleness", () => {
     expect(lag.notReadyReason()).toBe(lag.staleReason());
   });
 
-  test("are behind when the ledger is reached again", () => {
+  test("no longer apply when the ledger is reached again", () => {
     const { clock, lag } = current();
     clock.now += STALE * 2;
     expect(lag.staleReason()).toBeDefined();
@@ -146,7 +146,7 @@ describe("the limits of staleness", () => {
   });
 });
 
-/** Questions for the ledger's end, each answered when the test says so. */
+/** Requests for the ledger's end, answered by the test. */
 function ledger() {
   const open: { answer: (end: number) => void; fail: (reason: Error) => void }[] = [];
   const counts = { asked: 0 };
@@ -154,7 +154,7 @@ function ledger() {
     counts.asked++;
     return new Promise<number>((resolve, reject) => void open.push({ answer: resolve, fail: reject }));
   };
-  /** Takes the oldest open question, once there is one. */
+  /** Takes the oldest pending request, once there is one. */
   const next = async () => {
     await until("the ledger's end is asked for", () => open.length > 0);
     const question = open.shift();
@@ -166,7 +166,7 @@ function ledger() {
 
 const soon = <T>(promise: Promise<T>): Promise<T> => within(SOON_MS, "the end of a wait", promise);
 
-/** Whether a promise has settled by the time that everything which is ready has run. */
+/** Whether a promise has settled after all ready callbacks have run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const settle = () => {
@@ -180,7 +180,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
 describe("catching up", () => {
-  test("ends when the store has reached the end as it was when asked", async () => {
+  test("ends when the store has reached the requested end", async () => {
     const { lag } = current(10);
     const { ledgerEnd, next } = ledger();
     const caughtUp = catchUp(lag, 10, ledgerEnd);
@@ -192,14 +192,14 @@ describe("catching up", () => {
     expect(await soon(caughtUp)).toBe(true);
   });
 
-  test("does not wait where the end has been reached, and says whether the store has moved", async () => {
+  test("does not wait if the end is reached, and returns whether the store has moved", async () => {
     const { lag } = current(10);
     expect(await soon(catchUp(lag, 10, () => Promise.resolve(10)))).toBe(false);
     expect(await soon(catchUp(lag, 9, () => Promise.resolve(10)))).toBe(true);
     expect(await soon(catchUp(lag, 10, () => Promise.resolve(7)))).toBe(false);
   });
 
-  test("takes notice of an update that comes before the answer", async () => {
+  test("notices an update before the answer", async () => {
     const { lag } = current(10);
     const { ledgerEnd, next } = ledger();
     const caughtUp = catchUp(lag, 10, ledgerEnd);
@@ -209,14 +209,14 @@ describe("catching up", () => {
     expect(await soon(caughtUp)).toBe(true);
   });
 
-  test("tells the ledger's end to the account", async () => {
+  test("updates the age", async () => {
     const { clock, lag } = current(10);
     clock.now += 5_000;
     await soon(catchUp(lag, 10, () => Promise.resolve(10)));
     expect(lag.status.age).toBe(0);
   });
 
-  test("counts the account's age from the question, not from the answer", async () => {
+  test("counts the age from the request, not from the answer", async () => {
     const { clock, lag } = current(10);
     const { ledgerEnd, next } = ledger();
     clock.now += 5_000;
@@ -228,34 +228,34 @@ describe("catching up", () => {
     expect(lag.status.age).toBe(300);
   });
 
-  test("ends when the time that a request may wait is over: the store does not come there", async () => {
+  test("ends on timeout if the store does not move", async () => {
     const { lag } = current(10, 80);
     const began = performance.now();
     expect(await soon(catchUp(lag, 10, () => Promise.resolve(20)))).toBe(false);
     expect(performance.now() - began).toBeGreaterThan(60);
   });
 
-  test("ends when the time is over: the store came nearer, which may be enough", async () => {
+  test("ends on timeout with true if the store has moved past the offset", async () => {
     const { lag } = current(10, 80);
     const caughtUp = catchUp(lag, 10, () => Promise.resolve(20));
     lag.reached(15);
     expect(await soon(caughtUp)).toBe(true);
   });
 
-  test("ends when the time is over: the ledger does not answer", async () => {
+  test("ends on timeout if the ledger does not answer", async () => {
     const { lag } = current(10, 80);
     const { ledgerEnd, next } = ledger();
     expect(await soon(catchUp(lag, 10, ledgerEnd))).toBe(false);
     (await next()).answer(10);
   });
 
-  test("does not wait, nor throw, where the ledger fails", async () => {
+  test("neither waits nor throws if the ledger fails", async () => {
     const { lag } = current(10);
     expect(await soon(catchUp(lag, 10, () => Promise.reject(new Error("down"))))).toBe(false);
     expect(await soon(catchUp(lag, 10, () => Promise.resolve(10)))).toBe(false);
   });
 
-  test("does not throw where the ledger fails after the time is over", async () => {
+  test("does not throw if the ledger fails after the timeout", async () => {
     const { lag } = current(10, 20);
     const { ledgerEnd, next } = ledger();
     expect(await soon(catchUp(lag, 10, ledgerEnd))).toBe(false);
@@ -265,7 +265,7 @@ describe("catching up", () => {
     expect(await soon(catchUp(lag, 10, () => Promise.resolve(10)))).toBe(false);
   });
 
-  test("before the first snapshot waits for it", async () => {
+  test("waits for the first snapshot", async () => {
     const { lag } = createTracker();
     const caughtUp = catchUp(lag, -1, () => Promise.resolve(10));
     expect(await isSettled(caughtUp)).toBe(false);
@@ -273,7 +273,7 @@ describe("catching up", () => {
     expect(await soon(caughtUp)).toBe(true);
   });
 
-  test("leaves no timers behind", async () => {
+  test("leaves no timers", async () => {
     const before = timers();
     const { lag } = current(10, 60_000);
     await soon(catchUp(lag, 10, () => Promise.resolve(10)));
@@ -287,15 +287,15 @@ describe("catching up", () => {
   });
 });
 
-describe("those who catch up together", () => {
-  test("share no question that was asked before they came", async () => {
+describe("concurrent callers of catchUp", () => {
+  test("do not share a request that started before them", async () => {
     const { lag } = current(10);
     const { ledgerEnd, next, counts } = ledger();
     const first = catchUp(lag, 10, ledgerEnd);
     const question = await next();
     const second = catchUp(lag, 10, ledgerEnd);
     expect(counts.asked).toBe(1);
-    // What the second has seen is at offset 12, behind the end that the first asked for.
+    // The second has seen offset 12, past the end that the first requested.
     question.answer(11);
     lag.reached(11);
     expect(await soon(first)).toBe(true);
@@ -307,7 +307,7 @@ describe("those who catch up together", () => {
     expect(counts.asked).toBe(2);
   });
 
-  test("share the next question, however many they are", async () => {
+  test("share the next request, however many they are", async () => {
     const { lag } = current(10);
     const { ledgerEnd, next, counts } = ledger();
     const first = catchUp(lag, 10, ledgerEnd);
@@ -321,7 +321,7 @@ describe("those who catch up together", () => {
     expect(counts.asked).toBe(2);
   });
 
-  test("ask anew behind a question that failed", async () => {
+  test("request again after a failure", async () => {
     const { lag } = current(10);
     const { ledgerEnd, next, counts } = ledger();
     const first = catchUp(lag, 10, ledgerEnd);
@@ -335,7 +335,7 @@ describe("those who catch up together", () => {
     expect(counts.asked).toBe(2);
   });
 
-  test("never have two questions under way, and each one's end is asked for after it came", async () => {
+  test("never have two requests in progress, and each gets an end requested after it came", async () => {
     const { lag } = current(0);
     let end = 0;
     let underWay = 0;

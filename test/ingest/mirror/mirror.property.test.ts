@@ -1,4 +1,4 @@
-/** After any script of changes with any faults between, the store equals what the ledger says. */
+/** After any script of changes and faults, the store equals the ledger. */
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -13,7 +13,7 @@ const SCRIPTS = 400;
 const SETTLE_MS = 15_000;
 
 const app = "utility-registry-app-v0";
-/** Contracts of kinds that are kept, of one that is dropped, and of one that nobody asks for. */
+/** Contracts of templates that are stored, of one that is dropped, and of one that is not requested. */
 const templates = {
   factory: [app, "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory", payload.service()],
   offer: [app, "Utility.Registry.App.V0.Model.Transfer:TransferOffer", payload.offer("alice", "bob", "USD", "locked")],
@@ -115,7 +115,7 @@ async function holds(steps: readonly Step[]): Promise<void> {
       }
     }
     participant.faults.clear();
-    // What has left one synchronizer early is seen leaving in the end, as on a real ledger.
+    // Late unassignments arrive in the end, as on a real ledger.
     for (const { contractId } of ledger.contracts.values()) attempt(() => ledger.unassignLate(contractId));
     await equals(mirroring, ledger);
   } finally {
@@ -161,12 +161,12 @@ async function carryOut(
   }
 }
 
-/** Gives a fault to the stream that is open now, or to the next one where none is. */
+/** Applies a fault to the open streams, or to the next one if none is open. */
 function now(given: (streams: "open" | "next") => void): void {
   if (!attempt(() => given("open"))) given("next");
 }
 
-/** A fault for the stream that is open now, or for the next one where none is. */
+/** Selects the open streams, or the next one if none is open. */
 function give(fault: (typeof faults)[number], after: number, trouble: Participant["faults"]): void {
   const when = { after, path: "/v2/updates" } as const;
   const given: Readonly<Record<(typeof faults)[number], () => void>> = {
@@ -201,7 +201,7 @@ function contract(what: keyof typeof templates, seen: boolean): Creation {
   };
 }
 
-/** Does it to one of the contracts to which it can be done, if there is one. */
+/** Applies the step to one of the contracts that allow it, if any. */
 function change(
   what: "archive" | "unassign" | "assign" | "assignEarly" | "unassignLate",
   which: number,
@@ -223,7 +223,7 @@ function change(
   }
 }
 
-/** Whether it could be done. What a ledger cannot do changes nothing. */
+/** Whether the step was valid. An invalid step changes nothing. */
 function attempt(does: () => unknown): boolean {
   try {
     does();

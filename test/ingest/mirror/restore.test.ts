@@ -1,4 +1,4 @@
-/** A participant that is restored from a backup while the mirror takes a snapshot, or comes back from a cut. */
+/** A participant is restored from a backup during a snapshot or a reconnect. */
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";
@@ -30,7 +30,7 @@ function create(contractId: string): void {
   ledger.transact([{ create: offer }]);
 }
 
-/** Restores the participant, and lets its new history grow past the old one. What is called twice does it once. */
+/** Restores the participant, and lets its new history grow past the old one. Idempotent. */
 function restoring(): () => void {
   let isDone = false;
   return () => {
@@ -57,7 +57,7 @@ function mirrored(more: (of: Ledger) => Partial<Ledger>): Mirroring {
 
 const taken = ({ logged }: Mirroring): readonly string[] => logged.filter((line) => line.includes(TAKEN));
 
-/** Waits until the store holds what the ledger does, with what is created now. */
+/** Creates a contract, and waits until the store equals the ledger. */
 async function equals(mirroring: Mirroring): Promise<void> {
   await until("the snapshot is there", () => taken(mirroring).length > 0);
   create("last");
@@ -66,7 +66,7 @@ async function equals(mirroring: Mirroring): Promise<void> {
   expect(await held()).toEqual([...ledger.contracts.keys()].toSorted());
 }
 
-/** Waits until the mirror stands at an update that it knows, and cuts its stream. */
+/** Waits until the checkpoint has an update id, and cuts the stream. */
 async function cut(mirroring: Mirroring): Promise<void> {
   await until("the snapshot is there", () => taken(mirroring).length > 0);
   create("d");
@@ -75,7 +75,7 @@ async function cut(mirroring: Mirroring): Promise<void> {
 }
 
 describe("a participant that is restored while a snapshot is taken", () => {
-  test("behind the ledger's end is mirrored as it is", async () => {
+  test("after the ledger's end is read is mirrored correctly", async () => {
     const restore = restoring();
     const mirroring = mirrored((of) => ({
       updates(after, upTo) {
@@ -87,7 +87,7 @@ describe("a participant that is restored while a snapshot is taken", () => {
     expect(taken(mirroring)).toHaveLength(1);
   });
 
-  test("before its contracts are read is mirrored as it is, and they are not kept", async () => {
+  test("before its contracts are read is mirrored correctly, without the old contracts", async () => {
     const restore = restoring();
     const mirroring = mirrored((of) => ({
       activeContracts(offset) {
@@ -100,7 +100,7 @@ describe("a participant that is restored while a snapshot is taken", () => {
     expect(taken(mirroring)[0]).toContain('"offset":5');
   });
 
-  test("behind its contracts is mirrored as it is, and they are not kept", async () => {
+  test("after its contracts are read is mirrored correctly, without them", async () => {
     const restore = restoring();
     const mirroring = mirrored((of) => ({
       async *activeContracts(offset) {
@@ -114,8 +114,8 @@ describe("a participant that is restored while a snapshot is taken", () => {
   });
 });
 
-describe("a participant that is restored while the mirror comes back from a cut", () => {
-  test("before the stream is opened is mirrored as it is", async () => {
+describe("a participant that is restored while the mirror reconnects", () => {
+  test("before the stream is opened is mirrored correctly", async () => {
     const restore = restoring();
     let opened = 0;
     const mirroring = mirrored((of) => ({
@@ -130,7 +130,7 @@ describe("a participant that is restored while the mirror comes back from a cut"
     expect(taken(mirroring)).toHaveLength(2);
   });
 
-  test("behind the look at its history is mirrored as it is", async () => {
+  test("after the check of its history is mirrored correctly", async () => {
     const restore = restoring();
     const mirroring = mirrored((of) => ({
       async hasUpdate(updateId) {
@@ -146,7 +146,7 @@ describe("a participant that is restored while the mirror comes back from a cut"
   });
 });
 
-test("an update that comes while the contracts are read is applied behind them", async () => {
+test("an update during the snapshot is applied after it", async () => {
   const mirroring = mirrored((of) => ({
     async *activeContracts(offset) {
       ledger.transact([{ archive: "a" }]);
@@ -159,7 +159,7 @@ test("an update that comes while the contracts are read is applied behind them",
   expect(taken(mirroring)).toHaveLength(1);
 });
 
-test("what is fetched past the stream is not applied where the stream does not answer", async () => {
+test("fetched updates are not applied if the stream is not responsive", async () => {
   const asked = gate();
   const closed = gate();
   const mirroring = mirrored((of) => ({
@@ -168,7 +168,7 @@ test("what is fetched past the stream is not applied where the stream does not a
       const more = upTo === undefined ? { isResponsive } : { close: () => (stream.close(), closed.open()) };
       return { ...delegated(stream), ...more };
 
-      /** The participant answers while the snapshot is taken, and later not. */
+      /** Responsive during the snapshot, and not afterwards. */
       async function isResponsive(): Promise<boolean> {
         if (taken(mirroring).length === 0) return stream.isResponsive();
         asked.open();

@@ -1,4 +1,4 @@
-/** A mirror of a scripted participant, on real sockets, that does not wait as long as the real one. */
+/** A mirror of a scripted participant, on real sockets, with shorter delays. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { ParticipantClient } from "../../../src/ledger/participant/client.js";
@@ -14,7 +14,7 @@ import { Participant } from "../../../scripted-participant/participant.js";
 
 export const operator = "operator::1220";
 
-/** Pauses, which are made for real networks, are this much shorter. */
+/** Divides the delays, which suit real networks. */
 const HASTE = 50;
 
 export interface Mirroring {
@@ -22,14 +22,14 @@ export interface Mirroring {
   readonly progress: LagTracker;
   /** What was logged, as `level message details`. */
   readonly logged: string[];
-  /** What the store holds of the kinds of a registry, by contract id. */
+  /** The stored contracts of the registry's templates, by contract id. */
   held(): Promise<ReadonlyMap<string, Contract>>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a participant, again on its old port where that is said. A port that
- * was let go may be taken by another test meanwhile: then it is waited for.
+ * Starts a participant, optionally on its previous port. Another test may have taken
+ * the port in between: then this waits for it.
  */
 export async function participantOn(options: Parameters<typeof Participant.start>[0]): Promise<Participant> {
   for (let attempt = 1; ; attempt++) {
@@ -45,7 +45,7 @@ export async function participantOn(options: Parameters<typeof Participant.start
 
 const timeouts: Timeouts = { answer: 2_000, open: 2_000, ping: 100, message: 200 };
 
-/** `around` may stand between the mirror and the ledger, to act at an instant of its own. */
+/** `around` wraps the ledger, to act at a chosen moment. */
 export function mirror(
   url: string,
   parties: readonly string[] = [operator],

@@ -5,7 +5,7 @@ import type { JsonValue } from "../../../src/domain/json.js";
 
 const split = (file: string) => [...splitElements(file)];
 
-/** The elements before the place where a file is not of its form, and what is said of it there. */
+/** The elements before an error of form, and the error. */
 function broken(file: string) {
   const before: string[] = [];
   try {
@@ -173,11 +173,11 @@ describe("a file that is an array", () => {
     ["a comma at its beginning", '[,{"a":1}]', [], 1, missing],
     ["a comma at its end", '[{"a":1},]', ['{"a":1}'], 1, missing],
     ["two commas", '[\n{"a":1},\n,\n{"b":2}\n]', ['{"a":1}'], 3, missing],
-  ])("and has %s is refused by its line, behind the elements before", (_what, file, before, line, message) => {
+  ])("with %s fails with its line, after the elements before", (_what, file, before, line, message) => {
     expect(broken(file)).toEqual({ before, line, message });
   });
 
-  test("and ends with a brace is refused, behind the elements before", () => {
+  test("that ends with a brace fails, after the elements before", () => {
     expect(broken('[{"a":1}\n}')).toMatchObject({ before: ['{"a":1}'] });
   });
 });
@@ -186,7 +186,7 @@ test.each([
   ["nothing", ""],
   ["white space", " \n\t\r\n\n"],
   ["a byte order mark alone", "\ufeff"],
-])("a file of %s is refused: it may be one that is just being written", (_what, file) => {
+])("a file of %s fails: it may be incomplete", (_what, file) => {
   expect(broken(file)).toEqual({
     before: [],
     line: 1,
@@ -207,7 +207,7 @@ describe("the same elements", () => {
     awkward.map((text): JsonValue => text),
   );
 
-  test("are found in every form of file, and on their lines", () => {
+  test("are found in every form of file, with their lines", () => {
     fc.assert(
       fc.property(
         fc.array(value, { minLength: 1 }),

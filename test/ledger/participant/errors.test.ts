@@ -36,8 +36,8 @@ const codes: readonly (readonly [string, LedgerErrorKind])[] = [
   ["STALE_STREAM_AUTHORIZATION", "denied"],
 ];
 
-describe("a code that says what to do", () => {
-  test.each(codes)("%s is %s, as a response and on a stream, whatever else it says", (code, kind) => {
+describe("an error code", () => {
+  test.each(codes)("%s is %s, as a response and on a stream, whatever the other fields", (code, kind) => {
     expect(ofResponse(told(code), 400)).toBe(kind);
     expect(ofMessage(told(code, { grpcCodeValue: 9 }))).toBe(kind);
     expect(ofResponse(told(code, { grpcCodeValue: 16 }), 503)).toBe(kind);
@@ -86,7 +86,7 @@ describe("on a stream, a gRPC code", () => {
   });
 });
 
-describe("on a stream, what is no error", () => {
+describe("on a stream, a message that is not an error", () => {
   test.each<[string, JsonValue]>([
     ["null", null],
     ["a text", "code"],
@@ -102,8 +102,8 @@ describe("on a stream, what is no error", () => {
   });
 });
 
-describe("what is told", () => {
-  test("has the status, the participant's code and its cause", () => {
+describe("the message of an error", () => {
+  test("has the status, the code and the cause", () => {
     const error = responseError(told("SOME_CODE"), 400);
     expect(error).toBeInstanceOf(LedgerError);
     expect(error).toMatchObject({
@@ -114,13 +114,13 @@ describe("what is told", () => {
     expect(messageError(told("SOME_CODE"))?.message).toBe("the participant answered SOME_CODE: what happened");
   });
 
-  test("says so where there is no code and no cause", () => {
+  test("says if there is no code and no cause", () => {
     const error = responseError(undefined, 500);
     expect(error.code).toBeUndefined();
     expect(error.message).toBe("the participant answered status 500, no code: no cause given");
   });
 
-  test("is short, however long the cause", () => {
+  test("is bounded for a long cause", () => {
     expect(responseError(told("X", { cause: "y".repeat(1_000_000) }), 400).message.length).toBeLessThan(400);
   });
 });

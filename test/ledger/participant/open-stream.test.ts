@@ -1,4 +1,4 @@
-/** A stream that is open, and is not read yet. */
+/** Streams that are open and not yet read. */
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { WebSocket } from "ws";
@@ -16,14 +16,14 @@ async function open(endpoint: Endpoint): Promise<MessageStream> {
   return opened;
 }
 
-/** A server, and the sockets on which it has been sent a request. */
+/** A server and the sockets that have sent a request. */
 async function server(autoPong = true) {
   const sockets: WebSocket[] = [];
   const url = await streaming((socket) => socket.once("message", () => void sockets.push(socket)), { autoPong });
   return { url, sockets };
 }
 
-/** Sends so many messages of a kilobyte and more, as fast as they are taken. */
+/** Sends messages of at least one kilobyte, as fast as possible. */
 async function flood(socket: WebSocket, count: number): Promise<void> {
   for (let number = 0; number < count && socket.readyState === socket.OPEN; number++) {
     socket.send(JSON.stringify({ number, FILLER }));
@@ -32,7 +32,7 @@ async function flood(socket: WebSocket, count: number): Promise<void> {
 }
 
 describe("a stream is open", () => {
-  test("when the server has accepted it, though it sends nothing", async () => {
+  test("when the server has accepted it, before any message", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url));
     expect(opened.hasEnded).toBe(false);
@@ -41,7 +41,7 @@ describe("a stream is open", () => {
     expect(sockets).toHaveLength(1);
   });
 
-  test("and not before", async () => {
+  test("not before that", async () => {
     const accepted = gate();
     const verifyClient = (_info: unknown, accept: (is: boolean) => void) =>
       void accepted.opened.then(() => accept(true));
@@ -56,7 +56,7 @@ describe("a stream is open", () => {
     await opening;
   });
 
-  test("or fails to open, as when nobody listens or nothing more is wanted", async () => {
+  test("or fails at a closed port or after an abort", async () => {
     const url = await nobody();
     for (const signal of [new AbortController().signal, AbortSignal.abort()]) {
       const opening = MessageStream.open(endpointAt(url, { signal }), "/v2/updates", {}, false);
@@ -65,8 +65,8 @@ describe("a stream is open", () => {
   });
 });
 
-describe("what comes on a stream that is not read", () => {
-  test("waits, and is there in its order, with the error behind it", async () => {
+describe("messages of a stream that is not read", () => {
+  test("are queued in order, with the error after them", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url));
     await opened.isResponsive();
@@ -83,7 +83,7 @@ describe("what comes on a stream that is not read", () => {
     expect(got).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
   });
 
-  test("stays with the server where it is too much, which still sees pings, and is not taken for silent", async () => {
+  test("stay at the server if there are too many; pings go on, and the server is not mistaken for silent", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url, { timeouts: { ping: 150 } }));
     await opened.isResponsive();
@@ -108,8 +108,8 @@ describe("what comes on a stream that is not read", () => {
   });
 });
 
-describe("a stream that is not read does not answer", () => {
-  test("when it has been cut, and tells why", async () => {
+describe("a stream that is not read is not responsive", () => {
+  test("after a cut, and throws the reason", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url));
     await opened.isResponsive();
@@ -129,14 +129,14 @@ describe("a stream that is not read does not answer", () => {
     expect(await failureOf(opened[Symbol.asyncIterator]().next())).toBeInstanceOf(LedgerError);
   });
 
-  test("when its server hears no pings, and is over then", async () => {
+  test("if its server ignores pings, and has ended then", async () => {
     const { url } = await server(false);
     const opened = await open(endpointAt(url, { timeouts: { ping: 20 } }));
     expect(await within(SOON_MS, "no answer", opened.isResponsive())).toBe(false);
     await until("the stream is over", () => opened.hasEnded);
   });
 
-  test("when its server says that it closes, and does not, and is over then", async () => {
+  test("if its server announces a close that does not happen, and has ended then", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url, { timeouts: { ping: 20 } }));
     await until("the request is there", () => sockets.length === 1);
@@ -153,7 +153,7 @@ describe("a stream that is not read does not answer", () => {
     });
   });
 
-  test("when its server sends messages in place of answers, and it is not over", async () => {
+  test("if its server sends messages instead of pongs, and has not ended", async () => {
     const { url, sockets } = await server(false);
     const opened = await open(endpointAt(url, { timeouts: { ping: 100 } }));
     await until("the request is there", () => sockets.length === 1);

@@ -25,7 +25,7 @@ async function fileOf(content: string): Promise<string> {
   return path;
 }
 
-test("no token is none", async () => {
+test("noToken returns undefined", async () => {
   expect(await noToken()).toBeUndefined();
 });
 
@@ -37,25 +37,25 @@ describe("a token file", () => {
     },
   );
 
-  test.each(["", " \n\t "])("that holds nothing (%j) denies, by its name", async (content) => {
+  test.each(["", " \n\t "])("that is empty (%j) is denied, with its path", async (content) => {
     const path = await fileOf(content);
     const failure = await failureOf(tokenFile(path)());
     expect(failure).toMatchObject({ kind: "denied", message: `the token file ${path} is empty` });
   });
 
-  test("that is missing denies, by its name and the reason", async () => {
+  test("that is missing is denied, with its path and the reason", async () => {
     const path = join(folder, "missing");
     const message = `the token file ${path} cannot be read (ENOENT)`;
     expect(await failureOf(tokenFile(path)())).toMatchObject({ kind: "denied", message });
   });
 
-  test("that is a folder denies", async () => {
+  test("that is a folder is denied", async () => {
     const path = join(folder, "folder");
     await mkdir(path);
     expect(await failureOf(tokenFile(path)())).toMatchObject({ kind: "denied" });
   });
 
-  test("that is replaced gives what it holds now, through a fault too", async () => {
+  test("that is replaced has its present content, also after a failure", async () => {
     const path = await fileOf("first");
     const source = tokenFile(path);
     expect(await source()).toBe("first");
@@ -78,7 +78,7 @@ interface Issuer {
   readonly seen: Seen[];
   /** The requests for a token among those. */
   readonly asked: () => Seen[];
-  /** What the next requests for a token get, in turn; then tokens with a life of an hour. */
+  /** The next token responses, in order; then tokens with a lifetime of one hour. */
   readonly answers: Answer[];
   readonly clock: { now: number };
   readonly end: AbortController;
@@ -153,13 +153,13 @@ describe("client credentials", () => {
     ]);
   });
 
-  test("name no audience where there is none", async () => {
+  test("have no audience if none is configured", async () => {
     const { source, asked } = await issuing();
     await source();
     expect(new URLSearchParams(asked()[0]?.body).has("audience")).toBe(false);
   });
 
-  test("are sent once for all who wait", async () => {
+  test("are sent once for concurrent callers", async () => {
     const wait = gate();
     const { source, asked } = await issuing({ wait });
     const early = Array.from({ length: 100 }, () => source());
@@ -171,7 +171,7 @@ describe("client credentials", () => {
     expect(asked()).toHaveLength(1);
   });
 
-  test("that fail do so for all who wait, and are sent anew for the next", async () => {
+  test("that fail do so for all concurrent callers, and are sent again for the next", async () => {
     const { source, asked, answers } = await issuing();
     answers.push({ status: 500, body: "broken" });
     const failures = await Promise.all(Array.from({ length: 10 }, () => failureOf(source())));
@@ -192,7 +192,7 @@ describe("client credentials", () => {
     expect(asked().map(({ body }) => new URLSearchParams(body).get("client_secret"))).toEqual(["old", "new"]);
   });
 
-  test("whose secret is missing deny, and are not sent", async () => {
+  test("whose secret is missing are denied, and not sent", async () => {
     const { issuer, asked } = await issuing();
     const options = { issuer, clientId: "c", secretFile: join(folder, "missing"), audience: undefined };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
@@ -202,7 +202,7 @@ describe("client credentials", () => {
   });
 });
 
-describe("a token with a life", () => {
+describe("a token with a lifetime", () => {
   test.each<[string, number | undefined, number, number]>([
     ["of an hour is renewed in its last fifth", 3_600, 2_879, 2_881],
     ["of five minutes is renewed in its last fifth", 300, 239, 241],
@@ -224,7 +224,7 @@ describe("a token with a life", () => {
   });
 
   test.each<JsonObject>([{ expires_in: 0 }, { expires_in: -5 }, { expires_in: null }])(
-    "that cannot be believed is used and soon renewed: %j",
+    "that is invalid is replaced by a short one: %j",
     async (life) => {
       const { source, answers, clock } = await issuing();
       answers.push({ body: { ...granted("first"), ...life } });
@@ -234,7 +234,7 @@ describe("a token with a life", () => {
     },
   );
 
-  test("lives from when it was asked for, not from when it came", async () => {
+  test("expires by the time of its request, not of its response", async () => {
     const wait = gate();
     const { source, asked, answers, clock } = await issuing({ wait });
     answers.push({ body: granted("first", 100) });
@@ -246,7 +246,7 @@ describe("a token with a life", () => {
     expect(await source()).toBe("token-2");
   });
 
-  test("that was not accepted is fetched anew", async () => {
+  test("that was denied is fetched again", async () => {
     const { source, asked } = await issuing();
     expect(await source()).toBe("token-1");
     source.forget?.();
@@ -265,7 +265,7 @@ describe("an issuer that fails", () => {
     [429, "busy"],
     [500, "busy"],
     [503, "busy"],
-  ])("to give a token with status %i is %s, and tells no secret", async (status, kind) => {
+  ])("at the token endpoint with status %i is %s, and the message has no secret", async (status, kind) => {
     const { source, issuer, answers } = await issuing();
     // Some give back what they were sent.
     answers.push({ status, body: { error: "invalid_client", error_description: SECRET, access_token: "leaked" } });
@@ -285,7 +285,7 @@ describe("an issuer that fails", () => {
     ["no token", { token: "leaked" }],
     ["an empty token", { access_token: "", other: "leaked" }],
     ["a token that is no text", { access_token: ["leaked"] }],
-  ])("by %s for a token denies, and tells no token", async (_what, body) => {
+  ])("by %s as a token is denied, and the message has no token", async (_what, body) => {
     const { source, answers } = await issuing();
     answers.push({ body });
     const failure = await failureOf(source());
@@ -307,7 +307,7 @@ describe("an issuer that fails", () => {
       { body: { token_endpoint: "ftp://127.0.0.1/token" } },
       "denied",
     ],
-  ])("as its configuration %s is told, and no secret is sent", async (_what, configuration, kind) => {
+  ])("because its configuration %s is reported, and no secret is sent", async (_what, configuration, kind) => {
     const { source, asked } = await issuing({ configuration });
     const failure = await failureOf(source());
     expect(failure).toMatchObject({ kind });
@@ -315,14 +315,14 @@ describe("an issuer that fails", () => {
     expect(asked()).toEqual([]);
   });
 
-  test("as nobody listens is lost", async () => {
+  test("at a closed port is lost", async () => {
     const options = { issuer: await nobody(), clientId: "c", secretFile: await fileOf(SECRET), audience: undefined };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
     expect(failure).toMatchObject({ kind: "lost" });
     expect(everythingOf(failure)).not.toContain(SECRET);
   });
 
-  test("as it hangs is left at once by an abort", async () => {
+  test("by hanging ends at once on an abort", async () => {
     const { source, asked, end } = await issuing({ wait: gate() });
     const failing = failureOf(source());
     await until("the issuer is asked", () => asked().length === 1);

@@ -114,7 +114,7 @@ const reassignment = (events: ReassignmentEvent[]): Schemas["Update"] => ({
 });
 
 describe("a transaction", () => {
-  test("has its offset, its id, and its changes in their order", () => {
+  test("has its offset, its id, and its changes in order", () => {
     expect(decoded(transaction([{ CreatedEvent: created("one") }, archived("two"), archived("one")]))).toEqual({
       offset: 17,
       updateId: "update-17",
@@ -156,7 +156,7 @@ describe("a transaction", () => {
     expect(update.changes).toMatchObject([{ active: { contractId: "one", synchronizerId: "sync-Z" } }]);
   });
 
-  test("without events moves the offset, and has its id", () => {
+  test("without events moves the offset, and has an id", () => {
     expect(decoded(transaction([]))).toEqual({
       offset: 17,
       updateId: "update-17",
@@ -166,7 +166,7 @@ describe("a transaction", () => {
     });
   });
 
-  test("leaves out what no rule needs: other entities, other packages, holdings without a lock", () => {
+  test("omits contracts that no rule needs: other templates, other packages, unlocked holdings", () => {
     const { lock, ...bare } = payload.lockedHolding("alice", "USD");
     expect(lock).toBeDefined();
     const update = decoded(
@@ -183,18 +183,18 @@ describe("a transaction", () => {
     expect(update.changes).toHaveLength(1);
   });
 
-  test("archives whatever the contract was, as an archival tells no payload", () => {
+  test("archives any contract, since an archival has no payload", () => {
     expect(decoded(transaction([archived("never seen")])).changes).toEqual([{ archived: "never seen" }]);
   });
 });
 
-describe("a contract that cannot be read", () => {
+describe("a contract that cannot be decoded", () => {
   test.each<[string, Partial<Schemas["CreatedEvent"]>, string]>([
     ["payload", { createArgument: {} }, "transfer has to be an object, and is missing"],
     ["blob", { createdEventBlob: "" }, "createdEventBlob must be a string, but is empty"],
     ["time", { createdAt: "yesterday" }, "a time has to be like"],
     ["template", { templateId: "a:b" }, "templateId must be packageId:Module:Entity, but is a:b"],
-  ])("for its %s is reported, and the rest of its update holds", (_what, wrong, reason) => {
+  ])("because of its %s is reported, and the rest of its update is applied", (_what, wrong, reason) => {
     const update = decoded(
       transaction([{ CreatedEvent: created("broken", wrong) }, { CreatedEvent: created("whole") }, archived("gone")]),
     );
@@ -206,7 +206,7 @@ describe("a contract that cannot be read", () => {
     expect(update.changes).toHaveLength(2);
   });
 
-  test("is reported where it is assigned too", () => {
+  test("is reported on assignment too", () => {
     const event: ReassignmentEvent = {
       JsAssignmentEvent: {
         source: "sync-A",
@@ -245,7 +245,7 @@ describe("a reassignment", () => {
     });
   });
 
-  test("of many contracts has them all, in their order", () => {
+  test("of many contracts has them all, in order", () => {
     const update = decoded(reassignment([unassigned("a", 1), assigned("b", 1), unassigned("c", 4)]));
     expect(update.changes).toMatchObject([
       { unassigned: "a", reassignmentCounter: 1 },
@@ -266,7 +266,7 @@ describe("a reassignment", () => {
   });
 });
 
-describe("what moves the offset alone", () => {
+describe("an update that only moves the offset", () => {
   const nothing = { updateId: undefined, changes: [], unreadable: [] };
 
   test("is an offset checkpoint", () => {
@@ -275,7 +275,7 @@ describe("what moves the offset alone", () => {
     expect(decoded({ OffsetCheckpoint: { value: { offset: 0 } } })).toEqual({ offset: 0, ...nothing });
   });
 
-  test("is a change of topology", () => {
+  test("is a topology transaction", () => {
     const value: Schemas["JsTopologyTransaction"] = {
       updateId: "topology",
       offset: 100,
@@ -300,7 +300,7 @@ const reassigned = (event: JsonValue): JsonValue => ({
   update: { Reassignment: { value: { updateId: "u", synchronizerId: "s", offset: 17, events: [event] } } },
 });
 
-describe("what is no update is told by the name of the field", () => {
+describe("an error of an invalid update names the field", () => {
   const offset = "the offset of an update must be a whole number";
 
   test.each<[string, JsonValue]>([
@@ -343,14 +343,14 @@ describe("what is no update is told by the name of the field", () => {
     expect(() => decodeUpdate(given, decoder)).toThrow(expect.objectContaining({ message }));
   });
 
-  test("and a form that is not known by those that are", () => {
+  test("or the known forms", () => {
     const given = { update: { Other: { value: { offset: 17 } } } };
     expect(() => decodeUpdate(given, decoder)).toThrow(
       "update 17 must be a Transaction, Reassignment, OffsetCheckpoint or TopologyTransaction",
     );
   });
 
-  test("also where a created contract would lie on no synchronizer", () => {
+  test("also for a created contract without a synchronizer", () => {
     const event = JSON.parse(JSON.stringify({ CreatedEvent: created("c") })) as JsonValue;
     expect(() => decodeUpdate(without({ synchronizerId: undefined, events: [event] }), decoder)).toThrow(
       "synchronizerId must be a string, but is missing",

@@ -1,4 +1,4 @@
-/** Which transfers are the same, however they are written. */
+/** Equivalent representations of a transfer. */
 import { describe, expect, test } from "vitest";
 import { account } from "../../../fixtures/requests.js";
 import { fresh, failure, proving, stillPending, success } from "./proving.js";

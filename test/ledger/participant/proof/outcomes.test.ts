@@ -1,4 +1,4 @@
-/** What becomes of a transfer, and what a proof of it says. */
+/** Outcomes of a transfer, and their proofs. */
 import { describe, expect, test } from "vitest";
 import { fresh, failure, proving, stillPending, success } from "./proving.js";
 import {

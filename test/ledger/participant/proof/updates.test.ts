@@ -1,4 +1,4 @@
-/** Which update a proof is of: the one that is named, when it has come, and no other. */
+/** A proof is about the named update only, and waits for it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { until } from "../../../fixtures/wait.js";
@@ -10,7 +10,7 @@ const place = proving({ readWaitMs: 400 });
 
 const of = (amount: string) => ({ ...transfer, amount });
 
-test("each of several transfers in one update is told of by itself", async () => {
+test("each of several transfers in one update has its own status", async () => {
   const [accepted, rejected, offered] = [fresh("offer"), fresh("offer"), fresh("offer")];
   place.transact(offering("factory", accepted, of("1")), offering("factory", rejected, of("2")));
   const id = place.transact(
@@ -54,7 +54,7 @@ describe("an update that holds no transfer is a failure", () => {
     }
   });
 
-  test("as one that is known to nobody is, after the wait", async () => {
+  test("as an unknown one is, after the wait", async () => {
     const begun = performance.now();
     expect(await place.status(unknownId)).toBe(failure);
     const took = performance.now() - begun;
@@ -70,7 +70,7 @@ function nextId(): string {
   return twin.log.at(offset)?.updateId ?? "";
 }
 
-describe("an update that is on its way", () => {
+describe("an update in transit", () => {
   test("is waited for", async () => {
     const id = nextId();
     const asked = place.participant.requests.length;
@@ -105,7 +105,7 @@ describe("an update that is on its way", () => {
   });
 });
 
-describe("of what is pruned nothing is known", () => {
+describe("nothing is known of pruned updates", () => {
   test("but an offer that has outlived it is accepted, as who knows what it locked can tell", async () => {
     const offer = fresh("offer");
     const offered = place.transact(offering("factory", offer));
