@@ -76,7 +76,7 @@ export class Watcher {
 
   /** All contracts that are kept, as the ledger has them. */
   async contents(): Promise<unknown> {
-    return this.#replica.read((view) => byId(templates.flatMap((template) => view.all(template)).map(told)));
+    return this.#replica.read((view) => byId(templates.flatMap((template) => view.all(template)).map(summary)));
   }
 
   /** The contracts under every index key, and the counts per template and package. */
@@ -140,7 +140,7 @@ export const expectedContracts = ({ contracts }: ScriptedLedger): unknown[] =>
       ]),
   );
 
-const told = (one: Contract): readonly unknown[] => [
+const summary = (one: Contract): readonly unknown[] => [
   one.contractId,
   one.templateId,
   JSON.parse(one.payload),

@@ -38,10 +38,10 @@ interface Watched {
   readonly rejected: string[];
 }
 
-/** A file that is not started yet, with a store of its own, or one behind another writer. */
-function watching(path: string, behind?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
+/** A file that is not started yet, with a store of its own, optionally wrapped. */
+function watching(path: string, wrap?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
   const store = new MemoryStore();
-  const file = new SnapshotFile(path, new Decoder(templates), behind?.(store) ?? store);
+  const file = new SnapshotFile(path, new Decoder(templates), wrap?.(store) ?? store);
   onTestFinished(() => file.close());
   return { file, store, swapped: [], rejected: [] };
 }
@@ -123,7 +123,7 @@ describe("a changed file", () => {
     const watched = await started(at("file"));
     await writeFile(at("file"), content("b", "c", "d"));
     await untilServes(watched, "b", "c", "d");
-    await until("it has been told", () => watched.swapped.at(-1)?.join() === "b,c,d", BOUND_MS);
+    await until("it has been reported", () => watched.swapped.at(-1)?.join() === "b,c,d", BOUND_MS);
     expect(watched.rejected).toEqual([]);
   });
 
@@ -228,7 +228,7 @@ describe("a changed file", () => {
     const ids = Array.from({ length: last }, (_, index) => `${last}-${String(index).padStart(2, "0")}`);
     await untilServes(watched, ...ids);
     await replace(at("file"), content("end"));
-    await until("the end has been told", () => watched.swapped.at(-1)?.[0] === "end", BOUND_MS);
+    await until("the end has been reported", () => watched.swapped.at(-1)?.[0] === "end", BOUND_MS);
     // Nothing older came after the last.
     expect(watched.swapped.at(-2)).toEqual(ids);
   });
@@ -258,7 +258,7 @@ describe("a changed file", () => {
 function slow(held: number) {
   const waiting = gate();
   const begun: string[][] = [];
-  const behind = (store: MemoryStore): Pick<StoreWriter, "replace"> => ({
+  const wrap = (store: MemoryStore): Pick<StoreWriter, "replace"> => ({
     async replace(contracts: Iterable<Contract>, offset: number) {
       const all = [...contracts];
       begun.push(all.map(({ contractId }) => contractId));
@@ -266,14 +266,14 @@ function slow(held: number) {
       await store.replace(all, offset);
     },
   });
-  return { waiting, begun, behind };
+  return { waiting, begun, wrap };
 }
 
 describe("a slow store", () => {
   test("gets the next change after the one before", async () => {
-    const { waiting, begun, behind } = slow(1);
+    const { waiting, begun, wrap } = slow(1);
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"), behind);
+    const watched = watching(at("file"), wrap);
     await start(watched);
     await replace(at("file"), content("b"));
     await until("the first change is being written", () => begun.length === 2);
@@ -287,9 +287,9 @@ describe("a slow store", () => {
   });
 
   test("ends with the change that came while the start was being written", async () => {
-    const { waiting, begun, behind } = slow(0);
+    const { waiting, begun, wrap } = slow(0);
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"), behind);
+    const watched = watching(at("file"), wrap);
     const starting = start(watched);
     await until("the start is being written", () => begun.length === 1);
     await seenByAnother(at("file"), "b");
@@ -301,9 +301,9 @@ describe("a slow store", () => {
   });
 
   test("is waited for by close", async () => {
-    const { waiting, begun, behind } = slow(1);
+    const { waiting, begun, wrap } = slow(1);
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"), behind);
+    const watched = watching(at("file"), wrap);
     await start(watched);
     await replace(at("file"), content("b"));
     await until("the change is being written", () => begun.length === 2);

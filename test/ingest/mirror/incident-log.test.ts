@@ -9,61 +9,61 @@ interface Line {
   readonly message: string;
 }
 
-function incidents() {
+function createLog() {
   const lines: Line[] = [];
   const clock = { now: 1_000 };
   const at = (level: keyof Logger) => (details: object, message: string) =>
     void lines.push({ level, details, message });
   const log: Logger = { info: at("info"), warn: at("warn"), error: at("error") };
-  return { lines, clock, incidents: new IncidentLog(log, () => clock.now) };
+  return { lines, clock, incidentLog: new IncidentLog(log, () => clock.now) };
 }
 
 const lost = new LedgerError("lost", "cut");
 
 test("a continuing incident is logged once", () => {
-  const { lines, incidents: told } = incidents();
-  for (let attempt = 0; attempt < 100; attempt++) told.begin(new LedgerError("lost", `cut ${attempt}`));
+  const { lines, incidentLog } = createLog();
+  for (let attempt = 0; attempt < 100; attempt++) incidentLog.begin(new LedgerError("lost", `cut ${attempt}`));
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({ level: "warn", details: { kind: "lost", reason: "cut 0" } });
 });
 
 test("its end is logged once with its duration, and not without an incident", () => {
-  const { lines, clock, incidents: told } = incidents();
-  told.end();
+  const { lines, clock, incidentLog } = createLog();
+  incidentLog.end();
   expect(lines).toEqual([]);
-  told.begin(lost);
+  incidentLog.begin(lost);
   clock.now += 5_000;
-  told.end();
-  told.end();
+  incidentLog.end();
+  incidentLog.end();
   expect(lines.slice(1)).toEqual([
     { level: "info", details: { lasted: 5_000 }, message: "following the ledger again" },
   ]);
 });
 
 test("another failure within an incident is logged, and the duration counts from the first", () => {
-  const { lines, clock, incidents: told } = incidents();
-  told.begin(lost);
+  const { lines, clock, incidentLog } = createLog();
+  incidentLog.begin(lost);
   clock.now += 1_000;
-  told.begin(new LedgerError("denied", "no", "SECURITY"));
+  incidentLog.begin(new LedgerError("denied", "no", "SECURITY"));
   clock.now += 1_000;
-  told.end();
+  incidentLog.end();
   expect(lines.map(({ level }) => level)).toEqual(["warn", "error", "info"]);
   expect(lines[1]?.details).toMatchObject({ kind: "denied", code: "SECURITY" });
   expect(lines[2]?.details).toEqual({ lasted: 2_000 });
 });
 
 test("the same kind with another code is logged", () => {
-  const { lines, incidents: told } = incidents();
-  told.begin(new LedgerError("ahead", "x", "OFFSET_AFTER_LEDGER_END"));
-  told.begin(new LedgerError("ahead", "x", "PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END"));
+  const { lines, incidentLog } = createLog();
+  incidentLog.begin(new LedgerError("ahead", "x", "OFFSET_AFTER_LEDGER_END"));
+  incidentLog.begin(new LedgerError("ahead", "x", "PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END"));
   expect(lines).toHaveLength(2);
 });
 
 test("after its end the same failure is logged again", () => {
-  const { lines, incidents: told } = incidents();
-  told.begin(lost);
-  told.end();
-  told.begin(lost);
+  const { lines, incidentLog } = createLog();
+  incidentLog.begin(lost);
+  incidentLog.end();
+  incidentLog.begin(lost);
   expect(lines.map(({ level }) => level)).toEqual(["warn", "info", "warn"]);
 });
 
@@ -76,8 +76,8 @@ test.each<[LedgerErrorKind, keyof Logger]>([
   ["unreadable", "error"],
   ["refused", "error"],
 ])("%s is logged at level %s with its meaning and a hint", (kind, level) => {
-  const { lines, incidents: told } = incidents();
-  told.begin(new LedgerError(kind, "the reason"));
+  const { lines, incidentLog } = createLog();
+  incidentLog.begin(new LedgerError(kind, "the reason"));
   expect(lines).toEqual([
     {
       level,

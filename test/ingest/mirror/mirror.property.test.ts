@@ -6,7 +6,7 @@ import { NotReady } from "../../../src/store/port.js";
 import { payload } from "../../fixtures/elements.js";
 import { type Creation, ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { Participant } from "../../../scripted-participant/participant.js";
-import { type Mirroring, mirror, operator, participantOn } from "./run-mirror.js";
+import { type RunningMirror, startMirror, operator, participantOn } from "./run-mirror.js";
 
 const SCRIPTS = 400;
 /** How long the store may take to equal the ledger once the faults are over. */
@@ -104,7 +104,7 @@ test(
 async function holds(steps: readonly Step[]): Promise<void> {
   const ledger = new ScriptedLedger();
   let participant = await Participant.start({ ledger, checkpointMs: 20 });
-  const mirroring = mirror(participant.url);
+  const mirror = startMirror(participant.url);
   try {
     for (const one of steps) {
       if (one.do === "restart") {
@@ -117,9 +117,9 @@ async function holds(steps: readonly Step[]): Promise<void> {
     participant.faults.clear();
     // Late unassignments arrive in the end, as on a real ledger.
     for (const { contractId } of ledger.contracts.values()) attempt(() => ledger.unassignLate(contractId));
-    await equals(mirroring, ledger);
+    await equals(mirror, ledger);
   } finally {
-    await mirroring.stop();
+    await mirror.stop();
     await participant.stop();
   }
 }
@@ -128,7 +128,7 @@ let created = 0;
 
 async function carryOut(
   one: Exclude<Step, { do: "restart" }>,
-  { ledger, faults: trouble }: Participant,
+  { ledger, faults: injector }: Participant,
 ): Promise<void> {
   switch (one.do) {
     case "create":
@@ -157,7 +157,7 @@ async function carryOut(
       await delay(one.ms);
       return;
     case "fault":
-      give(one.fault, one.after, trouble);
+      give(one.fault, one.after, injector);
   }
 }
 
@@ -167,23 +167,23 @@ function now(given: (streams: "open" | "next") => void): void {
 }
 
 /** Selects the open streams, or the next one if none is open. */
-function give(fault: (typeof faults)[number], after: number, trouble: Participant["faults"]): void {
+function give(fault: (typeof faults)[number], after: number, injector: Participant["faults"]): void {
   const when = { after, path: "/v2/updates" } as const;
   const given: Readonly<Record<(typeof faults)[number], () => void>> = {
-    cut: () => now((streams) => trouble.cut({ ...when, streams })),
-    reset: () => now((streams) => trouble.cut({ ...when, streams, reset: true })),
-    halfFrame: () => now((streams) => trouble.halfFrame({ ...when, streams })),
-    halfJson: () => now((streams) => trouble.halfJson({ ...when, streams })),
-    silence: () => now((streams) => trouble.silence({ ...when, streams })),
-    deaf: () => now((streams) => trouble.silence({ ...when, streams, answersPings: false })),
-    error: () => now((streams) => trouble.error("SERVER_IS_SHUTTING_DOWN", { ...when, streams })),
-    close: () => now((streams) => trouble.close({ ...when, streams })),
-    duplicate: () => trouble.duplicate(after + 1),
-    refuse: () => trouble.refuse(after % 2 === 0 ? 503 : 429, { times: after + 1 }),
-    proxy: () => trouble.proxyError({ times: after + 1 }),
-    hangUp: () => trouble.hangUp({ times: after + 1 }),
-    delay: () => trouble.delay(5),
-    cutSnapshot: () => trouble.cut({ after, path: "/v2/state/active-contracts" }),
+    cut: () => now((streams) => injector.cut({ ...when, streams })),
+    reset: () => now((streams) => injector.cut({ ...when, streams, reset: true })),
+    halfFrame: () => now((streams) => injector.halfFrame({ ...when, streams })),
+    halfJson: () => now((streams) => injector.halfJson({ ...when, streams })),
+    silence: () => now((streams) => injector.silence({ ...when, streams })),
+    deaf: () => now((streams) => injector.silence({ ...when, streams, answersPings: false })),
+    error: () => now((streams) => injector.error("SERVER_IS_SHUTTING_DOWN", { ...when, streams })),
+    close: () => now((streams) => injector.close({ ...when, streams })),
+    duplicate: () => injector.duplicate(after + 1),
+    refuse: () => injector.refuse(after % 2 === 0 ? 503 : 429, { times: after + 1 }),
+    proxy: () => injector.proxyError({ times: after + 1 }),
+    hangUp: () => injector.hangUp({ times: after + 1 }),
+    delay: () => injector.delay(5),
+    cutSnapshot: () => injector.cut({ after, path: "/v2/state/active-contracts" }),
   };
   given[fault]();
 }
@@ -233,23 +233,23 @@ function attempt(does: () => unknown): boolean {
   }
 }
 
-async function equals(mirroring: Mirroring, ledger: ScriptedLedger): Promise<void> {
+async function equals(mirror: RunningMirror, ledger: ScriptedLedger): Promise<void> {
   const until = Date.now() + SETTLE_MS;
   for (;;) {
     try {
-      expect(await stateOf(mirroring)).toEqual(truthOf(ledger));
-      expect(mirroring.progress.status.offset).toBeGreaterThanOrEqual(ledger.end);
+      expect(await stateOf(mirror)).toEqual(truthOf(ledger));
+      expect(mirror.lag.status.offset).toBeGreaterThanOrEqual(ledger.end);
       return;
     } catch (error) {
-      if (Date.now() > until) throw new Error(`${String(error)}\n${mirroring.logged.join("\n")}`, { cause: error });
+      if (Date.now() > until) throw new Error(`${String(error)}\n${mirror.logged.join("\n")}`, { cause: error });
       await delay(5);
     }
   }
 }
 
-async function stateOf(mirroring: Mirroring): Promise<unknown> {
+async function stateOf(mirror: RunningMirror): Promise<unknown> {
   try {
-    const held = await mirroring.held();
+    const held = await mirror.held();
     return byId(
       [...held.values()].map((one) => ({
         contractId: one.contractId,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { retryDelay } from "../../../src/ingest/mirror/retry-delay.js";
 import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 
-const troubles = [
+const kinds = [
   "pruned",
   "ahead",
   "denied",
@@ -13,9 +13,9 @@ const troubles = [
 ] as const satisfies LedgerErrorKind[];
 const longest = (kind: LedgerErrorKind, failures: number): number => retryDelay(kind, failures, () => 1);
 
-describe.each(troubles)("the delay after %s", (trouble) => {
+describe.each(kinds)("the delay after %s", (kind) => {
   test("grows with each failure in a row up to a bound", () => {
-    const pauses = Array.from({ length: 2_000 }, (_, index) => longest(trouble, index + 1));
+    const pauses = Array.from({ length: 2_000 }, (_, index) => longest(kind, index + 1));
     expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
     expect(pauses.at(-1)).toBeLessThanOrEqual(60_000);
     expect(pauses.at(-1)).toBeGreaterThanOrEqual(10_000);
@@ -23,16 +23,16 @@ describe.each(troubles)("the delay after %s", (trouble) => {
   });
 
   test("doubles from the second failure on until the bound", () => {
-    const [second, third] = [longest(trouble, 2), longest(trouble, 3)];
+    const [second, third] = [longest(kind, 2), longest(kind, 3)];
     expect(second).toBeGreaterThan(0);
     expect(third).toBe(second * 2);
   });
 
   test("is between half of the maximum and the maximum", () => {
     for (const failures of [1, 2, 3, 7, 100]) {
-      const all = longest(trouble, failures);
-      expect(retryDelay(trouble, failures, () => 0)).toBe(all / 2);
-      expect(retryDelay(trouble, failures, () => 0.5)).toBe(all * 0.75);
+      const all = longest(kind, failures);
+      expect(retryDelay(kind, failures, () => 0)).toBe(all / 2);
+      expect(retryDelay(kind, failures, () => 0.5)).toBe(all * 0.75);
     }
   });
 });

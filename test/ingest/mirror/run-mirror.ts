@@ -15,11 +15,11 @@ import { Participant } from "../../../scripted-participant/participant.js";
 export const operator = "operator::1220";
 
 /** Divides the delays, which suit real networks. */
-const HASTE = 50;
+const SPEEDUP = 50;
 
-export interface Mirroring {
+export interface RunningMirror {
   readonly store: MemoryStore;
-  readonly progress: LagTracker;
+  readonly lag: LagTracker;
   /** What was logged, as `level message details`. */
   readonly logged: string[];
   /** The stored contracts of the registry's templates, by contract id. */
@@ -46,11 +46,11 @@ export async function participantOn(options: Parameters<typeof Participant.start
 const timeouts: Timeouts = { answer: 2_000, open: 2_000, ping: 100, message: 200 };
 
 /** `around` wraps the ledger, to act at a chosen moment. */
-export function mirror(
+export function startMirror(
   url: string,
   parties: readonly string[] = [operator],
   around: (ledger: Ledger) => Ledger = (ledger) => ledger,
-): Mirroring {
+): RunningMirror {
   const end = new AbortController();
   const { signal } = end;
   const store = new MemoryStore();
@@ -69,12 +69,12 @@ export function mirror(
     log: { info: note("info"), warn: note("warn"), error: note("error") },
     now: Date.now,
     random: Math.random,
-    pause: (milliseconds) => delay(milliseconds / HASTE, undefined, { signal }).catch(() => undefined),
+    pause: (milliseconds) => delay(milliseconds / SPEEDUP, undefined, { signal }).catch(() => undefined),
     signal,
   }).run();
   return {
     store,
-    progress: lag,
+    lag,
     logged,
     held: async () =>
       store.read((view) => {

@@ -169,9 +169,9 @@ describe("an invalid file", () => {
   });
 
   test.each<[string, string, number, string]>([
-    ["has text behind the end", `${list(factory("a")).trim()} x`, 3, "there is text after the end of the array"],
+    ["has text after the end", `${list(factory("a")).trim()} x`, 3, "there is text after the end of the array"],
     ["misses an element", list(factory("a"), "", factory("b")), 3, "an element is missing before or after a comma"],
-    ["has a comma behind the last", list(factory("a")).replace("\n]", ",]"), 2, "an element is missing"],
+    ["has a comma after the last", list(factory("a")).replace("\n]", ",]"), 2, "an element is missing"],
     ["is cut off", list(factory("a"), factory("b")).slice(0, -40), 3, "the array is not closed"],
   ])("that %s is reported with its line", (_what, file, line, reason) => {
     expect(read(file).problems).toEqual([{ line, reason: expect.stringContaining(reason) as string }]);

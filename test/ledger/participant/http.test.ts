@@ -11,7 +11,7 @@ import {
   everythingOf,
   failureOf,
   listening,
-  nobody,
+  closedPort,
   type Seen,
   seen,
   serving,
@@ -204,7 +204,7 @@ const expectLost = (failure: LedgerError, url: URL): void => {
 
 describe("a connection", () => {
   test("that is refused is lost", async () => {
-    const url = await nobody();
+    const url = await closedPort();
     expectLost(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH)), url);
   });
 

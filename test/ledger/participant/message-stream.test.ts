@@ -12,7 +12,7 @@ import { streamMessages } from "../../../src/ledger/participant/message-stream.j
 import type { JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { canCertify, certify } from "../../fixtures/certificates.js";
-import { endpointAt, everythingOf, failureOf, listening, nobody, SOON_MS, streaming } from "./servers.js";
+import { endpointAt, everythingOf, failureOf, listening, closedPort, SOON_MS, streaming } from "./servers.js";
 
 const PATH = "/v2/updates";
 const REQUEST = { beginExclusive: 5, updateFormat: { party: "Zoë ☂" } };
@@ -105,7 +105,7 @@ describe("a stream", () => {
 });
 
 const cantonError = (code: string, grpcCodeValue: number): string => {
-  const told: v3_5.components["schemas"]["JsCantonError"] = {
+  const body: v3_5.components["schemas"]["JsCantonError"] = {
     code,
     cause: "because",
     correlationId: "c",
@@ -115,7 +115,7 @@ const cantonError = (code: string, grpcCodeValue: number): string => {
     errorCategory: 9,
     grpcCodeValue,
   };
-  return JSON.stringify(told);
+  return JSON.stringify(body);
 };
 
 describe("an error as a message", () => {
@@ -224,7 +224,7 @@ describe("a stream that does not open", () => {
   });
 
   test("at a closed port is lost", async () => {
-    expect((await all(open(endpointAt(await nobody(), withToken(TOKEN))))).failure).toMatchObject({ kind: "lost" });
+    expect((await all(open(endpointAt(await closedPort(), withToken(TOKEN))))).failure).toMatchObject({ kind: "lost" });
   });
 
   test("at a silent server is lost after the timeout", async () => {

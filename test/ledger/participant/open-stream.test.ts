@@ -6,7 +6,7 @@ import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 import { MessageStream } from "../../../src/ledger/participant/message-stream.js";
 import { gate, until, within } from "../../fixtures/wait.js";
-import { endpointAt, failureOf, nobody, SOON_MS, streaming } from "./servers.js";
+import { endpointAt, failureOf, closedPort, SOON_MS, streaming } from "./servers.js";
 
 const FILLER = "x".repeat(10_000);
 
@@ -57,7 +57,7 @@ describe("a stream is open", () => {
   });
 
   test("or fails at a closed port or after an abort", async () => {
-    const url = await nobody();
+    const url = await closedPort();
     for (const signal of [new AbortController().signal, AbortSignal.abort()]) {
       const opening = MessageStream.open(endpointAt(url, { signal }), "/v2/updates", {}, false);
       expect(await failureOf(opening)).toMatchObject({ kind: "lost" });

@@ -75,7 +75,7 @@ export async function streaming(
 }
 
 /** A base URL with a closed port. */
-export async function nobody(): Promise<URL> {
+export async function closedPort(): Promise<URL> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -14,7 +14,7 @@ import {
   telling,
   transaction,
   updateId,
-} from "./telling.js";
+} from "./scripted-responses.js";
 
 describe("an update", () => {
   test("has its events in order", async () => {

@@ -5,8 +5,8 @@ import { TransferService } from "../../../../gen/offledger/transfer/v0/transfer_
 import type { JsonObject } from "../../../../src/domain/json.js";
 import { type Call, type Outcome, protocols } from "../../../fixtures/protocols.js";
 import { serving } from "../../../fixtures/registries.js";
-import { path, Proving, proving, unknownId } from "./proving.js";
-import { ending, offering, transfer } from "./steps.js";
+import { path, Proving, proving, unknownId } from "./proof-service.js";
+import { ending, offering, transfer } from "./transfer-steps.js";
 
 const place = proving({ readWaitMs: 0 });
 let offered: string;

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
-import { failure, type Proof, proving, stillPending, success, unknownId } from "./proving.js";
-import { alice, bob, ending, offering, registrar, transfer, transferring } from "./steps.js";
+import { failure, type Proof, proving, stillPending, success, unknownId } from "./proof-service.js";
+import { alice, bob, ending, offering, registrar, transfer, transferring } from "./transfer-steps.js";
 
 const place = proving({ readWaitMs: 0 });
 

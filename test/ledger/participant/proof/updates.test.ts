@@ -3,8 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { until } from "../../../fixtures/wait.js";
 import { ScriptedLedger } from "../../../../scripted-participant/ledger.js";
-import { fresh, failure, proving, stillPending, success, unknownId } from "./proving.js";
-import { ending, offering, holding, standing, transfer, transferring } from "./steps.js";
+import { fresh, failure, proving, stillPending, success, unknownId } from "./proof-service.js";
+import { ending, offering, holding, standing, transfer, transferring } from "./transfer-steps.js";
 
 const place = proving({ readWaitMs: 400 });
 
@@ -20,8 +20,8 @@ test("each of several transfers in one update has its own status", async () => {
     transferring("preapproval", of("5")),
     ending("Accept", accepted),
   );
-  const told = await Promise.all(["1", "2", "3", "4", "5", "6"].map((amount) => place.status(id, of(amount))));
-  expect(told).toEqual([success, failure, success, stillPending, success, failure]);
+  const statuses = await Promise.all(["1", "2", "3", "4", "5", "6"].map((amount) => place.status(id, of(amount))));
+  expect(statuses).toEqual([success, failure, success, stillPending, success, failure]);
 });
 
 describe("an update that holds no transfer is a failure", () => {
@@ -106,7 +106,7 @@ describe("an update in transit", () => {
 });
 
 describe("nothing is known of pruned updates", () => {
-  test("but an offer that has outlived it is accepted, as who knows what it locked can tell", async () => {
+  test("but an offer that has outlived it is accepted, for a caller who knows the locked holding", async () => {
     const offer = fresh("offer");
     const offered = place.transact(offering("factory", offer));
     place.ledger.prune(place.ledger.end);

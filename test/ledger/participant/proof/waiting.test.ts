@@ -1,7 +1,7 @@
 /** How long an unknown update is polled for, and which errors mean that it is unknown. */
 import { describe, expect, test } from "vitest";
 import { failureOf } from "../servers.js";
-import { templates, notFound, telling, transaction, updateId } from "./telling.js";
+import { templates, notFound, telling, transaction, updateId } from "./scripted-responses.js";
 
 describe("an update that has not arrived yet", () => {
   const missing = { status: 404, body: notFound };

@@ -1,72 +1,16 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { clientCredentials } from "../../../src/ledger/participant/client-credentials.js";
-import { tokenFile } from "../../../src/ledger/participant/token-file.js";
-import { noToken, type TokenSource } from "../../../src/ledger/participant/token-source.js";
+import { writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.js";
+import { clientCredentials } from "../../../src/ledger/participant/client-credentials.js";
+import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
+import type { TokenSource } from "../../../src/ledger/participant/token-source.js";
 import { gate, type Gate, until, within } from "../../fixtures/wait.js";
-import { everythingOf, failureOf, nobody, type Seen, seen, serving, SOON_MS } from "./servers.js";
+import { closedPort, everythingOf, failureOf, type Seen, seen, serving, SOON_MS } from "./servers.js";
+import { temporaryFiles } from "./temporary-files.js";
 
 const SECRET = "s3cr&t=w/ th+ings%";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "offledger-tokens-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-let files = 0;
-async function fileOf(content: string): Promise<string> {
-  const path = join(folder, `file-${files++}`);
-  await writeFile(path, content);
-  return path;
-}
-
-test("noToken returns undefined", async () => {
-  expect(await noToken()).toBeUndefined();
-});
-
-describe("a token file", () => {
-  test.each(["token", "token\n", "\r\n token \t\r\n"])(
-    "gives its content without the white space around it: %j",
-    async (content) => {
-      expect(await tokenFile(await fileOf(content))()).toBe("token");
-    },
-  );
-
-  test.each(["", " \n\t "])("that is empty (%j) is denied, with its path", async (content) => {
-    const path = await fileOf(content);
-    const failure = await failureOf(tokenFile(path)());
-    expect(failure).toMatchObject({ kind: "denied", message: `the token file ${path} is empty` });
-  });
-
-  test("that is missing is denied, with its path and the reason", async () => {
-    const path = join(folder, "missing");
-    const message = `the token file ${path} cannot be read (ENOENT)`;
-    expect(await failureOf(tokenFile(path)())).toMatchObject({ kind: "denied", message });
-  });
-
-  test("that is a folder is denied", async () => {
-    const path = join(folder, "folder");
-    await mkdir(path);
-    expect(await failureOf(tokenFile(path)())).toMatchObject({ kind: "denied" });
-  });
-
-  test("that is replaced has its present content, also after a failure", async () => {
-    const path = await fileOf("first");
-    const source = tokenFile(path);
-    expect(await source()).toBe("first");
-    await rename(await fileOf("second"), path);
-    expect(await source()).toBe("second");
-    await rm(path);
-    await failureOf(source());
-    await writeFile(path, "third");
-    expect(await source()).toBe("third");
-  });
-});
+const { fileOf, pathOf } = temporaryFiles();
 
 interface Answer {
   readonly status?: number;
@@ -194,10 +138,10 @@ describe("client credentials", () => {
 
   test("whose secret is missing are denied, and not sent", async () => {
     const { issuer, asked } = await issuing();
-    const options = { issuer, clientId: "c", secretFile: join(folder, "missing"), audience: undefined };
+    const options = { issuer, clientId: "c", secretFile: pathOf("missing"), audience: undefined };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
     expect(failure).toMatchObject({ kind: "denied" });
-    expect(failure.message).toContain(join(folder, "missing"));
+    expect(failure.message).toContain(pathOf("missing"));
     expect(asked()).toEqual([]);
   });
 });
@@ -209,7 +153,7 @@ describe("a token with a lifetime", () => {
     ["of half a minute is renewed ten seconds before its end", 30, 19, 21],
     ["of ten seconds is renewed at half of it", 10, 4, 6],
     ["of one second is renewed at half of it", 1, 0.4, 0.6],
-    ["that is not told is taken for a minute's", undefined, 47, 49],
+    ["that is missing defaults to one minute", undefined, 47, 49],
   ])("%s", async (_what, life, kept, renewed) => {
     const { source, asked, answers, clock } = await issuing();
     answers.push({ body: granted("first", life) });
@@ -316,7 +260,12 @@ describe("an issuer that fails", () => {
   });
 
   test("at a closed port is lost", async () => {
-    const options = { issuer: await nobody(), clientId: "c", secretFile: await fileOf(SECRET), audience: undefined };
+    const options = {
+      issuer: await closedPort(),
+      clientId: "c",
+      secretFile: await fileOf(SECRET),
+      audience: undefined,
+    };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
     expect(failure).toMatchObject({ kind: "lost" });
     expect(everythingOf(failure)).not.toContain(SECRET);

@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { serving } from "../../../fixtures/registries.js";
 import type { ErrorCode } from "../../../../scripted-participant/errors.js";
-import { proofAt, Proving, proving, success, unknownId } from "./proving.js";
-import { transfer, transferring } from "./steps.js";
+import { proofAt, Proving, proving, success, unknownId } from "./proof-service.js";
+import { transfer, transferring } from "./transfer-steps.js";
 
 const place = proving();
 const message = expect.stringMatching(/./) as string;

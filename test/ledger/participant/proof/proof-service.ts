@@ -7,7 +7,7 @@ import { quiet } from "../../../fixtures/run-service.js";
 import { within } from "../../../fixtures/wait.js";
 import { ScriptedLedger, type Step } from "../../../../scripted-participant/ledger.js";
 import { Participant, type ParticipantOptions } from "../../../../scripted-participant/participant.js";
-import { factory, operator, preapproval, transfer } from "./steps.js";
+import { factory, operator, preapproval, transfer } from "./transfer-steps.js";
 
 export const path = "/api/utilities/v0/registry/transfer/v0/proof";
 
