@@ -14,14 +14,9 @@ export interface Ingestor {
   start(writer: StoreWriter, log: Logger, signal: AbortSignal): Ingestion;
 }
 
-/** A started ingestor. */
 export interface Ingestion extends Freshness {
-  /**
-   * Resolves when the store has its first state, or when retries will bring it.
-   * Rejects if it cannot be had.
-   */
+  /** Resolves when the store has its first state, or when retries will bring it. Rejects if they would not help. */
   readonly started: Promise<void>;
-  /** Why the service is not ready; undefined if it is. */
   notReadyReason(): string | undefined;
   /** Offset up to which the store equals the origin; undefined before the first state. */
   offset(): number | undefined;

@@ -1,5 +1,3 @@
-/** Whether requests may be answered from the mirror, by its age. */
-
 /** In milliseconds. */
 export interface StalenessLimits {
   /** Past this age the service is not ready. */

@@ -1,7 +1,4 @@
-/**
- * Decodes the elements of a participant's active contracts into contracts of the
- * store. Pure.
- */
+/** Decodes the elements of a participant's active contracts. Pure. */
 import { readReassignmentCounter, requireObject, requireString } from "./json-fields.js";
 import { StringInterner } from "./string-interner.js";
 import type { Contract, CountedOnly } from "../domain/contract.js";
@@ -12,11 +9,9 @@ import type { Template } from "../domain/template.js";
 /** The state of a contract in one element. Several elements may describe the same contract. */
 export interface DecodedContract {
   readonly contract: Contract | CountedOnly;
-  /** Offset of the latest event in the element. */
   readonly offset: number;
 }
 
-/** Decodes contracts of the given templates. */
 export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
   readonly #countsSupply: boolean;
@@ -30,10 +25,7 @@ export class Decoder {
     this.#countsSupply = countsSupply;
   }
 
-  /**
-   * Returns undefined for a contract that no rule needs. Throws an Error that names
-   * the field if the element does not have the documented form.
-   */
+  /** Undefined for a contract that no rule needs. Throws an Error that names an invalid field. */
   decode(element: JsonValue): DecodedContract | undefined {
     const entry = requireObject(requireObject(element, "the element").contractEntry, "contractEntry");
     const [form, value] = Object.entries(entry)[0] ?? [];
@@ -69,9 +61,8 @@ export class Decoder {
   }
 
   /**
-   * Decodes a created event. Without a synchronizer the contract is in reassignment.
-   * Returns only the supply contribution of a contract that no rule needs, and
-   * undefined if it has none. Throws as `decode` does.
+   * Without a synchronizer the contract is in reassignment. A contract that no rule needs is reduced to its supply
+   * contribution, if it has one. Throws as `decode` does.
    */
   decodeCreatedEvent(
     created: JsonValue | undefined,
@@ -122,7 +113,6 @@ export function lastOffset(element: JsonValue): number {
   return Math.max(typeof own === "number" ? own : 0, ...nested);
 }
 
-/** Fields that lead from an element to its events. */
 const EVENT_FIELDS = new Set([
   "contractEntry",
   "JsActiveContract",
@@ -134,9 +124,8 @@ const EVENT_FIELDS = new Set([
 ]);
 
 /**
- * The later of two states of one contract: by reassignment counter, and at the same
- * counter the assigned one. Undefined if both are assigned at the same counter: a
- * valid snapshot has no such pair.
+ * The later of two states of one contract: by reassignment counter, then the assigned one. Undefined if both are assigned
+ * at the same counter, which a valid snapshot never has.
  */
 export function laterState(a: DecodedContract, b: DecodedContract): DecodedContract | undefined {
   const rank = ({ contract }: DecodedContract) =>

@@ -1,16 +1,13 @@
 import { GenerationalCache } from "../util/generational-cache.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 
-/** Strings per generation of the cache. */
 const GENERATION_SIZE = 25_000;
 /** Longer strings are contract ids and the like, which occur once. */
 const MAX_LENGTH = 128;
 
 /**
- * Replaces equal strings by one shared string. Parties, synchronizers and template
- * ids repeat in every contract; sharing them saves memory, and comparing them is a
- * comparison of pointers. Strings used once, such as times and amounts, must not
- * evict shared ones.
+ * Shares one string among equal ones: parties, synchronizers and template ids repeat in every contract. Strings used once,
+ * such as times and amounts, must not evict shared ones.
  */
 export class StringInterner {
   readonly #cache = new GenerationalCache<string>(GENERATION_SIZE, (text) => text);

@@ -1,9 +1,7 @@
-/** Ingests a file of active contracts. */
 import type { Decoder } from "../../ledger/decode.js";
 import type { Ingestor } from "../ingestor.js";
 import { SnapshotFile } from "./snapshot-file.js";
 
-/** How often the file is checked for changes. */
 const POLL_MS = 1_000;
 
 export function fileIngestor(path: string, decoder: Decoder): Ingestor {

@@ -6,7 +6,6 @@ import type { StoreWriter } from "../../store/port.js";
 import { errorMessage } from "../../util/error-message.js";
 
 export interface SnapshotFileEvents {
-  /** A changed file was loaded. */
   onReplaced(snapshot: Snapshot): void;
   /** A changed file cannot be loaded. The store keeps the previous contracts. */
   onRejected(reason: string): void;
@@ -20,15 +19,11 @@ export class SnapshotError extends Error {
   }
 }
 
-/**
- * Loads a file of active contracts into the store, again whenever it changes. Polling
- * also detects a file replaced by rename, and a symbolic link that points elsewhere.
- */
+/** Loads a file into the store, again whenever it changes. Polling also detects a rename and a moved symbolic link. */
 export class SnapshotFile {
   readonly #path: string;
   readonly #decoder: Decoder;
   readonly #writer: Pick<StoreWriter, "replace">;
-  /** The last load. Loads run one after the other. */
   #loading: Promise<void> = Promise.resolve();
   #listener: (() => void) | undefined;
 
@@ -47,10 +42,7 @@ export class SnapshotFile {
     return snapshot;
   }
 
-  /**
-   * Loads the file, then checks it for changes every `intervalMs` until `close`.
-   * Throws SnapshotError if the first load fails; then the file is not watched.
-   */
+  /** Loads the file and watches it until `close`. Throws SnapshotError, and does not watch, if the first load fails. */
   async start(intervalMs: number, events: SnapshotFileEvents): Promise<Snapshot> {
     // Watch from before the first load: a change during it must not be missed, and must be loaded after it.
     const first = this.load();

@@ -1,7 +1,6 @@
 /**
- * Groups items that are available at the same time into batches of at most `max`.
- * Yields to the event loop between batches. Ends as the source ends, and throws as it
- * throws, after all earlier items.
+ * Groups items that are available at the same time into batches of at most `max`, and yields to the event loop between
+ * batches. Throws as the source throws, after all earlier items.
  */
 export async function* inBatches<T>(items: AsyncIterable<T>, max: number): AsyncGenerator<readonly T[]> {
   const iterator = items[Symbol.asyncIterator]();

@@ -1,4 +1,3 @@
-/** Tracks how far the store is behind the ledger, and whether it is recent enough to answer from. */
 import { setTimeout as delay } from "node:timers/promises";
 import { SingleFlight } from "../../util/single-flight.js";
 import { notReadyReason, type StalenessLimits, staleReason } from "../staleness.js";
@@ -19,8 +18,8 @@ export interface LagStatus {
 }
 
 /**
- * Once the store has reached an end of the ledger, it counts as current at the time
- * when that end was requested.
+ * Tracks the lag of the store. Once the store has reached an end of the ledger, it counts as current at the time when that
+ * end was requested.
  */
 export class LagTracker {
   readonly #limits: LagLimits;
@@ -58,7 +57,6 @@ export class LagTracker {
     this.#update();
   }
 
-  /** How often the stream of updates was lost, or could not be opened. */
   get reconnects(): number {
     return this.#reconnects;
   }
@@ -67,21 +65,15 @@ export class LagTracker {
     this.#reconnects++;
   }
 
-  /** Why requests cannot be answered; undefined if they can. */
   staleReason(): string | undefined {
     return staleReason(this.status, this.#limits);
   }
 
-  /** Why the service is not ready; undefined if it is. */
   notReadyReason(): string | undefined {
     return notReadyReason(this.status, this.#limits);
   }
 
-  /**
-   * Waits, at most `readWait`, until the store has reached the present end of the
-   * ledger. Returns whether the store is past `offset`. Never throws: the mirror
-   * reports failures of the ledger.
-   */
+  /** See Freshness. Waits at most `readWait`. The mirror reports failures of the ledger. */
   async catchUp(offset: number): Promise<boolean> {
     const cancel = new AbortController();
     const expired = delay(this.#limits.readWait, EXPIRED, { signal: cancel.signal }).catch(() => EXPIRED);
@@ -96,7 +88,6 @@ export class LagTracker {
     }
   }
 
-  /** Undefined if the request fails. */
   async #requestEnd(ledgerEnd: () => Promise<number>): Promise<number | undefined> {
     const requestedAt = this.#now();
     try {
@@ -116,7 +107,6 @@ export class LagTracker {
 
 const EXPIRED = "expired";
 
-/** A promise for the next change of the offset. */
 class Movement {
   resolve: () => void = () => undefined;
   readonly promise = new Promise<void>((resolve) => {

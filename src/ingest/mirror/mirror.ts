@@ -21,7 +21,6 @@ export interface MirrorOptions extends StoreApplierOptions {
   readonly random: () => number;
   /** Waits. Resolves early, and never rejects, when the signal is aborted. */
   readonly pause: (milliseconds: number) => Promise<void>;
-  /** Stops the mirror. */
   readonly signal: AbortSignal;
 }
 
@@ -29,18 +28,13 @@ export interface MirrorOptions extends StoreApplierOptions {
 const MAX_UNREADABLE = 3;
 /** An attempt that lasted this long resets the backoff. */
 const STEADY_MS = 30_000;
-/** The largest number of updates that are applied in one step. */
 const MAX_BATCH = 100;
-/** How often the ledger's end is read. */
 const POLL_MS = 1_000;
 
 /**
- * Keeps the store equal to the ledger: takes a snapshot, follows the updates, and
- * recovers from every failure. The store serves its present content meanwhile.
- *
- * A participant that is restored from a backup cuts every connection, and may reuse
- * offsets for other updates. So the stream of updates is opened before anything else
- * is read: while it lasts, all reads are of one history.
+ * Keeps the store equal to the ledger: takes a snapshot, follows the updates, and recovers from every failure.
+ * A participant that is restored from a backup cuts every connection, and may reuse offsets for other updates. So the
+ * stream of updates is opened before anything else is read: while it lasts, all reads are of one history.
  */
 export class Mirror {
   readonly #options: MirrorOptions;
@@ -55,7 +49,6 @@ export class Mirror {
     this.#incidentLog = new IncidentLog(options.log, options.now);
   }
 
-  /** Runs until the signal is aborted. Never rejects. */
   async run(): Promise<void> {
     await Promise.all([this.#followUpdates(), this.#pollLedgerEnd()]);
   }
@@ -118,7 +111,6 @@ export class Mirror {
     });
   }
 
-  /** Follows the updates after the checkpoint. */
   async #resume(offset: number, updateId: string): Promise<never> {
     return this.#follow(offset, async (stream) => {
       await checkHistory(this.#options.ledger, offset, updateId);

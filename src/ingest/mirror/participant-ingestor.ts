@@ -14,9 +14,7 @@ import { type LagLimits, LagTracker } from "./lag-tracker.js";
 import { Mirror } from "./mirror.js";
 
 export interface ParticipantOptions {
-  /** Base URL of the JSON Ledger API. */
   readonly url: URL;
-  /** The parties whose contracts are read. */
   readonly parties: readonly string[];
   /** Root certificates in PEM, for the participant and the issuer; undefined for those that Node.js trusts. */
   readonly ca: string | undefined;

@@ -23,7 +23,6 @@ export class StoreApplier {
   /** All updates up to here are applied, or have nothing for us. May be past the checkpoint. */
   #confirmedOffset = 0;
   #followed: UpdateStream | undefined;
-  /** The last write. Never rejects. */
   #lastWrite: Promise<void> = Promise.resolve();
 
   constructor(options: StoreApplierOptions) {
@@ -59,25 +58,20 @@ export class StoreApplier {
     });
   }
 
-  /**
-   * Accepts updates of a stream that was opened at the checkpoint. Resets the confirmed
-   * offset to the checkpoint: after a restore, other updates may follow it.
-   */
+  /** Accepts updates of a stream opened at the checkpoint. After a restore, other updates may follow the checkpoint. */
   follow(stream: UpdateStream): void {
     this.#followed = stream;
     this.#confirmedOffset = this.#checkpoint?.offset ?? 0;
     this.#options.lag.reached(this.#confirmedOffset);
   }
 
-  /** Accepts no updates. */
   unfollow(): void {
     this.#followed = undefined;
   }
 
   /**
-   * Applies updates in one step: a reader sees all of them or none. Updates that were
-   * applied before are skipped, since the stream and a fetch may bring the same ones.
-   * Does nothing if `followed` is not the stream that is followed.
+   * Applies updates in one step. Skips those applied before, since the stream and a fetch may bring the same ones, and all
+   * if `followed` is not the followed stream.
    */
   apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<void> {
     return this.#enqueue(() => this.#apply(elements, followed));
@@ -112,7 +106,6 @@ export class StoreApplier {
     return result;
   }
 
-  /** Records that the ledger has nothing more for us up to an offset. */
   confirm(offset: number, followed: UpdateStream): void {
     if (followed !== this.#followed || offset <= this.#confirmedOffset) return;
     this.#confirmedOffset = offset;
@@ -129,7 +122,6 @@ export class StoreApplier {
   }
 }
 
-/** Decodes up to the first element that cannot be decoded. */
 function decodeUpdates(elements: readonly JsonValue[], decoder: Decoder) {
   const updates: Update[] = [];
   for (const element of elements) {

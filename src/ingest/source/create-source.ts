@@ -15,7 +15,6 @@ export interface SourceOptions {
   /** Undefined to keep the contracts in memory. */
   readonly database: DatabaseOptions | undefined;
   readonly limits: LagLimits;
-  /** Whether the total supply is counted. */
   readonly countsSupply: boolean;
 }
 

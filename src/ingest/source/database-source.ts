@@ -18,7 +18,6 @@ import type { Source } from "./source.js";
 export interface Roles {
   /** Writes the database, or is on standby to do so. */
   readonly mirrors: boolean;
-  /** Answers requests from the database. */
   readonly answers: boolean;
 }
 
@@ -26,7 +25,6 @@ export interface DatabaseOptions {
   readonly url: URL;
   /** Largest number of connections for queries. */
   readonly connections: number;
-  /** Size of the cache for contracts. */
   readonly cacheBytes: number;
 }
 
@@ -36,13 +34,10 @@ export interface DatabaseSourceOptions extends DatabaseOptions {
   readonly templates: readonly Template[];
   readonly countsSupply: boolean;
   readonly ingestor: Ingestor;
-  /** Undefined if there is no participant. */
   readonly createHistory: ((log: () => Logger | undefined) => History) | undefined;
-  /** Aborted by `close`. */
   readonly end: AbortController;
 }
 
-/** How often an unavailable database is tried during the start. */
 const RETRY_MS = 1_000;
 /** Time for a catch-up request to reach the leader and come back, in addition to the leader's own wait. */
 const ROUND_TRIP_MS = 500;
@@ -138,7 +133,6 @@ export function databaseSource({
   };
 }
 
-/** Returns whether the schema is up to date. */
 async function tryMigrate(database: Database, log: Logger): Promise<boolean> {
   try {
     await migrateAndLog(database, log);

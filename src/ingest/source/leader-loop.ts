@@ -9,7 +9,6 @@ import type { Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";
 import type { MirrorAge } from "../staleness.js";
 
-/** Between attempts to get the lease. */
 const BACKOFF: BackoffOptions = { firstMs: 200, maxMs: 5_000 };
 /** A term that lasted this long resets the backoff. */
 const STEADY_MS = 30_000;
@@ -40,7 +39,6 @@ export class LeaderLoop {
   /** Whether it has held the lease, or seen that another process holds it. */
   #knowsLeader = false;
   #failure: DatabaseError | undefined;
-  /** Why the last attempt to read the contracts failed; undefined if it did not. */
   #ingestionFailure: string | undefined;
 
   constructor(options: LeaderLoopOptions) {
@@ -59,7 +57,6 @@ export class LeaderLoop {
     return this.#ingestion !== undefined;
   }
 
-  /** The state of the database. Known only to the leader. */
   get status(): MirrorAge {
     return { offset: this.#ingestion?.offset(), age: this.#ingestion?.age() };
   }
@@ -91,7 +88,6 @@ export class LeaderLoop {
     }
   }
 
-  /** Writes the database for one term. */
   async #lead(term: LeadershipTerm): Promise<void> {
     const { database, ingestor, contents, log } = this.#options;
     const written: ContentIdentity = { contents, origin: ingestor.origin };
@@ -125,7 +121,6 @@ export class LeaderLoop {
     }
   }
 
-  /** Catches up with the ledger for another process, and notifies it. */
   async #catchUp(ingestion: Ingestion, request: string): Promise<void> {
     try {
       await ingestion.catchUp(Number.MAX_SAFE_INTEGER);

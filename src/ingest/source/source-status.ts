@@ -15,6 +15,5 @@ export interface SourceStatus {
 export interface PoolStatus {
   readonly inUse: number;
   readonly idle: number;
-  /** Queries that wait for a connection. */
   readonly waiting: number;
 }

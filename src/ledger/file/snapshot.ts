@@ -15,13 +15,11 @@ export interface Snapshot {
   readonly contracts: readonly (Contract | CountedOnly)[];
   /** The highest offset in the file; 0 if it has none. */
   readonly offset: number;
-  /** Number of elements that no rule needs. They are dropped. */
   readonly ignored: number;
   /** Empty if the file is valid. Holds the first MAX_PROBLEMS. */
   readonly problems: readonly Problem[];
 }
 
-/** Parsing stops after this many problems. */
 export const MAX_PROBLEMS = 20;
 
 export function parseSnapshot(file: string, decoder: Decoder): Snapshot {

@@ -1,6 +1,5 @@
 /** Splits the text of a snapshot file into its elements, each with its first line. Pure. */
 
-/** The text of one element. It may be invalid JSON. */
 export interface ElementText {
   /** From 1. */
   readonly line: number;
@@ -19,10 +18,8 @@ export class FormError extends Error {
 }
 
 /**
- * Splits a file that is one JSON array or has one JSON object per line. Elements are
- * not parsed here, so that a broken one can be reported with its line. Throws
- * FormError if the array is broken or the file is empty, as it is while it is being
- * written.
+ * Splits a JSON array, or lines of JSON, without parsing the elements, so that a broken one can be reported with its line.
+ * Throws FormError if the array is broken or the file is empty, as it is while it is being written.
  */
 export function* splitElements(file: string): Generator<ElementText> {
   // \s includes the byte order mark.

@@ -8,9 +8,7 @@ export interface ClientCredentials {
   /** The token endpoint is found by OpenID Connect Discovery. */
   readonly issuer: URL;
   readonly clientId: string;
-  /** Path of the file with the client secret. */
   readonly secretFile: string;
-  /** Undefined if the issuer needs none. */
   readonly audience: string | undefined;
 }
 

@@ -51,7 +51,6 @@ const kindByStatus: Readonly<Record<number, LedgerErrorKind>> = {
 };
 const kindByGrpcCode: Readonly<Record<number, LedgerErrorKind>> = { 7: "denied", 8: "busy", 14: "busy", 16: "denied" };
 
-/** How many characters of the participant's `cause` a message quotes. */
 const MAX_CAUSE_LENGTH = 300;
 
 /** The error of an HTTP response. `body` is undefined if it is not JSON. */

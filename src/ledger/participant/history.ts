@@ -10,7 +10,6 @@ import { callParticipant, type Endpoint } from "./http.js";
 
 /** How long to wait for an update that our participant may not have yet. */
 export interface PollOptions {
-  /** In milliseconds. */
   readonly maxWait: number;
   readonly now: () => number;
   readonly pause: (milliseconds: number) => Promise<void>;
@@ -73,7 +72,6 @@ export class ParticipantHistory {
     });
   }
 
-  /** Undefined if the participant answers that there is none. */
   async #lookUp(path: string, request: JsonObject): Promise<JsonObject | undefined> {
     if (this.#inFlight >= MAX_CONCURRENT_LOOKUPS) {
       throw new LedgerError("busy", `${MAX_CONCURRENT_LOOKUPS} lookups of past updates are in progress`);

@@ -4,24 +4,19 @@ import type { JsonValue } from "../../domain/json.js";
 import { LedgerError, responseError } from "./errors.js";
 import type { TokenSource } from "./token-source.js";
 
-/** A participant and how to call it. */
 export interface Endpoint {
   /** Base URL of the JSON Ledger API; http or https. */
   readonly url: URL;
   /** Root certificates in PEM; undefined for those that Node.js trusts. */
   readonly ca: string | undefined;
   readonly token: TokenSource;
-  /** Cancels calls and cuts streams. */
   readonly signal: AbortSignal;
-  /** Override DEFAULT_TIMEOUTS. */
   readonly timeouts?: Partial<Timeouts>;
 }
 
 /** In milliseconds. */
 export interface Timeouts {
-  /** For a whole HTTP response. */
   readonly answer: number;
-  /** For a stream to open. */
   readonly open: number;
   /** Between pings on a stream. The stream fails if a ping is not answered before the next. */
   readonly ping: number;
@@ -84,7 +79,6 @@ export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly ca: string | undefined;
   readonly signal: AbortSignal;
-  /** For the whole response, in milliseconds. */
   readonly timeout: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;

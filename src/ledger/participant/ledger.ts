@@ -8,21 +8,15 @@ export interface Ledger {
   /** Updates after an offset. Resolves when the stream is open. Without `upTo` the stream does not end. */
   updates(after: number, upTo?: number): Promise<UpdateStream>;
   hasUpdate(updateId: string): Promise<boolean>;
-  /** The offset up to which updates are pruned; 0 if none are. */
   prunedUpTo(): Promise<number>;
 }
 
-/**
- * An open stream of updates. Messages wait in a bounded queue; when it is full, the
- * participant has to hold the rest. The owner must close the stream.
- */
+/** An open stream of updates, which its owner must close. A bounded queue holds messages until they are read. */
 export interface UpdateStream extends AsyncIterable<JsonValue> {
-  /** Whether nothing will be added to the queue. */
   readonly hasEnded: boolean;
   /**
-   * Whether the participant answers a ping on this stream now. If so, it has not been
-   * restored since the stream was opened. False while the queue is full: then pongs
-   * cannot be read.
+   * Whether the participant answers a ping now: then it was not restored since the stream was opened. False while the queue
+   * is full, since no pong can be read then.
    */
   isResponsive(): Promise<boolean>;
   close(): void;
@@ -41,11 +35,8 @@ export async function checkHistory(ledger: Ledger, offset: number, updateId: str
 }
 
 /**
- * Throws the reason if a stream has ended: its last message may be an error. Earlier
- * messages are dropped, since they may belong to a history that has ended too.
- *
- * A full stream passes although no pong can be read on it, or a busy ledger could
- * never be followed. This is safe: if the stream was cut, its updates differ from
+ * Throws the reason if a stream has ended. Drops its messages, which may belong to a history that has ended too.
+ * A full stream passes, or a busy ledger could never be followed. This is safe: if it was cut, its updates differ from
  * those that the participant returns afterwards.
  */
 export async function checkOpen(stream: UpdateStream): Promise<void> {

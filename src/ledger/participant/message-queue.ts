@@ -9,17 +9,13 @@ const RESUME_FRACTION = 0.1;
 /** Close code that ws reports for a close frame without a code. RFC 6455 section 7.4.1. */
 const NO_STATUS = 1005;
 
-/**
- * The messages of a WebSocket, in order and bounded, and the reason why there are no
- * more. A heartbeat of pings detects a dead connection.
- */
+/** A bounded queue of the messages of a WebSocket. A heartbeat of pings detects a dead connection. */
 export class MessageQueue {
   readonly #socket: WebSocket;
   readonly #messageMs: number;
   readonly #heartbeat: NodeJS.Timeout;
   readonly #queue: string[] = [];
   #characters = 0;
-  /** Resolve the promises of #nextEvent. */
   readonly #listeners: (() => void)[] = [];
   #isOpen = false;
   #end: LedgerError | "closed" | undefined;
@@ -59,7 +55,6 @@ export class MessageQueue {
     this.#heartbeat = setInterval(() => this.#beat(), pingMs);
   }
 
-  /** Whether nothing will be added to the queue. */
   get hasEnded(): boolean {
     return this.#end !== undefined;
   }
@@ -73,11 +68,7 @@ export class MessageQueue {
     }
   }
 
-  /**
-   * Pings the server and returns whether it answers within two heartbeats. Returns
-   * false at once if the stream has ended or the socket is paused: then no pong can
-   * be read.
-   */
+  /** Whether the server answers a ping within two heartbeats. False at once if the stream has ended or the socket is paused. */
   async isResponsive(): Promise<boolean> {
     const canRead = () => this.#end === undefined && !this.#socket.isPaused;
     if (!canRead()) return false;
@@ -124,12 +115,10 @@ export class MessageQueue {
     this.#notify();
   }
 
-  /** Whether the queue holds more than a fraction of one of its bounds. */
   #isFuller(fraction: number): boolean {
     return this.#queue.length > MAX_MESSAGES * fraction || this.#characters > MAX_CHARACTERS * fraction;
   }
 
-  /** Keeps the first reason. */
   #finish(reason: LedgerError | "closed"): void {
     this.#end ??= reason;
     this.#notify();
@@ -155,7 +144,6 @@ export class MessageQueue {
     this.#ping();
   }
 
-  /** Returns the number of the ping. */
   #ping(): number {
     this.#socket.ping(String(++this.#lastPing));
     return this.#lastPing;

@@ -18,27 +18,21 @@ export async function* streamMessages(...args: Parameters<typeof MessageStream.o
 }
 
 /**
- * A WebSocket stream: one request, then the messages of the response. Iteration ends
- * when the server closes normally. It throws LedgerError if the server sends an error,
- * is silent for too long, or the connection is cut. The owner must close the stream;
- * aborting the endpoint's signal cuts it.
+ * A WebSocket stream: one request, then the messages of the response. Iteration ends when the server closes normally, and
+ * throws LedgerError on an error message, a timeout or a lost connection. The owner must close the stream.
  */
 export class MessageStream implements AsyncIterable<JsonValue> {
   readonly #endpoint: Endpoint;
   readonly #queue: MessageQueue;
   readonly #abort: () => void;
 
-  /**
-   * Resolves when the server has accepted the stream and the request is sent. With
-   * `isFinite` the stream also fails when no message comes for too long, although
-   * pings are answered.
-   */
-  static async open(endpoint: Endpoint, path: string, request: JsonValue, isFinite: boolean): Promise<MessageStream> {
+  /** Resolves when the server has accepted the stream. A bounded stream also fails if no message comes for too long. */
+  static async open(endpoint: Endpoint, path: string, request: JsonValue, isBounded: boolean): Promise<MessageStream> {
     const timeouts = { ...DEFAULT_TIMEOUTS, ...endpoint.timeouts };
     const token = await readToken(endpoint);
     if (endpoint.signal.aborted) throw new LedgerError("lost", "the service is closing its connections");
     const socket = connect(endpoint, path, token, timeouts);
-    const stream = new MessageStream(endpoint, socket, timeouts.ping, isFinite ? timeouts.message : Infinity);
+    const stream = new MessageStream(endpoint, socket, timeouts.ping, isBounded ? timeouts.message : Infinity);
     socket.once("open", () => socket.send(JSON.stringify(request)));
     try {
       await stream.#queue.opened();
@@ -56,12 +50,10 @@ export class MessageStream implements AsyncIterable<JsonValue> {
     endpoint.signal.addEventListener("abort", this.#abort, { once: true });
   }
 
-  /** Whether nothing will be added to the queue. */
   get hasEnded(): boolean {
     return this.#queue.hasEnded;
   }
 
-  /** Whether the server answers a ping now. False while the queue is full. */
   isResponsive(): Promise<boolean> {
     return this.#queue.isResponsive();
   }
@@ -97,7 +89,6 @@ function connect(endpoint: Endpoint, path: string, token: string | undefined, { 
   });
 }
 
-/** Throws if the message is an error or not JSON. */
 function parseMessage(text: string): JsonValue {
   let value: JsonValue;
   try {

@@ -5,11 +5,9 @@ import { type DecodedContract, type Decoder, laterState } from "../decode.js";
 import type { Ledger } from "./ledger.js";
 import type { Unreadable } from "./updates.js";
 
-/** The active contracts at an offset. */
 export interface Snapshot {
   readonly offset: number;
   readonly contracts: readonly (Contract | CountedOnly)[];
-  /** Contracts that cannot be decoded. They are left out. */
   readonly unreadable: readonly Unreadable[];
 }
 

@@ -8,13 +8,11 @@ export interface TokenSource {
   readonly forget?: () => void;
 }
 
-/** For a participant without authentication. */
 export const noToken: TokenSource = () => Promise.resolve(undefined);
 
 /** How to get the token for a participant. */
 export type LedgerCredentials = { readonly tokenFile: string } | ClientCredentials;
 
-/** `now` is in milliseconds since 1970. */
 export function createTokenSource(
   credentials: LedgerCredentials | undefined,
   ca: string | undefined,

@@ -6,7 +6,6 @@ import { errorMessage } from "../../util/error-message.js";
 import type { Decoder } from "../decode.js";
 import { readReassignmentCounter, requireObject, requireString } from "../json-fields.js";
 
-/** One element of the update stream. */
 export interface Update {
   readonly offset: number;
   /** Undefined if the element only moves the offset. */
