@@ -24,7 +24,6 @@ import { snapshot } from "./snapshot.js";
 import type { Tokens } from "./tokens.js";
 import { type View, viewOf } from "./updates.js";
 
-/** What the participant serves. */
 export interface Serving {
   readonly ledger: ScriptedLedger;
   /** Names of the uploaded packages; undefined if every name is accepted. */

@@ -1,14 +1,12 @@
 /**
- * The expected state of a scripted ledger: its contracts and their synchronizers.
- * Computed from the script and independent of the streaming code, so that tests can
- * compare a mirror with it.
+ * The expected state of a scripted ledger: its contracts and their synchronizers. Computed from the script and
+ * independent of the streaming code, so that tests can compare a mirror with it.
  */
 import type { Change, Contract, Entry, Reassignment } from "./entries.js";
 
 export interface ContractState extends Contract {
   /** Undefined while the contract is in reassignment. */
   readonly synchronizerId: string | undefined;
-  /** 0 before the first reassignment. */
   readonly reassignmentCounter: number;
 }
 
@@ -26,7 +24,6 @@ export class ContractStates {
     return this.#contracts;
   }
 
-  /** The incomplete reassignment of a contract, if any. */
   half(contractId: string): Half | undefined {
     return this.#halves.get(contractId);
   }

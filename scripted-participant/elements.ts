@@ -9,8 +9,8 @@ export interface PlayOptions {
 }
 
 /**
- * Creates the contracts of the elements, with their ids, blobs and times, one
- * transaction each. Contracts in reassignment are created and unassigned.
+ * Creates the contracts of the elements, with their ids, blobs and times, one transaction each. Contracts in
+ * reassignment are created and unassigned.
  */
 export function play(ledger: ScriptedLedger, elements: Iterable<JsonValue>, options: PlayOptions = {}): void {
   for (const element of elements) {
@@ -41,7 +41,6 @@ export function creationsOf(elements: Iterable<JsonValue>): Creation[] {
   });
 }
 
-/** Reads the contract of a created event. */
 export function creationOf(event: JsonObject, { stakeholders = [] }: PlayOptions = {}): Creation {
   const parties = (name: string) => array(event[name], name).map((party) => text(party, name));
   const signatories = parties("signatories");

@@ -23,7 +23,6 @@ export interface Reassignment {
   readonly fromAfar: boolean;
 }
 
-/** An exercised choice. */
 export interface Exercised {
   readonly choice: string;
   readonly argument: JsonValue;
@@ -54,7 +53,6 @@ export interface Entry {
   readonly offset: number;
   readonly updateId: string;
   readonly time: string;
-  /** The synchronizer of the update. */
   readonly synchronizerId: string;
   readonly changes: readonly Change[];
   /** The party that a topology transaction adds. */

@@ -2,8 +2,8 @@
 import type { CantonError } from "./messages.js";
 
 /**
- * Error codes with the category and the gRPC code that Canton assigns to them. The
- * HTTP status follows from the gRPC code.
+ * Error codes with the category and the gRPC code that Canton assigns to them. The HTTP status follows from the gRPC
+ * code.
  */
 const codes = {
   PARTICIPANT_PRUNED_DATA_ACCESSED: [9, 9],
@@ -47,7 +47,6 @@ const retried: ReadonlySet<number> = new Set([1, 2, 12]);
 /** Security-sensitive categories. Their errors show the gRPC code only. */
 const secret: ReadonlySet<number> = new Set([6, 7]);
 
-/** Rejects a call with an error. */
 export class Refusal extends Error {
   readonly status: number;
   readonly error: CantonError;
@@ -69,8 +68,7 @@ export interface RefusalOptions {
 }
 
 /**
- * An error as a participant sends it. Security-sensitive errors hide their cause:
- * their code is NA, their category -1.
+ * An error as a participant sends it. Security-sensitive errors hide their cause: their code is NA, their category -1.
  */
 export function refusal(code: ErrorCode, cause: string, options: RefusalOptions = {}): Refusal {
   const [category, grpcCodeValue] = codes[code];

@@ -11,7 +11,6 @@ import type {
   UnassignedEvent,
 } from "./messages.js";
 
-/** The position of an event in the ledger. */
 export interface Place {
   readonly offset: number;
   readonly nodeId: number;
@@ -146,7 +145,6 @@ export function effectEvents({ offset, changes }: Entry, filter: Filter): Transa
   });
 }
 
-/** The filtered events of a reassignment. */
 export function reassignmentEvents({ offset, changes }: Entry, filter: Filter): ReassignmentEvent[] {
   return changes.flatMap((change): ReassignmentEvent[] => {
     const { contract, nodeId } = change;

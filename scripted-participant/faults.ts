@@ -6,7 +6,6 @@ import { copied, type Ending, type StreamPath, type StreamFaults } from "./strea
 export interface When {
   /** Number of messages before the fault. Default 0: before the first message, or at once on an open stream. */
   readonly after?: number;
-  /** Restricts the fault to streams of one path. */
   readonly path?: StreamPath;
   /** "open": the streams that are open now. "next" (default): the next `times` streams to open. */
   readonly streams?: "next" | "open";
@@ -24,7 +23,6 @@ export interface Calls {
 /** How a call is rejected: an API error, the error page of a proxy, or a closed connection. */
 export type Refused = { readonly refusal: Refusal } | { readonly page: number } | "hang up";
 
-/** An open stream. */
 interface Target {
   readonly path: StreamPath;
   meet(faults: StreamFaults): void;
@@ -81,7 +79,6 @@ export class Faults {
     this.garble((message) => message.slice(0, message.length / 2), when);
   }
 
-  /** Delays every message. */
   delay(delayMs: number, when: Omit<When, "after"> = {}): void {
     this.#give(() => ({ delayMs }), when);
   }
@@ -107,7 +104,6 @@ export class Faults {
     this.#refuse("hang up", calls);
   }
 
-  /** Delays the next responses of ledger-end. */
   slowLedgerEnd(ms: number, { times = 1 }: { readonly times?: number } = {}): void {
     this.#slow.push({ path: undefined, value: ms, left: times });
   }
@@ -130,14 +126,12 @@ export class Faults {
     return faults;
   }
 
-  /** For the server: takes the rejection of a call, if any. */
   takeRefusal(over: "http" | "websocket", path: string): Refused | undefined {
     const fault = this.#refused.find((one) => (one.over ?? over) === over && (one.path ?? path) === path);
     if (fault !== undefined) spend(this.#refused, fault);
     return fault?.value;
   }
 
-  /** For the server: takes the delay of ledger-end. */
   takeLedgerEndMs(): number {
     const [fault] = this.#slow;
     if (fault !== undefined) spend(this.#slow, fault);

@@ -3,9 +3,7 @@ import type { Contract } from "./entries.js";
 import { refusal } from "./errors.js";
 import type { EventFormat, Filters, IdentifierFilter } from "./messages.js";
 
-/** How a contract is shown. */
 export interface Sight {
-  /** The requested parties that see it. */
   readonly witnesses: string[];
   readonly withBlob: boolean;
 }
@@ -17,9 +15,8 @@ export type Filter = (contract: Contract, seenBy?: readonly string[]) => Sight |
 type Match = (contract: Contract) => boolean | undefined;
 
 /**
- * A contract is shown if a requested party sees it and one of that party's filters
- * matches. Throws a Refusal if the format is invalid or has an interface filter, which
- * is not supported.
+ * A contract is shown if a requested party sees it and one of that party's filters matches. Throws a Refusal if the
+ * format is invalid or has an interface filter, which is not supported.
  */
 export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>): Filter {
   const byParty = Object.entries(format.filtersByParty ?? {}).map(

@@ -1,4 +1,3 @@
-/** Decodes the event and update formats of requests. */
 import type { JsonValue } from "../src/domain/json.js";
 import type {
   EventFormat,

@@ -17,14 +17,11 @@ import {
 } from "./requests.js";
 
 export interface HttpOptions {
-  /** Longer lists are rejected with 413. */
   readonly listLimit: number;
   readonly ledgerEndMs: () => number;
-  /** Ends all delays. */
   readonly stopped: AbortSignal;
 }
 
-/** The response of a valid call. */
 type Answer = (calls: Calls, url: URL, body: JsonValue, options: HttpOptions) => object | Promise<object>;
 
 const answers: Readonly<Record<string, Answer>> = {
@@ -92,7 +89,6 @@ export function refuse(response: ServerResponse, refused: Refused): number | und
   return reply(response, refused.refusal.status, withNulls(refused.refusal.error));
 }
 
-/** The error page of a proxy. */
 export const pageOf = (status: number): string =>
   `<html><body><h1>${status} ${STATUS_CODES[status] ?? ""}</h1></body></html>`;
 

@@ -1,7 +1,6 @@
 /** Decodes the JSON of requests by the published documents. */
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 
-/** A request does not match the published documents. */
 export class DecodingError extends Error {
   constructor(where: string, wanted: string) {
     super(`Invalid value for: body (${wanted} at '.${where}')`);

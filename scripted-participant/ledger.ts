@@ -22,13 +22,11 @@ export interface UpdateOptions {
 }
 
 /**
- * Every operation except prune and restore appends one update and returns its offset.
- * An invalid operation, such as archiving an unknown contract, throws and changes
- * nothing.
+ * Every operation except prune and restore appends one update and returns its offset. An invalid operation, such as
+ * archiving an unknown contract, throws and changes nothing.
  */
 export class ScriptedLedger {
   readonly synchronizerId: string;
-  /** For the server. Tests do not need it. */
   readonly log = new UpdateLog();
   readonly #clock: (offset: number) => Date;
   #states = new ContractStates();
@@ -55,8 +53,8 @@ export class ScriptedLedger {
   }
 
   /**
-   * Appends one transaction. A contract that it creates and archives shows only in its
-   * ledger effects, and in lookups by contract id.
+   * Appends one transaction. A contract that it creates and archives shows only in its ledger effects, and in lookups
+   * by contract id.
    */
   transact(steps: readonly Step[], options: UpdateOptions = {}): number {
     const offset = this.#next(options);
@@ -100,9 +98,8 @@ export class ScriptedLedger {
   }
 
   /**
-   * Assigns a contract before its unassignment is seen, as can happen on a participant
-   * with two synchronizers. `unassignLate` must follow before any other change of the
-   * contract.
+   * Assigns a contract before its unassignment is seen, as can happen on a participant with two synchronizers.
+   * `unassignLate` must follow before any other change of the contract.
    */
   assignEarly(contractId: string, target: string, options: UpdateOptions = {}): number {
     const contract = this.#active(contractId);
@@ -110,7 +107,6 @@ export class ScriptedLedger {
     return this.#append("reassignment", this.#next(options), target, [change]);
   }
 
-  /** The unassignment that belongs to `assignEarly`. */
   unassignLate(contractId: string, options: UpdateOptions = {}): number {
     const change = this.#halfDone(contractId, "arriving", 0);
     return this.#append("reassignment", this.#next(options), change.reassignment.source, [change]);
@@ -140,15 +136,13 @@ export class ScriptedLedger {
     return this.#append("topology", this.#next(options), options.synchronizerId ?? this.synchronizerId, [], party);
   }
 
-  /** Prunes the updates up to and including an offset. Active contracts stay. */
   prune(upTo: number): void {
     this.log.prune(upTo);
   }
 
   /**
-   * Goes back to the offset of an update, or to 0, like a participant restored from a
-   * backup. Later updates are removed and their offsets are used again. Open streams
-   * are cut.
+   * Goes back to the offset of an update, or to 0, like a participant restored from a backup. Later updates are removed
+   * and their offsets are used again. Open streams are cut.
    */
   restore(to: number): void {
     this.log.restore(to);
@@ -214,7 +208,6 @@ export class ScriptedLedger {
     throw new Error(`contract ${contractId} is not on ${synchronizerId} but on ${contract.synchronizerId}`);
   }
 
-  /** The second event of an incomplete reassignment. */
   #halfDone(contractId: string, seen: "leaving" | "arriving", nodeId: number) {
     const contract = this.contracts.get(contractId);
     const half = this.#states.half(contractId);

@@ -20,30 +20,23 @@ export interface IssuerOptions {
   readonly tellsExpiry?: boolean;
 }
 
-/** A received token request. */
 export interface Asked {
   readonly form: Readonly<Record<string, string>>;
   readonly by: "basic" | "post" | "none";
-  /** The status of the response. */
   readonly status: number;
 }
 
 export class Issuer {
   readonly tokens: Tokens;
   readonly url: string;
-  /** The token requests, in order. */
   readonly asked: Asked[] = [];
-  /** The issued tokens, oldest first. */
   readonly issued: string[] = [];
-  /** How often the discovery document was read. */
   discoveries = 0;
-  /** Lifetime of new tokens, in seconds. */
   expiresIn: number;
   readonly #options: IssuerOptions;
   readonly #server: Server;
   #failures: { left: number; readonly status: number } = { left: 0, status: 503 };
 
-  /** Starts on 127.0.0.1. */
   static async start(options: IssuerOptions = {}): Promise<Issuer> {
     const server = createServer().listen(options.port ?? 0, "127.0.0.1");
     await once(server, "listening");

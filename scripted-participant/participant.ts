@@ -17,7 +17,6 @@ import type { Tokens } from "./tokens.js";
 export interface ParticipantOptions {
   /** Default 0: any free port. */
   readonly port?: number;
-  /** Default: an empty ledger. */
   readonly ledger?: ScriptedLedger;
   /** The accepted tokens. Without them no call needs a token. */
   readonly tokens?: Tokens;
@@ -34,7 +33,6 @@ export interface ParticipantOptions {
 export class Participant {
   readonly ledger: ScriptedLedger;
   readonly faults: Faults;
-  /** Every call since the start, in order. */
   readonly requests: LoggedRequest[] = [];
   readonly url: string;
   readonly port: number;
@@ -83,12 +81,10 @@ export class Participant {
     };
     server.on("request", (request, response) => this.#track(this.#answer(request, response, serving, httpOptions)));
     server.on("upgrade", (request, socket, head) => {
-      // The server passes net sockets only.
       if (socket instanceof Socket) this.#streams.upgrade(request, socket, head, this.#log(request));
     });
   }
 
-  /** The number of open streams. */
   get streams(): number {
     return this.#streams.open.size;
   }

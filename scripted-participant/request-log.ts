@@ -3,13 +3,11 @@ import type { IncomingMessage } from "node:http";
 import type { JsonValue } from "../src/domain/json.js";
 import { protocolsOf, tokenOf } from "./authentication.js";
 
-/** A received call. */
 export interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly token: string | undefined;
-  /** The subprotocols that a WebSocket client offered. */
   readonly protocols: readonly string[];
   /** The body, or the first message of a WebSocket. */
   body: JsonValue | undefined;

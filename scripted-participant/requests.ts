@@ -1,4 +1,3 @@
-/** Decodes requests by the published documents. */
 import type { JsonValue } from "../src/domain/json.js";
 import { refusal } from "./errors.js";
 import { readEventFormat, readUpdateFormat } from "./formats.js";

@@ -6,10 +6,8 @@ import type { JsonObject, JsonValue } from "../src/domain/json.js";
 
 const folder = "../shared/reference";
 
-/** Whether the documents are available. */
 export const hasDocuments = existsSync(`${folder}/ledger-openapi-3.5.1.yaml`);
 
-/** The part of an AsyncAPI document that leads to a message. */
 interface AsyncApi {
   readonly channels: Readonly<
     Record<string, Readonly<Record<"subscribe" | "publish", { readonly message: { readonly $ref: string } }>>>
@@ -35,7 +33,6 @@ export class Documents {
     return this.#check(`openapi#/${place.map(escaped).join("/")}`, body);
   }
 
-  /** Validates the body of an HTTP request. */
   body(path: string, body: JsonValue): readonly string[] {
     const place = ["paths", path, "post", "requestBody", "content", "application/json", "schema"];
     return this.#check(`openapi#/${place.map(escaped).join("/")}`, body);

@@ -13,7 +13,6 @@ export interface Exercise {
   readonly result?: JsonValue;
   /** Whether it archives the contract. Default false. */
   readonly consuming?: boolean;
-  /** Default: the first signatory. */
   readonly actors?: readonly string[];
   /** Its consequences. Witnesses of the choice see them too. */
   readonly steps?: readonly Step[];
@@ -27,7 +26,6 @@ interface Creating {
   readonly parent: number | undefined;
 }
 
-/** A choice, consuming or not. */
 export interface Exercising {
   readonly contractId: string;
   readonly consuming: boolean;

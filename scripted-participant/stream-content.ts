@@ -16,8 +16,8 @@ export async function streamActiveContracts(calls: Calls, stream: Stream, body: 
 }
 
 /**
- * Sends updates up to the requested end, or until the stream ends. After updates that
- * are not shown it sends an OffsetCheckpoint, `calls.checkpointMs` later.
+ * Sends updates up to the requested end, or until the stream ends. After updates that are not shown it sends an
+ * OffsetCheckpoint, `calls.checkpointMs` later.
  */
 export async function streamUpdates(calls: Calls, stream: Stream, body: JsonValue): Promise<void> {
   const request = updatesRequest(body);
@@ -38,7 +38,6 @@ export async function streamUpdates(calls: Calls, stream: Stream, body: JsonValu
       shown = read;
     }
     if (entries.length > 0) continue;
-    // An end between two offsets has no entry.
     if (endInclusive !== undefined) return;
     const hasMoved = await moved(calls, stream, shown === read ? undefined : calls.checkpointMs);
     if (stream.over.aborted) return;
@@ -50,7 +49,6 @@ export async function streamUpdates(calls: Calls, stream: Stream, body: JsonValu
   }
 }
 
-/** The last `count` updates at or before the begin offset. */
 function before(calls: Calls, { beginExclusive }: UpdatesRequest, view: View, count: number): UpdatesElement[] {
   if (count === 0) return [];
   const updates = calls.ledger.log.between(0, beginExclusive).map(view);

@@ -3,7 +3,6 @@ import type { Refusal } from "./errors.js";
 
 export type StreamPath = "/v2/state/active-contracts" | "/v2/updates";
 
-/** How a stream ends early. */
 export type Ending =
   | { readonly type: "cut" | "reset" | "half frame" }
   | { readonly type: "silence"; readonly answersPings: boolean }

@@ -19,7 +19,6 @@ const paths: readonly StreamPath[] = ["/v2/state/active-contracts", "/v2/updates
 
 export class Streams {
   readonly open = new Set<Stream>();
-  /** Work in progress. */
   readonly serving = new Set<Promise<void>>();
   readonly #serving: Serving;
   readonly #faults: Faults;
@@ -44,7 +43,6 @@ export class Streams {
     ];
   }
 
-  /** Accepts a stream, or rejects it with an HTTP response. */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer, logged: LoggedRequest): void {
     const refused = this.#faults.takeRefusal("websocket", logged.path);
     const path = paths.find((known) => known === logged.path);
@@ -65,12 +63,10 @@ export class Streams {
     }
   }
 
-  /** Closes every stream with 1001. */
   close(): void {
     for (const stream of this.open) stream.finish(undefined, 1001);
   }
 
-  /** Cuts every stream and stops listening. */
   stop(): void {
     for (const unlisten of this.#unlisten) unlisten();
     for (const stream of this.open) stream.cut();
@@ -113,7 +109,6 @@ export class Streams {
     return setTimeout(() => this.#end(token, "ACCESS_TOKEN_EXPIRED"), ms);
   }
 
-  /** Ends the streams opened with a token. */
   #end(token: string, code: ErrorCode): void {
     const refused = refusal(code, "The stream was authorized by a token that is no longer good");
     for (const stream of this.open) if (stream.token === token) stream.finish(refused);

@@ -5,7 +5,6 @@ import type { WebSocket } from "ws";
 import { type Refusal, withNulls } from "./errors.js";
 import type { Ending, StreamPath, StreamFaults } from "./stream-faults.js";
 
-/** The stream has ended while it was sending. */
 export class Over extends Error {
   constructor() {
     super("the stream is over");
@@ -35,7 +34,6 @@ export class Stream {
     webSocket.on("close", () => this.#over.abort()).on("error", () => this.#over.abort());
   }
 
-  /** Aborted when the stream ends. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
@@ -85,7 +83,6 @@ export class Stream {
     this.#over.abort();
   }
 
-  /** Cuts the connection. */
   cut(): void {
     this.#over.abort();
     this.#socket.destroy();
@@ -117,7 +114,6 @@ export class Stream {
     }
   }
 
-  /** Waits until the send buffer is empty. */
   async #flushed(): Promise<void> {
     await new Promise<void>((resolve) => this.#socket.write("", () => resolve()));
   }

@@ -75,7 +75,6 @@ export class Listener {
   pongs = 0;
   readonly #webSocket: WebSocket;
 
-  /** Connects and sends a request. */
   constructor(
     url: string,
     path: StreamPath,
@@ -105,7 +104,6 @@ export class Listener {
     return this.#webSocket.protocol;
   }
 
-  /** Waits for a number of messages, and returns all. */
   async receive(count: number): Promise<readonly JsonObject[]> {
     await until(`${count} messages have come, and not ${this.texts.length}`, () => this.texts.length >= count, 5000);
     return this.messages;

@@ -27,7 +27,6 @@ export class Tokens {
     return token;
   }
 
-  /** Whether a token is valid now. */
   accepts(token: string | undefined): token is string {
     return token !== undefined && this.endOf(token) > Date.now();
   }
@@ -37,7 +36,6 @@ export class Tokens {
     return this.#issued.get(token)?.expiresAt ?? 0;
   }
 
-  /** Whether a token may read as a party. */
   mayRead(token: string, party: string): boolean {
     return this.#issued.get(token)?.parties?.includes(party) ?? true;
   }

@@ -7,7 +7,6 @@ export class UpdateLog {
   #entries: Entry[] = [];
   #pruned = 0;
 
-  /** The offset of the last entry; 0 if there is none. */
   get end(): number {
     return this.#entries.at(-1)?.offset ?? 0;
   }
@@ -51,7 +50,6 @@ export class UpdateLog {
     return () => void this.#events.off("appended", appended).off("restored", restored);
   }
 
-  /** The index of the first entry after an offset. */
   #indexAfter(offset: number): number {
     let [low, high] = [0, this.#entries.length];
     while (low < high) {

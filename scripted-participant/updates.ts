@@ -16,8 +16,8 @@ import type {
 export type View = (entry: Entry) => Update | undefined;
 
 /**
- * Converts an update format into a view. Updates without events that pass the filter
- * are not shown. Throws a Refusal if the transaction shape is unspecified.
+ * Converts an update format into a view. Updates without events that pass the filter are not shown. Throws a Refusal if
+ * the transaction shape is unspecified.
  */
 export function viewOf(format: UpdateFormat, packageNames?: ReadonlySet<string>): View {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format;
@@ -81,7 +81,6 @@ function reassignment(entry: Entry, filter: Filter): Update | undefined {
   return { Reassignment: { value } };
 }
 
-/** A checkpoint at the offset of an entry of any form. */
 export function checkpoint({ offset, synchronizerId, time }: Entry): Update {
   return { OffsetCheckpoint: { value: { offset, synchronizerTimes: [{ synchronizerId, recordTime: time }] } } };
 }
