@@ -85,7 +85,7 @@ describe("a stream ends", () => {
     participant.faults.cut({ streams: "open" });
     expect((await next.ended).code).toBe(1006);
     await until("no stream is open", () => participant.streams === 0);
-    expect(() => participant.faults.cut({ streams: "open" })).toThrow("no such stream is open");
+    expect(() => participant.faults.cut({ streams: "open" })).toThrow("no matching stream is open");
   });
 
   test("of one path only", async () => {

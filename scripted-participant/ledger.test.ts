@@ -80,7 +80,7 @@ describe("an invalid operation changes nothing", () => {
   const wrong: [string, string, () => unknown][] = [
     [
       "create what is there",
-      "is there already",
+      "already exists",
       () => ledger.transact([{ create: creation("new") }, { create: creation("a") }]),
     ],
     [
@@ -103,7 +103,7 @@ describe("an invalid operation changes nothing", () => {
     ["unassign twice", "have to be named, each once", () => ledger.unassign(["a", "a"], "B")],
     ["assign what has not left", "is not leaving", () => ledger.assign("a")],
     ["see leaving late what has not arrived", "is not arriving", () => ledger.unassignLate("a")],
-    ["let enter what is there", "is there already", () => ledger.enter(creation("a"), "X", "A")],
+    ["let enter what is there", "already exists", () => ledger.enter(creation("a"), "X", "A")],
     ["prune beyond the end", "cannot prune up to", () => ledger.prune(ledger.end + 1)],
     ["go back beyond the end", "cannot go back to", () => ledger.restore(ledger.end + 1)],
   ];
