@@ -15,7 +15,7 @@ export function temporaryFiles() {
     /** The path of a file that does not exist yet. */
     pathOf: (name: string): string => join(folder, name),
     /** Writes a new file, and returns its path. */
-    async fileOf(content: string): Promise<string> {
+    fileOf: async (content: string): Promise<string> => {
       const path = join(folder, `file-${count++}`);
       await writeFile(path, content);
       return path;
