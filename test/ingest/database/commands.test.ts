@@ -159,7 +159,7 @@ test("an api with another configuration is not ready, with the reason, and rejec
   await logs(mirror, "snapshot of the ledger loaded");
   const own = await listening(command("api", { databaseUrl }));
   await becomesReady(own);
-  const why = "the database holds what a service of another configuration has put there";
+  const why = "the database holds the contracts of a service with another configuration";
   for (const more of [{ REGISTRY: "minimal" }, { TOTAL_SUPPLY: "false" }]) {
     const url = await listening(command("api", { databaseUrl, more }));
     await until("it has looked", async () => (await unreadiness(url)) === `not ready: ${why}`);
