@@ -1,6 +1,6 @@
-/** The calls that are answered at once, over real HTTP. */
+/** The unary calls, over real HTTP. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { alice, ask, creation, eventFormat, operator, template, updateFormat } from "./client.js";
+import { alice, ask, creation, eventFormat, operator, template, updateFormat } from "./test-client.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
 
@@ -17,7 +17,7 @@ const post = (path: string, body: object | string) => ask(participant.url + path
 const events = (contractId: string, format = eventFormat()) =>
   post("/v2/events/events-by-contract-id", { contractId, eventFormat: format });
 
-test("the ledger end and what is pruned are JSON numbers", async () => {
+test("the ledger end and the pruned offset are JSON numbers", async () => {
   expect((await get("/v2/state/ledger-end")).body).toEqual({ offset: 0 });
   ledger.transact([{ create: creation("a") }]);
   ledger.checkpoint();
@@ -29,7 +29,7 @@ test("the ledger end and what is pruned are JSON numbers", async () => {
   });
 });
 
-test("the synchronizers are those on which something happened", async () => {
+test("the connected synchronizers are those of the updates", async () => {
   ledger.transact([{ create: creation("a") }], { synchronizerId: "B::1220" });
   const permission = "PARTICIPANT_PERMISSION_SUBMISSION";
   expect((await get(`/v2/state/connected-synchronizers?party=${operator}`)).body).toEqual({
@@ -40,7 +40,7 @@ test("the synchronizers are those on which something happened", async () => {
   });
 });
 
-test("the version says how late checkpoints may come", async () => {
+test("the version has the maximum delay of checkpoints", async () => {
   expect((await get("/v2/version")).body).toMatchObject({
     version: "3.5.1",
     features: { offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: { seconds: 1, nanos: 0 } } },
@@ -48,7 +48,7 @@ test("the version says how late checkpoints may come", async () => {
 });
 
 describe("the events of a contract", () => {
-  test("tell where it was created, not where it is", async () => {
+  test("have the synchronizer of its creation, not its present one", async () => {
     ledger.transact([{ create: creation("a") }]);
     ledger.unassign("a", "B::1220");
     ledger.assign("a");
@@ -60,7 +60,7 @@ describe("the events of a contract", () => {
     });
   });
 
-  test("of an archived contract are told until they are pruned", async () => {
+  test("of an archived contract are found until they are pruned", async () => {
     ledger.transact([{ create: creation("a") }]);
     ledger.transact([{ create: creation("b") }, { archive: "a" }]);
     expect((await events("a")).body).toMatchObject({
@@ -72,12 +72,12 @@ describe("the events of a contract", () => {
     expect((await events("b")).status).toBe(200);
   });
 
-  test("begin with the assignment of what entered from afar", async () => {
+  test("begin with the assignment of a contract from an unconnected synchronizer", async () => {
     ledger.enter(creation("a"), "X::1220", "A::1220");
     expect((await events("a")).body).toMatchObject({ created: { synchronizerId: "A::1220" }, archived: null });
   });
 
-  test("are told to stakeholders alone, and by template", async () => {
+  test("are visible to stakeholders only, and by template", async () => {
     ledger.transact([{ create: creation("a") }]);
     const notFound = { status: 404, body: { code: "CONTRACT_EVENTS_NOT_FOUND", errorCategory: 11, grpcCodeValue: 5 } };
     expect(await events("other")).toMatchObject(notFound);
@@ -91,7 +91,7 @@ const update = (updateId: string, format = updateFormat()) =>
   post("/v2/updates/update-by-id", { updateId, updateFormat: format });
 
 describe("an update by its id", () => {
-  test("is told as in the stream", async () => {
+  test("is the same as in the stream", async () => {
     ledger.transact([{ create: creation("a") }]);
     const [entry] = ledger.log.between(0);
     const updateId = entry?.updateId ?? "";
@@ -107,14 +107,14 @@ describe("an update by its id", () => {
   });
 });
 
-describe("a request that is not as published", () => {
+describe("an invalid request", () => {
   test.each<[string, object | string]>([
     ["no JSON", "{"],
     ["an offset in quotes", { activeAtOffset: "1", eventFormat: eventFormat() }],
     ["no offset", { eventFormat: eventFormat() }],
     ["a party without filters", { activeAtOffset: 0, eventFormat: { filtersByParty: { alice: null } } }],
     ["an unknown filter", { activeAtOffset: 0, eventFormat: filtered({ Other: {} }) }],
-  ])("%s is refused in plain text", async (_, body) => {
+  ])("%s is rejected in plain text", async (_, body) => {
     const { status, type, body: text } = await post("/v2/state/active-contracts", body);
     expect({ status, type }).toEqual({ status: 400, type: "text/plain; charset=UTF-8" });
     expect(text).toMatch(/^Invalid value for: body \(.+\)$/);
@@ -129,12 +129,12 @@ describe("a request that is not as published", () => {
     expect(await post("/v2/state/active-contracts", body)).toMatchObject({ status: 400, body: { code } });
   });
 
-  test("a call that there is not", async () => {
+  test("an unknown call", async () => {
     expect(await get("/v2/other")).toMatchObject({ status: 404, body: "The requested resource could not be found." });
   });
 });
 
-test("a package that the participant has not is refused, whatever else is asked for", async () => {
+test("an unknown package is rejected, whatever else is requested", async () => {
   const few = await Participant.start({ ledger, packageNames: ["utility-registry-v0"] });
   const cumulative = [template, "#splice-amulet:Splice.Amulet:FeaturedAppRight"].map((templateId) => ({
     identifierFilter: { TemplateFilter: { value: { templateId } } },
@@ -146,7 +146,7 @@ test("a package that the participant has not is refused, whatever else is asked 
   await few.close();
 });
 
-test("every call is logged with what it was and how it ended", async () => {
+test("every call is recorded with its request and status", async () => {
   await get("/v2/state/ledger-end?x=1");
   await events("a");
   expect(participant.requests).toMatchObject([

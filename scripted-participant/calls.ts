@@ -1,4 +1,4 @@
-/** What the participant answers, call by call, whether over HTTP or a WebSocket. */
+/** The calls of the API, independent of HTTP and WebSocket. */
 import { refusal } from "./errors.js";
 import { filterOf } from "./filters.js";
 import type { ScriptedLedger } from "./ledger.js";
@@ -24,17 +24,16 @@ import { snapshot } from "./snapshot.js";
 import type { Tokens } from "./tokens.js";
 import { type View, viewOf } from "./updates.js";
 
-/** What is served, and to whom. */
 export interface Serving {
   readonly ledger: ScriptedLedger;
-  /** Those of the packages that the participant has; undefined where it has every one that is asked for. */
+  /** Names of the uploaded packages; undefined if every name is accepted. */
   readonly packageNames: ReadonlySet<string> | undefined;
-  /** How soon an open stream is told that the ledger end has moved. */
+  /** Delay of an OffsetCheckpoint after the ledger end has moved, in milliseconds. */
   readonly checkpointMs: number;
   readonly tokens: Tokens | undefined;
 }
 
-/** Every method throws a Refusal where the participant would answer with an error. */
+/** Every method throws a Refusal where a participant would answer with an error. */
 export class Calls {
   readonly ledger: ScriptedLedger;
   readonly checkpointMs: number;
@@ -100,7 +99,7 @@ export class Calls {
     return snapshot(log.between(0, activeAtOffset), filterOf(eventFormat, this.#packageNames));
   }
 
-  /** How the updates of a request are shown, where it may be served. */
+  /** Checks a request for updates, and returns how to show them. */
   updates({ beginExclusive, endInclusive, updateFormat }: UpdatesRequest): View {
     const { end } = this.ledger;
     if (updateFormat === undefined)
@@ -120,7 +119,7 @@ export class Calls {
     return viewOf(updateFormat, this.#packageNames);
   }
 
-  /** Throws where updates behind an offset can no longer be told whole. */
+  /** Throws if updates after an offset are pruned. */
   checkUnpruned(beginExclusive: number, endInclusive: number | undefined): void {
     const { pruned } = this.ledger;
     if (beginExclusive >= pruned) return;

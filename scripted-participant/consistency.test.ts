@@ -1,7 +1,7 @@
-/** Whatever is done to the ledger: a snapshot at any offset and the updates behind it tell what is true. */
+/** For any script, a snapshot at any offset plus the later updates equals the expected contracts. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { creation, eventFormat, operator, updateFormat } from "./client.js";
+import { creation, eventFormat, operator, updateFormat } from "./test-client.js";
 import { filterOf } from "./filters.js";
 import { ScriptedLedger } from "./ledger.js";
 import type { ActiveContractsElement, CreatedEvent, Update } from "./messages.js";
@@ -18,7 +18,7 @@ type State = Map<string, Held>;
 const rank = ({ counter, synchronizerId }: Omit<Held, "blob">): number =>
   counter * 2 + (synchronizerId === undefined ? 0 : 1);
 
-/** Of several elements on one contract the later tells: by counter, then the one that says it is active. */
+/** Of several elements for one contract the later wins: by counter, then the active one. */
 function take(state: State, { contractEntry }: ActiveContractsElement): void {
   if (contractEntry === undefined || "JsEmpty" in contractEntry) return;
   const put = ({ contractId, createdEventBlob: blob }: CreatedEvent, counter: number, synchronizerId?: string) => {
@@ -83,11 +83,11 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-/** Does what can be done; what cannot throws and changes nothing. */
+/** Applies a step. An invalid one throws and changes nothing. */
 function run(ledger: ScriptedLedger, script: readonly { readonly does: string; readonly which: number }[]): void {
   let made = 0;
   for (const { does, which } of script) {
-    const ids = [...ledger.truth.keys()];
+    const ids = [...ledger.contracts.keys()];
     const id = ids[which % ids.length] ?? "none";
     const target = `S${which % 3}::1220`;
     const next = () => creation(`c${made++}`);
@@ -111,7 +111,7 @@ function run(ledger: ScriptedLedger, script: readonly { readonly does: string; r
   }
 }
 
-test("a snapshot and the updates behind it add up to the truth", () => {
+test("a snapshot plus the later updates equals the expected contracts", () => {
   fc.assert(
     fc.property(steps, fc.double({ min: 0, max: 1, noNaN: true }), (script, share) => {
       const ledger = new ScriptedLedger();
@@ -120,7 +120,7 @@ test("a snapshot and the updates behind it add up to the truth", () => {
       const state: State = new Map();
       for (const element of snapshot(ledger.log.between(0, at), filterOf(eventFormat()))) take(state, element);
       for (const update of ledger.log.between(at).map(viewOf(updateFormat()))) if (update) follow(state, update);
-      const visible = [...ledger.truth.values()].filter(({ signatories }) => signatories.includes(operator));
+      const visible = [...ledger.contracts.values()].filter(({ signatories }) => signatories.includes(operator));
       expect(Object.fromEntries(state)).toEqual(
         Object.fromEntries(
           visible.map(({ contractId, synchronizerId, reassignmentCounter: counter, createdEventBlob: blob }) => [

@@ -1,10 +1,10 @@
-/** npm run demo:ledger, as a process of its own. */
+/** npm run demo:ledger, as a separate process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { templates } from "../src/registry/utility/templates/index.js";
 import { until, within } from "../test/fixtures/wait.js";
-import { ask, Listener, told } from "./client.js";
+import { ask, Listener, describeUpdate } from "./test-client.js";
 import type { EventFormat } from "./messages.js";
 
 const started: ChildProcess[] = [];
@@ -29,7 +29,7 @@ function start(port: string, says: (text: string) => void): ChildProcess {
 /** What stands behind a name in the lines that tell how to point offledger at it. */
 const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).exec(output)?.[1] ?? "";
 
-test("it has the demo registry, things happen in it, and it stops on Ctrl-C", async () => {
+test("it has the demo registry, changes it, and stops on SIGINT", async () => {
   await until("it says how to use it", () => output.includes("npm start"));
   const url = exported("OFFLEDGER_LEDGER_URL");
   const cumulative = templates.map(({ packageName, qualifiedName }) => {
@@ -50,7 +50,7 @@ test("it has the demo registry, things happen in it, and it stops on Ctrl-C", as
   };
   const listener = new Listener(url, "/v2/updates", { beginExclusive: 35, updateFormat });
   const messages = await listener.receive(8);
-  expect(messages.slice(0, 8).map(told)).toEqual([
+  expect(messages.slice(0, 8).map(describeUpdate)).toEqual([
     "36 Transaction",
     "37 Transaction",
     "38 Transaction",
@@ -68,7 +68,7 @@ test("it has the demo registry, things happen in it, and it stops on Ctrl-C", as
   expect(output).toMatch(/offset 41: offer 2 leaves its synchronizer[^]+\nstopped\n$/);
 });
 
-test("a port that is taken ends it with a word", async () => {
+test("a port in use ends it with a message", async () => {
   await until("it runs", () => exported("OFFLEDGER_LEDGER_URL") !== "");
   const { port } = new URL(exported("OFFLEDGER_LEDGER_URL"));
   let said = "";

@@ -1,7 +1,7 @@
-/** The effects of transactions: the choices that were exercised, and what came of them. */
+/** The ledger effects of transactions: exercised choices and their consequences. */
 import { beforeEach, afterEach, describe, expect, test } from "vitest";
 import type { JsonValue } from "../src/domain/json.js";
-import { alice, ask, creation, eventFormat, operator } from "./client.js";
+import { alice, ask, creation, eventFormat, operator } from "./test-client.js";
 import { type Exercise, ScriptedLedger } from "./ledger.js";
 import type { TransactionEvent as Event } from "./messages.js";
 import { Participant } from "./participant.js";
@@ -61,7 +61,7 @@ describe("a transaction with choices", () => {
     ledger.transact([{ exercise: split }, { create: creation("last") }]);
   });
 
-  test("is told with every choice, and what came of it, to who asks for effects", async () => {
+  test("has every choice with its consequences in the shape ledger effects", async () => {
     expect((await eventsAt(2, "LEDGER_EFFECTS")).map(short)).toEqual([
       "0-5 Split on rule",
       "1-2 Take consumes a",
@@ -72,11 +72,11 @@ describe("a transaction with choices", () => {
     ]);
   });
 
-  test("is told as what it does to the active contracts otherwise", async () => {
+  test("has its changes of active contracts in the shape ACS delta", async () => {
     expect((await eventsAt(2, "ACS_DELTA")).map(short)).toEqual(["1 archived a", "2 created b", "6 created last"]);
   });
 
-  test("says of each event whether the active contracts change by it", async () => {
+  test("has the field acsDelta on each event", async () => {
     const events = await eventsAt(2, "LEDGER_EFFECTS");
     const deltas = events.map((event) => ("CreatedEvent" in event ? event.CreatedEvent.acsDelta : undefined));
     expect(deltas).toEqual([undefined, undefined, true, false, undefined, true]);
@@ -89,11 +89,11 @@ describe("a transaction with choices", () => {
     expect((await eventsAt(2, "LEDGER_EFFECTS", [operator], template)).map(short)).toEqual(["5 created hidden"]);
   });
 
-  test("changes the truth as archivals and creations do", () => {
-    expect([...ledger.truth.keys()]).toEqual(["rule", "b", "hidden", "last"]);
+  test("changes the expected contracts like archivals and creations", () => {
+    expect([...ledger.contracts.keys()]).toEqual(["rule", "b", "hidden", "last"]);
   });
 
-  test("a contract that did not outlast it answers with its events all the same", async () => {
+  test("a transient contract is found by its id", async () => {
     const request = { contractId: "brief", eventFormat: eventFormat() };
     expect((await post("/v2/events/events-by-contract-id", request)).body).toMatchObject({
       created: { createdEvent: { offset: 2, nodeId: 3 } },
@@ -102,7 +102,7 @@ describe("a transaction with choices", () => {
   });
 });
 
-test("a choice is told with its argument, its result and who acted", async () => {
+test("a choice has its argument, its result and its actors", async () => {
   ledger.transact([{ create: creation("rule") }]);
   const argument: JsonValue = { amount: "1.0" };
   const result: JsonValue = { output: { tag: "Done", value: {} } };
@@ -129,7 +129,7 @@ test("a choice is told with its argument, its result and who acted", async () =>
   ]);
 });
 
-describe("who sees a choice", () => {
+describe("the witnesses of a choice", () => {
   const [bob, carol] = ["bob::1220", "carol::1220"];
   const owned = creation("bobs", { signatories: [bob], observers: [] });
   beforeEach(() => {
@@ -149,7 +149,7 @@ describe("who sees a choice", () => {
     expect(status).toBe(sees ? 200 : 404);
   });
 
-  test("who sees a choice sees what comes of it, without following it", async () => {
+  test("a witness of a choice sees its consequences without an ACS delta", async () => {
     const inner = { contractId: "bobs", choice: "Archive", consuming: true };
     ledger.transact([{ exercise: { contractId: "rule", choice: "Do", steps: [{ exercise: inner }] } }]);
     expect((await eventsAt(2, "LEDGER_EFFECTS")).map(short)).toEqual(["0-1 Do on rule", "1-1 Archive consumes bobs"]);
@@ -208,7 +208,7 @@ test("a shape has to be named", async () => {
   });
 });
 
-describe("what a ledger cannot do changes nothing", () => {
+describe("an invalid operation changes nothing", () => {
   test.each<[string, string, readonly string[]]>([
     ["use what is not there", "is not active", ["nowhere"]],
     ["use what is archived", "is used when it is archived", ["!a", "a"]],
@@ -219,6 +219,6 @@ describe("what a ledger cannot do changes nothing", () => {
       exercise: { contractId: use.replace("!", ""), choice: "Do", consuming: use.startsWith("!") },
     }));
     expect(() => ledger.transact(steps)).toThrow(why);
-    expect([ledger.end, ...ledger.truth.keys()]).toEqual([1, "a"]);
+    expect([ledger.end, ...ledger.contracts.keys()]).toEqual([1, "a"]);
   });
 });

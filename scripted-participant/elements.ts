@@ -1,17 +1,16 @@
-/** Elements of active contracts, as in a snapshot file -> what a scripted ledger has to do to have them. */
+/** Loads elements of active contracts, as in a snapshot file, into a scripted ledger. */
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 import type { Creation, ScriptedLedger } from "./ledger.js";
-import { array, object, text } from "./reading.js";
+import { array, object, text } from "./json-decoding.js";
 
 export interface PlayOptions {
-  /** Stakeholders of contracts whose elements name none; without, such a contract is seen by nobody. */
+  /** Stakeholders of contracts whose elements name none. Without them such a contract is invisible. */
   readonly stakeholders?: readonly string[];
 }
 
 /**
- * Makes the ledger have what the elements tell, with their contract ids, blobs
- * and times, each in a transaction of its own; what they say is between
- * synchronizers is created and unassigned.
+ * Creates the contracts of the elements, with their ids, blobs and times, one transaction each. Contracts in
+ * reassignment are created and unassigned.
  */
 export function play(ledger: ScriptedLedger, elements: Iterable<JsonValue>, options: PlayOptions = {}): void {
   for (const element of elements) {
@@ -30,7 +29,7 @@ export function play(ledger: ScriptedLedger, elements: Iterable<JsonValue>, opti
   }
 }
 
-/** What elements tell of contracts that are to be created now: their own time is that of the transaction. */
+/** Reads contracts to create now: the time of the transaction replaces the element's. */
 export function creationsOf(elements: Iterable<JsonValue>): Creation[] {
   return [...elements].map((element) => {
     const active = object(
@@ -42,7 +41,6 @@ export function creationsOf(elements: Iterable<JsonValue>): Creation[] {
   });
 }
 
-/** What a created event tells of a contract. */
 export function creationOf(event: JsonObject, { stakeholders = [] }: PlayOptions = {}): Creation {
   const parties = (name: string) => array(event[name], name).map((party) => text(party, name));
   const signatories = parties("signatories");

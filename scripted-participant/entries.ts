@@ -1,4 +1,4 @@
-/** What a scripted ledger remembers: one entry for each update. */
+/** The log entries of a scripted ledger, one per update. */
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 
 export interface Contract {
@@ -19,34 +19,33 @@ export interface Reassignment {
   readonly source: string;
   readonly target: string;
   readonly counter: number;
-  /** The participant is not on the source synchronizer: it never sees the contract leave there. */
+  /** The participant is not connected to the source: it never sees the unassignment. */
   readonly fromAfar: boolean;
 }
 
-/** A choice that was exercised on a contract. */
 export interface Exercised {
   readonly choice: string;
   readonly argument: JsonValue;
   readonly result: JsonValue;
   readonly actors: readonly string[];
-  /** The node of the last thing that came of it; its own where nothing did. */
+  /** Node id of its last descendant; its own if it has none. */
   readonly lastNodeId: number;
 }
 
-/** What a transaction tells besides to those who ask for its effects. */
+/** What the ledger effects of a transaction show in addition to its ACS delta. */
 export interface Effect {
-  /** Stakeholders, actors, and all who see a choice of which it came. */
+  /** Stakeholders, actors, and the witnesses of every parent choice. */
   readonly seenBy: readonly string[];
-  /** The contract is created and archived in the same transaction: who follows active contracts is not told. */
+  /** The contract is created and archived in one transaction, so the ACS delta omits it. */
   readonly isTransient: boolean;
 }
 
-/** What an update did to one contract. `nodeId` tells its place in the update. */
+/** What an update did to one contract. `nodeId` is its position in the update. */
 export type Change = { readonly contract: Contract; readonly nodeId: number } & (
-  | ({ readonly did: "create" } & Effect)
-  /** "exercise" is a choice that leaves the contract as it is. */
-  | ({ readonly did: "archive" | "exercise"; readonly exercised: Exercised } & Effect)
-  | { readonly did: "unassign" | "assign"; readonly reassignment: Reassignment }
+  | ({ readonly type: "create" } & Effect)
+  /** "exercise" is a non-consuming choice. */
+  | ({ readonly type: "archive" | "exercise"; readonly exercised: Exercised } & Effect)
+  | { readonly type: "unassign" | "assign"; readonly reassignment: Reassignment }
 );
 
 export interface Entry {
@@ -54,9 +53,8 @@ export interface Entry {
   readonly offset: number;
   readonly updateId: string;
   readonly time: string;
-  /** The synchronizer on which it happened. */
   readonly synchronizerId: string;
   readonly changes: readonly Change[];
-  /** Of a topology transaction: the party that is hosted here from now on. */
+  /** The party that a topology transaction adds. */
   readonly party: string | undefined;
 }

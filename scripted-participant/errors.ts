@@ -1,10 +1,9 @@
-/** Refusals in the shape in which the JSON Ledger API tells of errors. */
+/** Errors in the format of the JSON Ledger API. */
 import type { CantonError } from "./messages.js";
 
 /**
- * The codes that this participant knows, each with its category and its gRPC
- * code, as Canton assigns them. Category and gRPC code belong together; the HTTP
- * status follows from the gRPC code.
+ * Error codes with the category and the gRPC code that Canton assigns to them. The HTTP status follows from the gRPC
+ * code.
  */
 const codes = {
   PARTICIPANT_PRUNED_DATA_ACCESSED: [9, 9],
@@ -43,12 +42,11 @@ const statuses: Readonly<Record<number, number>> = {
   14: 503,
   16: 401,
 };
-/** Categories that say something may be tried again; the participant then says after how long. */
+/** Retryable categories. Their errors have retryInfo. */
 const retried: ReadonlySet<number> = new Set([1, 2, 12]);
-/** Categories, those of authentication, of which the participant tells nobody more than the gRPC code. */
+/** Security-sensitive categories. Their errors show the gRPC code only. */
 const secret: ReadonlySet<number> = new Set([6, 7]);
 
-/** Ends a call with an error. */
 export class Refusal extends Error {
   readonly status: number;
   readonly error: CantonError;
@@ -62,7 +60,7 @@ export class Refusal extends Error {
 }
 
 export interface RefusalOptions {
-  /** Where it is not the one that follows from the code. */
+  /** Overrides the status that follows from the code. */
   readonly status?: number;
   readonly context?: Readonly<Record<string, string>>;
   /** As Scala writes durations: "1 second", "5 seconds". */
@@ -70,8 +68,7 @@ export interface RefusalOptions {
 }
 
 /**
- * An error as the participant would tell it. What an error of authentication is
- * about it does not tell: its code is NA, its category -1.
+ * An error as a participant sends it. Security-sensitive errors hide their cause: their code is NA, their category -1.
  */
 export function refusal(code: ErrorCode, cause: string, options: RefusalOptions = {}): Refusal {
   const [category, grpcCodeValue] = codes[code];
@@ -92,7 +89,7 @@ export function refusal(code: ErrorCode, cause: string, options: RefusalOptions 
   });
 }
 
-/** What the published documents call optional and would have left out, Canton sends as null. */
-export function whole(error: CantonError): object {
+/** Canton sends absent optional fields as null, although the published documents omit them. */
+export function withNulls(error: CantonError): object {
   return { ...error, retryInfo: error.retryInfo ?? null, definiteAnswer: error.definiteAnswer ?? null };
 }

@@ -1,4 +1,4 @@
-/** Entries of the ledger -> events as they go over the wire. */
+/** Converts log entries into events of the API. */
 import type { Contract, Entry, Exercised, Reassignment } from "./entries.js";
 import type { Filter, Sight } from "./filters.js";
 import type {
@@ -11,7 +11,6 @@ import type {
   UnassignedEvent,
 } from "./messages.js";
 
-/** Where in the ledger an event stands. */
 export interface Place {
   readonly offset: number;
   readonly nodeId: number;
@@ -117,19 +116,19 @@ function exercisedEvent(
   };
 }
 
-/** The events of a transaction that a filter lets through: what it did to the active contracts. */
+/** The filtered events of a transaction in the shape ACS delta. */
 export function deltaEvents({ offset, changes }: Entry, filter: Filter): TransactionEvent[] {
   return changes.flatMap((change): TransactionEvent[] => {
-    const { contract, nodeId, did } = change;
+    const { contract, nodeId, type } = change;
     const sight = filter(contract);
     const isTold = "isTransient" in change && !change.isTransient;
-    if (sight === undefined || !isTold || did === "exercise") return [];
-    if (did === "create") return [{ CreatedEvent: createdEvent(contract, { offset, nodeId }, sight) }];
+    if (sight === undefined || !isTold || type === "exercise") return [];
+    if (type === "create") return [{ CreatedEvent: createdEvent(contract, { offset, nodeId }, sight) }];
     return [{ ArchivedEvent: archivedEvent(contract, { offset, nodeId }, sight) }];
   });
 }
 
-/** The same with all that it did: every choice, and also what did not last. */
+/** The filtered events of a transaction in the shape ledger effects: all choices and transient contracts. */
 export function effectEvents({ offset, changes }: Entry, filter: Filter): TransactionEvent[] {
   return changes.flatMap((change): TransactionEvent[] => {
     if (!("seenBy" in change)) return [];
@@ -137,23 +136,22 @@ export function effectEvents({ offset, changes }: Entry, filter: Filter): Transa
     const sight = filter(contract, seenBy);
     if (sight === undefined) return [];
     const place = { offset, nodeId };
-    // Who is no stakeholder witnesses what does not concern the contracts that it follows.
+    // A party that is no stakeholder is a witness without an ACS delta.
     const acsDelta = !isTransient && filter(contract) !== undefined;
-    if (change.did === "create") return [{ CreatedEvent: createdEvent(contract, place, sight, acsDelta) }];
-    const consuming = change.did === "archive";
-    const how = { consuming, acsDelta: consuming && acsDelta };
-    return [{ ExercisedEvent: exercisedEvent(contract, change.exercised, place, sight, how) }];
+    if (change.type === "create") return [{ CreatedEvent: createdEvent(contract, place, sight, acsDelta) }];
+    const consuming = change.type === "archive";
+    const flags = { consuming, acsDelta: consuming && acsDelta };
+    return [{ ExercisedEvent: exercisedEvent(contract, change.exercised, place, sight, flags) }];
   });
 }
 
-/** The events of a reassignment that a filter lets through. */
 export function reassignmentEvents({ offset, changes }: Entry, filter: Filter): ReassignmentEvent[] {
   return changes.flatMap((change): ReassignmentEvent[] => {
     const { contract, nodeId } = change;
     const sight = filter(contract);
     if (sight === undefined || !("reassignment" in change)) return [];
-    const { did, reassignment } = change;
-    if (did === "assign") {
+    const { type, reassignment } = change;
+    if (type === "assign") {
       return [{ JsAssignmentEvent: assignedEvent(contract, reassignment, { offset, nodeId }, sight) }];
     }
     return [{ JsUnassignedEvent: { value: unassignedEvent(contract, reassignment, { offset, nodeId }, sight) } }];

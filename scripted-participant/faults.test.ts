@@ -1,8 +1,8 @@
-/** Everything that can be made to go wrong, as a client sees it. */
+/** All faults, as a client sees them. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../test/fixtures/wait.js";
-import { ask, creation, Listener, snapshotRequest, told, updatesRequest } from "./client.js";
+import { ask, creation, Listener, snapshotRequest, describeUpdate, updatesRequest } from "./test-client.js";
 import { refusal } from "./errors.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
@@ -56,7 +56,7 @@ describe("a stream ends", () => {
     expect(listener.texts).toEqual([]);
   });
 
-  test("as often as asked, each time after as many", async () => {
+  test("`times` times, each after the same number of messages", async () => {
     participant.faults.cut({ after: 1, times: 2 });
     for (const expected of [1, 1]) {
       const listener = follow();
@@ -66,7 +66,7 @@ describe("a stream ends", () => {
     await follow().receive(4);
   });
 
-  test("one after the other in the order in which the faults were given", async () => {
+  test("in the order of the faults", async () => {
     participant.faults.cut({ after: 3 });
     participant.faults.error("SERVER_IS_SHUTTING_DOWN", { after: 1 });
     const [first, second] = [follow(), follow()];
@@ -75,20 +75,20 @@ describe("a stream ends", () => {
     expect(counts).toEqual([2, 3]);
   });
 
-  test("while it is open, at once or after more messages", async () => {
+  test("while it is open, at once or after further messages", async () => {
     const listener = await opened(4);
     participant.faults.cut({ streams: "open", after: 1 });
     ledger.checkpoint();
     expect((await listener.ended).code).toBe(1006);
-    expect(listener.messages.map(told)).toEqual(["5 OffsetCheckpoint"]);
+    expect(listener.messages.map(describeUpdate)).toEqual(["5 OffsetCheckpoint"]);
     const next = await opened(5);
     participant.faults.cut({ streams: "open" });
     expect((await next.ended).code).toBe(1006);
     await until("no stream is open", () => participant.streams === 0);
-    expect(() => participant.faults.cut({ streams: "open" })).toThrow("no such stream is open");
+    expect(() => participant.faults.cut({ streams: "open" })).toThrow("no matching stream is open");
   });
 
-  test("of one path alone", async () => {
+  test("of one path only", async () => {
     participant.faults.cut({ path: snapshot, after: 1 });
     await follow().receive(4);
     const listener = new Listener(participant.url, snapshot, snapshotRequest(4));
@@ -125,7 +125,7 @@ describe("a stream ends", () => {
 });
 
 describe("a message", () => {
-  test("comes as half a JSON text, and the stream goes on without it", async () => {
+  test("is truncated JSON, and the stream continues", async () => {
     participant.faults.halfJson({ after: 1 });
     const listener = follow();
     await until("all have come", () => listener.texts.length === 4);
@@ -134,7 +134,7 @@ describe("a message", () => {
     expect(listener.texts[2]).toContain('"contractId":"c"');
   });
 
-  test("comes as any other text, also on a stream that is open", async () => {
+  test("is replaced, also on an open stream", async () => {
     const listener = await opened(4);
     participant.faults.garble((text) => text.replace('"createArgument"', '"arguments"'), { streams: "open", after: 1 });
     for (const id of ["e", "f", "g"]) ledger.transact([{ create: creation(id) }]);
@@ -155,7 +155,7 @@ describe("a message", () => {
 });
 
 describe("silence", () => {
-  test("keeps the stream open, says nothing, and answers pings", async () => {
+  test("keeps the stream open, sends no messages, and answers pings", async () => {
     participant.faults.silence({ after: 2 });
     const listener = follow();
     await listener.receive(2);
@@ -167,7 +167,7 @@ describe("silence", () => {
     expect(participant.streams).toBe(1);
   });
 
-  test("leaves pings unanswered where so said", async () => {
+  test("optionally ignores pings", async () => {
     const listener = await opened(4);
     participant.faults.silence({ streams: "open", answersPings: false });
     ledger.checkpoint();
@@ -189,12 +189,12 @@ describe("silence", () => {
 test("the next stream begins with updates from before", async () => {
   participant.faults.duplicate(2);
   const listener = follow(3);
-  expect((await listener.receive(3)).map(told)).toEqual(["2 Transaction", "3 Transaction", "4 Transaction"]);
+  expect((await listener.receive(3)).map(describeUpdate)).toEqual(["2 Transaction", "3 Transaction", "4 Transaction"]);
   const next = follow(3);
-  expect((await next.receive(1)).map(told)).toEqual(["4 Transaction"]);
+  expect((await next.receive(1)).map(describeUpdate)).toEqual(["4 Transaction"]);
 });
 
-test("a stream meets one fault of each sort", async () => {
+test("a stream takes one fault of each type", async () => {
   participant.faults.duplicate(2);
   participant.faults.delay(5);
   participant.faults.halfJson({ after: 1 });
@@ -207,8 +207,8 @@ test("a stream meets one fault of each sort", async () => {
 
 const end = () => ask(`${participant.url}/v2/state/ledger-end`);
 
-describe("calls are refused", () => {
-  test("with 503 or 429, so often, then no more", async () => {
+describe("calls are rejected", () => {
+  test("with 503 or 429, `times` times", async () => {
     participant.faults.refuse(503, { times: 2 });
     participant.faults.refuse(429);
     expect(await end()).toMatchObject({
@@ -228,7 +228,7 @@ describe("calls are refused", () => {
     expect(await end()).toMatchObject({ status: 400, body: { code: "PARTICIPANT_PRUNED_DATA_ACCESSED" } });
   });
 
-  test("of one kind or path alone", async () => {
+  test("of one protocol or path only", async () => {
     participant.faults.refuse(503, { over: "websocket" });
     participant.faults.refuse(429, { path: "/v2/version" });
     expect((await end()).status).toBe(200);
@@ -260,7 +260,7 @@ describe("calls are refused", () => {
   });
 });
 
-test("a slow ledger end answers with what was true when it was asked", async () => {
+test("a slow ledger-end returns the end at the time of the request", async () => {
   participant.faults.slowLedgerEnd(60);
   const begin = performance.now();
   const answering = end();

@@ -1,26 +1,22 @@
-/** What a request asks to see: an event format -> a test of contracts. */
+/** Converts an event format into a filter of contracts. */
 import type { Contract } from "./entries.js";
 import { refusal } from "./errors.js";
 import type { EventFormat, Filters, IdentifierFilter } from "./messages.js";
 
-/** How a contract is shown to those who asked. */
 export interface Sight {
-  /** The parties asked for that see it. */
   readonly witnesses: string[];
   readonly withBlob: boolean;
 }
 
-/** How a contract is shown; undefined where it is not. It is seen by its stakeholders where nothing else is said. */
+/** Returns how a contract is shown; undefined if it is not. `seenBy` defaults to its stakeholders. */
 export type Filter = (contract: Contract, seenBy?: readonly string[]) => Sight | undefined;
 
-/** What one filter makes of a contract: whether the blob is wanted, or undefined where it does not match. */
+/** Returns whether a matching contract is shown with its blob; undefined if it does not match. */
 type Match = (contract: Contract) => boolean | undefined;
 
 /**
- * Reads an event format. A contract is shown where a party that is asked for
- * sees it and one of that party's filters matches. Throws a Refusal
- * where the format is one that a participant refuses, or one of interfaces,
- * which this one does not know.
+ * A contract is shown if a requested party sees it and one of that party's filters matches. Throws a Refusal if the
+ * format is invalid or has an interface filter, which is not supported.
  */
 export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>): Filter {
   const byParty = Object.entries(format.filtersByParty ?? {}).map(
@@ -55,7 +51,7 @@ function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | u
   if ("Empty" in filter) return () => false;
   if ("WildcardFilter" in filter) return () => filter.WildcardFilter.value.includeCreatedEventBlob ?? false;
   if ("InterfaceFilter" in filter) {
-    throw refusal("INVALID_ARGUMENT", "the participant for tests knows no interfaces");
+    throw refusal("INVALID_ARGUMENT", "the scripted participant does not support interface filters");
   }
   const { templateId, includeCreatedEventBlob = false } = filter.TemplateFilter.value;
   const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(templateId) ?? [];

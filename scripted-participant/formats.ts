@@ -1,4 +1,3 @@
-/** JSON -> the formats that requests ask for, as the published documents type them. */
 import type { JsonValue } from "../src/domain/json.js";
 import type {
   EventFormat,
@@ -8,7 +7,7 @@ import type {
   TransactionFormat,
   UpdateFormat,
 } from "./messages.js";
-import { array, flag, given, object, optional, text, Undecodable } from "./reading.js";
+import { array, flag, given, object, optional, text, DecodingError } from "./json-decoding.js";
 
 export function readUpdateFormat(value: JsonValue | undefined, where: string): UpdateFormat {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = object(value, where);
@@ -34,7 +33,7 @@ const shapes = [
 function readTransactionFormat(value: JsonValue, where: string): TransactionFormat {
   const { eventFormat, transactionShape } = object(value, where);
   const shape = shapes.find((known) => known === transactionShape);
-  if (shape === undefined) throw new Undecodable(`${where}.transactionShape`, "Unrecognized enum value");
+  if (shape === undefined) throw new DecodingError(`${where}.transactionShape`, "Unrecognized enum value");
   return { eventFormat: readEventFormat(eventFormat, `${where}.eventFormat`), transactionShape: shape };
 }
 
@@ -96,5 +95,5 @@ function readIdentifierFilter(value: JsonValue, where: string): IdentifierFilter
     return { InterfaceFilter: { value: { interfaceId: text(interfaceId, `${where}.interfaceId`) } } };
   }
   if (Empty !== undefined) return { Empty: {} };
-  throw new Undecodable(where, "JSON decoding to CNil should never happen");
+  throw new DecodingError(where, "JSON decoding to CNil should never happen");
 }

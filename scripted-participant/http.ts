@@ -1,13 +1,13 @@
-/** The calls over HTTP. */
+/** Serves the calls over HTTP. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JsonValue } from "../src/domain/json.js";
 import type { Calls } from "./calls.js";
-import { Refusal, refusal, whole } from "./errors.js";
+import { Refusal, refusal, withNulls } from "./errors.js";
 import type { Refused } from "./faults.js";
 import type { EventsResponse, UpdatesElement } from "./messages.js";
-import { parse, Undecodable } from "./reading.js";
+import { parse, DecodingError } from "./json-decoding.js";
 import {
   activeContractsRequest,
   eventsRequest,
@@ -17,14 +17,11 @@ import {
 } from "./requests.js";
 
 export interface HttpOptions {
-  /** Lists that are longer are refused. */
   readonly listLimit: number;
   readonly ledgerEndMs: () => number;
-  /** Ends all waiting. */
   readonly stopped: AbortSignal;
 }
 
-/** What a call is answered with where nothing is wrong. */
 type Answer = (calls: Calls, url: URL, body: JsonValue, options: HttpOptions) => object | Promise<object>;
 
 const answers: Readonly<Record<string, Answer>> = {
@@ -32,7 +29,7 @@ const answers: Readonly<Record<string, Answer>> = {
   "GET /v2/state/ledger-end": async (calls, _url, _body, { ledgerEndMs, stopped }) => {
     const ms = ledgerEndMs();
     const end = calls.ledgerEnd();
-    // The answer is as old as a slow answer is.
+    // Read the end before the delay, so that a slow response is outdated.
     if (ms > 0) await pause(ms, undefined, { signal: stopped });
     return end;
   },
@@ -54,12 +51,12 @@ const answers: Readonly<Record<string, Answer>> = {
     );
   },
   "POST /v2/events/events-by-contract-id": (calls, _url, body) =>
-    wholeEvents(calls.eventsByContractId(eventsRequest(body))),
+    eventsWithNulls(calls.eventsByContractId(eventsRequest(body))),
   "POST /v2/updates/update-by-id": (calls, _url, body) => calls.updateById(updateByIdRequest(body)),
   "POST /v2/updates/update-by-offset": (calls, _url, body) => calls.updateByOffset(updateByOffsetRequest(body)),
 };
 
-/** Answers a request, whatever is wrong with it; `calls` may throw a Refusal. Returns the status. */
+/** Answers a request, valid or not. `calls` may throw a Refusal. Returns the status. */
 export async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -75,28 +72,27 @@ export async function answer(
     if (answering === undefined) return reply(response, 404, "The requested resource could not be found.");
     return reply(response, 200, await answering(call, url, body ?? null, options));
   } catch (error) {
-    if (error instanceof Refusal) return reply(response, error.status, whole(error.error));
-    if (error instanceof Undecodable) return reply(response, 400, error.message);
+    if (error instanceof Refusal) return reply(response, error.status, withNulls(error.error));
+    if (error instanceof DecodingError) return reply(response, 400, error.message);
     const refused = refusal("LEDGER_API_INTERNAL_ERROR", String(error));
-    return reply(response, refused.status, whole(refused.error));
+    return reply(response, refused.status, withNulls(refused.error));
   }
 }
 
-/** Refuses a call as a fault says. Returns the status, where there is any. */
+/** Rejects a call as a fault says. Returns the status, if one is sent. */
 export function refuse(response: ServerResponse, refused: Refused): number | undefined {
   if (refused === "hang up") {
     response.destroy();
     return undefined;
   }
   if ("page" in refused) return reply(response, refused.page, pageOf(refused.page));
-  return reply(response, refused.refusal.status, whole(refused.refusal.error));
+  return reply(response, refused.refusal.status, withNulls(refused.refusal.error));
 }
 
-/** What a proxy says when the participant behind it does not answer. */
 export const pageOf = (status: number): string =>
   `<html><body><h1>${status} ${STATUS_CODES[status] ?? ""}</h1></body></html>`;
 
-/** Sends text as it is, and all else as JSON. Returns the status. */
+/** Sends a string unchanged, and anything else as JSON. Returns the status. */
 export function reply(response: ServerResponse, status: number, body: object | string): number {
   const isText = typeof body === "string";
   response.writeHead(status, { "content-type": isText ? "text/plain; charset=UTF-8" : "application/json" });
@@ -104,12 +100,12 @@ export function reply(response: ServerResponse, status: number, body: object | s
   return status;
 }
 
-/** Here too, what is not there is null. */
-function wholeEvents({ created, archived }: EventsResponse): object {
+/** Absent fields are null, as in errors. */
+function eventsWithNulls({ created, archived }: EventsResponse): object {
   return { created: created ?? null, archived: archived ?? null };
 }
 
-/** The elements as a list, where the list is not too long for that. */
+/** The elements as a list. Throws a Refusal if it exceeds the limit. */
 function list<T extends object>(elements: Iterable<T>, url: URL, listLimit: number): readonly T[] {
   const asked = Number(url.searchParams.get("limit") ?? Number.POSITIVE_INFINITY);
   const taken: T[] = [];

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { creation } from "./client.js";
+import { creation } from "./test-client.js";
 import { ScriptedLedger } from "./ledger.js";
 
 let ledger: ScriptedLedger;
@@ -7,9 +7,9 @@ beforeEach(() => {
   ledger = new ScriptedLedger({ synchronizerId: "A" });
 });
 
-/** Where every contract is, and its reassignment counter. */
+/** The synchronizer and reassignment counter of every contract. */
 function places(): Record<string, string> {
-  const all = [...ledger.truth.values()];
+  const all = [...ledger.contracts.values()];
   return Object.fromEntries(
     all.map((one) => [one.contractId, `${one.synchronizerId ?? "between"} ${one.reassignmentCounter}`]),
   );
@@ -25,14 +25,16 @@ test("offsets ascend by one, or as they are given", () => {
   expect(() => ledger.checkpoint({ offset: 11 })).toThrow("offset 11 is not above the ledger end 11");
 });
 
-test("the truth is told whole", () => {
+test("the expected contracts have all fields", () => {
   const created = creation("a");
   ledger.transact([{ create: created }], { synchronizerId: "B" });
   const createdAt = "2026-01-05T09:00:01.000417Z";
-  expect([...ledger.truth]).toEqual([["a", { ...created, createdAt, synchronizerId: "B", reassignmentCounter: 0 }]]);
+  expect([...ledger.contracts]).toEqual([
+    ["a", { ...created, createdAt, synchronizerId: "B", reassignmentCounter: 0 }],
+  ]);
 });
 
-test("contracts come, move and go", () => {
+test("contracts are created, reassigned and archived", () => {
   ledger.transact([{ create: creation("a") }, { create: creation("b") }, { create: creation("c") }]);
   ledger.transact([{ archive: "a" }, { create: creation("d") }]);
   expect(places()).toEqual({ b: "A 0", c: "A 0", d: "A 0" });
@@ -46,7 +48,7 @@ test("contracts come, move and go", () => {
   expect(places()).toEqual({ b: "A 2", d: "A 0" });
 });
 
-test("what is assigned before it is seen leaving is on its target", () => {
+test("a contract assigned before its unassignment is on its target", () => {
   ledger.transact([{ create: creation("a") }]);
   ledger.assignEarly("a", "B");
   expect(places()).toEqual({ a: "B 1" });
@@ -56,19 +58,19 @@ test("what is assigned before it is seen leaving is on its target", () => {
   expect(places()).toEqual({ a: "between 2" });
 });
 
-test("a contract may enter from a synchronizer on which nobody listens", () => {
+test("a contract may come from an unconnected synchronizer", () => {
   ledger.enter(creation("a"), "X", "A", 3);
   expect(places()).toEqual({ a: "A 3" });
   ledger.unassign("a", "B");
   expect(places()).toEqual({ a: "between 4" });
 });
 
-test("what is created and archived in one transaction leaves no trace", () => {
+test("a transient contract is not among the expected contracts", () => {
   ledger.transact([{ create: creation("a") }, { create: creation("b") }, { archive: "a" }]);
   expect(places()).toEqual({ b: "A 0" });
 });
 
-describe("what a ledger cannot do changes nothing", () => {
+describe("an invalid operation changes nothing", () => {
   beforeEach(() => {
     ledger.transact([{ create: creation("a") }, { create: creation("left") }, { create: creation("early") }]);
     ledger.unassign("left", "B");
@@ -78,7 +80,7 @@ describe("what a ledger cannot do changes nothing", () => {
   const wrong: [string, string, () => unknown][] = [
     [
       "create what is there",
-      "is there already",
+      "already exists",
       () => ledger.transact([{ create: creation("new") }, { create: creation("a") }]),
     ],
     [
@@ -101,7 +103,7 @@ describe("what a ledger cannot do changes nothing", () => {
     ["unassign twice", "have to be named, each once", () => ledger.unassign(["a", "a"], "B")],
     ["assign what has not left", "is not leaving", () => ledger.assign("a")],
     ["see leaving late what has not arrived", "is not arriving", () => ledger.unassignLate("a")],
-    ["let enter what is there", "is there already", () => ledger.enter(creation("a"), "X", "A")],
+    ["let enter what is there", "already exists", () => ledger.enter(creation("a"), "X", "A")],
     ["prune beyond the end", "cannot prune up to", () => ledger.prune(ledger.end + 1)],
     ["go back beyond the end", "cannot go back to", () => ledger.restore(ledger.end + 1)],
   ];
@@ -115,7 +117,7 @@ describe("what a ledger cannot do changes nothing", () => {
   });
 });
 
-test("going back forgets what came later, also half of a reassignment", () => {
+test("a restore removes later updates, also an incomplete reassignment", () => {
   ledger.transact([{ create: creation("a") }]);
   const left = ledger.unassign("a", "B");
   ledger.assign("a");
@@ -131,7 +133,7 @@ test("going back forgets what came later, also half of a reassignment", () => {
   expect(ledger.transact([{ create: creation("a") }])).toBe(1);
 });
 
-test("an offset that is given a second time is that of another update", () => {
+test("an offset used again is of another update", () => {
   ledger.checkpoint();
   const [before] = ledger.log.between(0);
   ledger.restore(0);
@@ -141,7 +143,7 @@ test("an offset that is given a second time is that of another update", () => {
   expect(after?.updateId).not.toBe(before?.updateId);
 });
 
-test("it cannot go back behind what it has pruned", () => {
+test("it cannot be restored to before the pruned offset", () => {
   ledger.checkpoint();
   ledger.checkpoint();
   ledger.prune(2);

@@ -1,37 +1,35 @@
-/** A ledger in memory that does what a test tells it. */
+/** A ledger in memory, scripted by a test. */
 import { createHash } from "node:crypto";
 import type { Change, Contract, Entry, Reassignment } from "./entries.js";
 import { type Creation, type Exercising, flattened, type Node, type Step, transient, witnessesOf } from "./steps.js";
-import { Log } from "./log.js";
-import { type Truth, Truths } from "./truth.js";
+import { UpdateLog } from "./update-log.js";
+import { type ContractState, ContractStates } from "./contract-states.js";
 
 export type { Creation, Exercise, Step } from "./steps.js";
 
 export interface LedgerOptions {
-  /** Where transactions happen that say nothing else; "sync-A::1220" where not said. */
+  /** The default synchronizer of transactions. Default "sync-A::1220". */
   readonly synchronizerId?: string;
-  /** The time of an update; where not said, a second later with each offset from the 5th of January 2026 on. */
+  /** The record time of an update. Default: 5 January 2026 plus one second per offset. */
   readonly clock?: (offset: number) => Date;
 }
 
 export interface UpdateOptions {
-  /** Has to be above the ledger end; one above it where not said. */
+  /** Must be above the ledger end. Default: one above it. */
   readonly offset?: number;
-  /** Where it happens; where not said, a transaction happens where the first contract that it uses is. */
+  /** Default: the synchronizer of the first contract that the transaction uses. */
   readonly synchronizerId?: string;
 }
 
 /**
- * Every operation but prune and restore appends one update, and returns its
- * offset. What a ledger could not do, such as archiving what is not there,
- * throws and changes nothing.
+ * Every operation except prune and restore appends one update and returns its offset. An invalid operation, such as
+ * archiving an unknown contract, throws and changes nothing.
  */
 export class ScriptedLedger {
   readonly synchronizerId: string;
-  /** For those who serve the ledger; a test has no need of it. */
-  readonly log = new Log();
+  readonly log = new UpdateLog();
   readonly #clock: (offset: number) => Date;
-  #truths = new Truths();
+  #states = new ContractStates();
   #restores = 0;
 
   constructor({ synchronizerId = "sync-A::1220", clock = secondByOffset }: LedgerOptions = {}) {
@@ -39,24 +37,24 @@ export class ScriptedLedger {
     this.#clock = clock;
   }
 
-  /** The offset of the last update; 0 where there is none. */
+  /** The offset of the last update; 0 before the first. */
   get end(): number {
     return this.log.end;
   }
 
-  /** Updates up to and including this offset can no longer be asked for; 0 where all can. */
+  /** Updates up to and including this offset are pruned; 0 if none are. */
   get pruned(): number {
     return this.log.pruned;
   }
 
-  /** What is true at the ledger end, by contract id. The map changes with the ledger. */
-  get truth(): ReadonlyMap<string, Truth> {
-    return this.#truths.contracts;
+  /** The contracts at the ledger end, by id. A live map. */
+  get contracts(): ReadonlyMap<string, ContractState> {
+    return this.#states.contracts;
   }
 
   /**
-   * One transaction. What it both creates and archives is told to those alone
-   * who ask for its effects, or for the events of that very contract.
+   * Appends one transaction. A contract that it creates and archives shows only in its ledger effects, and in lookups
+   * by contract id.
    */
   transact(steps: readonly Step[], options: UpdateOptions = {}): number {
     const offset = this.#next(options);
@@ -72,89 +70,85 @@ export class ScriptedLedger {
           : this.#used(node, synchronizerId, created, archived);
       const seenBy = witnessesOf(node, contract, seen[node.parent ?? -1] ?? []);
       seen.push(seenBy);
-      if ("create" in node) return { did: "create", contract, nodeId, seenBy, isTransient: false };
+      if ("create" in node) return { type: "create", contract, nodeId, seenBy, isTransient: false };
       const { consuming, exercised } = node;
-      return { did: consuming ? "archive" : "exercise", exercised, contract, nodeId, seenBy, isTransient: false };
+      return { type: consuming ? "archive" : "exercise", exercised, contract, nodeId, seenBy, isTransient: false };
     });
     return this.#append("transaction", offset, synchronizerId, transient(changes));
   }
 
-  /** Takes contracts, in one update, off the synchronizer on which they all are. */
+  /** Unassigns contracts in one update. All must be on the same synchronizer. */
   unassign(contractIds: string | readonly string[], target: string, options: UpdateOptions = {}): number {
     const contracts = listed(contractIds).map((id) => this.#active(id));
     const source = contracts[0]?.synchronizerId ?? "none";
     const changes = contracts.map((contract, nodeId): Change => {
       const reassignment = reassign(this.#activeOn(source, contract.contractId), target);
-      return { did: "unassign", contract, nodeId, reassignment };
+      return { type: "unassign", contract, nodeId, reassignment };
     });
     return this.#append("reassignment", this.#next(options), source, changes);
   }
 
-  /** Puts contracts, in one update, on the synchronizer for which they all have left. */
+  /** Assigns unassigned contracts in one update. All must have the same target. */
   assign(contractIds: string | readonly string[], options: UpdateOptions = {}): number {
     const changes = listed(contractIds).map((id, nodeId) => this.#halfDone(id, "leaving", nodeId));
     const targets = new Set(changes.map(({ reassignment }) => reassignment.target));
     const [target = "none"] = targets;
-    if (targets.size > 1) throw new Error("contracts that are assigned together have to have one target");
+    if (targets.size > 1) throw new Error("contracts that are assigned together must have one target");
     return this.#append("reassignment", this.#next(options), target, changes);
   }
 
   /**
-   * Assigns a contract before it is seen leaving, as happens to a participant
-   * that hears from two synchronizers. `unassignLate` has to follow before
-   * anything else is done to the contract.
+   * Assigns a contract before its unassignment is seen, as can happen on a participant with two synchronizers.
+   * `unassignLate` must follow before any other change of the contract.
    */
   assignEarly(contractId: string, target: string, options: UpdateOptions = {}): number {
     const contract = this.#active(contractId);
-    const change: Change = { did: "assign", contract, nodeId: 0, reassignment: reassign(contract, target) };
+    const change: Change = { type: "assign", contract, nodeId: 0, reassignment: reassign(contract, target) };
     return this.#append("reassignment", this.#next(options), target, [change]);
   }
 
-  /** The contract is seen leaving that `assignEarly` has put on another synchronizer. */
   unassignLate(contractId: string, options: UpdateOptions = {}): number {
     const change = this.#halfDone(contractId, "arriving", 0);
     return this.#append("reassignment", this.#next(options), change.reassignment.source, [change]);
   }
 
-  /** Assigns a contract from a synchronizer on which the participant is not: it is seen here for the first time. */
+  /** Assigns a contract from a synchronizer that the participant is not connected to. It is new to the participant. */
   enter(creation: Creation, source: string, target: string, counter = 1, options: UpdateOptions = {}): number {
     const offset = this.#next(options);
     const contract = this.#contract(creation, offset);
     const id = hash(`reassignment ${contract.contractId} ${counter}`);
     const reassignment = { id, source, target, counter, fromAfar: true };
-    return this.#append("reassignment", offset, target, [{ did: "assign", contract, nodeId: 0, reassignment }]);
+    return this.#append("reassignment", offset, target, [{ type: "assign", contract, nodeId: 0, reassignment }]);
   }
 
-  /** Moves the ledger end, and tells every stream. */
+  /** Moves the ledger end, and sends an OffsetCheckpoint on every stream. */
   checkpoint(options: UpdateOptions = {}): number {
     return this.#append("checkpoint", this.#next(options), options.synchronizerId ?? this.synchronizerId, []);
   }
 
-  /** A transaction that none who asks may see: it moves the ledger end, and tells no stream. */
+  /** A transaction without visible events: it moves the ledger end, and no stream shows it. */
   elsewhere(options: UpdateOptions = {}): number {
     return this.transact([], options);
   }
 
-  /** A party becomes hosted here. Streams that ask for topology events are told. */
+  /** Adds a hosted party. Streams with topology events show it. */
   topology(party: string, options: UpdateOptions = {}): number {
     return this.#append("topology", this.#next(options), options.synchronizerId ?? this.synchronizerId, [], party);
   }
 
-  /** Forgets the updates up to and including an offset; what is active stays. */
   prune(upTo: number): void {
     this.log.prune(upTo);
   }
 
   /**
-   * Goes back to the offset of an update, or to 0, as a participant that is
-   * restored from a backup: what came later is forgotten, and the same offsets
-   * are given to others. Open streams are cut, as by the restart that this is.
+   * Goes back to the offset of an update, or to 0, like a participant restored from a backup. Later updates are removed
+   * and their offsets are used again. Open streams are cut.
    */
   restore(to: number): void {
     this.log.restore(to);
     this.#restores++;
-    this.#truths = new Truths();
-    for (const entry of this.log.between(0)) this.#truths.apply(entry);
+    this.#states = new ContractStates();
+    for (const entry of this.log.between(0)) this.#states.apply(entry);
   }
 
   #next({ offset = this.end + 1 }: UpdateOptions): number {
@@ -165,13 +159,13 @@ export class ScriptedLedger {
   #append(form: Entry["form"], offset: number, synchronizerId: string, changes: readonly Change[], party?: string) {
     const updateId = `1220${hash(`update ${this.#restores} ${offset}`)}`;
     const entry = { form, offset, updateId, time: this.#time(offset), synchronizerId, changes, party };
-    this.#truths.apply(entry);
+    this.#states.apply(entry);
     this.log.append(entry);
     return offset;
   }
 
   #placeOf(nodes: readonly Node[]): string | undefined {
-    const used = nodes.flatMap((node) => ("contractId" in node ? [this.truth.get(node.contractId)] : []));
+    const used = nodes.flatMap((node) => ("contractId" in node ? [this.contracts.get(node.contractId)] : []));
     return used.find((contract) => contract !== undefined)?.synchronizerId;
   }
 
@@ -182,7 +176,7 @@ export class ScriptedLedger {
     return contract;
   }
 
-  /** A contract on which a choice is exercised: one of the same transaction, or one that is active. */
+  /** The contract of an exercise: created in the same transaction, or active. */
   #used(
     { contractId, consuming }: Exercising,
     synchronizerId: string,
@@ -197,30 +191,29 @@ export class ScriptedLedger {
   }
 
   #contract(creation: Creation, offset: number): Contract {
-    if (this.truth.has(creation.contractId)) throw new Error(`contract ${creation.contractId} is there already`);
+    if (this.contracts.has(creation.contractId)) throw new Error(`contract ${creation.contractId} already exists`);
     return { ...creation, observers: creation.observers ?? [], createdAt: creation.createdAt ?? this.#time(offset) };
   }
 
-  #active(contractId: string): Truth & { readonly synchronizerId: string } {
-    const known = this.truth.get(contractId);
+  #active(contractId: string): ContractState & { readonly synchronizerId: string } {
+    const known = this.contracts.get(contractId);
     if (known?.synchronizerId === undefined) throw new Error(`contract ${contractId} is not active`);
-    if (this.#truths.half(contractId) !== undefined) throw new Error(`contract ${contractId} has to be seen leaving`);
+    if (this.#states.half(contractId) !== undefined) throw new Error(`contract ${contractId} has to be seen leaving`);
     return { ...known, synchronizerId: known.synchronizerId };
   }
 
-  #activeOn(synchronizerId: string, contractId: string): Truth {
+  #activeOn(synchronizerId: string, contractId: string): ContractState {
     const contract = this.#active(contractId);
     if (contract.synchronizerId === synchronizerId) return contract;
     throw new Error(`contract ${contractId} is not on ${synchronizerId} but on ${contract.synchronizerId}`);
   }
 
-  /** The other half of a reassignment of which one has been seen. */
   #halfDone(contractId: string, seen: "leaving" | "arriving", nodeId: number) {
-    const contract = this.truth.get(contractId);
-    const half = this.#truths.half(contractId);
+    const contract = this.contracts.get(contractId);
+    const half = this.#states.half(contractId);
     if (contract === undefined || half?.seen !== seen) throw new Error(`contract ${contractId} is not ${seen}`);
-    const did: "assign" | "unassign" = seen === "leaving" ? "assign" : "unassign";
-    return { did, contract, nodeId, reassignment: half.reassignment };
+    const type: "assign" | "unassign" = seen === "leaving" ? "assign" : "unassign";
+    return { type, contract, nodeId, reassignment: half.reassignment };
   }
 
   #time(offset: number): string {
@@ -236,7 +229,7 @@ function listed(ids: string | readonly string[]): readonly string[] {
   return list;
 }
 
-function reassign(contract: Truth, target: string): Reassignment {
+function reassign(contract: ContractState, target: string): Reassignment {
   const { contractId, synchronizerId: source = "none" } = contract;
   if (source === target) throw new Error(`contract ${contractId} is on ${target} already`);
   const counter = contract.reassignmentCounter + 1;

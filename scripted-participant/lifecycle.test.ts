@@ -1,4 +1,4 @@
-/** To start, to stop and to start again. */
+/** Start, stop and restart. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { get } from "node:https";
@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { until, within } from "../test/fixtures/wait.js";
-import { ask, creation, Listener, snapshotRequest, updatesRequest } from "./client.js";
+import { ask, creation, Listener, snapshotRequest, updatesRequest } from "./test-client.js";
 import { Participant } from "./participant.js";
 
-test("it starts again on its port with its ledger", async () => {
+test("it restarts on its port with its ledger", async () => {
   const first = await Participant.start();
   const { port, ledger } = first;
   ledger.transact([{ create: creation("a") }]);
@@ -28,7 +28,7 @@ test("it starts again on its port with its ledger", async () => {
   await second.close();
 });
 
-test("it closes streams in good order, and may be closed and stopped again", async () => {
+test("it closes streams gracefully, and close and stop are idempotent", async () => {
   const participant = await Participant.start();
   const listener = new Listener(participant.url, "/v2/updates", updatesRequest(0));
   await until("the stream is open", () => participant.streams === 1);
@@ -38,7 +38,7 @@ test("it closes streams in good order, and may be closed and stopped again", asy
   await participant.stop();
 });
 
-test("it stops at once, whatever is under way", async () => {
+test("it stops at once, whatever is in progress", async () => {
   const participant = await Participant.start();
   for (let count = 0; count < 50; count++) participant.ledger.transact([{ create: creation(`c${count}`) }]);
   participant.faults.slowLedgerEnd(60_000);
@@ -56,13 +56,13 @@ test("it stops at once, whatever is under way", async () => {
   for (const { ended } of listeners) expect((await ended).code).toBe(1006);
 });
 
-test("a port that is taken is an error", async () => {
+test("a port in use is an error", async () => {
   const { port, close } = await taken();
   await expect(Participant.start({ port })).rejects.toThrow("EADDRINUSE");
   await close();
 });
 
-test("a snapshot of many contracts is streamed to a slow reader without being held whole", async () => {
+test("a large snapshot is streamed to a slow reader with bounded memory", async () => {
   const participant = await Participant.start();
   const creations = Array.from({ length: 20_000 }, (_, index) => ({ create: creation(`c${index}`) }));
   participant.ledger.transact(creations);

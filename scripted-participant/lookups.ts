@@ -1,23 +1,23 @@
-/** Looks up single things in the log: the events of a contract, an update. Both end with a Refusal where there is none. */
+/** Looks up the events of a contract, or one update. Throws a Refusal if there is none. */
 import { refusal } from "./errors.js";
 import { archivedEvent, createdEvent } from "./events.js";
 import type { Filter } from "./filters.js";
-import type { Log } from "./log.js";
+import type { UpdateLog } from "./update-log.js";
 import type { EventsResponse, UpdateResponse } from "./messages.js";
 import type { View } from "./updates.js";
 
-/** The creation of a contract and, if it has been archived, that: until it is pruned, archived contracts answer too. */
-export function eventsOf(log: Log, contractId: string, filter: Filter): EventsResponse {
+/** The creation of a contract and its archival, if any. Archived contracts are found until they are pruned. */
+export function eventsOf(log: UpdateLog, contractId: string, filter: Filter): EventsResponse {
   const response: EventsResponse = {};
   for (const { offset, synchronizerId, changes } of log.between(0)) {
-    for (const { contract, nodeId, did } of changes) {
+    for (const { contract, nodeId, type } of changes) {
       const sight = contract.contractId === contractId ? filter(contract) : undefined;
       if (sight === undefined) continue;
       const place = { offset, nodeId };
-      // What has entered from afar was created, as far as this participant knows, by its assignment.
-      const isFirst = did === "create" || (did === "assign" && response.created === undefined);
+      // For a contract from an unconnected synchronizer the assignment counts as its creation.
+      const isFirst = type === "create" || (type === "assign" && response.created === undefined);
       if (isFirst) response.created = { createdEvent: createdEvent(contract, place, sight), synchronizerId };
-      if (did === "archive") {
+      if (type === "archive") {
         response.archived = { archivedEvent: archivedEvent(contract, place, sight), synchronizerId };
       }
     }
@@ -32,8 +32,8 @@ export function eventsOf(log: Log, contractId: string, filter: Filter): EventsRe
   return response;
 }
 
-/** An update by its id or its offset. A checkpoint is none, and what is pruned is as if it had never been. */
-export function updateOf(log: Log, which: string | number, view: View): UpdateResponse {
+/** An update by its id or its offset. Checkpoints and pruned updates are not found. */
+export function updateOf(log: UpdateLog, which: string | number, view: View): UpdateResponse {
   const entry = log
     .between(log.pruned)
     .find((one) => (one.updateId === which || one.offset === which) && one.form !== "checkpoint");

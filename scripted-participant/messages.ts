@@ -1,10 +1,8 @@
 /**
- * The messages of the JSON Ledger API v2 that the participant for tests takes
- * and gives, by the names used here. The types are those published for the
- * OpenAPI document, also for what goes over a WebSocket: the ones generated from
- * the AsyncAPI document are wrong there. They drop the name around each
- * alternative (`Update` is the bare union, without `{ Transaction: … }`), and
- * type `createArgument` as `undefined`.
+ * Names for the published types of the JSON Ledger API v2. WebSocket messages use the
+ * types of the OpenAPI document too: those generated from the AsyncAPI document omit
+ * the wrapper of each alternative (`Update` is the bare union, without
+ * `{ Transaction: … }`) and type `createArgument` as `undefined`.
  */
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
 

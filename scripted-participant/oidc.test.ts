@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ask } from "./client.js";
+import { ask } from "./test-client.js";
 import { Issuer } from "./oidc.js";
 import { Participant } from "./participant.js";
 import { Tokens } from "./tokens.js";
@@ -29,7 +29,7 @@ test("the configuration leads to the token endpoint", async () => {
   expect(issuer.discoveries).toBe(1);
 });
 
-test("a token is good for as long as the answer says", async () => {
+test("a token is valid for expires_in", async () => {
   const { status, body } = await token(good);
   expect(status).toBe(200);
   expect(body).toEqual({ access_token: issuer.issued[0], token_type: "Bearer", expires_in: 60 });
@@ -40,7 +40,7 @@ test("a token is good for as long as the answer says", async () => {
   expect((await token(good)).body.expires_in).toBe(5);
 });
 
-test("a client may show its secret in the form or in the header", async () => {
+test("a client may send its secret in the form or in the header", async () => {
   const header = Buffer.from("off+ledger:s%3Ae%2Bc%25ret").toString("base64");
   await token(good);
   expect((await token({ grant_type: "client_credentials" }, { authorization: `Basic ${header}` })).status).toBe(200);
@@ -54,12 +54,12 @@ test.each([
   ["a wrong secret", { ...good, client_secret: "other" }, 401, "invalid_client"],
   ["no secret", { grant_type: "client_credentials" }, 401, "invalid_client"],
   ["another grant", { ...good, grant_type: "password" }, 400, "unsupported_grant_type"],
-])("%s is refused", async (_, form, status, error) => {
+])("%s is rejected", async (_, form, status, error) => {
   expect(await token(form)).toEqual({ status, body: { error } });
   expect(issuer.issued).toEqual([]);
 });
 
-test("it fails as often as asked", async () => {
+test("it fails `times` times", async () => {
   issuer.fail(2);
   expect((await ask(`${issuer.url}/.well-known/openid-configuration`)).status).toBe(503);
   expect((await token(good)).status).toBe(503);
@@ -70,7 +70,7 @@ test("it fails as often as asked", async () => {
 });
 
 describe("with a participant", () => {
-  test("takes what is issued, and may leave out how long it is good", async () => {
+  test("accepts issued tokens, optionally without expires_in", async () => {
     const tokens = new Tokens();
     const participant = await Participant.start({ tokens });
     const terse = await Issuer.start({ tokens, tellsExpiry: false });

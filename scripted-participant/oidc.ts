@@ -1,4 +1,4 @@
-/** A token endpoint for client credentials, and the page by which it is found. */
+/** An OpenID Connect issuer for tests: discovery and a token endpoint for client credentials. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
@@ -6,44 +6,37 @@ import { reply } from "./http.js";
 import { Tokens } from "./tokens.js";
 
 export interface IssuerOptions {
-  /** Those of the participant that is to take what is issued; a set of its own where not said. */
+  /** The tokens of the participant that accepts them. Default: a new set. */
   readonly tokens?: Tokens;
-  /** 0, where not said, lets the system choose. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** "offledger" where not said. */
+  /** Default "offledger". */
   readonly clientId?: string;
-  /** "secret" where not said. */
+  /** Default "secret". */
   readonly clientSecret?: string;
-  /** For how long tokens are good, in seconds; 3600 where not said. */
+  /** Lifetime of tokens in seconds. Default 3600. */
   readonly expiresIn?: number;
-  /** Whether the answer says so; true where not said. */
+  /** Whether the response has expires_in. Default true. */
   readonly tellsExpiry?: boolean;
 }
 
-/** A request for a token, as it came. */
 export interface Asked {
   readonly form: Readonly<Record<string, string>>;
   readonly by: "basic" | "post" | "none";
-  /** The status it was answered with. */
   readonly status: number;
 }
 
 export class Issuer {
   readonly tokens: Tokens;
   readonly url: string;
-  /** The requests for tokens, in the order in which they came. */
   readonly asked: Asked[] = [];
-  /** Every token that was issued, oldest first. */
   readonly issued: string[] = [];
-  /** How often its configuration was read. */
   discoveries = 0;
-  /** For how long tokens issued from now on are good, in seconds. */
   expiresIn: number;
   readonly #options: IssuerOptions;
   readonly #server: Server;
   #failures: { left: number; readonly status: number } = { left: 0, status: 503 };
 
-  /** Starts to serve on 127.0.0.1. */
   static async start(options: IssuerOptions = {}): Promise<Issuer> {
     const server = createServer().listen(options.port ?? 0, "127.0.0.1");
     await once(server, "listening");
@@ -61,7 +54,7 @@ export class Issuer {
     server.on("request", (request, response) => void this.#answer(request, response));
   }
 
-  /** The next requests, for the configuration or for tokens, are answered with an error; 503 where not said. */
+  /** Rejects the next requests, for discovery or tokens; default status 503. */
   fail(times: number, status = 503): void {
     this.#failures = { left: times, status };
   }
@@ -122,7 +115,7 @@ export class Issuer {
   }
 }
 
-/** The two parts of a Basic header, which are form-encoded before they are joined (RFC 6749, 2.3.1). */
+/** The client id and secret of a Basic header, form-encoded (RFC 6749 section 2.3.1). */
 function basicOf(header: string | undefined): string[] | undefined {
   const encoded = /^Basic (.+)$/i.exec(header ?? "")?.[1];
   if (encoded === undefined) return undefined;

@@ -1,31 +1,30 @@
-/** A participant for tests: the part of the JSON Ledger API v2 that a mirror uses, on real sockets. */
+/** A participant for tests: the part of the JSON Ledger API v2 that a mirror uses, on real sockets. README.md describes it. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { JsonValue } from "../src/domain/json.js";
-import { checkToken } from "./access.js";
+import { checkToken } from "./authentication.js";
 import { Calls, type Serving } from "./calls.js";
 import { Faults } from "./faults.js";
 import { answer, type HttpOptions, refuse } from "./http.js";
 import { ScriptedLedger } from "./ledger.js";
-import { type Logged, log } from "./logged.js";
-import { Streams } from "./streams.js";
+import { type LoggedRequest, log } from "./request-log.js";
+import { Streams } from "./stream-server.js";
 import type { Tokens } from "./tokens.js";
 
 export interface ParticipantOptions {
-  /** 0, where not said, lets the system choose. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** An empty one where not said. */
   readonly ledger?: ScriptedLedger;
-  /** Calls need one of these; without, no call needs any. */
+  /** The accepted tokens. Without them no call needs a token. */
   readonly tokens?: Tokens;
-  /** The most elements of a list over HTTP; 200 where not said. */
+  /** Maximum number of elements in an HTTP response. Default 200. */
   readonly listLimit?: number;
-  /** The names of the packages that it has: to ask for another is an error. Every one where not said. */
+  /** Names of the uploaded packages; others are rejected. Default: every name is accepted. */
   readonly packageNames?: Iterable<string>;
-  /** How soon open streams are told that the ledger end has moved without them; 500 where not said. */
+  /** Delay of an OffsetCheckpoint after an update that a stream does not show, in milliseconds. Default 500. */
   readonly checkpointMs?: number;
   /** Serves https and wss. */
   readonly tls?: { readonly key: string; readonly cert: string };
@@ -34,8 +33,7 @@ export interface ParticipantOptions {
 export class Participant {
   readonly ledger: ScriptedLedger;
   readonly faults: Faults;
-  /** Every call since the start, in the order in which they came. */
-  readonly requests: Logged[] = [];
+  readonly requests: LoggedRequest[] = [];
   readonly url: string;
   readonly port: number;
   readonly #server: ReturnType<typeof createServer>;
@@ -44,7 +42,7 @@ export class Participant {
   readonly #stopped = new AbortController();
   readonly #answering = new Set<Promise<unknown>>();
 
-  /** Starts to serve on 127.0.0.1. A participant that has been stopped is started again with its port and ledger. */
+  /** Starts on 127.0.0.1. To restart a stopped participant, pass its port and ledger. */
   static async start(options: ParticipantOptions = {}): Promise<Participant> {
     const { port = 0, tls } = options;
     const server = tls === undefined ? createServer() : createSecureServer(tls);
@@ -83,17 +81,15 @@ export class Participant {
     };
     server.on("request", (request, response) => this.#track(this.#answer(request, response, serving, httpOptions)));
     server.on("upgrade", (request, socket, head) => {
-      // A server of net gives nothing but its sockets.
       if (socket instanceof Socket) this.#streams.upgrade(request, socket, head, this.#log(request));
     });
   }
 
-  /** How many streams are open. */
   get streams(): number {
     return this.#streams.open.size;
   }
 
-  /** Stops as a crash does: every connection is cut, and the port is free. Does nothing where it is stopped. */
+  /** Stops like a crash: cuts every connection and frees the port. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#streams.stop();
@@ -103,14 +99,14 @@ export class Participant {
     await Promise.allSettled([closed, ...this.#answering, ...this.#streams.serving]);
   }
 
-  /** Stops in good order: streams are closed with 1001, and what is not gone within a quarter of a second is cut. */
+  /** Stops gracefully: closes streams with 1001, and cuts those still open after 250 ms. */
   async close(): Promise<void> {
     this.#streams.close();
     for (const until = Date.now() + 250; this.#streams.open.size > 0 && Date.now() < until;) await pause(5);
     await this.stop();
   }
 
-  #log(request: IncomingMessage): Logged {
+  #log(request: IncomingMessage): LoggedRequest {
     const logged = log(request);
     this.requests.push(logged);
     return logged;

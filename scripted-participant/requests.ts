@@ -1,4 +1,3 @@
-/** JSON -> requests, as the published documents type them. */
 import type { JsonValue } from "../src/domain/json.js";
 import { refusal } from "./errors.js";
 import { readEventFormat, readUpdateFormat } from "./formats.js";
@@ -9,7 +8,7 @@ import type {
   UpdateByOffsetRequest,
   UpdatesRequest,
 } from "./messages.js";
-import { flag, given, long, object, optional, text } from "./reading.js";
+import { flag, given, long, object, optional, text } from "./json-decoding.js";
 
 export function activeContractsRequest(body: JsonValue): ActiveContractsRequest {
   const { activeAtOffset, eventFormat } = object(body, "");
@@ -39,7 +38,7 @@ export function eventsRequest(body: JsonValue): EventsRequest {
 export function updateByIdRequest(body: JsonValue): UpdateByIdRequest {
   const { updateId, updateFormat } = object(body, "");
   const id = text(updateId, "updateId");
-  // An id is a hash. What has not the form of one is refused, and not looked for.
+  // An id is a hash. Any other form is rejected without a lookup.
   if (!/^[\w#:\-/ ]{1,255}$/.test(id)) throw refusal("INVALID_FIELD", `Invalid field update_id: ${id}`);
   if (!/^1220[0-9a-fA-F]{64}$/.test(id)) throw refusal("INVALID_ARGUMENT", `Failed to parse update id: ${id}`);
   return { updateId: id, updateFormat: readUpdateFormat(updateFormat, "updateFormat") };

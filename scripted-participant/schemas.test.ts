@@ -1,8 +1,8 @@
-/** Every kind of message that the participant sends, against the documents that the ledger's makers publish. */
+/** Validates every type of message against the published documents. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
-import { ask, creation, eventFormat, Listener, snapshotRequest, updateFormat, updatesRequest } from "./client.js";
+import { ask, creation, eventFormat, Listener, snapshotRequest, updateFormat, updatesRequest } from "./test-client.js";
 import { type ErrorCode, refusal } from "./errors.js";
 import { Participant } from "./participant.js";
 import { Documents, hasDocuments } from "./schemas.js";
@@ -52,13 +52,13 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
     return listener.messages;
   }
 
-  test("the elements of a snapshot, each form", async () => {
+  test("the elements of a snapshot, in each form", async () => {
     const elements = await stream("/v2/state/active-contracts", snapshotRequest(participant.ledger.end));
     const forms = elements.map((element) => Object.keys(element.contractEntry as JsonObject)[0]);
     expect(new Set(forms)).toEqual(new Set(["JsActiveContract", "JsIncompleteUnassigned", "JsIncompleteAssigned"]));
   });
 
-  test("the updates, each form", async () => {
+  test("the updates, in each form", async () => {
     const format = { ...updateFormat(), includeTopologyEvents: { includeParticipantAuthorizationEvents: {} } };
     const updates = await stream("/v2/updates", { ...updatesRequest(0, participant.ledger.end), updateFormat: format });
     const text = JSON.stringify(updates);
@@ -101,7 +101,7 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
     expect(documents.answer("post", path, status, answer)).toEqual([]);
   });
 
-  test("an update with its effects, by its id and its offset", async () => {
+  test("an update with its ledger effects, by its id and its offset", async () => {
     const format = { eventFormat: eventFormat(), transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
     const effects = { includeTransactions: format };
     const [entry] = participant.ledger.log.between(participant.ledger.end - 1);
@@ -116,8 +116,8 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
       expect(status).toBe(200);
       expect(documents.answer("post", path, status, answer)).toEqual([]);
       const text = JSON.stringify(answer);
-      for (const told of ['{"ExercisedEvent":', '"choice":"Do"', '"choice":"Archive"', '{"CreatedEvent":']) {
-        expect(text).toContain(told);
+      for (const part of ['{"ExercisedEvent":', '"choice":"Do"', '"choice":"Archive"', '{"CreatedEvent":']) {
+        expect(text).toContain(part);
       }
     }
   });
@@ -160,7 +160,7 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
     }
   });
 
-  test("as they stand, the documents let an error pass for an element: an answer has to be told by its code", () => {
+  test("the unmodified documents accept an error as an element: check the status first", () => {
     const open = new Documents({ closed: false });
     const { error } = refusal("PARTICIPANT_PRUNED_DATA_ACCESSED", "");
     expect(open.value("JsGetUpdatesResponse", { ...error })).toEqual([]);

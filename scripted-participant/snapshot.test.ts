@@ -1,7 +1,7 @@
 /** Active contracts, over HTTP and as a stream. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../src/domain/json.js";
-import { alice, ask, creation, eventFormat, Listener, operator, snapshotRequest } from "./client.js";
+import { alice, ask, creation, eventFormat, Listener, operator, snapshotRequest } from "./test-client.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
 
@@ -15,7 +15,7 @@ afterEach(() => participant.close());
 
 const path = "/v2/state/active-contracts";
 
-/** All elements, as they come over the WebSocket. */
+/** All elements over the WebSocket. */
 async function stream(request: object = snapshotRequest(ledger.end)): Promise<readonly JsonObject[]> {
   const listener = new Listener(participant.url, path, request);
   expect(await listener.ended).toEqual({ code: 1000, error: undefined });
@@ -30,7 +30,7 @@ interface Element {
   readonly contractEntry: Record<string, { createdEvent?: Created; assignedEvent?: { createdEvent: Created } }>;
 }
 
-/** What elements tell, short: form, contract, offset of the created event. */
+/** A summary of elements: form, contract, offset of the created event. */
 function short(elements: readonly JsonObject[]): string[] {
   return (elements as unknown as Element[]).map(({ contractEntry }) => {
     const [[form, { createdEvent, assignedEvent }] = ["nothing", {}]] = Object.entries(contractEntry);
@@ -39,7 +39,7 @@ function short(elements: readonly JsonObject[]): string[] {
   });
 }
 
-test("an active contract is told whole", async () => {
+test("an active contract has all fields", async () => {
   const created = creation("a");
   ledger.transact([{ create: creation("other", { signatories: ["bob::1220"], observers: [] }) }, { create: created }]);
   const elements = await stream();
@@ -75,7 +75,7 @@ test("an active contract is told whole", async () => {
   expect((await ask(participant.url + path, snapshotRequest(1))).body).toEqual(elements);
 });
 
-test("any offset that is not pruned can be asked for", async () => {
+test("every offset that is not pruned can be requested", async () => {
   ledger.transact([{ create: creation("a") }]);
   ledger.transact([{ create: creation("b") }]);
   ledger.transact([{ archive: "a" }]);
@@ -92,7 +92,7 @@ describe("reassignments", () => {
     ledger.unassign("a", "B::1220");
   });
 
-  test("one that has left is incompletely unassigned", async () => {
+  test("an unassigned contract is incompletely unassigned", async () => {
     const [element] = await stream();
     expect(element).toMatchObject({
       contractEntry: {
@@ -104,7 +104,7 @@ describe("reassignments", () => {
     });
   });
 
-  test("one that has arrived is active with the counter and the offset of its assignment", async () => {
+  test("an assigned contract is active with the counter and the offset of its assignment", async () => {
     ledger.assign("a");
     expect(await stream()).toMatchObject([
       {
@@ -117,7 +117,7 @@ describe("reassignments", () => {
     expect(short(await stream())).toEqual(["JsIncompleteUnassigned a 3"]);
   });
 
-  test("one that arrives before it is seen leaving is told thrice, then once", async () => {
+  test("one assigned before its unassignment has three elements, then one", async () => {
     ledger.transact([{ create: creation("b") }]);
     ledger.assignEarly("b", "B::1220");
     expect(short(await stream())).toEqual([
@@ -130,7 +130,7 @@ describe("reassignments", () => {
     expect(short(await stream())).toEqual(["JsActiveContract b 4", "JsIncompleteUnassigned a 1"]);
   });
 
-  test("one that entered from afar is active", async () => {
+  test("one from an unconnected synchronizer is active", async () => {
     ledger.enter(creation("c"), "X::1220", "A::1220", 4);
     expect(await stream()).toMatchObject([
       { contractEntry: { JsActiveContract: { createdEvent: { contractId: "c" }, reassignmentCounter: 4 } } },
@@ -145,7 +145,7 @@ async function seen(format: object): Promise<string[]> {
   return short(elements).map((line) => line.split(" ")[1] ?? "");
 }
 
-describe("who sees what", () => {
+describe("visibility", () => {
   beforeEach(() => {
     ledger.transact([
       { create: creation("a") },
@@ -156,24 +156,24 @@ describe("who sees what", () => {
     ]);
   });
 
-  test("a template is known by package name and entity, whatever the package's id", async () => {
+  test("a template is identified by package name and qualified name, with any package id", async () => {
     expect(await seen(eventFormat())).toEqual(["a", "b", "d"]);
     expect(
       await seen(eventFormat([operator], "#other-package:Utility.Registry.V0.Rule.Transfer:TransferRule")),
     ).toEqual(["c"]);
   });
 
-  test("or by the package's id", async () => {
+  test("or by the package id", async () => {
     expect(await seen(eventFormat([operator], "pkg-2:Utility.Registry.V0.Rule.Transfer:TransferRule"))).toEqual(["d"]);
   });
 
-  test("stakeholders alone, be they signatories or observers", async () => {
+  test("only stakeholders: signatories or observers", async () => {
     expect(await seen(eventFormat(["bob::1220"]))).toEqual(["b"]);
     expect(await seen(eventFormat(["nobody::1220"]))).toEqual([]);
     expect(await seen(eventFormat(["bob::1220", alice]))).toEqual(["a", "b", "d"]);
   });
 
-  test("wildcards, for a party or for any, and without a blob that is not asked for", async () => {
+  test("wildcards, for a party or any party; the blob only on request", async () => {
     const wildcard = { cumulative: [{ identifierFilter: { WildcardFilter: { value: {} } } }] };
     expect(await seen({ filtersByParty: { "bob::1220": wildcard } })).toEqual(["b"]);
     expect(await seen({ filtersByParty: { "bob::1220": {} } })).toEqual(["b"]);
@@ -192,7 +192,7 @@ describe("the limit of lists", () => {
     ledger.transact(["a", "b", "c", "d"].map((id) => ({ create: creation(id) })));
   });
 
-  test("refuses a longer list over HTTP", async () => {
+  test("rejects a longer list over HTTP", async () => {
     const { status, body } = await ask(participant.url + path, snapshotRequest(1));
     expect(status).toBe(413);
     expect(body).toMatchObject({
@@ -201,18 +201,18 @@ describe("the limit of lists", () => {
     });
   });
 
-  test("does not refuse as many, nor a shorter list that is asked for", async () => {
+  test("accepts a list of that length, and a shorter requested one", async () => {
     ledger.transact([{ archive: "d" }]);
     expect((await ask(participant.url + path, snapshotRequest(2))).body).toHaveLength(3);
     expect((await ask(`${participant.url + path}?limit=2`, snapshotRequest(1))).body).toHaveLength(2);
   });
 
-  test("does not hold for streams", async () => {
+  test("does not apply to streams", async () => {
     expect(await stream(snapshotRequest(1))).toHaveLength(4);
   });
 });
 
-describe("offsets that cannot be asked for", () => {
+describe("invalid offsets", () => {
   beforeEach(() => {
     for (let count = 0; count < 5; count++) ledger.checkpoint();
     ledger.prune(3);
@@ -229,7 +229,7 @@ describe("offsets that cannot be asked for", () => {
 });
 
 describe("the WebSocket", () => {
-  test("answers with its subprotocol, and takes one request alone", async () => {
+  test("selects its subprotocol, and accepts one request only", async () => {
     const listener = new Listener(participant.url, path, snapshotRequest(0));
     await listener.ended;
     expect(listener.protocol).toBe("daml.ws.auth");
@@ -238,12 +238,12 @@ describe("the WebSocket", () => {
     ]);
   });
 
-  test("answers with it also a client that does not offer it, who then fails", async () => {
+  test("selects it even if the client does not offer it, which then fails", async () => {
     const listener = new Listener(participant.url, path, snapshotRequest(0), []);
     expect((await listener.ended).error).toBe("Server sent a subprotocol but none was requested");
   });
 
-  test.each([["{"], ["[]"], ['{"activeAtOffset":"0"}']])("tells what it cannot read by a message: %s", async (text) => {
+  test.each([["{"], ["[]"], ['{"activeAtOffset":"0"}']])("reports a decoding error by a message: %s", async (text) => {
     const listener = new Listener(participant.url, path, text);
     expect(await listener.ended).toMatchObject({ code: 1000 });
     expect(listener.messages).toMatchObject([{ code: "LEDGER_API_INTERNAL_ERROR", grpcCodeValue: 13 }]);

@@ -1,10 +1,10 @@
-/** The active contracts at an offset, as elements of active-contracts. */
+/** Computes the elements of active-contracts at an offset. */
 import type { Contract, Entry, Reassignment } from "./entries.js";
 import { assignedEvent, createdEvent, type Place, unassignedEvent } from "./events.js";
 import type { Filter } from "./filters.js";
 import type { ActiveContractsElement, ContractEntry } from "./messages.js";
 
-/** Something that is true of a contract because of an event, on one synchronizer. */
+/** The state of a contract on one synchronizer after an event. */
 interface Standing {
   readonly contract: Contract;
   readonly place: Place;
@@ -16,14 +16,14 @@ interface Incomplete {
   readonly contract: Contract;
   readonly place: Place;
   readonly reassignment: Reassignment;
-  /** Of a contract that has left: what it was before. */
+  /** For an unassigned contract: its state before. */
   readonly before: Standing | undefined;
 }
 
 /**
- * The elements after all these entries. There may be several on one contract:
- * one that is assigned before it is seen leaving is active on both
- * synchronizers, and incompletely assigned besides.
+ * The elements after all these entries. A contract may have several: one that is
+ * assigned before its unassignment is active on both synchronizers, and incompletely
+ * assigned as well.
  */
 export function* snapshot(entries: Iterable<Entry>, filter: Filter): Generator<ActiveContractsElement> {
   const { active, leaving, arriving } = stateAfter(entries);
@@ -58,15 +58,15 @@ function stateAfter(entries: Iterable<Entry>) {
       const { contract, nodeId } = change;
       const place: Place = { offset, nodeId };
       const key = `${contract.contractId} ${synchronizerId}`;
-      if (change.did === "create") active.set(key, { contract, place, synchronizerId, counter: 0 });
-      else if (change.did === "archive") active.delete(key);
+      if (change.type === "create") active.set(key, { contract, place, synchronizerId, counter: 0 });
+      else if (change.type === "archive") active.delete(key);
       else if ("reassignment" in change) {
-        const { did, reassignment } = change;
+        const { type, reassignment } = change;
         const { id, counter, fromAfar } = reassignment;
         const before = active.get(key);
-        if (did === "assign") active.set(key, { contract, place, synchronizerId, counter });
+        if (type === "assign") active.set(key, { contract, place, synchronizerId, counter });
         else active.delete(key);
-        const [own, other] = did === "assign" ? [arriving, leaving] : [leaving, arriving];
+        const [own, other] = type === "assign" ? [arriving, leaving] : [leaving, arriving];
         if (!other.delete(id) && !fromAfar) own.set(id, { contract, place, reassignment, before });
       }
     }

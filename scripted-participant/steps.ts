@@ -1,25 +1,24 @@
-/** What a test has a transaction do -> the nodes of that transaction, in their order. */
+/** Converts the steps of a scripted transaction into its nodes, in order. */
 import type { JsonValue } from "../src/domain/json.js";
 import type { Change, Contract, Exercised } from "./entries.js";
 
-/** A contract to be created; what is left out is filled in. */
+/** A contract to create. Absent fields get defaults. */
 export type Creation = Omit<Contract, "observers" | "createdAt"> & Partial<Pick<Contract, "observers" | "createdAt">>;
 
-/** A choice that is exercised; what is left out is empty. */
+/** A choice to exercise. Absent fields are empty. */
 export interface Exercise {
   readonly contractId: string;
   readonly choice: string;
   readonly argument?: JsonValue;
   readonly result?: JsonValue;
-  /** Whether it archives the contract; false where not said. */
+  /** Whether it archives the contract. Default false. */
   readonly consuming?: boolean;
-  /** The first signatory where not said. */
   readonly actors?: readonly string[];
-  /** What comes of it. Who sees the choice sees that too. */
+  /** Its consequences. Witnesses of the choice see them too. */
   readonly steps?: readonly Step[];
 }
 
-/** To archive is to exercise the choice Archive, which is consuming. */
+/** Archiving exercises the consuming choice Archive. */
 export type Step = { readonly create: Creation } | { readonly archive: string } | { readonly exercise: Exercise };
 
 interface Creating {
@@ -27,7 +26,6 @@ interface Creating {
   readonly parent: number | undefined;
 }
 
-/** A choice, whether or not it archives its contract. */
 export interface Exercising {
   readonly contractId: string;
   readonly consuming: boolean;
@@ -35,10 +33,10 @@ export interface Exercising {
   readonly parent: number | undefined;
 }
 
-/** Something that a transaction does; its index is its node id, `parent` the choice of which it comes. */
+/** A node of a transaction. Its index is its node id; `parent` is the choice that caused it. */
 export type Node = Creating | Exercising;
 
-/** The steps as nodes: each choice before what comes of it. */
+/** The steps as nodes, each choice before its consequences. */
 export function flattened(steps: readonly Step[], first = 0, parent?: number): Node[] {
   const nodes: Node[] = [];
   for (const step of steps) {
@@ -57,17 +55,17 @@ export function flattened(steps: readonly Step[], first = 0, parent?: number): N
   return nodes;
 }
 
-/** Who sees a node: an observer of a contract does not see a choice that leaves it as it is. */
+/** The witnesses of a node. Observers do not see non-consuming choices. */
 export function witnessesOf(node: Node, { signatories, observers }: Contract, above: readonly string[]): string[] {
   const isQuiet = "consuming" in node && !node.consuming;
   const actors = "exercised" in node ? node.exercised.actors : [];
   return [...new Set([...signatories, ...(isQuiet ? [] : observers), ...actors, ...above])];
 }
 
-/** The changes, those marked that are about contracts which do not outlast their transaction. */
+/** Marks changes of contracts that are created and archived in the same transaction. */
 export function transient(changes: readonly Change[]): Change[] {
-  const ids = (did: Change["did"]) =>
-    new Set(changes.filter((change) => change.did === did).map(({ contract }) => contract.contractId));
+  const ids = (type: Change["type"]) =>
+    new Set(changes.filter((change) => change.type === type).map(({ contract }) => contract.contractId));
   const [created, archived] = [ids("create"), ids("archive")];
   return changes.map((change) => {
     const { contractId } = change.contract;

@@ -1,11 +1,10 @@
-/** One stream over a WebSocket, with what goes wrong on it. */
+/** One WebSocket stream with its faults. */
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { WebSocket } from "ws";
-import { type Refusal, whole } from "./errors.js";
-import type { Ending, StreamPath, Troubles } from "./troubles.js";
+import { type Refusal, withNulls } from "./errors.js";
+import type { Ending, StreamPath, StreamFaults } from "./stream-faults.js";
 
-/** The stream is over, and what it was sending is in vain. */
 export class Over extends Error {
   constructor() {
     super("the stream is over");
@@ -13,7 +12,7 @@ export class Over extends Error {
   }
 }
 
-/** More bytes than this are not kept in memory for a slow reader. */
+/** Bound of the send buffer for a slow reader. */
 const MOST_BUFFERED = 1 << 20;
 
 export class Stream {
@@ -21,51 +20,50 @@ export class Stream {
   readonly token: string | undefined;
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
-  readonly #troubles: Troubles;
+  readonly #faults: StreamFaults;
   readonly #over = new AbortController();
   #isSilent = false;
 
-  /** `socket` is that of the WebSocket, for what a WebSocket would not do. */
-  constructor(path: StreamPath, token: string | undefined, webSocket: WebSocket, socket: Socket, troubles: Troubles) {
+  /** `socket` is the WebSocket's, for faults below the WebSocket protocol. */
+  constructor(path: StreamPath, token: string | undefined, webSocket: WebSocket, socket: Socket, faults: StreamFaults) {
     this.path = path;
     this.token = token;
     this.#webSocket = webSocket;
     this.#socket = socket;
-    this.#troubles = troubles;
+    this.#faults = faults;
     webSocket.on("close", () => this.#over.abort()).on("error", () => this.#over.abort());
   }
 
-  /** Aborts when the stream is over. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** How many updates from before its begin it has to send first. */
+  /** How many updates from before the begin offset to repeat. */
   get duplicates(): number {
-    return this.#troubles.duplicates ?? 0;
+    return this.#faults.duplicates ?? 0;
   }
 
-  /** Something more goes wrong from now on, or at once. */
-  meet(troubles: Troubles): void {
-    Object.assign(this.#troubles, troubles);
-    const { ending } = this.#troubles;
-    // Who is sending meanwhile finds the stream over.
+  /** Adds faults, which may apply at once. */
+  meet(faults: StreamFaults): void {
+    Object.assign(this.#faults, faults);
+    const { ending } = this.#faults;
+    // A concurrent send notices that the stream has ended.
     if (ending?.after === 0) void this.#end(ending.ending);
   }
 
-  /** To be called before the first message. Throws where the stream is to end before it. */
+  /** Call before the first message. Throws if a fault ends the stream before it. */
   async begin(): Promise<void> {
-    const { ending } = this.#troubles;
+    const { ending } = this.#faults;
     if (ending?.after === 0) await this.#end(ending.ending);
     this.#check();
   }
 
-  /** Sends a message. Throws where the stream is over, or is so after it. */
+  /** Sends a message. Throws if the stream has ended, or ends after it. */
   async send(message: object): Promise<void> {
-    const { delayMs = 0 } = this.#troubles;
+    const { delayMs = 0 } = this.#faults;
     if (delayMs > 0) await pause(delayMs, undefined, { signal: this.over }).catch(() => {});
     this.#check();
-    const { ending, garbled } = this.#troubles;
+    const { ending, garbled } = this.#faults;
     const text = JSON.stringify(message);
     const isGarbled = garbled !== undefined && garbled.after-- === 0;
     this.#webSocket.send(isGarbled ? garbled.text(text) : text);
@@ -77,15 +75,14 @@ export class Stream {
     this.#check();
   }
 
-  /** Ends in good order; with an error, which then is the last message. */
+  /** Closes normally. An error is sent as the last message. */
   finish(refusal?: Refusal, code = 1000): void {
     if (this.over.aborted || this.#isSilent) return;
-    if (refusal !== undefined) this.#webSocket.send(JSON.stringify(whole(refusal.error)));
+    if (refusal !== undefined) this.#webSocket.send(JSON.stringify(withNulls(refusal.error)));
     this.#webSocket.close(code);
     this.#over.abort();
   }
 
-  /** Ends the connection without a word. */
   cut(): void {
     this.#over.abort();
     this.#socket.destroy();
@@ -96,7 +93,7 @@ export class Stream {
   }
 
   async #end(ending: Ending): Promise<void> {
-    switch (ending.how) {
+    switch (ending.type) {
       case "cut":
         return this.cut();
       case "reset":
@@ -117,13 +114,12 @@ export class Stream {
     }
   }
 
-  /** Waits until all that was sent has left this process. */
   async #flushed(): Promise<void> {
     await new Promise<void>((resolve) => this.#socket.write("", () => resolve()));
   }
 }
 
-/** The head of a text frame of 512 bytes, and its first few bytes. */
+/** The header of a text frame of 512 bytes, and its first bytes. */
 const halfFrame = Buffer.concat([
   Buffer.from([0x81, 126, 0x02, 0x00]),
   Buffer.from('{"update":{"Transaction":{"value":{"updateId":"1220'),

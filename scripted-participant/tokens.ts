@@ -1,11 +1,11 @@
-/** Access tokens that a participant takes until they end or are revoked. */
+/** The access tokens that a participant accepts. */
 import { randomUUID } from "node:crypto";
 import { EventEmitter } from "node:events";
 
 export interface TokenOptions {
-  /** An hour where not said; below 0 for one that has ended. */
+  /** Default one hour. Negative for an expired token. */
   readonly expiresInMs?: number;
-  /** The parties that may be read with it; all where not said. */
+  /** The parties it may read as. Default: all. */
   readonly parties?: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export class Tokens {
   readonly #issued = new Map<string, Issued>();
   readonly #events = new EventEmitter<{ revoked: [string] }>().setMaxListeners(0);
 
-  /** A new token, of the form of a JWT; none has its signature checked. */
+  /** Issues a token in the form of a JWT. Signatures are not checked. */
   issue({ expiresInMs = 3_600_000, parties }: TokenOptions = {}): string {
     const expiresAt = Date.now() + expiresInMs;
     const claims = { sub: "offledger", aud: "ledger", jti: randomUUID(), exp: Math.floor(expiresAt / 1000) };
@@ -27,28 +27,26 @@ export class Tokens {
     return token;
   }
 
-  /** Whether a token is good now. */
   accepts(token: string | undefined): token is string {
     return token !== undefined && this.endOf(token) > Date.now();
   }
 
-  /** When a token ends, in milliseconds since 1970; 0 where it is none of these, or revoked. */
+  /** When a token expires, in milliseconds since 1970; 0 if it is unknown or revoked. */
   endOf(token: string): number {
     return this.#issued.get(token)?.expiresAt ?? 0;
   }
 
-  /** Whether a token lets its bearer read a party's contracts. */
   mayRead(token: string, party: string): boolean {
     return this.#issued.get(token)?.parties?.includes(party) ?? true;
   }
 
-  /** From now on the token is refused, and streams opened with it are cut. */
+  /** Revokes a token and cuts the streams opened with it. */
   revoke(token: string): void {
     this.#issued.delete(token);
     this.#events.emit("revoked", token);
   }
 
-  /** Calls a listener for every token that is revoked, until it is taken off. */
+  /** Calls a listener for every revoked token. Returns a function that removes it. */
   listen(revoked: (token: string) => void): () => void {
     this.#events.on("revoked", revoked);
     return () => void this.#events.off("revoked", revoked);

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../src/domain/json.js";
 import { until } from "../test/fixtures/wait.js";
-import { ask, creation, Listener, told, updateFormat, updatesRequest } from "./client.js";
+import { ask, creation, Listener, describeUpdate, updateFormat, updatesRequest } from "./test-client.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
 
@@ -26,21 +26,21 @@ function follow(request: object = updatesRequest(ledger.end)): Listener {
   return listener;
 }
 
-/** All that a bounded stream tells. */
-async function whole(request: object): Promise<readonly JsonObject[]> {
+/** All messages of a finite stream. */
+async function receiveAll(request: object): Promise<readonly JsonObject[]> {
   const listener = follow(request);
   expect(await listener.ended).toEqual({ code: 1000, error: undefined });
   return listener.messages;
 }
 
-test("an open stream tells what happens from its begin on, and goes on", async () => {
+test("an open stream sends updates from its begin offset, and stays open", async () => {
   ledger.transact([{ create: creation("before") }]);
   ledger.transact([{ create: creation("a") }]);
   const listener = follow(updatesRequest(1));
   await listener.receive(1);
   ledger.transact([{ archive: "a" }, { create: creation("b") }]);
   const messages = await listener.receive(2);
-  expect(messages.map(told)).toEqual(["2 Transaction", "3 Transaction"]);
+  expect(messages.map(describeUpdate)).toEqual(["2 Transaction", "3 Transaction"]);
   expect(messages[1]).toEqual({
     update: {
       Transaction: {
@@ -78,7 +78,7 @@ test("reassignments, each with all its events", async () => {
   ledger.transact([{ create: creation("a") }, { create: creation("b") }]);
   ledger.unassign(["a", "b"], "B::1220");
   ledger.assign(["a", "b"]);
-  const [left, arrived] = await whole(updatesRequest(1, 3));
+  const [left, arrived] = await receiveAll(updatesRequest(1, 3));
   const moved = { source: "A::1220", target: "B::1220", reassignmentCounter: 1 };
   expect(left).toMatchObject({
     update: {
@@ -112,7 +112,7 @@ test("reassignments, each with all its events", async () => {
   expect(ids[0]).toBe(ids[1]);
 });
 
-test("what is not seen is not told, but the offset is, a little later", async () => {
+test("invisible updates are not sent, but a later checkpoint has their offset", async () => {
   const listener = follow();
   await until("the stream is open", () => participant.streams === 1);
   ledger.transact([{ create: creation("a", { signatories: ["bob::1220"], observers: [] }) }]);
@@ -131,11 +131,11 @@ test("what is not seen is not told, but the offset is, a little later", async ()
   });
 });
 
-test("checkpoints come in their place", async () => {
+test("checkpoints come in order", async () => {
   ledger.checkpoint();
   ledger.transact([{ create: creation("a") }]);
   ledger.checkpoint();
-  expect((await whole(updatesRequest(0, 3))).map(told)).toEqual([
+  expect((await receiveAll(updatesRequest(0, 3))).map(describeUpdate)).toEqual([
     "1 OffsetCheckpoint",
     "2 Transaction",
     "3 OffsetCheckpoint",
@@ -148,11 +148,11 @@ const topology = (parties: readonly string[]) => ({
 
 /** What the first three updates are in a format. */
 async function forms(format: object): Promise<string[]> {
-  const messages = await whole({ beginExclusive: 0, endInclusive: 3, updateFormat: format });
-  return messages.map(told);
+  const messages = await receiveAll({ beginExclusive: 0, endInclusive: 3, updateFormat: format });
+  return messages.map(describeUpdate);
 }
 
-test("only what the format names is told", async () => {
+test("only requested updates are sent", async () => {
   ledger.transact([{ create: creation("a") }]);
   ledger.unassign("a", "B::1220");
   ledger.topology("carol::1220");
@@ -164,15 +164,15 @@ test("only what the format names is told", async () => {
   expect(await forms(topology(["dave::1220"]))).toEqual([]);
 });
 
-test("an end that is no update's own ends the stream all the same", async () => {
+test("an end offset without an update ends the stream too", async () => {
   ledger.transact([{ create: creation("a") }], { offset: 5 });
   ledger.transact([{ create: creation("b") }], { offset: 9 });
-  expect((await whole(updatesRequest(0, 7))).map(told)).toEqual(["5 Transaction"]);
+  expect((await receiveAll(updatesRequest(0, 7))).map(describeUpdate)).toEqual(["5 Transaction"]);
 });
 
 const list = (request: object, query = "") => ask(participant.url + path + query, request);
 
-test("as a list there is what is there now", async () => {
+test("a list has the present updates", async () => {
   for (const id of ["a", "b", "c"]) ledger.transact([{ create: creation(id) }]);
   expect((await list(updatesRequest(0))).body).toHaveLength(3);
   expect((await list(updatesRequest(1, 2))).body).toHaveLength(1);
@@ -184,7 +184,7 @@ test("as a list there is what is there now", async () => {
   });
 });
 
-describe("offsets that cannot be asked for", () => {
+describe("invalid offsets", () => {
   beforeEach(() => {
     for (let count = 0; count < 5; count++) ledger.checkpoint();
     ledger.prune(3);
@@ -197,34 +197,37 @@ describe("offsets that cannot be asked for", () => {
     ["an end before the begin", updatesRequest(4, 3), { code: "OFFSET_OUT_OF_RANGE" }],
     ["no format", { beginExclusive: 4 }, { code: "INVALID_ARGUMENT" }],
   ])("%s", async (_, request, error) => {
-    expect(await whole(request)).toMatchObject([error]);
+    expect(await receiveAll(request)).toMatchObject([error]);
     expect(await ask(participant.url + path, request)).toMatchObject({ status: 400, body: error });
   });
 
   test("the pruned offset itself can, and so can the end", async () => {
-    expect((await whole(updatesRequest(3, 5))).map(told)).toEqual(["4 OffsetCheckpoint", "5 OffsetCheckpoint"]);
+    expect((await receiveAll(updatesRequest(3, 5))).map(describeUpdate)).toEqual([
+      "4 OffsetCheckpoint",
+      "5 OffsetCheckpoint",
+    ]);
     const listener = follow(updatesRequest(5));
     await until("the stream is open", () => participant.streams === 1);
     ledger.checkpoint();
-    expect((await listener.receive(1)).map(told)).toEqual(["6 OffsetCheckpoint"]);
+    expect((await listener.receive(1)).map(describeUpdate)).toEqual(["6 OffsetCheckpoint"]);
   });
 });
 
-test("a restore cuts the stream; a begin before it can be asked for again, one behind it not", async () => {
+test("a restore cuts the stream; a begin offset before it is still valid, one after it is not", async () => {
   ledger.transact([{ create: creation("a") }]);
   ledger.transact([{ create: creation("b") }]);
   const listener = follow(updatesRequest(0));
   await listener.receive(2);
   ledger.restore(1);
   expect(await listener.ended).toMatchObject({ code: 1006 });
-  expect(await whole(updatesRequest(2))).toMatchObject([{ code: "OFFSET_AFTER_LEDGER_END" }]);
+  expect(await receiveAll(updatesRequest(2))).toMatchObject([{ code: "OFFSET_AFTER_LEDGER_END" }]);
   ledger.transact([{ create: creation("c") }]);
-  const again = await whole(updatesRequest(0, 2));
+  const again = await receiveAll(updatesRequest(0, 2));
   expect(JSON.stringify(again)).toContain('"contractId":"c"');
   expect(JSON.stringify(again)).not.toContain('"contractId":"b"');
 });
 
-test("a stream that is cut when it reads behind what is pruned meanwhile is told so", async () => {
+test("a stream that reads pruned updates ends with an error", async () => {
   ledger.checkpoint();
   participant.faults.delay(50);
   const listener = follow(updatesRequest(0));
@@ -236,13 +239,13 @@ test("a stream that is cut when it reads behind what is pruned meanwhile is told
   expect(listener.messages.at(-1)).toMatchObject({ code: "PARTICIPANT_PRUNED_DATA_ACCESSED" });
 });
 
-test("many streams at once are told the same, each at its own pace", async () => {
+test("concurrent streams get the same updates, each at its own pace", async () => {
   const all = Array.from({ length: 5 }, () => follow(updatesRequest(0)));
   await until("all are open", () => participant.streams === 5);
   for (let count = 0; count < 600; count++) ledger.transact([{ create: creation(`c${count}`) }]);
   for (const listener of all) {
     const messages = await listener.receive(600);
-    expect(messages.map((message) => Number(told(message).split(" ")[0]))).toEqual(
+    expect(messages.map((message) => Number(describeUpdate(message).split(" ")[0]))).toEqual(
       Array.from({ length: 600 }, (_, index) => index + 1),
     );
   }

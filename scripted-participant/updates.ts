@@ -1,4 +1,4 @@
-/** Entries of the ledger -> updates as they go over the wire, to one who asked. */
+/** Converts log entries into updates of the API. */
 import type { Entry } from "./entries.js";
 import { refusal } from "./errors.js";
 import { deltaEvents, effectEvents, reassignmentEvents } from "./events.js";
@@ -12,13 +12,12 @@ import type {
   UpdateFormat,
 } from "./messages.js";
 
-/** Shows an entry as an update; undefined where there is nothing to show. */
+/** Converts an entry into an update; undefined if it is not shown. */
 export type View = (entry: Entry) => Update | undefined;
 
 /**
- * Reads an update format. Transactions and reassignments are shown with the
- * events that their filter lets through, and not at all where that is none.
- * Throws a Refusal where the format names no shape of transactions.
+ * Converts an update format into a view. Updates without events that pass the filter are not shown. Throws a Refusal if
+ * the transaction shape is unspecified.
  */
 export function viewOf(format: UpdateFormat, packageNames?: ReadonlySet<string>): View {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format;
@@ -82,7 +81,6 @@ function reassignment(entry: Entry, filter: Filter): Update | undefined {
   return { Reassignment: { value } };
 }
 
-/** A checkpoint at an entry, whatever the entry is. */
 export function checkpoint({ offset, synchronizerId, time }: Entry): Update {
   return { OffsetCheckpoint: { value: { offset, synchronizerTimes: [{ synchronizerId, recordTime: time }] } } };
 }

@@ -23,7 +23,9 @@ const participant = await Participant.start({ ledger, port: Number(values.port) 
   process.stderr.write(`cannot listen on port ${values.port}: ${String(error)}\n`);
   return process.exit(1);
 });
-print(`participant with ${ledger.truth.size} contracts of the demo registry at ${participant.url}. In another shell:`);
+print(
+  `participant with ${ledger.contracts.size} contracts of the demo registry at ${participant.url}. In another shell:`,
+);
 print(`  export OFFLEDGER_LEDGER_URL=${participant.url}`);
 print(`  export OFFLEDGER_LEDGER_PARTIES=${[operator, acme.provider, nordic.provider].join(",")}`);
 print("  npm start");

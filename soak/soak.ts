@@ -108,7 +108,7 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
     ledgerChanges: workload.counts,
     faults: faultInjector.counts,
     slowClients: slowClients?.counts ?? {},
-    contracts: world.ledger.truth.size,
+    contracts: world.ledger.contracts.size,
     wrongResponses: load.wrongResponses,
     wrongResponseMessages: load.messages,
     medianMs: load.latencies.percentile(0.5),

@@ -8,6 +8,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { readConfig } from "../../src/config/config.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import { loadRegistry } from "../../src/app/load-registry.js";
+import { sourceOptions } from "../../src/app/source-options.js";
 import { services } from "../../src/service/services.js";
 import { createSource } from "../../src/ingest/source/create-source.js";
 import { type Operation, operations } from "../../src/transport/operations.js";
@@ -31,7 +32,12 @@ async function createOperations(snapshot: string): Promise<Operation[]> {
   const read = readConfig(["--snapshot", snapshot], {});
   if (!read.ok) throw new Error(read.errors.join("\n"));
   const registry = await loadRegistry(read.config);
-  const source = await createSource(read.config, { mirrors: true, answers: true }, registry.templates, Date.now);
+  const source = createSource(
+    await sourceOptions(read.config),
+    { mirrors: true, answers: true },
+    registry.templates,
+    Date.now,
+  );
   await source.start({ info: () => undefined, warn: () => undefined, error: () => undefined });
   const executor = new QueryExecutor(registry, source.reader, source, Date.now);
   const bindings = services(executor, {

@@ -9,6 +9,7 @@ import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { loadRegistry } from "./load-registry.js";
 import { serverOptions } from "./server-options.js";
+import { sourceOptions } from "./source-options.js";
 import { services } from "../service/services.js";
 import { health } from "../service/health.js";
 import type { Roles } from "../ingest/source/database-source.js";
@@ -64,7 +65,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const registry = await loadRegistry(config);
   const overrides = await readInstruments(config.instruments);
   const options = await serverOptions(config, openApi);
-  const source = await createSource(config, roles, registry.templates, now);
+  const source = createSource(await sourceOptions(config), roles, registry.templates, now);
   shutdown.add(() => source.close());
   const notReadyReason = () => source.notReadyReason();
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history);

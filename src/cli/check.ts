@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { checkSnapshot } from "../app/check-snapshot.js";
 import type { Config } from "../config/config.js";
-import { snapshotPath } from "../ingest/file/file-ingestor.js";
+import { snapshotPath } from "../app/source-options.js";
 import { configFailure, EXIT_FAILURE, fail, messageOf, snapshotFailure, startFailure } from "./failure.js";
 import { formatCheck, print } from "./output.js";
 

@@ -1,29 +1,27 @@
-import type { Log } from "../ledger/log.js";
-import type { Freshness } from "../registry/executor.js";
+import type { Freshness } from "../domain/freshness.js";
 import type { StoreWriter } from "../store/port.js";
+import type { Logger } from "../util/logger.js";
 
-/** Puts contracts into a store, for as long as it may. */
+/** Writes contracts from a file or a participant into a store. */
 export interface Ingestor {
-  /** A path or a URL, for texts. */
+  /** A path or a URL, for messages. */
   readonly name: string;
-  /** Which contracts it feeds: a store that was fed by another with the same can be gone on with. */
+  /** Identifies the set of contracts: an ingestor can resume on a store that one with the same origin has written. */
   readonly origin: string;
-  /** How often what it reads from was lost since this process began; undefined for a file, which is there. */
+  /** How often the stream of updates was lost since the process started; undefined for a file. */
   reconnects(): number | undefined;
-  /** Begins at what the store has. */
-  start(writer: StoreWriter, log: Log, signal: AbortSignal): Ingestion;
+  /** Resumes from the checkpoint of the store. */
+  start(writer: StoreWriter, log: Logger, signal: AbortSignal): Ingestion;
 }
 
-/** A store while it is fed. */
 export interface Ingestion extends Freshness {
-  /** Resolves when the store has its first state from this feeding, or when it is sure to come by itself. Throws where it cannot be had. */
+  /** Resolves when the store has its first state, or when retries will bring it. Rejects if they would not help. */
   readonly started: Promise<void>;
-  /** Why the service is not ready; undefined where it is. */
   notReadyReason(): string | undefined;
-  /** Offset up to which the store equals what feeds it; undefined before the first state. */
+  /** Offset up to which the store equals the origin; undefined before the first state. */
   offset(): number | undefined;
-  /** Milliseconds since the store was last known to equal what feeds it; undefined where it never was. */
+  /** Milliseconds since the store was last known to equal the origin; undefined if it never was. */
   age(): number | undefined;
-  /** Ends when the signal is aborted, and everything that was under way has ended. Never throws. */
+  /** Resolves after the signal is aborted and all work has ended. Never rejects. */
   readonly ended: Promise<void>;
 }

@@ -1,19 +1,9 @@
 import { NotReady, type StoreReader, StoreUnavailable, type View } from "../store/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
+import type { Freshness } from "../domain/freshness.js";
 import type { History } from "./sdk/history.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
 import { MissTrackingView } from "./miss-tracking-view.js";
-
-/** How current the store is. Ingest implements it. */
-export interface Freshness {
-  /** Why the store must not be read; undefined if it may be. */
-  staleReason(): string | undefined;
-  /**
-   * Waits, for a bounded time, until the store has reached the current end of the ledger. Returns whether the store
-   * is now past `offset`. Never throws.
-   */
-  catchUp(offset: number): Promise<boolean>;
-}
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
 

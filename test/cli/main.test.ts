@@ -287,9 +287,9 @@ describe("check", () => {
     expect(listed).toEqual([
       expect.stringMatching(/problems\.ndjson:2: not JSON: /),
       `${path}:4: registrar has to be a string, and is missing`,
-      `${path}:5: contract factory stands on line 1 already`,
+      `${path}:5: contract factory is already on line 1`,
       `${path}:6: invalid time, expected a format like 2026-01-31T12:00:00.123456Z: yesterday`,
-      `${path}:8: the element has to be an object, and is not one`,
+      `${path}:8: the element must be an object, but is not one`,
     ]);
   });
 

@@ -42,10 +42,10 @@ describe("an active contract", () => {
       offset: 10,
       contract: {
         contractId: "offer",
-        kind: transferOffer,
+        template: transferOffer,
         templateId: "pkg-7:Utility.Registry.App.V0.Model.Transfer:TransferOffer",
         payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
-        facts: {
+        fields: {
           admin: "registrar::1220",
           instrumentId: "USD",
           provider: "provider::1220",
@@ -54,46 +54,46 @@ describe("an active contract", () => {
           issuers: undefined,
           lockedHolding: "locked",
         },
-        keys: [],
+        indexKeys: [],
         createdEventBlob: blobOf("offer"),
         createdAt: "2026-01-05T09:00:00.123456Z",
         createdMicros: 1_767_603_600_123_456,
-        share: undefined,
-        derived: undefined,
+        supply: undefined,
+        slots: undefined,
         synchronizerId: "sync-B",
         reassignmentCounter: 2,
       },
     });
   });
 
-  test("has the keys of its kind", () => {
-    expect(decoded(factory()).contract).toHaveProperty("keys", ["factory/15:registrar::1220"]);
+  test("has the index keys of its template", () => {
+    expect(decoded(factory()).contract).toHaveProperty("indexKeys", ["factory/15:registrar::1220"]);
   });
 
   test.each(["pkg-1", "ab".repeat(32), "#utility-registry-app-v0"])(
     "is known whatever its package id: %s",
     (packageId) => {
       expect(decoded(factory({ packageId })).contract).toMatchObject({
-        kind: allocationFactory,
+        template: allocationFactory,
         templateId: `${packageId}:Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory`,
       });
     },
   );
 
-  test("that tells no counter has not been reassigned", () => {
+  test("without a counter has reassignment counter 0", () => {
     const given = factory();
     const { JsActiveContract: active } = given["contractEntry"] as Record<string, JsonObject>;
     delete active?.["reassignmentCounter"];
     expect(decoded(given).contract.reassignmentCounter).toBe(0);
   });
 
-  test.each([undefined, null, "17"])("that tells no offset (%j) has the offset 0", (offset) => {
+  test.each([undefined, null, "17"])("without an offset (%j) has offset 0", (offset) => {
     expect(decoded(changed({ offset })).offset).toBe(0);
   });
 });
 
-describe("a contract between synchronizers", () => {
-  test("that has left has no synchronizer, and the counter of that event", () => {
+describe("a contract in reassignment", () => {
+  test("that is unassigned has no synchronizer, and the counter of that event", () => {
     expect(decoded(factory({ moving: "unassigned", reassignmentCounter: 3 })).contract).toMatchObject({
       contractId: "factory",
       synchronizerId: undefined,
@@ -101,7 +101,7 @@ describe("a contract between synchronizers", () => {
     });
   });
 
-  test("that is arriving has no synchronizer either, and the counter of that event", () => {
+  test("that is being assigned has no synchronizer, and the counter of that event", () => {
     expect(decoded(factory({ moving: "arriving", reassignmentCounter: 4 })).contract).toMatchObject({
       contractId: "factory",
       synchronizerId: undefined,
@@ -109,7 +109,7 @@ describe("a contract between synchronizers", () => {
     });
   });
 
-  test("that has left is told of at the offset at which it left", () => {
+  test("that is unassigned has the offset of its unassignment", () => {
     const given = factory({ moving: "unassigned" });
     const { JsIncompleteUnassigned: form } = given["contractEntry"] as Record<string, Record<string, JsonObject>>;
     const event = form?.["unassignedEvent"];
@@ -119,7 +119,7 @@ describe("a contract between synchronizers", () => {
   });
 });
 
-describe("nothing is kept", () => {
+describe("no contract is decoded", () => {
   test.each<[string, JsonValue]>([
     ["of an empty entry", { workflowId: "", contractEntry: { JsEmpty: {} } }],
     ["of another entity", changed({ templateId: "pkg-1:Utility.Registry.App.V0.Service.AllocationFactory:Other" })],
@@ -140,14 +140,14 @@ describe("nothing is kept", () => {
     expect(decoder.decode(element("Holding", "free", free))).toBeUndefined();
   });
 
-  test("of kinds that the decoder was not made with", () => {
+  test("of other templates than the decoder's", () => {
     expect(new Decoder([holding]).decode(factory())).toBeUndefined();
     expect(new Decoder([]).decode(factory())).toBeUndefined();
   });
 
-  test("but of a locked holding", () => {
+  test("except for a locked holding", () => {
     expect(decoded(element("Holding", "locked", payload.lockedHolding("alice", "USD"))).contract).toHaveProperty(
-      "kind",
+      "template",
       holding,
     );
   });
@@ -155,55 +155,54 @@ describe("nothing is kept", () => {
 
 const entry = (contractEntry: JsonValue): JsonObject => ({ workflowId: "", contractEntry });
 
-describe("what is wrong is told by the name of the field", () => {
-  const forms =
-    "contractEntry has to be one of JsActiveContract, JsIncompleteUnassigned, JsIncompleteAssigned, JsEmpty";
+describe("an error names the field", () => {
+  const forms = "contractEntry must be one of JsActiveContract, JsIncompleteUnassigned, JsIncompleteAssigned, JsEmpty";
 
   test.each<[string, JsonValue]>([
-    ["the element has to be an object, and is not one", 5],
-    ["the element has to be an object, and is not one", "text"],
-    ["the element has to be an object, and is not one", null],
-    ["the element has to be an object, and is not one", [factory()]],
-    ["contractEntry has to be an object, and is missing", {}],
-    ["contractEntry has to be an object, and is not one", entry("JsEmpty")],
-    [`${forms}, and is empty`, entry({})],
-    [`${forms}, and is JsOther`, entry({ JsOther: {} })],
-    ["JsActiveContract has to be an object, and is not one", entry({ JsActiveContract: [] })],
-    ["JsIncompleteUnassigned has to be an object, and is not one", entry({ JsIncompleteUnassigned: null })],
-    ["JsIncompleteAssigned has to be an object, and is not one", entry({ JsIncompleteAssigned: "x" })],
-    ["unassignedEvent has to be an object, and is missing", entry({ JsIncompleteUnassigned: {} })],
-    ["assignedEvent has to be an object, and is missing", entry({ JsIncompleteAssigned: {} })],
-    ["synchronizerId has to be a string, and is missing", entry({ JsActiveContract: {} })],
-    ["createdEvent has to be an object, and is missing", entry({ JsActiveContract: { synchronizerId: "a" } })],
-    ["createdEvent has to be an object, and is missing", entry({ JsIncompleteAssigned: { assignedEvent: {} } })],
-    ["synchronizerId has to be a string, and is empty", factory({ synchronizerId: "" })],
-    ["templateId has to be a string, and is missing", changed({ templateId: undefined })],
-    ["templateId has to be a string, and is not one", changed({ templateId: {} })],
-    ["templateId has to be packageId:Module:Entity, and is a:b", changed({ templateId: "a:b" })],
-    ["templateId has to be packageId:Module:Entity, and is a:b:c:d", changed({ templateId: "a:b:c:d" })],
-    ["templateId has to be packageId:Module:Entity, and is :b:c", changed({ templateId: ":b:c" })],
-    ["templateId has to be packageId:Module:Entity, and is a::c", changed({ templateId: "a::c" })],
-    ["templateId has to be packageId:Module:Entity, and is a:b:", changed({ templateId: "a:b:" })],
-    ["packageName has to be a string, and is missing", changed({ packageName: undefined })],
-    ["contractId has to be a string, and is missing", changed({ contractId: undefined })],
-    ["contractId has to be a string, and is empty", changed({ contractId: "" })],
-    ["createArgument has to be an object, and is missing", changed({ createArgument: undefined })],
-    ["createArgument has to be an object, and is not one", changed({ createArgument: [] })],
-    ["createdAt has to be a string, and is missing", changed({ createdAt: undefined })],
+    ["the element must be an object, but is not one", 5],
+    ["the element must be an object, but is not one", "text"],
+    ["the element must be an object, but is not one", null],
+    ["the element must be an object, but is not one", [factory()]],
+    ["contractEntry must be an object, but is missing", {}],
+    ["contractEntry must be an object, but is not one", entry("JsEmpty")],
+    [`${forms}, but is empty`, entry({})],
+    [`${forms}, but is JsOther`, entry({ JsOther: {} })],
+    ["JsActiveContract must be an object, but is not one", entry({ JsActiveContract: [] })],
+    ["JsIncompleteUnassigned must be an object, but is not one", entry({ JsIncompleteUnassigned: null })],
+    ["JsIncompleteAssigned must be an object, but is not one", entry({ JsIncompleteAssigned: "x" })],
+    ["unassignedEvent must be an object, but is missing", entry({ JsIncompleteUnassigned: {} })],
+    ["assignedEvent must be an object, but is missing", entry({ JsIncompleteAssigned: {} })],
+    ["synchronizerId must be a string, but is missing", entry({ JsActiveContract: {} })],
+    ["createdEvent must be an object, but is missing", entry({ JsActiveContract: { synchronizerId: "a" } })],
+    ["createdEvent must be an object, but is missing", entry({ JsIncompleteAssigned: { assignedEvent: {} } })],
+    ["synchronizerId must be a string, but is empty", factory({ synchronizerId: "" })],
+    ["templateId must be a string, but is missing", changed({ templateId: undefined })],
+    ["templateId must be a string, but is not one", changed({ templateId: {} })],
+    ["templateId must be packageId:Module:Entity, but is a:b", changed({ templateId: "a:b" })],
+    ["templateId must be packageId:Module:Entity, but is a:b:c:d", changed({ templateId: "a:b:c:d" })],
+    ["templateId must be packageId:Module:Entity, but is :b:c", changed({ templateId: ":b:c" })],
+    ["templateId must be packageId:Module:Entity, but is a::c", changed({ templateId: "a::c" })],
+    ["templateId must be packageId:Module:Entity, but is a:b:", changed({ templateId: "a:b:" })],
+    ["packageName must be a string, but is missing", changed({ packageName: undefined })],
+    ["contractId must be a string, but is missing", changed({ contractId: undefined })],
+    ["contractId must be a string, but is empty", changed({ contractId: "" })],
+    ["createArgument must be an object, but is missing", changed({ createArgument: undefined })],
+    ["createArgument must be an object, but is not one", changed({ createArgument: [] })],
+    ["createdAt must be a string, but is missing", changed({ createdAt: undefined })],
     [
       "invalid time, expected a format like 2026-01-31T12:00:00.123456Z: yesterday",
       changed({ createdAt: "yesterday" }),
     ],
     [
-      "createdEventBlob has to be a string, and is missing: ask the participant with includeCreatedEventBlob",
+      "createdEventBlob must be a string, but is missing: request it from the participant with includeCreatedEventBlob",
       changed({ createdEventBlob: undefined }),
     ],
     [
-      "createdEventBlob has to be a string, and is empty: ask the participant with includeCreatedEventBlob",
+      "createdEventBlob must be a string, but is empty: request it from the participant with includeCreatedEventBlob",
       changed({ createdEventBlob: "" }),
     ],
-    ["contractId has to be a string, and is not one", changed({ contractId: 5 }, { moving: "unassigned" })],
-    ["contractId has to be a string, and is not one", changed({ contractId: 5 }, { moving: "arriving" })],
+    ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "unassigned" })],
+    ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "arriving" })],
     ["registrar has to be a string, and is missing", changed({ createArgument: { provider: "p" } })],
     ["registrar is empty", changed({ createArgument: { provider: "p", registrar: "" } })],
     [
@@ -217,8 +216,8 @@ describe("what is wrong is told by the name of the field", () => {
     expect(() => decoder.decode(given)).toThrow(expect.objectContaining({ message }));
   });
 
-  test.each([-1, 1.5, "1", true, 2 ** 60])("reassignmentCounter has to be a whole number, and is %j", (counter) => {
-    const message = `reassignmentCounter has to be a whole number, and is ${JSON.stringify(counter)}`;
+  test.each([-1, 1.5, "1", true, 2 ** 60])("reassignmentCounter must be a whole number, but is %j", (counter) => {
+    const message = `reassignmentCounter must be a whole number, but is ${JSON.stringify(counter)}`;
     for (const moving of [undefined, "unassigned", "arriving"] as const) {
       const given = factory(moving === undefined ? {} : { moving });
       const text = JSON.stringify(given).replace(
@@ -234,7 +233,7 @@ const active = (reassignmentCounter: number) => decoded(factory({ reassignmentCo
 const left = (reassignmentCounter: number) => decoded(factory({ moving: "unassigned", reassignmentCounter }));
 const arriving = (reassignmentCounter: number) => decoded(factory({ moving: "arriving", reassignmentCounter }));
 
-describe("of two elements on one contract", () => {
+describe("of two elements for one contract", () => {
   test.each<[string, DecodedContract, DecodedContract]>([
     ["the one after more reassignments tells the state", active(2), active(1)],
     ["one that has left says more than where it was before", left(1), active(0)],
@@ -248,14 +247,14 @@ describe("of two elements on one contract", () => {
     expect(laterState(loser, winner)).toBe(winner);
   });
 
-  test("that both say it is between synchronizers either tells the state", () => {
+  test("that are both in reassignment either is kept", () => {
     expect([left(1), arriving(1)].map(({ contract }) => contract)).toContainEqual(
       laterState(left(1), arriving(1))?.contract,
     );
     expect(laterState(arriving(1), left(1))?.contract.synchronizerId).toBeUndefined();
   });
 
-  test("none tells the state where both say that it is active, equally often reassigned", () => {
+  test("none is kept if both are active at the same counter", () => {
     expect(laterState(active(0), active(0))).toBeUndefined();
     expect(
       laterState(active(2), decoded(factory({ reassignmentCounter: 2, synchronizerId: "sync-B" }))),

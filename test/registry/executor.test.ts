@@ -1,7 +1,8 @@
 /** Read-your-writes: queries while the store is behind the ledger. */
 import { describe, expect, test } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
-import { QueryExecutor, type Freshness } from "../../src/registry/executor.js";
+import type { Freshness } from "../../src/domain/freshness.js";
+import { QueryExecutor } from "../../src/registry/executor.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
 import type { Registry, RequestContext } from "../../src/registry/sdk/registry.js";
 import { burnOffer, transferOffer } from "../../src/registry/utility/templates/instructions.js";

@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
 import { InstrumentDirectory } from "../../src/registry/instrument-directory.js";
-import { QueryExecutor, type Freshness } from "../../src/registry/executor.js";
+import type { Freshness } from "../../src/domain/freshness.js";
+import { QueryExecutor } from "../../src/registry/executor.js";
 import { notFound, type RegistryErrorReason, RegistryError } from "../../src/domain/errors.js";
 import type {
   Choice,

@@ -1,20 +1,8 @@
-/** A file of active contracts, the operator's or the demo. */
-import { createRequire } from "node:module";
-import type { Config } from "../../config/config.js";
 import type { Decoder } from "../../ledger/decode.js";
-import { SnapshotFile } from "./snapshot-file.js";
 import type { Ingestor } from "../ingestor.js";
+import { SnapshotFile } from "./snapshot-file.js";
 
-/** How often a snapshot file is looked at, in milliseconds. */
 const POLL_MS = 1_000;
-
-/** The file that is served: the operator's, or the demo of the registry that comes with the package. */
-export function snapshotPath({ snapshot, registry }: Config): string {
-  return (
-    snapshot ??
-    createRequire(import.meta.url).resolve(`#demo/${registry === "minimal" ? "minimal" : "registry"}.ndjson`)
-  );
-}
 
 export function fileIngestor(path: string, decoder: Decoder): Ingestor {
   return {
@@ -23,11 +11,11 @@ export function fileIngestor(path: string, decoder: Decoder): Ingestor {
     reconnects: () => undefined,
     start(writer, log, signal) {
       const file = new SnapshotFile(path, decoder, writer);
-      let isThere = false;
-      const begun = file.start(POLL_MS, {
-        onReplaced: ({ contracts }) => log.info({ path, contracts: contracts.length }, "serving the changed snapshot"),
+      let isLoaded = false;
+      const loaded = file.start(POLL_MS, {
+        onReplaced: ({ contracts }) => log.info({ path, contracts: contracts.length }, "changed snapshot file loaded"),
         onRejected: (reason) =>
-          log.error({ path, reason }, "the changed snapshot cannot be served; what was served before goes on"),
+          log.error({ path, reason }, "changed snapshot file rejected; the previous contracts are still served"),
       });
       const ended = new Promise<void>((resolve) => {
         const close = () => void file.close().then(resolve);
@@ -35,15 +23,15 @@ export function fileIngestor(path: string, decoder: Decoder): Ingestor {
         else signal.addEventListener("abort", close, { once: true });
       });
       return {
-        started: begun.then(() => {
-          isThere = true;
+        started: loaded.then(() => {
+          isLoaded = true;
         }),
-        // A file is what there is: nothing is ahead of it.
+        // A file does not get stale: nothing is ahead of it.
         staleReason: () => undefined,
         notReadyReason: () => undefined,
         catchUp: () => Promise.resolve(false),
         offset: () => writer.checkpoint?.offset,
-        age: () => (isThere ? 0 : undefined),
+        age: () => (isLoaded ? 0 : undefined),
         ended,
       };
     },

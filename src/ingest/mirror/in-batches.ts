@@ -1,22 +1,21 @@
 /**
- * Items as they come, those together that are there at the same time, at most so
- * many. Between two batches everything else of this process has its turn. Ends as
- * the items do, and throws as they do when all before has been given.
+ * Groups items that are available at the same time into batches of at most `max`, and yields to the event loop between
+ * batches. Throws as the source throws, after all earlier items.
  */
 export async function* inBatches<T>(items: AsyncIterable<T>, max: number): AsyncGenerator<readonly T[]> {
   const iterator = items[Symbol.asyncIterator]();
-  const ask = () => {
-    const asked = iterator.next();
-    // Whoever leaves before it fails does not want to know.
-    asked.catch(() => undefined);
-    return asked;
+  const request = () => {
+    const next = iterator.next();
+    // A consumer that leaves early must not cause an unhandled rejection.
+    next.catch(() => undefined);
+    return next;
   };
-  for (let next = ask(); ;) {
+  for (let next = request(); ;) {
     const first = await next;
     if (first.done === true) return;
     const batch = [first.value];
-    next = ask();
-    // What is there already comes before this does.
+    next = request();
+    // Items that are available now resolve before setImmediate does.
     const later = new Promise<"later">((resolve) => {
       setImmediate(resolve, "later");
     });
@@ -24,7 +23,7 @@ export async function* inBatches<T>(items: AsyncIterable<T>, max: number): Async
       const item = await Promise.race([next, later]).catch(() => "later" as const);
       if (item === "later" || item.done === true) break;
       batch.push(item.value);
-      next = ask();
+      next = request();
     }
     yield batch;
     await later;

@@ -1,50 +1,58 @@
-import type { Log } from "../../ledger/log.js";
 import type { LedgerError, LedgerErrorKind } from "../../ledger/participant/errors.js";
+import type { Logger } from "../../util/logger.js";
 
-/** What a trouble means and what to do about it, in words for the operator. */
-const advice: Readonly<
-  Record<LedgerErrorKind, { readonly level: "warn" | "error"; readonly means: string; readonly todo: string }>
-> = {
+interface Explanation {
+  readonly level: "warn" | "error";
+  readonly message: string;
+  /** What the operator should do. */
+  readonly hint: string;
+}
+
+const explanations: Readonly<Record<LedgerErrorKind, Explanation>> = {
   pruned: {
     level: "warn",
-    means: "the participant no longer keeps the updates behind our offset",
-    todo: "nothing: a new snapshot is taken; keep more history on the participant if this happens often",
+    message: "the participant has pruned the updates after our offset",
+    hint: "nothing: a new snapshot is taken; if this happens often, keep more history on the participant",
   },
   ahead: {
     level: "error",
-    means: "the participant is behind us: it was restored from a backup",
-    todo: "check the participant; a new snapshot of what it has now is taken",
+    message: "the participant is behind our offset: it was restored from a backup",
+    hint: "check the participant; a new snapshot of its present state is taken",
   },
   denied: {
     level: "error",
-    means: "the participant or the issuer of tokens does not accept who we are",
-    todo: "check the token file or the client credentials, and the rights of the user to read as the parties configured",
+    message: "the participant or the token issuer denies access",
+    hint: "check the token file or the client credentials, and that the user may read as the configured parties",
   },
   busy: {
     level: "warn",
-    means: "the participant is not ready or has too much to do",
-    todo: "nothing: it is asked again",
+    message: "the participant is overloaded or not ready",
+    hint: "nothing: the request is repeated",
   },
-  lost: { level: "warn", means: "the connection to the participant was cut", todo: "nothing: it is opened again" },
+  lost: {
+    level: "warn",
+    message: "the connection to the participant was lost",
+    hint: "nothing: it is opened again",
+  },
   unreadable: {
     level: "error",
-    means: "the participant sent what cannot be understood",
-    todo: "if it goes on: look for a newer release of this service; a new snapshot is taken meanwhile",
+    message: "the participant sent a malformed message",
+    hint: "if this continues, install a newer release of this service; a new snapshot is taken meanwhile",
   },
   refused: {
     level: "error",
-    means: "the participant refuses what is asked of it",
-    todo: "check that its JSON Ledger API is version 2, and that it knows the parties and has the packages that are named",
+    message: "the participant rejected the request",
+    hint: "check that it serves the JSON Ledger API v2, knows the parties, and has the packages named in the reason",
   },
 };
 
-/** Tells each trouble once when it begins, and once when it is over. */
+/** Logs an incident once when it begins and once when it ends, not on every retry. */
 export class IncidentLog {
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #now: () => number;
   #open: { readonly key: string; readonly since: number } | undefined;
 
-  constructor(log: Log, now: () => number) {
+  constructor(log: Logger, now: () => number) {
     this.#log = log;
     this.#now = now;
   }
@@ -53,10 +61,10 @@ export class IncidentLog {
     const key = `${error.kind} ${error.code ?? ""}`;
     if (this.#open?.key === key) return;
     this.#open = { key, since: this.#open?.since ?? this.#now() };
-    const { level, means, todo } = advice[error.kind];
+    const { level, message, hint } = explanations[error.kind];
     this.#log[level](
-      { trouble: error.kind, code: error.code, reason: error.message, todo },
-      `${means}; what was read so far goes on being served`,
+      { kind: error.kind, code: error.code, reason: error.message, hint },
+      `${message}; contracts read before are still served`,
     );
   }
 
@@ -64,6 +72,6 @@ export class IncidentLog {
     if (this.#open === undefined) return;
     const lasted = this.#now() - this.#open.since;
     this.#open = undefined;
-    this.#log.info({ lasted }, "the ledger is followed again");
+    this.#log.info({ lasted }, "following the ledger again");
   }
 }

@@ -1,24 +1,21 @@
 import type { LedgerErrorKind } from "../../ledger/participant/errors.js";
+import { backoffMs, type BackoffOptions, withJitter } from "../../util/backoff.js";
 
-/** Pauses between attempts, in milliseconds: the first, and the longest. */
-const pauses: Readonly<Record<LedgerErrorKind, readonly [first: number, longest: number]>> = {
-  pruned: [0, 10_000],
-  ahead: [0, 10_000],
-  denied: [0, 60_000],
-  busy: [200, 10_000],
-  lost: [100, 10_000],
-  unreadable: [500, 30_000],
-  refused: [1_000, 60_000],
+/** A new snapshot or a new token is tried at once. */
+const IMMEDIATE: ReadonlySet<LedgerErrorKind> = new Set(["pruned", "ahead", "denied"]);
+
+const backoffs: Readonly<Record<LedgerErrorKind, BackoffOptions>> = {
+  pruned: { firstMs: 100, maxMs: 10_000 },
+  ahead: { firstMs: 100, maxMs: 10_000 },
+  denied: { firstMs: 100, maxMs: 60_000 },
+  busy: { firstMs: 200, maxMs: 10_000 },
+  lost: { firstMs: 100, maxMs: 10_000 },
+  unreadable: { firstMs: 500, maxMs: 30_000 },
+  refused: { firstMs: 1_000, maxMs: 60_000 },
 };
 
-/**
- * How long to wait after the nth failure in a row, counted from 1: twice as long
- * each time, and between half of that and all of it, so that many mirrors do not
- * come back at once. `random` gives numbers from 0 to 1.
- */
+/** Milliseconds to wait after the nth failure in a row, n counted from 1. `random` is in [0, 1). */
 export function retryDelay(kind: LedgerErrorKind, failures: number, random: () => number): number {
-  const [first, longest] = pauses[kind];
-  // What is tried again at once the first time still has to slow down.
-  const base = failures === 1 ? first : Math.max(first, 100) * 2 ** Math.min(failures - 1, 20);
-  return Math.min(base, longest) * (0.5 + random() / 2);
+  if (failures === 1 && IMMEDIATE.has(kind)) return 0;
+  return withJitter(backoffMs(failures, backoffs[kind]), random);
 }

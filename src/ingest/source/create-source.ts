@@ -1,25 +1,46 @@
-/** The source that the configuration asks for. */
-import type { Config } from "../../config/config.js";
-import { Decoder } from "../../ledger/decode.js";
 import type { Template } from "../../domain/template.js";
-import { databaseSource, type Roles } from "./database-source.js";
-import { fileIngestor, snapshotPath } from "../file/file-ingestor.js";
+import { Decoder } from "../../ledger/decode.js";
+import { fileIngestor } from "../file/file-ingestor.js";
+import type { LagLimits } from "../mirror/lag-tracker.js";
+import { connectParticipant, type ParticipantOptions } from "../mirror/participant-ingestor.js";
+import { type DatabaseOptions, databaseSource, type Roles } from "./database-source.js";
 import { memorySource } from "./memory-source.js";
-import { connectParticipant } from "../mirror/participant-ingestor.js";
 import type { Source } from "./source.js";
 
-/** Throws the system's error where a file that the configuration names cannot be read. */
-export async function createSource(
-  config: Config,
+export interface SourceOptions {
+  /** Undefined to serve the snapshot file. */
+  readonly participant: ParticipantOptions | undefined;
+  /** Path of the file that is served without a participant. */
+  readonly snapshotPath: string;
+  /** Undefined to keep the contracts in memory. */
+  readonly database: DatabaseOptions | undefined;
+  readonly limits: LagLimits;
+  readonly countsSupply: boolean;
+}
+
+/** Creates the source that the options describe, not yet started. `now` is in milliseconds since 1970. */
+export function createSource(
+  { participant, snapshotPath, database, limits, countsSupply }: SourceOptions,
   roles: Roles,
   templates: readonly Template[],
   now: () => number,
-): Promise<Source> {
+): Source {
   const end = new AbortController();
-  const decoder = new Decoder(templates, config.totalSupply);
-  const participant = await connectParticipant(config, templates, decoder, now, end.signal);
-  const ingestor = participant?.ingestor ?? fileIngestor(snapshotPath(config), decoder);
-  const { databaseUrl } = config;
-  if (databaseUrl === undefined) return memorySource(ingestor, participant?.history, end);
-  return databaseSource(config, databaseUrl, roles, templates, ingestor, participant?.history, end);
+  const decoder = new Decoder(templates, countsSupply);
+  const connection =
+    participant === undefined
+      ? undefined
+      : connectParticipant(participant, limits, templates, decoder, now, end.signal);
+  const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder);
+  if (database === undefined) return memorySource(ingestor, connection?.history, end);
+  return databaseSource({
+    ...database,
+    roles,
+    limits,
+    templates,
+    countsSupply,
+    ingestor,
+    createHistory: connection?.history,
+    end,
+  });
 }

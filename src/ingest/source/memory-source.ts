@@ -1,25 +1,25 @@
-import type { Log } from "../../ledger/log.js";
-import type { History } from "../../registry/sdk/history.js";
+import type { History } from "../../domain/history.js";
 import { MemoryStore } from "../../store/memory/memory-store.js";
-import type { Ingestor, Ingestion } from "../ingestor.js";
+import type { Logger } from "../../util/logger.js";
+import type { Ingestion, Ingestor } from "../ingestor.js";
 import type { Source } from "./source.js";
 
-/** A store in this process, which one feeder keeps up to date. `signal` of `end` ends what else the source has begun. */
+/** A store in the memory of this process. `close` aborts `end`. */
 export function memorySource(
   ingestor: Ingestor,
-  historyWith: ((log: () => Log | undefined) => History) | undefined,
+  createHistory: ((log: () => Logger | undefined) => History) | undefined,
   end: AbortController,
 ): Source {
   const store = new MemoryStore();
   let ingestion: Ingestion | undefined;
-  let logged: Log | undefined;
+  let logger: Logger | undefined;
   return {
     name: ingestor.name,
     reader: store,
     isInMemory: true,
-    history: historyWith?.(() => logged),
+    history: createHistory?.(() => logger),
     async start(log) {
-      logged = log;
+      logger = log;
       ingestion = ingestor.start(store, log, end.signal);
       await ingestion.started;
     },

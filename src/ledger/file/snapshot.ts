@@ -1,27 +1,25 @@
-/** The content of a snapshot file -> contracts, or everything that is wrong with it. Pure. */
+/** Parses the content of a snapshot file into contracts, or into a list of its problems. Pure. */
 import type { Contract, CountedOnly } from "../../domain/contract.js";
 import type { JsonValue } from "../../domain/json.js";
-import { type Decoder, type DecodedContract, laterState, offsetOf } from "../decode.js";
+import { errorMessage } from "../../util/error-message.js";
+import { type DecodedContract, type Decoder, lastOffset, laterState } from "../decode.js";
 import { type ElementText, FormError, splitElements } from "./split-elements.js";
 
-/** Something in the file that is not as it should be. */
 export interface Problem {
-  /** Counted from 1. */
+  /** From 1. */
   readonly line: number;
   readonly reason: string;
 }
 
 export interface Snapshot {
   readonly contracts: readonly (Contract | CountedOnly)[];
-  /** The highest offset that the file tells of; 0 where it tells none. */
+  /** The highest offset in the file; 0 if it has none. */
   readonly offset: number;
-  /** Elements that no rule needs, and that are not kept. */
   readonly ignored: number;
-  /** Empty where the file is sound. Of more than PROBLEM_LIMIT the first are told. */
+  /** Empty if the file is valid. Holds the first MAX_PROBLEMS. */
   readonly problems: readonly Problem[];
 }
 
-/** A file that is wrong all over is not told line by line. */
 export const MAX_PROBLEMS = 20;
 
 export function parseSnapshot(file: string, decoder: Decoder): Snapshot {
@@ -33,20 +31,20 @@ export function parseSnapshot(file: string, decoder: Decoder): Snapshot {
     for (const element of splitElements(file)) {
       if (problems.length >= MAX_PROBLEMS) break;
       try {
-        const value = parse(element);
+        const value = parseElement(element);
         const entry = decoder.decode(value);
-        offset = Math.max(offset, offsetOf(value));
+        offset = Math.max(offset, lastOffset(value));
         if (entry === undefined) {
           ignored++;
           continue;
         }
         const id = entry.contract.contractId;
-        const known = entries.get(id);
-        const kept = known === undefined ? entry : laterState(known.entry, entry);
-        if (kept === undefined) throw new Error(`contract ${id} stands on line ${known?.line} already`);
-        if (kept === entry) entries.set(id, { entry, line: element.line });
+        const earlier = entries.get(id);
+        const latest = earlier === undefined ? entry : laterState(earlier.entry, entry);
+        if (latest === undefined) throw new Error(`contract ${id} is already on line ${earlier?.line}`);
+        if (latest === entry) entries.set(id, { entry, line: element.line });
       } catch (error) {
-        problems.push({ line: element.line, reason: messageOf(error) });
+        problems.push({ line: element.line, reason: errorMessage(error) });
       }
     }
   } catch (error) {
@@ -56,18 +54,16 @@ export function parseSnapshot(file: string, decoder: Decoder): Snapshot {
   return { contracts: [...entries.values()].map(({ entry }) => entry.contract), offset, ignored, problems };
 }
 
-/** The problems of a file as text, a line each. */
+/** One line of text per problem, as `path:line: reason`. */
 export function formatProblems(path: string, problems: readonly Problem[]): string {
   return problems.map(({ line, reason }) => `${path}:${line}: ${reason}`).join("\n");
 }
 
-function parse({ text }: ElementText): JsonValue {
+function parseElement({ text }: ElementText): JsonValue {
   try {
-    // JSON.parse gives nothing but JSON values.
+    // JSON.parse returns JSON values only.
     return JSON.parse(text) as JsonValue;
   } catch (error) {
-    throw new Error(`not JSON: ${messageOf(error)}`, { cause: error });
+    throw new Error(`not JSON: ${errorMessage(error)}`, { cause: error });
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,13 +1,12 @@
-/** The text of a snapshot file -> its elements, each with the line it begins on. Pure. */
+/** Splits the text of a snapshot file into its elements, each with its first line. Pure. */
 
-/** An element's text; it may or may not be JSON. */
 export interface ElementText {
-  /** Counted from 1. */
+  /** From 1. */
   readonly line: number;
   readonly text: string;
 }
 
-/** The file as a whole is not of a form that is understood. */
+/** The file is neither a JSON array nor lines of JSON. */
 export class FormError extends Error {
   readonly line: number;
 
@@ -19,14 +18,12 @@ export class FormError extends Error {
 }
 
 /**
- * Splits a file that is one JSON array or has one JSON object a line. Elements
- * are found without parsing them, so that each can be told by its line when it
- * is broken. Throws FormError where the array itself is, or nothing is there, as
- * in a file that is just being written.
+ * Splits a JSON array, or lines of JSON, without parsing the elements, so that a broken one can be reported with its line.
+ * Throws FormError if the array is broken or the file is empty, as it is while it is being written.
  */
 export function* splitElements(file: string): Generator<ElementText> {
-  // White space, which a byte order mark counts as, may stand before and between.
-  if (/^\s*$/.test(file)) throw new FormError(1, "the file is empty; one without contracts holds []");
+  // \s includes the byte order mark.
+  if (/^\s*$/.test(file)) throw new FormError(1, "the file is empty; write [] for a file without contracts");
   if (/^\s*\[/.test(file)) yield* splitArray(file);
   else yield* splitLines(file);
 }
@@ -48,7 +45,7 @@ function* splitArray(text: string): Generator<ElementText> {
   let quoted = false;
   let start = 0;
   let elements = 0;
-  // What matters: quotes, escapes, brackets, commas. A pattern of this scan's own, since it keeps the place.
+  // Not shared between scans: lastIndex is state.
   const marks = /["\\[\]{},]/g;
   for (let match = marks.exec(text); match !== null; match = marks.exec(text)) {
     const at = match.index;
@@ -61,9 +58,9 @@ function* splitArray(text: string): Generator<ElementText> {
       const last = text.slice(start, at);
       if (last.trim() !== "" || elements > 0) yield element(lines, last, start);
       if (text.slice(at + 1).trim() !== "") {
-        throw new FormError(lines.at(at), "there is text behind the end of the array");
+        throw new FormError(lines.at(at), "there is text after the end of the array");
       }
-      if (mark === "}") throw new FormError(lines.at(at), "the array is closed by a brace");
+      if (mark === "}") throw new FormError(lines.at(at), "the array is closed by }");
       return;
     } else if (!quoted && mark === "," && depth === 1) {
       yield element(lines, text.slice(start, at), start);
@@ -73,17 +70,17 @@ function* splitArray(text: string): Generator<ElementText> {
   }
   const rest = text.slice(start);
   const line = lines.at(start + rest.length - rest.trimStart().length);
-  throw new FormError(line, "the array is not closed: an element that begins on this line does not end");
+  throw new FormError(line, "the array is not closed: the element that begins on this line does not end");
 }
 
 function element(lines: LineCounter, slice: string, start: number): ElementText {
   const text = slice.trim();
   const line = lines.at(start + slice.length - slice.trimStart().length);
-  if (text === "") throw new FormError(line, "an element is missing between two commas, or behind the last");
+  if (text === "") throw new FormError(line, "an element is missing before or after a comma");
   return { line, text };
 }
 
-/** Lines of places in a text that are asked for in ascending order. */
+/** Maps character positions to lines. Positions must ascend. */
 class LineCounter {
   readonly #text: string;
   #at = 0;
@@ -93,7 +90,7 @@ class LineCounter {
     this.#text = text;
   }
 
-  /** The line of a character, counted from 1. */
+  /** The line of a character, from 1. */
   at(index: number): number {
     for (
       let end = this.#text.indexOf("\n", this.#at);

@@ -1,26 +1,26 @@
 import type { JsonValue } from "../../domain/json.js";
 
-/** What an error of the participant means for the mirror. */
+/** What a failure of the participant means for the mirror. */
 export type LedgerErrorKind =
-  /** Our offset is older than what the participant keeps. */
+  /** The participant has pruned the updates after our offset. */
   | "pruned"
-  /** Our offset is beyond the participant's end: it was restored from a backup. */
+  /** Our offset is past the participant's end: it was restored from a backup. */
   | "ahead"
-  /** The participant does not accept who we are. */
+  /** The participant or the issuer rejects our credentials or rights. */
   | "denied"
-  /** It has too much to do, or is not ready. */
+  /** It is overloaded or not ready. */
   | "busy"
-  /** The connection ended, or never began. */
+  /** The connection was cut, or could not be opened. */
   | "lost"
-  /** It sent what cannot be understood. */
+  /** A message is malformed. */
   | "unreadable"
-  /** It refuses the request itself. */
+  /** It rejects the request itself. */
   | "refused";
 
-/** The participant, or the way to it, failed. Messages never carry a token. */
+/** A failed call of the participant or the issuer. The message never holds a token. */
 export class LedgerError extends Error {
   readonly kind: LedgerErrorKind;
-  /** The participant's own name of the error, for example PARTICIPANT_PRUNED_DATA_ACCESSED; undefined where it gave none. */
+  /** The participant's error code, for example PARTICIPANT_PRUNED_DATA_ACCESSED; undefined if it sent none. */
   readonly code: string | undefined;
 
   constructor(kind: LedgerErrorKind, message: string, code?: string) {
@@ -31,17 +31,16 @@ export class LedgerError extends Error {
   }
 }
 
-const codes: ReadonlyMap<string | undefined, LedgerErrorKind> = new Map([
+const kindByCode: ReadonlyMap<string | undefined, LedgerErrorKind> = new Map([
   ["PARTICIPANT_PRUNED_DATA_ACCESSED", "pruned"],
   ["OFFSET_AFTER_LEDGER_END", "ahead"],
   ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", "ahead"],
-  // A stream is cut with these when its token has ended, or the user's rights have changed.
+  // These end a stream whose token has expired, or whose user has new rights.
   ["ACCESS_TOKEN_EXPIRED", "denied"],
   ["STALE_STREAM_AUTHORIZATION", "denied"],
 ]);
 
-/** By HTTP status, and by the gRPC code that stands in an error in place of one. */
-const statuses: Readonly<Record<number, LedgerErrorKind>> = {
+const kindByStatus: Readonly<Record<number, LedgerErrorKind>> = {
   401: "denied",
   403: "denied",
   429: "busy",
@@ -50,30 +49,32 @@ const statuses: Readonly<Record<number, LedgerErrorKind>> = {
   503: "busy",
   504: "busy",
 };
-const grpcCodes: Readonly<Record<number, LedgerErrorKind>> = { 7: "denied", 8: "busy", 14: "busy", 16: "denied" };
+const kindByGrpcCode: Readonly<Record<number, LedgerErrorKind>> = { 7: "denied", 8: "busy", 14: "busy", 16: "denied" };
 
-/** The error that a response tells by its status and its body; undefined for a body that is not JSON. */
+const MAX_CAUSE_LENGTH = 300;
+
+/** The error of an HTTP response. `body` is undefined if it is not JSON. */
 export function responseError(body: JsonValue | undefined, status: number): LedgerError {
-  const { code, cause, grpcCode } = fieldsOf(body);
-  const kind = codes.get(code) ?? statuses[status] ?? grpcCodes[grpcCode] ?? "refused";
+  const { code, cause, grpcCode } = readError(body);
+  const kind = kindByCode.get(code) ?? kindByStatus[status] ?? kindByGrpcCode[grpcCode] ?? "refused";
   return new LedgerError(kind, `the participant answered status ${status}, ${code ?? "no code"}: ${cause}`, code);
 }
 
-/** The error that a message of a stream tells; undefined where it tells none. */
+/** The error in a message of a stream; undefined if the message is not an error. */
 export function messageError(message: JsonValue): LedgerError | undefined {
-  const { code, cause, grpcCode, isError } = fieldsOf(message);
+  const { code, cause, grpcCode, isError } = readError(message);
   if (!isError) return undefined;
-  const kind = codes.get(code) ?? grpcCodes[grpcCode] ?? "refused";
+  const kind = kindByCode.get(code) ?? kindByGrpcCode[grpcCode] ?? "refused";
   return new LedgerError(kind, `the participant answered ${code ?? "no code"}: ${cause}`, code);
 }
 
-function fieldsOf(value: JsonValue | undefined) {
-  const told = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-  const code = typeof told.code === "string" ? told.code : undefined;
+function readError(value: JsonValue | undefined) {
+  const fields = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  const code = typeof fields.code === "string" ? fields.code : undefined;
   return {
     code,
-    cause: typeof told.cause === "string" ? told.cause.slice(0, 300) : "no cause given",
-    grpcCode: typeof told.grpcCodeValue === "number" ? told.grpcCodeValue : -1,
-    isError: code !== undefined && "cause" in told,
+    cause: typeof fields.cause === "string" ? fields.cause.slice(0, MAX_CAUSE_LENGTH) : "no cause given",
+    grpcCode: typeof fields.grpcCodeValue === "number" ? fields.grpcCodeValue : -1,
+    isError: code !== undefined && "cause" in fields,
   };
 }

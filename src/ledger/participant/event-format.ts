@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../domain/json.js";
 import type { Template } from "../../domain/template.js";
 
-/** Asks for the events on contracts of the kinds, of which one of the parties is a stakeholder or witness. */
+/** The filter for events on contracts of the templates that one of the parties can see. */
 export function eventFormat(
   parties: readonly string[],
   templates: readonly Template[],

@@ -1,37 +1,31 @@
 import type { JsonValue } from "../../domain/json.js";
 import { LedgerError } from "./errors.js";
 
-/** The ledger as the mirror asks it. Everything throws LedgerError. */
+/** The calls of the ledger that the mirror needs. Every method throws LedgerError. */
 export interface Ledger {
   ledgerEnd(): Promise<number>;
   activeContracts(offset: number): AsyncIterable<JsonValue>;
-  /** Ends when the stream is open. Without `upTo` it does not end by itself. */
+  /** Updates after an offset. Resolves when the stream is open. Without `upTo` the stream does not end. */
   updates(after: number, upTo?: number): Promise<UpdateStream>;
   hasUpdate(updateId: string): Promise<boolean>;
-  /** The offset up to which updates are no longer kept; 0 where all are. */
   prunedUpTo(): Promise<number>;
 }
 
-/**
- * A stream of updates that is open. What comes waits until it is read; where too
- * much does, the participant has to keep the rest. To be closed by its owner.
- */
+/** An open stream of updates, which its owner must close. A bounded queue holds messages until they are read. */
 export interface UpdateStream extends AsyncIterable<JsonValue> {
-  /** Whether nothing more comes behind what waits. */
-  readonly isOver: boolean;
+  readonly hasEnded: boolean;
   /**
-   * Whether the participant answers on it now: then it is the one at which the
-   * stream was opened, and has not been restored since. It cannot be heard where
-   * too much waits.
+   * Whether the participant answers a ping now: then it was not restored since the stream was opened. False while the queue
+   * is full, since no pong can be read then.
    */
-  answers(): Promise<boolean>;
+  isResponsive(): Promise<boolean>;
   close(): void;
 }
 
-/** Throws "ahead" or "pruned" where the participant does not have the update at an offset. */
+/** Throws "ahead" or "pruned" if the participant does not have the update that we applied at an offset. */
 export async function checkHistory(ledger: Ledger, offset: number, updateId: string): Promise<void> {
   const end = await ledger.ledgerEnd();
-  if (end < offset) throw new LedgerError("ahead", `the ledger ends at offset ${end}, and we have applied ${offset}`);
+  if (end < offset) throw new LedgerError("ahead", `the ledger ends at offset ${end}, but we have applied ${offset}`);
   if (await ledger.hasUpdate(updateId)) return;
   const isPruned = (await ledger.prunedUpTo()) >= offset;
   throw new LedgerError(
@@ -41,17 +35,15 @@ export async function checkHistory(ledger: Ledger, offset: number, updateId: str
 }
 
 /**
- * Throws why a stream is over, where it is: the last of what waits may tell. The
- * rest may be of a history that is over too. A stream that is so full that nothing
- * can be heard on it is followed unheard, as a busy ledger would never be followed
- * otherwise: where it was cut, its updates are not those of the participant that
- * is asked for them afterwards.
+ * Throws the reason if a stream has ended. Drops its messages, which may belong to a history that has ended too.
+ * A full stream passes, or a busy ledger could never be followed. This is safe: if it was cut, its updates differ from
+ * those that the participant returns afterwards.
  */
 export async function checkOpen(stream: UpdateStream): Promise<void> {
-  if ((await stream.answers()) || !stream.isOver) return;
+  if ((await stream.isResponsive()) || !stream.hasEnded) return;
   for await (const _ of stream) continue;
   throw streamEnded();
 }
 
-/** A stream that goes on for ever did not. */
+/** For a stream without `upTo`, which should not end. */
 export const streamEnded = (): LedgerError => new LedgerError("lost", "the participant ended the stream of updates");

@@ -1,102 +1,98 @@
 import { WebSocket } from "ws";
 import { LedgerError, responseError } from "./errors.js";
 
-/** Messages, and characters of them, that may wait to be used; then the socket pauses until a tenth is left. */
-const MOST_MESSAGES = 1_000;
-const MOST_CHARACTERS = 16 * 1024 * 1024;
+/** Bounds of the queue. When one is reached, the socket pauses until a tenth is left. */
+const MAX_MESSAGES = 1_000;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+const RESUME_FRACTION = 0.1;
 
-/** The messages of a socket in their order, with a bound on how many wait, and the reason why there are no more. */
+/** Close code that ws reports for a close frame without a code. RFC 6455 section 7.4.1. */
+const NO_STATUS = 1005;
+
+/** A bounded queue of the messages of a WebSocket. A heartbeat of pings detects a dead connection. */
 export class MessageQueue {
   readonly #socket: WebSocket;
   readonly #messageMs: number;
-  readonly #beating: NodeJS.Timeout;
-  readonly #waiting: string[] = [];
+  readonly #heartbeat: NodeJS.Timeout;
+  readonly #queue: string[] = [];
   #characters = 0;
-  /** End the waits for anything to happen. */
-  readonly #wakes: (() => void)[] = [];
+  readonly #listeners: (() => void)[] = [];
   #isOpen = false;
   #end: LedgerError | "closed" | undefined;
-  #beats = 0;
-  /** Pings are numbered: the last that was sent, and the last that was answered. */
-  #sent = 0;
-  #answered = 0;
-  /** Whether anything has come since the last ping. */
-  #alive = true;
-  /** Since when a message is waited for that has not come. */
-  #missingSince: number | undefined;
+  #heartbeats = 0;
+  /** Pings are numbered. */
+  #lastPing = 0;
+  #lastPong = 0;
+  /** Whether anything has arrived since the last ping. */
+  #isAlive = true;
+  /** Since when the consumer waits for a message; undefined if it does not. */
+  #waitingSince: number | undefined;
 
-  /** Pings every `pingMs`, and expects a message every `messageMs` while one is waited for. */
+  /** Pings every `pingMs`. Fails when the consumer has waited for a message longer than `messageMs`. */
   constructor(socket: WebSocket, pingMs: number, messageMs: number) {
     this.#socket = socket;
     this.#messageMs = messageMs;
     socket.on("open", () => {
       this.#isOpen = true;
-      this.#wake();
+      this.#notify();
     });
-    socket.on("message", (data: Buffer) => this.#put(data.toString()));
+    socket.on("message", (data: Buffer) => this.#enqueue(data.toString()));
     socket.on("pong", (data: Buffer) => {
-      this.#alive = true;
-      this.#answered = Number(data.toString());
-      this.#wake();
+      this.#isAlive = true;
+      this.#lastPong = Number(data.toString());
+      this.#notify();
     });
     socket.on("unexpected-response", (_request, response) => {
       response.resume();
-      const status = response.statusCode ?? 0;
-      this.#stop(responseError(undefined, status));
+      this.#finish(responseError(undefined, response.statusCode ?? 0));
       socket.terminate();
     });
-    socket.on("error", (error) => this.#stop(new LedgerError("lost", `the stream broke: ${error.message}`)));
+    socket.on("error", (error) => this.#finish(new LedgerError("lost", `the stream failed: ${error.message}`)));
     socket.on("close", (code) => {
-      // 1005: closed in order, without a code.
-      this.#stop(
-        code === 1000 || code === 1005 ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code})`),
-      );
+      const isNormal = code === 1000 || code === NO_STATUS;
+      this.#finish(isNormal ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code})`));
     });
-    this.#beating = setInterval(() => this.#beat(), pingMs);
+    this.#heartbeat = setInterval(() => this.#beat(), pingMs);
   }
 
-  /** Whether nothing more comes behind what waits. */
-  get isOver(): boolean {
+  get hasEnded(): boolean {
     return this.#end !== undefined;
   }
 
-  /** Ends when the server has accepted, and throws LedgerError where it does not. */
+  /** Resolves when the server has accepted the stream. Throws LedgerError if it does not. */
   async opened(): Promise<void> {
     while (!this.#isOpen) {
       if (this.#end instanceof LedgerError) throw this.#end;
       if (this.#end !== undefined) throw new LedgerError("lost", "the stream was closed before it was open");
-      await this.#change();
+      await this.#nextEvent();
     }
   }
 
-  /**
-   * Whether the server answers a ping that is sent now, within the time of another
-   * two. It cannot be heard while the socket is paused, and is not waited for then.
-   */
-  async answers(): Promise<boolean> {
-    const canHear = () => this.#end === undefined && !this.#socket.isPaused;
-    if (!canHear()) return false;
-    const number = this.#ping();
-    const last = this.#beats + 2;
-    while (canHear() && this.#answered < number && this.#beats < last) await this.#change();
-    return this.#end === undefined && this.#answered >= number;
+  /** Whether the server answers a ping within two heartbeats. False at once if the stream has ended or the socket is paused. */
+  async isResponsive(): Promise<boolean> {
+    const canRead = () => this.#end === undefined && !this.#socket.isPaused;
+    if (!canRead()) return false;
+    const ping = this.#ping();
+    const deadline = this.#heartbeats + 2;
+    while (canRead() && this.#lastPong < ping && this.#heartbeats < deadline) await this.#nextEvent();
+    return this.#end === undefined && this.#lastPong >= ping;
   }
 
-  /** Ends when the server has closed in order, and throws LedgerError where it has not. What came before comes first. */
+  /** Yields queued messages first. Then ends if the server closed normally, and throws LedgerError if not. */
   async *messages(): AsyncGenerator<string> {
     for (;;) {
-      const next = this.#waiting.shift();
+      const next = this.#queue.shift();
       if (next !== undefined) {
         this.#characters -= next.length;
-        if (this.#socket.isPaused && !this.#isFuller(0.1)) {
-          // A ping that was sent before the pause may not be answered yet.
-          this.#alive = true;
+        if (this.#socket.isPaused && !this.#isFuller(RESUME_FRACTION)) {
+          // The pong of a ping sent before the pause may still be unread.
+          this.#isAlive = true;
           this.#socket.resume();
         }
         yield next;
       } else if (this.#end === undefined) {
-        this.#missingSince ??= performance.now();
-        await this.#change();
+        this.#waitingSince ??= performance.now();
+        await this.#nextEvent();
       } else if (this.#end === "closed") {
         return;
       } else {
@@ -106,62 +102,58 @@ export class MessageQueue {
   }
 
   close(): void {
-    clearInterval(this.#beating);
+    clearInterval(this.#heartbeat);
     this.#socket.terminate();
   }
 
-  #put(text: string): void {
-    this.#waiting.push(text);
+  #enqueue(text: string): void {
+    this.#queue.push(text);
     this.#characters += text.length;
-    this.#alive = true;
-    this.#missingSince = undefined;
+    this.#isAlive = true;
+    this.#waitingSince = undefined;
     if (this.#isFuller(1)) this.#socket.pause();
-    this.#wake();
+    this.#notify();
   }
 
-  /** Whether more than this share of what may wait does wait. */
-  #isFuller(share: number): boolean {
-    return this.#waiting.length > MOST_MESSAGES * share || this.#characters > MOST_CHARACTERS * share;
+  #isFuller(fraction: number): boolean {
+    return this.#queue.length > MAX_MESSAGES * fraction || this.#characters > MAX_CHARACTERS * fraction;
   }
 
-  /** The first reason is the one that counts. */
-  #stop(reason: LedgerError | "closed"): void {
+  #finish(reason: LedgerError | "closed"): void {
     this.#end ??= reason;
-    this.#wake();
+    this.#notify();
   }
 
   #beat(): void {
-    this.#beats++;
-    this.#wake();
-    // Nothing comes behind the server's word that it closes, and it may not do so for long.
+    this.#heartbeats++;
+    this.#notify();
+    // Nothing follows the server's close frame. Do not wait longer for the connection to end.
     if (this.#socket.readyState === WebSocket.CLOSING) this.#socket.terminate();
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    // While the socket is paused no answer is heard; pings still show whoever is between that it is in use.
+    // No pong can be read while the socket is paused. Pings still keep proxies from closing the connection.
     if (!this.#socket.isPaused) {
-      const missing = this.#missingSince === undefined ? 0 : performance.now() - this.#missingSince;
-      if (!this.#alive || missing > this.#messageMs) {
-        const what = this.#alive ? "sent no message" : "answered no ping";
-        this.#stop(new LedgerError("lost", `the participant has ${what} on a stream for too long`));
+      const waited = this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
+      if (!this.#isAlive || waited > this.#messageMs) {
+        const missing = this.#isAlive ? "message" : "answer to a ping";
+        this.#finish(new LedgerError("lost", `timeout: no ${missing} on a stream of the participant`));
         this.#socket.terminate();
         return;
       }
-      this.#alive = false;
+      this.#isAlive = false;
     }
     this.#ping();
   }
 
-  /** Sends a ping, and gives its number. */
   #ping(): number {
-    this.#socket.ping(String(++this.#sent));
-    return this.#sent;
+    this.#socket.ping(String(++this.#lastPing));
+    return this.#lastPing;
   }
 
-  /** Ends when anything has happened. */
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#wakes.push(resolve));
+  #nextEvent(): Promise<void> {
+    return new Promise((resolve) => this.#listeners.push(resolve));
   }
 
-  #wake(): void {
-    for (const wake of this.#wakes.splice(0)) wake();
+  #notify(): void {
+    for (const resolve of this.#listeners.splice(0)) resolve();
   }
 }

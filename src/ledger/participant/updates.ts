@@ -1,18 +1,19 @@
-/** Elements of a participant's update stream -> changes of the store. Pure. */
+/** Decodes the elements of a participant's update stream into changes of the store. Pure. */
 import type { Change } from "../../domain/change.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
-import { counter, type Decoder, object, text } from "../decode.js";
+import { errorMessage } from "../../util/error-message.js";
+import type { Decoder } from "../decode.js";
+import { readReassignmentCounter, requireObject, requireString } from "../json-fields.js";
 
-/** What one element of the stream does. */
 export interface Update {
   readonly offset: number;
-  /** Undefined for what moves the offset alone. */
+  /** Undefined if the element only moves the offset. */
   readonly updateId: string | undefined;
-  /** When the synchronizer recorded it, in microseconds since 1970; undefined where it does not say so. */
+  /** Record time, in microseconds since 1970; undefined if it is missing or invalid. */
   readonly recorded: number | undefined;
   readonly changes: readonly Change[];
-  /** Contracts of a known kind that cannot be read, and so are not kept. */
+  /** Contracts of a known template that cannot be decoded. They are left out. */
   readonly unreadable: readonly Unreadable[];
 }
 
@@ -21,11 +22,12 @@ export interface Unreadable {
   readonly reason: string;
 }
 
-/** Throws an Error that names the field where the element is not of the documented form. */
+/** Throws an Error that names the field if the element does not have the documented form. */
 export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
-  const [form, wrapped] = Object.entries(object(object(element, "the element").update, "update"))[0] ?? [];
-  const value = object(object(wrapped, form ?? "update").value, "value");
-  const offset = offsetOf(value);
+  const [form, wrapped] =
+    Object.entries(requireObject(requireObject(element, "the element").update, "update"))[0] ?? [];
+  const value = requireObject(requireObject(wrapped, form ?? "update").value, "value");
+  const offset = readOffset(value);
   switch (form) {
     case "OffsetCheckpoint":
     case "TopologyTransaction":
@@ -33,7 +35,7 @@ export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
     case "Transaction":
     case "Reassignment": {
       const events = value.events;
-      if (!Array.isArray(events)) throw new Error(`events of update ${offset} has to be a list`);
+      if (!Array.isArray(events)) throw new Error(`events of update ${offset} must be a list`);
       const changes: Change[] = [];
       const unreadable: Unreadable[] = [];
       for (const event of events) {
@@ -42,52 +44,54 @@ export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
         if ("reason" in change) unreadable.push(change);
         else changes.push(change);
       }
-      return { offset, updateId: text(value, "updateId"), recorded: recordedAt(value), changes, unreadable };
+      const updateId = requireString(value, "updateId");
+      return { offset, updateId, recorded: readRecordTime(value), changes, unreadable };
     }
     default:
-      throw new Error(
-        `update ${offset} has to be a Transaction, Reassignment, OffsetCheckpoint or TopologyTransaction`,
-      );
+      throw new Error(`update ${offset} must be a Transaction, Reassignment, OffsetCheckpoint or TopologyTransaction`);
   }
 }
 
 function decodeEvent(event: JsonValue, update: JsonObject, decoder: Decoder): Change | Unreadable | undefined {
-  const [form, value] = Object.entries(object(event, "event"))[0] ?? [];
-  const content = object(value, form ?? "event");
+  const [form, value] = Object.entries(requireObject(event, "event"))[0] ?? [];
+  const content = requireObject(value, form ?? "event");
   switch (form) {
     case "CreatedEvent":
-      return active(content, text(update, "synchronizerId"), 0, decoder);
-    case "JsAssignmentEvent":
-      return active(object(content.createdEvent, "createdEvent"), text(content, "target"), counter(content), decoder);
+      return decodeActive(content, requireString(update, "synchronizerId"), 0, decoder);
+    case "JsAssignmentEvent": {
+      const created = requireObject(content.createdEvent, "createdEvent");
+      return decodeActive(created, requireString(content, "target"), readReassignmentCounter(content), decoder);
+    }
     case "ArchivedEvent":
-      return { archived: text(content, "contractId") };
+      return { archived: requireString(content, "contractId") };
     case "JsUnassignedEvent": {
-      const unassigned = object(content.value, "value");
-      return { unassigned: text(unassigned, "contractId"), reassignmentCounter: counter(unassigned) };
+      const unassigned = requireObject(content.value, "value");
+      const reassignmentCounter = readReassignmentCounter(unassigned);
+      return { unassigned: requireString(unassigned, "contractId"), reassignmentCounter };
     }
     default:
-      throw new Error(`an event of update ${offsetOf(update)} is of no known form: ${form ?? "none"}`);
+      throw new Error(`an event of update ${readOffset(update)} has an unknown form: ${form ?? "none"}`);
   }
 }
 
-/** A contract that its kind cannot read is told apart from an update that cannot be read at all. */
-function active(
+/** One contract that cannot be decoded does not fail the whole update. */
+function decodeActive(
   created: JsonObject,
   synchronizerId: string,
   reassignmentCounter: number,
   decoder: Decoder,
 ): Change | Unreadable | undefined {
-  const contractId = text(created, "contractId");
+  const contractId = requireString(created, "contractId");
   try {
-    const contract = decoder.contract(created, synchronizerId, reassignmentCounter);
+    const contract = decoder.decodeCreatedEvent(created, synchronizerId, reassignmentCounter);
     return contract === undefined ? undefined : { active: contract };
   } catch (error) {
-    return { contractId, reason: error instanceof Error ? error.message : String(error) };
+    return { contractId, reason: errorMessage(error) };
   }
 }
 
-/** A time that cannot be read is no reason to do without the update. */
-function recordedAt({ recordTime }: JsonObject): number | undefined {
+/** The record time is informative: an invalid one does not fail the update. */
+function readRecordTime({ recordTime }: JsonObject): number | undefined {
   try {
     return typeof recordTime === "string" ? parseLedgerTime(recordTime) : undefined;
   } catch {
@@ -95,8 +99,8 @@ function recordedAt({ recordTime }: JsonObject): number | undefined {
   }
 }
 
-function offsetOf(value: JsonObject): number {
+function readOffset(value: JsonObject): number {
   const { offset } = value;
   if (typeof offset === "number" && Number.isSafeInteger(offset) && offset >= 0) return offset;
-  throw new Error("the offset of an update has to be a whole number");
+  throw new Error("the offset of an update must be a whole number");
 }

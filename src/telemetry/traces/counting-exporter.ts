@@ -1,5 +1,5 @@
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace";
-import type { Log } from "../../ledger/log.js";
+import type { Logger } from "../../util/logger.js";
 import type { SpanCounts } from "../metrics/service-metrics.js";
 
 const LOG_INTERVAL_MS = 60_000;
@@ -9,14 +9,13 @@ type ResultCallback = Parameters<SpanExporter["export"]>[1];
 /** Counts the spans that another exporter sent or failed to send, and logs failures at intervals. */
 export class CountingExporter implements SpanExporter {
   readonly #inner: SpanExporter;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #clock: () => number;
   readonly #counts = { sent: 0, failed: 0 };
   #exported = 0;
   #loggedAt: number | undefined;
 
-  /** `clock` is in milliseconds. */
-  constructor(inner: SpanExporter, log: Log, clock: () => number) {
+  constructor(inner: SpanExporter, log: Logger, clock: () => number) {
     this.#inner = inner;
     this.#log = log;
     this.#clock = clock;

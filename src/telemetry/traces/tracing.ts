@@ -17,7 +17,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import type { Log } from "../../ledger/log.js";
+import type { Logger } from "../../util/logger.js";
 import type { SpanCounts } from "../metrics/service-metrics.js";
 import { isFailure, statusName } from "../outcomes.js";
 import type { ParentSpan } from "../request-ids.js";
@@ -39,7 +39,7 @@ export interface TracingOptions {
   /** Share of the traces started here that are sent. */
   readonly percent: number;
   readonly version: string;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 export class Tracing {

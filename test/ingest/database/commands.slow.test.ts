@@ -1,4 +1,4 @@
-/** The commands on a database, as processes: how they start, what they say of what is wrong, and how they end. */
+/** The commands on a database, as processes: start, error messages and end. */
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -36,7 +36,7 @@ async function sql(url: string, ...statements: readonly string[]): Promise<void>
   await client.end();
 }
 
-/** A program that ends by itself says why, in a line or two, and shows nothing of the URL that lets one in. */
+/** A failing program prints the reason in a line or two, without credentials from the URL. */
 async function expectRefusal(program: Program, code: number, words: RegExp, secret: string): Promise<void> {
   const { code: ended, out, err } = await program.ended();
   expect({ ended, out }).toEqual({ ended: code, out: "" });
@@ -65,7 +65,7 @@ describe.each(["api", "mirror", "serve"])("offledger %s", (name) => {
     await expectRefusal(command(name, { databaseUrl: url.href }), 2, words, "not-the-password");
   });
 
-  test("waits for a database that is away when it starts, becomes ready when it is there, and ends in time", async () => {
+  test("waits for an unavailable database at start, becomes ready when it is up, and ends in time", async () => {
     const server = await ownServer();
     onTestFinished(() => server.remove());
     const [databaseUrl, ledgerUrl] = [server.url, await participant()];
@@ -88,7 +88,7 @@ describe.each(["api", "mirror", "serve"])("offledger %s", (name) => {
   });
 });
 
-test("a URL of the database that is none is refused, and not shown", async () => {
+test("an invalid database URL is rejected, and not shown", async () => {
   const urls = [
     "mysql://user:hunter2@host/db",
     "postgres//user:hunter2@host",
@@ -103,7 +103,7 @@ test("a URL of the database that is none is refused, and not shown", async () =>
   }
 });
 
-test("offledger mirror tells whether it is well, and nothing else", async () => {
+test("offledger mirror serves health checks only", async () => {
   const program = command("mirror", { databaseUrl: await fresh(), ledgerUrl: await participant() });
   const url = await listening(program);
   await becomesReady(url);
@@ -140,7 +140,7 @@ test("offledger migrate brings the schema up to date once, also where several do
   expect(said.filter((text) => /^schema is up to date \(version \d+\)\n$/.test(text))).toHaveLength(2);
 });
 
-test("offledger migrate says where the database cannot be used, without the password", async () => {
+test("offledger migrate reports an unusable database without the password", async () => {
   const databaseUrl = await fresh();
   await command("migrate", { databaseUrl }).ended();
   await sql(databaseUrl, "INSERT INTO offledger.migrations (version) VALUES (77)");
@@ -153,13 +153,13 @@ test("offledger migrate says where the database cannot be used, without the pass
   await expectRefusal(command("migrate", { databaseUrl: away }), 1, /the database cannot be reached/, "hunter2");
 });
 
-test("an api of another configuration is not ready, says why, and answers nothing; its own goes on", async () => {
+test("an api with another configuration is not ready, with the reason, and rejects requests; the first one continues", async () => {
   const [databaseUrl, ledgerUrl] = [await fresh(), await participant()];
   const mirror = command("mirror", { databaseUrl, ledgerUrl });
-  await logs(mirror, "a snapshot of the ledger has been taken");
+  await logs(mirror, "snapshot of the ledger loaded");
   const own = await listening(command("api", { databaseUrl }));
   await becomesReady(own);
-  const why = "the database holds what a service of another configuration has put there";
+  const why = "the database holds the contracts of a service with another configuration";
   for (const more of [{ REGISTRY: "minimal" }, { TOTAL_SUPPLY: "false" }]) {
     const url = await listening(command("api", { databaseUrl, more }));
     await until("it has looked", async () => (await unreadiness(url)) === `not ready: ${why}`);

@@ -1,4 +1,4 @@
-/** Replicas at one offset answer alike, byte for byte, and as a service that has all of it in its memory. */
+/** Replicas at one offset answer equally, byte for byte, and like a service in memory. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
@@ -68,7 +68,7 @@ function questions({ tags }: State): Question[] {
   return [...numbers.flatMap(ofPair), ...common];
 }
 
-test("replicas at one offset answer alike, and as one that has all in memory", { timeout: 60_000 }, async () => {
+test("replicas at one offset answer equally, and like a service in memory", { timeout: 60_000 }, async () => {
   const pairs = new Pairs(20);
   const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
   onTestFinished(() => participant.stop());
@@ -111,7 +111,7 @@ test("replicas at one offset answer alike, and as one that has all in memory", {
     for (const { status } of first ?? []) statuses.set(status, (statuses.get(status) ?? 0) + 1);
     await delay(20);
   }
-  // They are alike since they are right, not since all of them fail.
+  // Make sure that they do not agree by failing.
   expect(statuses.get(404)).toBe(12);
   expect(statuses.get(200)).toBe(12 * (questions(pairs.now).length - 1));
 });

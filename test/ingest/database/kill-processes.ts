@@ -1,4 +1,4 @@
-/** What happens while mirrors are killed, one behind the other, and what callers see of it. */
+/** Mirrors are killed one after the other; callers must not notice. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { until } from "../../fixtures/wait.js";

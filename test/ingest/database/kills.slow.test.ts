@@ -1,4 +1,4 @@
-/** A mirror that is killed at any moment leaves a database that is right: nothing is half there, lost or double. */
+/** A mirror killed at any moment leaves a consistent database: nothing partial, lost or duplicated. */
 import { expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../../fixtures/postgres.js";
 import { until } from "../../fixtures/wait.js";
@@ -8,7 +8,7 @@ import { Asking, BOUND_MS, Killing } from "./kill-processes.js";
 import { askConfigurations } from "./queries.js";
 import { Random } from "./random.js";
 import { becomesReady, command, inBackground, listening, type Settings } from "./services.js";
-import { expected, truthOf, Watcher } from "./replica-observer.js";
+import { expected, expectedContracts, Watcher } from "./replica-observer.js";
 
 const KILLS = Number(process.env["OFFLEDGER_TEST_KILLS"] ?? 15);
 const SEED = Number(process.env["OFFLEDGER_TEST_SEED"] ?? 20_260_105);
@@ -53,11 +53,11 @@ test(
 
     expect([...asking.wrong, ...observers.flatMap(({ wrong }) => wrong)]).toEqual([]);
     for (const watcher of observers) {
-      expect(await watcher.contents()).toEqual(truthOf(pairs.ledger));
+      expect(await watcher.contents()).toEqual(expectedContracts(pairs.ledger));
       expect(await watcher.lists()).toEqual({
         ...expected(state),
         offset: state.offset,
-        census: truthOf(pairs.ledger).length,
+        census: expectedContracts(pairs.ledger).length,
       });
       expect(watcher.returns).toBeLessThanOrEqual(pairs.restores);
       expect(watcher.readings).toBeGreaterThan(10 * KILLS);

@@ -1,7 +1,7 @@
 /**
  * A ledger on which contracts belong together, and every state that it ever had:
- * whoever sees the contracts of one pair from two of its updates has seen a state
- * that never was. Expectations come from here alone.
+ * a reader that sees the contracts of one pair from two updates has seen a state
+ * that never existed. All expectations come from here.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "../../../src/domain/json.js";

@@ -1,4 +1,4 @@
-/** Who asks a replica for a contract that is on the ledger finds it, though the mirror has not heard of it yet. */
+/** A replica finds a contract that is on the ledger before the mirror has received it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
@@ -14,7 +14,7 @@ import { askConfigurations } from "./queries.js";
 import { type Answer, ask, becomesReady } from "./services.js";
 
 const READ_WAIT_MS = 1_000;
-/** What asking the mirror may take besides, and what a machine that is busy may add. */
+/** Allowance for the request to the mirror and for a busy machine. */
 const BOUND_MS = READ_WAIT_MS + 500 + 1_000;
 
 interface Scene {
@@ -63,7 +63,7 @@ async function replica(config: Config): Promise<string> {
 const offer = (url: string, pair: number, tag: Tag = "0.0"): Promise<Answer> =>
   ask(url + reject(idsOf(pair, tag).offer), "POST");
 
-test("a contract that was committed before the request is found, though it comes late to the mirror", async () => {
+test("a contract committed before the request is found, although the mirror receives it late", async () => {
   const { pairs, participant, url, otherUrl } = await scene();
   for (let turn = 0; turn < 10; turn++) {
     participant.faults.delay(200, { streams: "open", path: "/v2/updates" });
@@ -75,7 +75,7 @@ test("a contract that was committed before the request is found, though it comes
   }
 });
 
-test("a contract that nobody knows is 404 when the mirror has caught up, for many who ask at once as for one", async () => {
+test("an unknown contract is 404 when the mirror has caught up, for concurrent requests too", async () => {
   const { pairs, url } = await scene();
   const alone = await offer(url, 0);
   expect([alone.status, alone.took < BOUND_MS]).toEqual([404, true]);
@@ -95,7 +95,7 @@ test("while the ledger does not answer, an unknown contract is 404 within the wa
   expect(took).toBeLessThan(BOUND_MS);
 });
 
-test("without a mirror, what is not known is 404 within the wait, also for who comes while another waits", async () => {
+test("without a mirror, an unknown contract is 404 within the wait, for concurrent requests too", async () => {
   const { pairs, mirror, url } = await scene();
   await mirror.close();
   const { tags } = pairs.replace(0);
@@ -109,7 +109,7 @@ test("without a mirror, what is not known is 404 within the wait, also for who c
     expect(took).toBeGreaterThan(READ_WAIT_MS / 2);
     expect(took).toBeLessThan(BOUND_MS);
   }
-  // What is known goes on being answered.
+  // Known contracts are still answered.
   expect((await askConfigurations(url, pairs)).status).toBe(200);
 });
 

@@ -1,4 +1,4 @@
-/** A replica that is read all the time, and compared with what the ledger was. */
+/** A replica that is read continuously and compared with past states of the ledger. */
 import { setTimeout as delay } from "node:timers/promises";
 import { instrumentConfiguration } from "../../../src/registry/utility/templates/instruments.js";
 import { templates } from "../../../src/registry/utility/templates/index.js";
@@ -25,10 +25,10 @@ const UNIT = 10n ** 10n;
 const clock = (): number => performance.now();
 
 export class Watcher {
-  /** Readings of what never was, in words. */
+  /** Descriptions of reads that match no past state. */
   readonly wrong: string[] = [];
   readings = 0;
-  /** How often the offset went back. */
+  /** How often the offset decreased. */
   returns = 0;
   offset = 0;
   readonly #pairs: Pairs;
@@ -52,7 +52,7 @@ export class Watcher {
     this.#running = new ReplicaSync({ ...parts, onLost: () => undefined, onRecovered: () => undefined }).run();
   }
 
-  /** Reads again and again, until the signal is aborted. */
+  /** Reads continuously until the signal is aborted. */
   async keepLooking(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -74,12 +74,12 @@ export class Watcher {
     if (!states.includes(text)) this.wrong.push(`at ${offset} ${text} in place of ${states.join(" or ")}`);
   }
 
-  /** All contracts that are kept, as the ledger's truth would have them. */
+  /** All contracts that are kept, as the ledger has them. */
   async contents(): Promise<unknown> {
-    return this.#replica.read((view) => byId(templates.flatMap((template) => view.all(template)).map(told)));
+    return this.#replica.read((view) => byId(templates.flatMap((template) => view.all(template)).map(summary)));
   }
 
-  /** What is found under every key, and what there is of each kind and package. */
+  /** The contracts under every index key, and the counts per template and package. */
   async lists(): Promise<unknown> {
     return this.#replica.read((view) => ({
       ...reading(view),
@@ -124,10 +124,10 @@ export function expected({ tags, single }: Pick<State, "tags" | "single">): obje
   };
 }
 
-/** What a database has to hold of a ledger. */
-export const truthOf = ({ truth }: ScriptedLedger): unknown[] =>
+/** The expected content of a database for a ledger. */
+export const expectedContracts = ({ contracts }: ScriptedLedger): unknown[] =>
   byId(
-    [...truth.values()]
+    [...contracts.values()]
       .filter(({ contractId }) => !contractId.startsWith("holding-"))
       .map((one) => [
         one.contractId,
@@ -140,7 +140,7 @@ export const truthOf = ({ truth }: ScriptedLedger): unknown[] =>
       ]),
   );
 
-const told = (one: Contract): readonly unknown[] => [
+const summary = (one: Contract): readonly unknown[] => [
   one.contractId,
   one.templateId,
   JSON.parse(one.payload),

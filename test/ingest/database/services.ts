@@ -1,4 +1,4 @@
-/** The service as processes of their own, and questions to them over HTTP. */
+/** The service as separate processes, and HTTP requests to them. */
 import { tmpdir } from "node:os";
 import { onTestFinished } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.js";
@@ -13,7 +13,7 @@ export interface Settings {
   readonly more?: Readonly<Record<string, string | number>>;
 }
 
-/** Starts a command, and does not wait for it. */
+/** Starts a command without waiting for it. */
 export function command(name: string, { databaseUrl, ledgerUrl, more = {} }: Settings): Program {
   const ledger = ledgerUrl === undefined ? {} : { LEDGER_URL: ledgerUrl, LEDGER_PARTIES: parties.operator };
   const values = { DATABASE_URL: databaseUrl, PORT: 0, TOTAL_SUPPLY: "true", ...ledger, ...more };
@@ -21,21 +21,21 @@ export function command(name: string, { databaseUrl, ledgerUrl, more = {} }: Set
   return new Program(process.execPath, [main, name], { cwd: tmpdir(), env: Object.fromEntries(env) });
 }
 
-/** Where a command answers, as soon as it listens. */
+/** The URL of a command, once it listens. */
 export async function listening(program: Program): Promise<string> {
   const [, url = ""] = await program.printed(/listens at (http:\S+)/);
   return url;
 }
 
-/** Waits until a program has logged something, so many times. */
+/** Waits until a program has logged a text a number of times. */
 export async function logs(program: Program, words: string, times = 1): Promise<void> {
   await until(`${words} is logged`, () => program.err.split(words).length > times, 30_000).catch((error: unknown) => {
     throw new Error(`${String(error)}\n${program.out}${program.err}`, { cause: error });
   });
 }
 
-/** What a mirror logs when it has the lease. */
-export const WRITES = "this process writes the database now";
+/** Logged by a mirror when it becomes the leader. */
+export const WRITES = "leader: this process writes the database";
 
 export interface Answer {
   readonly status: number;
@@ -45,7 +45,7 @@ export interface Answer {
   readonly took: number;
 }
 
-/** A question without a body is a GET, unless it says otherwise. */
+/** A request without a body is a GET by default. */
 export async function ask(url: string, body?: JsonObject | "POST"): Promise<Answer> {
   const asked = performance.now();
   const posted =
@@ -59,11 +59,11 @@ export async function ask(url: string, body?: JsonObject | "POST"): Promise<Answ
 
 /** Work that goes on beside a test. */
 export interface Background {
-  /** Has it end, and waits until it has. Throws what it threw. */
+  /** Stops it and waits for its end. Rethrows its error. */
   end(): Promise<void>;
 }
 
-/** Begins work that ends with its signal, or with the test at the latest. To be begun behind all that it uses. */
+/** Starts work that ends with its signal, at the latest with the test. Start it after everything that it uses. */
 export function inBackground(...works: readonly ((signal: AbortSignal) => Promise<void>)[]): Background {
   const stop = new AbortController();
   const running = works.map((work) => work(stop.signal));

@@ -1,4 +1,4 @@
-/** Two mirrors and three replicas on one database: callers do not notice which mirror writes. */
+/** Two mirrors and three replicas on one database: callers do not notice which mirror is the leader. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { freshDatabase } from "../../fixtures/postgres.js";
@@ -9,14 +9,14 @@ import { Pairs } from "./pairs.js";
 import { askAny, type Shown } from "./queries.js";
 import { Random } from "./random.js";
 import { becomesReady, command, inBackground, listening, logs, unreadiness, WRITES } from "./services.js";
-import { expected, truthOf, Watcher } from "./replica-observer.js";
+import { expected, expectedContracts, Watcher } from "./replica-observer.js";
 
-/** Longest that a takeover may take, in milliseconds. */
+/** Bound of a takeover, in milliseconds. */
 const TAKEOVER_MS = 5_000;
 /** What a machine that is busy may add. */
 const SLOW_MS = 2_000;
 const STANDS_BY = "another process writes the database";
-const ENDS = "this process does not write the database any more";
+const ENDS = "leadership ended: this process no longer writes the database";
 
 test(
   "a mirror that stops or is killed is replaced in time, and callers see none of it",
@@ -66,7 +66,7 @@ test(
     first.signal("SIGCONT");
     await logs(first, ENDS);
     await logs(first, STANDS_BY);
-    // It stands by, and that is all that it has to do.
+    // It is on standby and needs nothing else.
     await until("the first is ready", async () => (await unreadiness(firstUrl)) === undefined, 10_000);
     await delay(1_000);
     expect([first, second].map(written)).toEqual([1, 1]);
@@ -95,7 +95,7 @@ test(
         `${ms(ended)} ms; ${callers.map(({ answers }) => answers).join(", ")} answers, the oldest of ${ms(oldest)} ms before`,
     );
     expect([...callers.flatMap(({ wrong }) => wrong), ...watcher.wrong]).toEqual([]);
-    expect(await watcher.contents()).toEqual(truthOf(pairs.ledger));
+    expect(await watcher.contents()).toEqual(expectedContracts(pairs.ledger));
     expect(await watcher.lists()).toMatchObject(expected(state));
     expect(watcher.returns).toBe(0);
     expect(Math.max(stopped, killed)).toBeLessThan(TAKEOVER_MS);
@@ -105,12 +105,12 @@ test(
   },
 );
 
-/** How often a mirror began to write. */
+/** How often a mirror became the leader. */
 const written = ({ err }: Program): number => err.split(WRITES).length - 1;
 
 const ms = (milliseconds: number): string => milliseconds.toFixed(0);
 
-/** Asks one replica all the time, and notes what cannot be. */
+/** Queries one replica continuously, and records impossible responses. */
 class Caller {
   readonly wrong: string[] = [];
   answers = 0;

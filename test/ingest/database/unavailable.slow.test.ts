@@ -1,4 +1,4 @@
-/** The database goes and comes back: what is known is answered for a while, nothing wrong is, and all goes on by itself. */
+/** The database stops and restarts: cached contracts are answered for a while, no response is wrong, and everything recovers. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -11,13 +11,13 @@ import { Pairs, PAIRS } from "./pairs.js";
 import { askAccept, askConfigurations, askFactory, type Shown } from "./queries.js";
 import { Random } from "./random.js";
 import { ask, becomesReady, command, inBackground, listening, logs, unreadiness, WRITES } from "./services.js";
-import { expected, truthOf, Watcher } from "./replica-observer.js";
+import { expected, expectedContracts, Watcher } from "./replica-observer.js";
 
 /** The limits on the age of answers, in seconds, and what may come on top: each step on the way looks once a second. */
 const UNREADY = 4;
 const STALE = 7;
 const LATE_MS = 3_000;
-/** How soon all is well again. */
+/** Bound of the recovery. */
 const RECOVERY_MS = 12_000;
 /** The pair that does not change, and is asked for all the time: it is known. */
 const KNOWN = 0;
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 describe.each(["fast", "immediate"] as const)("a database that stops (%s) and starts again", (mode) => {
-  test("is waited for, and nothing is wrong meanwhile", { timeout: 90_000 }, async () => {
+  test("is waited for, without a wrong response", { timeout: 90_000 }, async () => {
     const pairs = new Pairs(50);
     const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
     onTestFinished(() => participant.stop());
@@ -68,7 +68,7 @@ describe.each(["fast", "immediate"] as const)("a database that stops (%s) and st
     await until("the mirror is not ready", async () => (await unreadiness(mirrorUrl)) !== undefined, 3_000);
     expect(await unreadiness(mirrorUrl)).toBe("not ready: the database cannot be written");
     expect((await askFactory(url, KNOWN)).status).toBe(200);
-    // What is not known cannot be told from what is not there.
+    // Without the database an uncached contract cannot be distinguished from an unknown one.
     for (const offer of ["offer-5-9999.0", "nowhere"]) {
       const unknown = await ask(url + reject(offer), "POST");
       expect([unknown.status, Object.keys(unknown.body)]).toEqual([503, ["error"]]);
@@ -100,9 +100,9 @@ describe.each(["fast", "immediate"] as const)("a database that stops (%s) and st
     const watcher = new Watcher(databaseUrl, pairs, 1);
     onTestFinished(() => watcher.close());
     await until("the watcher is there", async () => JSON.stringify(await watcher.lists().catch(String)).includes("{"));
-    expect(await watcher.contents()).toEqual(truthOf(pairs.ledger));
+    expect(await watcher.contents()).toEqual(expectedContracts(pairs.ledger));
     expect(await watcher.lists()).toMatchObject(expected(state));
-    expect(mirror.err.split("a snapshot of the ledger has been taken")).toHaveLength(2);
+    expect(mirror.err.split("snapshot of the ledger loaded")).toHaveLength(2);
     for (const program of [mirror, api]) expectNoSecrets(program, caller.bodies);
     await logs(mirror, WRITES, 2);
     for (const program of [mirror, api]) program.stop();
@@ -119,7 +119,7 @@ async function keepChangingOthers(pairs: Pairs, signal: AbortSignal): Promise<vo
   }
 }
 
-/** What is nobody's business: the password, statements and tables, and where in the program something happened. */
+/** Must not be shown: the password, statements and tables, and stack traces. */
 function expectNoSecrets({ out, err }: Program, bodies: ReadonlySet<string>): void {
   const { password, username } = new URL(server.url);
   expect(password).toMatch(/^[\da-f]{32}$/);

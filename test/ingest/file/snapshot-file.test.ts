@@ -1,4 +1,4 @@
-/** Real files that change under a real watch. */
+/** Real files with a real watch. */
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { element, payload } from "../../fixtures/elements.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 
 const POLL_MS = 20;
-/** Long enough for any look at the file to be over. */
+/** Longer than any load of the file. */
 const BOUND_MS = 5_000;
 
 let folder: string;
@@ -38,10 +38,10 @@ interface Watched {
   readonly rejected: string[];
 }
 
-/** A file that is not started yet, with a store of its own, or one behind another writer. */
-function watching(path: string, behind?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
+/** A file that is not started yet, with a store of its own, optionally wrapped. */
+function watching(path: string, wrap?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
   const store = new MemoryStore();
-  const file = new SnapshotFile(path, new Decoder(templates), behind?.(store) ?? store);
+  const file = new SnapshotFile(path, new Decoder(templates), wrap?.(store) ?? store);
   onTestFinished(() => file.close());
   return { file, store, swapped: [], rejected: [] };
 }
@@ -71,7 +71,7 @@ const untilRejected = (watched: Watched, count: number): Promise<void> =>
   until(`${count} changes have been rejected`, () => watched.rejected.length >= count, BOUND_MS);
 
 describe("at the start", () => {
-  test("the file is in the store when start ends, and is told", async () => {
+  test("the file is in the store when start resolves, and is reported", async () => {
     await writeFile(at("file"), content("a", "b"));
     const watched = watching(at("file"));
     const snapshot = await start(watched);
@@ -81,33 +81,33 @@ describe("at the start", () => {
     expect(watched.swapped).toEqual([]);
   });
 
-  test("an array is as good as lines", async () => {
+  test("an array works like lines", async () => {
     await writeFile(at("file"), JSON.stringify([element("AllocationFactory", "a", payload.service())], undefined, 2));
     expect(await idsIn(await started(at("file")))).toEqual(["a"]);
   });
 
-  test("a file that is not there is told by its path and the system's code", async () => {
+  test("a missing file is reported with its path and the system's code", async () => {
     const watched = watching(at("nothing"));
     await expect(start(watched)).rejects.toThrow(new SnapshotError(`${at("nothing")} cannot be read (ENOENT)`));
     await expect(idsIn(watched)).rejects.toThrow(NotReady);
   });
 
-  test("a folder is told as well", async () => {
+  test("a folder is reported too", async () => {
     await expect(start(watching(folder))).rejects.toThrow(new SnapshotError(`${folder} cannot be read (EISDIR)`));
   });
 
-  test("a broken file is told by path, line and reason, each problem, and the store has nothing of it", async () => {
+  test("each problem of an invalid file is reported with path, line and reason, and the store stays empty", async () => {
     await writeFile(at("file"), `${content("a")}5\n${content("b")}{}\n`);
     const watched = watching(at("file"));
     const reasons = [
-      `${at("file")}:2: the element has to be an object, and is not one`,
-      `${at("file")}:4: contractEntry has to be an object, and is missing`,
+      `${at("file")}:2: the element must be an object, but is not one`,
+      `${at("file")}:4: contractEntry must be an object, but is missing`,
     ];
     await expect(start(watched)).rejects.toThrow(new SnapshotError(reasons.join("\n")));
     await expect(idsIn(watched)).rejects.toThrow(NotReady);
   });
 
-  test("a file that could not be served is not watched either", async () => {
+  test("a file that could not be loaded is not watched", async () => {
     await writeFile(at("file"), "broken\n");
     const watched = watching(at("file"));
     await expect(start(watched)).rejects.toThrow(SnapshotError);
@@ -118,12 +118,12 @@ describe("at the start", () => {
 });
 
 describe("a changed file", () => {
-  test("is swapped in whole, and told", async () => {
+  test("is swapped in at once, and reported", async () => {
     await writeFile(at("file"), content("a", "b"));
     const watched = await started(at("file"));
     await writeFile(at("file"), content("b", "c", "d"));
     await untilServes(watched, "b", "c", "d");
-    await until("it has been told", () => watched.swapped.at(-1)?.join() === "b,c,d", BOUND_MS);
+    await until("it has been reported", () => watched.swapped.at(-1)?.join() === "b,c,d", BOUND_MS);
     expect(watched.rejected).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe("a changed file", () => {
     expect(watched.rejected).toEqual([]);
   });
 
-  test("that is broken is rejected with line and reason, and the old one goes on being served", async () => {
+  test("that is invalid is rejected with line and reason, and the old one is still served", async () => {
     await writeFile(at("file"), content("a"));
     const watched = await started(at("file"));
     await replace(at("file"), `${content("b")}\n{"half": \n`);
@@ -157,7 +157,7 @@ describe("a changed file", () => {
     const watched = await started(at("file"));
     await replace(at("file"), content("b", "c", "b"));
     await untilRejected(watched, 1);
-    expect(watched.rejected).toEqual([`${at("file")}:3: contract b stands on line 1 already`]);
+    expect(watched.rejected).toEqual([`${at("file")}:3: contract b is already on line 1`]);
     expect(await idsIn(watched)).toEqual(["a"]);
   });
 
@@ -205,7 +205,7 @@ describe("a changed file", () => {
     expect(watched.rejected).toEqual([]);
   });
 
-  test("that is deleted is rejected, the old one goes on being served, and it may come back", async () => {
+  test("that is deleted is rejected, the old one is still served, and it may come back", async () => {
     await writeFile(at("file"), content("a"));
     const watched = await started(at("file"));
     await unlink(at("file"));
@@ -228,8 +228,8 @@ describe("a changed file", () => {
     const ids = Array.from({ length: last }, (_, index) => `${last}-${String(index).padStart(2, "0")}`);
     await untilServes(watched, ...ids);
     await replace(at("file"), content("end"));
-    await until("the end has been told", () => watched.swapped.at(-1)?.[0] === "end", BOUND_MS);
-    // Nothing older came behind the last.
+    await until("the end has been reported", () => watched.swapped.at(-1)?.[0] === "end", BOUND_MS);
+    // Nothing older came after the last.
     expect(watched.swapped.at(-2)).toEqual(ids);
   });
 
@@ -254,11 +254,11 @@ describe("a changed file", () => {
   });
 });
 
-/** Holds back one writing, which it counts from 0, until the gate opens. */
+/** Blocks one write, counted from 0, until the gate opens. */
 function slow(held: number) {
   const waiting = gate();
   const begun: string[][] = [];
-  const behind = (store: MemoryStore): Pick<StoreWriter, "replace"> => ({
+  const wrap = (store: MemoryStore): Pick<StoreWriter, "replace"> => ({
     async replace(contracts: Iterable<Contract>, offset: number) {
       const all = [...contracts];
       begun.push(all.map(({ contractId }) => contractId));
@@ -266,14 +266,14 @@ function slow(held: number) {
       await store.replace(all, offset);
     },
   });
-  return { waiting, begun, behind };
+  return { waiting, begun, wrap };
 }
 
 describe("a slow store", () => {
-  test("gets the next change when it is done with the one before", async () => {
-    const { waiting, begun, behind } = slow(1);
+  test("gets the next change after the one before", async () => {
+    const { waiting, begun, wrap } = slow(1);
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"), behind);
+    const watched = watching(at("file"), wrap);
     await start(watched);
     await replace(at("file"), content("b"));
     await until("the first change is being written", () => begun.length === 2);
@@ -282,14 +282,14 @@ describe("a slow store", () => {
     expect(begun).toEqual([["a"], ["b"]]);
     waiting.open();
     await untilServes(watched, "d");
-    // All that changed meanwhile is read once.
+    // All changes in between are loaded once.
     expect(begun).toEqual([["a"], ["b"], ["d"]]);
   });
 
   test("ends with the change that came while the start was being written", async () => {
-    const { waiting, begun, behind } = slow(0);
+    const { waiting, begun, wrap } = slow(0);
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"), behind);
+    const watched = watching(at("file"), wrap);
     const starting = start(watched);
     await until("the start is being written", () => begun.length === 1);
     await seenByAnother(at("file"), "b");
@@ -301,9 +301,9 @@ describe("a slow store", () => {
   });
 
   test("is waited for by close", async () => {
-    const { waiting, begun, behind } = slow(1);
+    const { waiting, begun, wrap } = slow(1);
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"), behind);
+    const watched = watching(at("file"), wrap);
     await start(watched);
     await replace(at("file"), content("b"));
     await until("the change is being written", () => begun.length === 2);
@@ -340,7 +340,7 @@ describe("close", () => {
     expect(await idsIn(one)).toEqual(["a"]);
   });
 
-  test("may be called again, and before a start", async () => {
+  test("may be called twice, and before start", async () => {
     await writeFile(at("file"), content("a"));
     const watched = watching(at("file"));
     await watched.file.close();
@@ -359,7 +359,7 @@ async function replace(path: string, text: string): Promise<void> {
 
 /**
  * Changes a file and waits until another watch of it has served that: a watch
- * that began earlier has been told of the change before.
+ * that started earlier has seen the change before.
  */
 async function seenByAnother(path: string, ...ids: readonly string[]): Promise<void> {
   await writeFile(path, content("before"));

@@ -1,4 +1,4 @@
-/** Items that are there at the same time come together. */
+/** Items that are available at the same time form a batch. */
 import { EventEmitter, once } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -18,19 +18,19 @@ async function collected(items: AsyncIterable<number>, max: number): Promise<(re
   return all;
 }
 
-test("what comes at once is a batch, and what comes later is another", async () => {
+test("simultaneous items are one batch, later items another", async () => {
   expect(await collected(inGroups([1, 2, 3], [4], [5, 6]), 100)).toEqual([[1, 2, 3], [4], [5, 6]]);
 });
 
-test("no batch has more than it may", async () => {
+test("no batch exceeds the maximum", async () => {
   expect(await collected(inGroups([1, 2, 3, 4, 5]), 2)).toEqual([[1, 2], [3, 4], [5]]);
 });
 
-test("of no items there is no batch", async () => {
+test("no items give no batch", async () => {
   expect(await collected(inGroups(), 5)).toEqual([]);
 });
 
-test("others have their turn between two batches", async () => {
+test("the event loop runs between two batches", async () => {
   const end = new AbortController();
   const counting = (async () => {
     let turns = 0;
@@ -48,7 +48,7 @@ async function* failing() {
   throw new Error("no more");
 }
 
-test("what fails is thrown when all before it has been given", async () => {
+test("an error is thrown after all earlier items", async () => {
   const seen: number[] = [];
   const reading = async () => {
     for await (const batch of inBatches(failing(), 10)) seen.push(...batch);
@@ -57,7 +57,7 @@ test("what fails is thrown when all before it has been given", async () => {
   expect(seen).toEqual([1, 2]);
 });
 
-test("who leaves is not kept by what has not come yet, and its failure is nobody's", async () => {
+test("leaving does not wait for pending items, and their rejection is handled", async () => {
   const cut = new EventEmitter();
   async function* waiting() {
     yield 1;
@@ -68,6 +68,6 @@ test("who leaves is not kept by what has not come yet, and its failure is nobody
     break;
   }
   cut.emit("error", new Error("the connection was cut"));
-  // A rejection that nobody handles would end the run.
+  // An unhandled rejection would fail the run.
   await turn();
 });

@@ -1,72 +1,73 @@
 import { expect, test } from "vitest";
-import type { Log } from "../../../src/ledger/log.js";
+import type { Logger } from "../../../src/util/logger.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { IncidentLog } from "../../../src/ingest/mirror/incident-log.js";
 
 interface Line {
-  readonly level: keyof Log;
+  readonly level: keyof Logger;
   readonly details: object;
   readonly message: string;
 }
 
-function incidents() {
+function createLog() {
   const lines: Line[] = [];
   const clock = { now: 1_000 };
-  const at = (level: keyof Log) => (details: object, message: string) => void lines.push({ level, details, message });
-  const log: Log = { info: at("info"), warn: at("warn"), error: at("error") };
-  return { lines, clock, incidents: new IncidentLog(log, () => clock.now) };
+  const at = (level: keyof Logger) => (details: object, message: string) =>
+    void lines.push({ level, details, message });
+  const log: Logger = { info: at("info"), warn: at("warn"), error: at("error") };
+  return { lines, clock, incidentLog: new IncidentLog(log, () => clock.now) };
 }
 
 const lost = new LedgerError("lost", "cut");
 
-test("a trouble that goes on is told once", () => {
-  const { lines, incidents: told } = incidents();
-  for (let attempt = 0; attempt < 100; attempt++) told.begin(new LedgerError("lost", `cut ${attempt}`));
+test("a continuing incident is logged once", () => {
+  const { lines, incidentLog } = createLog();
+  for (let attempt = 0; attempt < 100; attempt++) incidentLog.begin(new LedgerError("lost", `cut ${attempt}`));
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({ level: "warn", details: { kind: "lost", reason: "cut 0" } });
 });
 
-test("its end is told once, with how long it lasted, and nothing where there was none", () => {
-  const { lines, clock, incidents: told } = incidents();
-  told.end();
+test("its end is logged once with its duration, and not without an incident", () => {
+  const { lines, clock, incidentLog } = createLog();
+  incidentLog.end();
   expect(lines).toEqual([]);
-  told.begin(lost);
+  incidentLog.begin(lost);
   clock.now += 5_000;
-  told.end();
-  told.end();
+  incidentLog.end();
+  incidentLog.end();
   expect(lines.slice(1)).toEqual([
-    { level: "info", details: { lasted: 5_000 }, message: "the ledger is followed again" },
+    { level: "info", details: { lasted: 5_000 }, message: "following the ledger again" },
   ]);
 });
 
-test("another trouble before the end is told, and the time counts from the first", () => {
-  const { lines, clock, incidents: told } = incidents();
-  told.begin(lost);
+test("another failure within an incident is logged, and the duration counts from the first", () => {
+  const { lines, clock, incidentLog } = createLog();
+  incidentLog.begin(lost);
   clock.now += 1_000;
-  told.begin(new LedgerError("denied", "no", "SECURITY"));
+  incidentLog.begin(new LedgerError("denied", "no", "SECURITY"));
   clock.now += 1_000;
-  told.end();
+  incidentLog.end();
   expect(lines.map(({ level }) => level)).toEqual(["warn", "error", "info"]);
   expect(lines[1]?.details).toMatchObject({ kind: "denied", code: "SECURITY" });
   expect(lines[2]?.details).toEqual({ lasted: 2_000 });
 });
 
-test("the same trouble under another code is another trouble", () => {
-  const { lines, incidents: told } = incidents();
-  told.begin(new LedgerError("ahead", "x", "OFFSET_AFTER_LEDGER_END"));
-  told.begin(new LedgerError("ahead", "x", "PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END"));
+test("the same kind with another code is logged", () => {
+  const { lines, incidentLog } = createLog();
+  incidentLog.begin(new LedgerError("ahead", "x", "OFFSET_AFTER_LEDGER_END"));
+  incidentLog.begin(new LedgerError("ahead", "x", "PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END"));
   expect(lines).toHaveLength(2);
 });
 
-test("after its end the same trouble is told anew", () => {
-  const { lines, incidents: told } = incidents();
-  told.begin(lost);
-  told.end();
-  told.begin(lost);
+test("after its end the same failure is logged again", () => {
+  const { lines, incidentLog } = createLog();
+  incidentLog.begin(lost);
+  incidentLog.end();
+  incidentLog.begin(lost);
   expect(lines.map(({ level }) => level)).toEqual(["warn", "info", "warn"]);
 });
 
-test.each<[LedgerErrorKind, keyof Log]>([
+test.each<[LedgerErrorKind, keyof Logger]>([
   ["pruned", "warn"],
   ["ahead", "error"],
   ["denied", "error"],
@@ -74,14 +75,14 @@ test.each<[LedgerErrorKind, keyof Log]>([
   ["lost", "warn"],
   ["unreadable", "error"],
   ["refused", "error"],
-])("%s says at level %s what it means and what to do", (kind, level) => {
-  const { lines, incidents: told } = incidents();
-  told.begin(new LedgerError(kind, "the reason"));
+])("%s is logged at level %s with its meaning and a hint", (kind, level) => {
+  const { lines, incidentLog } = createLog();
+  incidentLog.begin(new LedgerError(kind, "the reason"));
   expect(lines).toEqual([
     {
       level,
-      details: { kind, code: undefined, reason: "the reason", todo: expect.stringMatching(/\w{3}/) as string },
-      message: expect.stringMatching(/\w{3}.*; what was read so far goes on being served$/) as string,
+      details: { kind, code: undefined, reason: "the reason", hint: expect.stringMatching(/\w{3}/) as string },
+      message: expect.stringMatching(/\w{3}.*; contracts read before are still served$/) as string,
     },
   ]);
 });

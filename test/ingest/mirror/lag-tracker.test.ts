@@ -7,107 +7,120 @@ import { SOON_MS } from "../../ledger/participant/servers.js";
 const UNREADY = 10_000;
 const STALE = 60_000;
 
-function progressWith(readWait = SOON_MS * 2) {
+function createTracker(readWait = SOON_MS * 2) {
   const clock = { now: 1_000_000 };
-  const lag = new LagTracker({ unreadyAfter: UNREADY, staleAfter: STALE, readWait }, () => clock.now);
-  return { clock, progress: lag };
+  const limits = { unreadyAfter: UNREADY, staleAfter: STALE, readWait };
+  const lag: LagTracker = new LagTracker(
+    limits,
+    () => clock.now,
+    () => ledgerEnds.get(lag)?.() ?? Promise.reject(new Error("no ledger end")),
+  );
+  return { clock, lag };
+}
+
+/** How each tracker reads the ledger's end. */
+const ledgerEnds = new WeakMap<LagTracker, () => Promise<number>>();
+
+function catchUp(lag: LagTracker, offset: number, ledgerEnd: () => Promise<number>): Promise<boolean> {
+  ledgerEnds.set(lag, ledgerEnd);
+  return lag.catchUp(offset);
 }
 
 /** A store that has reached the ledger's end at an offset, at the clock's time. */
 function current(offset = 10, readWait?: number) {
-  const made = progressWith(readWait);
-  made.progress.reached(offset);
-  made.progress.ledgerEndAt(offset, made.clock.now);
+  const made = createTracker(readWait);
+  made.lag.reached(offset);
+  made.lag.ledgerEndAt(offset, made.clock.now);
   return made;
 }
 
 describe("how the mirror stands", () => {
   test("is unknown at the beginning", () => {
-    const { progress } = progressWith();
-    expect(progress.status).toEqual({ offset: undefined, ledgerEnd: undefined, age: undefined });
+    const { lag } = createTracker();
+    expect(lag.status).toEqual({ offset: undefined, ledgerEnd: undefined, age: undefined });
   });
 
-  test("is current from the moment at which the end was asked for that it has reached", () => {
-    const { clock, progress } = progressWith();
-    progress.ledgerEndAt(10, clock.now);
+  test("is current as of the request for the end that it has reached", () => {
+    const { clock, lag } = createTracker();
+    lag.ledgerEndAt(10, clock.now);
     clock.now += 700;
-    progress.reached(9);
-    expect(progress.status).toEqual({ offset: 9, ledgerEnd: 10, age: undefined });
+    lag.reached(9);
+    expect(lag.status).toEqual({ offset: 9, ledgerEnd: 10, age: undefined });
     clock.now += 300;
-    progress.reached(10);
-    expect(progress.status).toEqual({ offset: 10, ledgerEnd: 10, age: 1_000 });
+    lag.reached(10);
+    expect(lag.status).toEqual({ offset: 10, ledgerEnd: 10, age: 1_000 });
   });
 
-  test("is current in whatever order the end and the store come there", () => {
-    const { clock, progress } = progressWith();
+  test("is current in either order of the end and the store", () => {
+    const { clock, lag } = createTracker();
     const asked = clock.now;
     clock.now += 250;
-    progress.reached(10);
-    progress.ledgerEndAt(10, asked);
-    expect(progress.status.age).toBe(250);
+    lag.reached(10);
+    lag.ledgerEndAt(10, asked);
+    expect(lag.status.age).toBe(250);
   });
 
   test("ages while the ledger moves away, and is current again when it is reached", () => {
-    const { clock, progress } = current();
+    const { clock, lag } = current();
     clock.now += 5_000;
-    progress.ledgerEndAt(20, clock.now);
-    expect(progress.status).toEqual({ offset: 10, ledgerEnd: 20, age: 5_000 });
-    progress.reached(19);
-    expect(progress.status.age).toBe(5_000);
-    progress.reached(25);
-    expect(progress.status).toEqual({ offset: 25, ledgerEnd: 20, age: 0 });
+    lag.ledgerEndAt(20, clock.now);
+    expect(lag.status).toEqual({ offset: 10, ledgerEnd: 20, age: 5_000 });
+    lag.reached(19);
+    expect(lag.status.age).toBe(5_000);
+    lag.reached(25);
+    expect(lag.status).toEqual({ offset: 25, ledgerEnd: 20, age: 0 });
   });
 
   test("stays current while a ledger on which nothing happens is asked", () => {
-    const { clock, progress } = current();
+    const { clock, lag } = current();
     for (let second = 0; second < 100; second++) {
       clock.now += 1_000;
-      progress.ledgerEndAt(10, clock.now);
-      expect(progress.status.age).toBe(0);
+      lag.ledgerEndAt(10, clock.now);
+      expect(lag.status.age).toBe(0);
     }
   });
 
-  test("does not grow younger by updates alone: the ledger's end may be far ahead", () => {
-    const { clock, progress } = current();
+  test("is not renewed by updates alone: the ledger's end may be far ahead", () => {
+    const { clock, lag } = current();
     clock.now += 5_000;
-    progress.reached(11);
-    expect(progress.status.age).toBe(5_000);
+    lag.reached(11);
+    expect(lag.status.age).toBe(5_000);
   });
 
-  test("does not grow older by the answer to an earlier question", () => {
-    const { clock, progress } = current();
+  test("is not aged by the answer to an earlier request", () => {
+    const { clock, lag } = current();
     clock.now += 100;
-    progress.ledgerEndAt(10, clock.now);
-    progress.ledgerEndAt(9, clock.now - 50);
-    expect(progress.status.age).toBe(0);
+    lag.ledgerEndAt(10, clock.now);
+    lag.ledgerEndAt(9, clock.now - 50);
+    expect(lag.status.age).toBe(0);
   });
 
-  test("tells a lower offset after the snapshot of a ledger that was restored", () => {
-    const { clock, progress } = current(100);
+  test("has a lower offset after the snapshot of a restored ledger", () => {
+    const { clock, lag } = current(100);
     clock.now += 1_000;
-    progress.reached(40);
-    progress.ledgerEndAt(40, clock.now);
-    expect(progress.status).toEqual({ offset: 40, ledgerEnd: 40, age: 0 });
+    lag.reached(40);
+    lag.ledgerEndAt(40, clock.now);
+    expect(lag.status).toEqual({ offset: 40, ledgerEnd: 40, age: 0 });
   });
 });
 
 describe("the limits of staleness", () => {
   test("refuse before the first snapshot, and before the ledger's end was known", () => {
-    const { clock, progress } = progressWith();
+    const { clock, lag } = createTracker();
     const none = "no snapshot of the ledger has been taken yet";
-    expect([progress.staleReason(), progress.notReadyReason()]).toEqual([none, none]);
-    progress.ledgerEndAt(10, clock.now);
-    expect([progress.staleReason(), progress.notReadyReason()]).toEqual([none, none]);
-    progress.reached(10);
-    expect([progress.staleReason(), progress.notReadyReason()]).toEqual([undefined, undefined]);
+    expect([lag.staleReason(), lag.notReadyReason()]).toEqual([none, none]);
+    lag.ledgerEndAt(10, clock.now);
+    expect([lag.staleReason(), lag.notReadyReason()]).toEqual([none, none]);
+    lag.reached(10);
+    expect([lag.staleReason(), lag.notReadyReason()]).toEqual([undefined, undefined]);
   });
 
   test("end readiness past the first, and answers past the second", () => {
-    const { clock, progress } = current();
+    const { clock, lag } = current();
     const begun = clock.now;
     const at = (age: number) => {
       clock.now = begun + age;
-      return [progress.notReadyReason() === undefined, progress.staleReason() === undefined];
+      return [lag.notReadyReason() === undefined, lag.staleReason() === undefined];
     };
     expect(at(UNREADY)).toEqual([true, true]);
     expect(at(UNREADY + 1)).toEqual([false, true]);
@@ -116,24 +129,24 @@ describe("the limits of staleness", () => {
   });
 
   test("say for how long", () => {
-    const { clock, progress } = current();
+    const { clock, lag } = current();
     clock.now += 30_000;
-    expect(progress.notReadyReason()).toBe("the ledger has not been reached for 30 s");
+    expect(lag.notReadyReason()).toBe("the ledger has not been reached for 30 s");
     clock.now += 60_000;
-    expect(progress.staleReason()).toContain("90 s");
-    expect(progress.notReadyReason()).toBe(progress.staleReason());
+    expect(lag.staleReason()).toContain("90 s");
+    expect(lag.notReadyReason()).toBe(lag.staleReason());
   });
 
-  test("are behind when the ledger is reached again", () => {
-    const { clock, progress } = current();
+  test("no longer apply when the ledger is reached again", () => {
+    const { clock, lag } = current();
     clock.now += STALE * 2;
-    expect(progress.staleReason()).toBeDefined();
-    progress.ledgerEndAt(10, clock.now);
-    expect([progress.staleReason(), progress.notReadyReason()]).toEqual([undefined, undefined]);
+    expect(lag.staleReason()).toBeDefined();
+    lag.ledgerEndAt(10, clock.now);
+    expect([lag.staleReason(), lag.notReadyReason()]).toEqual([undefined, undefined]);
   });
 });
 
-/** Questions for the ledger's end, each answered when the test says so. */
+/** Requests for the ledger's end, answered by the test. */
 function ledger() {
   const open: { answer: (end: number) => void; fail: (reason: Error) => void }[] = [];
   const counts = { asked: 0 };
@@ -141,7 +154,7 @@ function ledger() {
     counts.asked++;
     return new Promise<number>((resolve, reject) => void open.push({ answer: resolve, fail: reject }));
   };
-  /** Takes the oldest open question, once there is one. */
+  /** Takes the oldest pending request, once there is one. */
   const next = async () => {
     await until("the ledger's end is asked for", () => open.length > 0);
     const question = open.shift();
@@ -153,7 +166,7 @@ function ledger() {
 
 const soon = <T>(promise: Promise<T>): Promise<T> => within(SOON_MS, "the end of a wait", promise);
 
-/** Whether a promise has settled by the time that everything which is ready has run. */
+/** Whether a promise has settled after all ready callbacks have run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   const settle = () => {
@@ -167,163 +180,163 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
 describe("catching up", () => {
-  test("ends when the store has reached the end as it was when asked", async () => {
-    const { progress } = current(10);
+  test("ends when the store has reached the requested end", async () => {
+    const { lag } = current(10);
     const { ledgerEnd, next } = ledger();
-    const caughtUp = progress.catchUp(10, ledgerEnd);
+    const caughtUp = catchUp(lag, 10, ledgerEnd);
     (await next()).answer(13);
     expect(await isSettled(caughtUp)).toBe(false);
-    progress.reached(12);
+    lag.reached(12);
     expect(await isSettled(caughtUp)).toBe(false);
-    progress.reached(13);
+    lag.reached(13);
     expect(await soon(caughtUp)).toBe(true);
   });
 
-  test("does not wait where the end has been reached, and says whether the store has moved", async () => {
-    const { progress } = current(10);
-    expect(await soon(progress.catchUp(10, () => Promise.resolve(10)))).toBe(false);
-    expect(await soon(progress.catchUp(9, () => Promise.resolve(10)))).toBe(true);
-    expect(await soon(progress.catchUp(10, () => Promise.resolve(7)))).toBe(false);
+  test("does not wait if the end is reached, and returns whether the store has moved", async () => {
+    const { lag } = current(10);
+    expect(await soon(catchUp(lag, 10, () => Promise.resolve(10)))).toBe(false);
+    expect(await soon(catchUp(lag, 9, () => Promise.resolve(10)))).toBe(true);
+    expect(await soon(catchUp(lag, 10, () => Promise.resolve(7)))).toBe(false);
   });
 
-  test("takes notice of an update that comes before the answer", async () => {
-    const { progress } = current(10);
+  test("notices an update before the answer", async () => {
+    const { lag } = current(10);
     const { ledgerEnd, next } = ledger();
-    const caughtUp = progress.catchUp(10, ledgerEnd);
+    const caughtUp = catchUp(lag, 10, ledgerEnd);
     const question = await next();
-    progress.reached(11);
+    lag.reached(11);
     question.answer(11);
     expect(await soon(caughtUp)).toBe(true);
   });
 
-  test("tells the ledger's end to the account", async () => {
-    const { clock, progress } = current(10);
+  test("updates the age", async () => {
+    const { clock, lag } = current(10);
     clock.now += 5_000;
-    await soon(progress.catchUp(10, () => Promise.resolve(10)));
-    expect(progress.status.age).toBe(0);
+    await soon(catchUp(lag, 10, () => Promise.resolve(10)));
+    expect(lag.status.age).toBe(0);
   });
 
-  test("counts the account's age from the question, not from the answer", async () => {
-    const { clock, progress } = current(10);
+  test("counts the age from the request, not from the answer", async () => {
+    const { clock, lag } = current(10);
     const { ledgerEnd, next } = ledger();
     clock.now += 5_000;
-    const caughtUp = progress.catchUp(10, ledgerEnd);
+    const caughtUp = catchUp(lag, 10, ledgerEnd);
     const question = await next();
     clock.now += 300;
     question.answer(10);
     await soon(caughtUp);
-    expect(progress.status.age).toBe(300);
+    expect(lag.status.age).toBe(300);
   });
 
-  test("ends when the time that a request may wait is over: the store does not come there", async () => {
-    const { progress } = current(10, 80);
+  test("ends on timeout if the store does not move", async () => {
+    const { lag } = current(10, 80);
     const began = performance.now();
-    expect(await soon(progress.catchUp(10, () => Promise.resolve(20)))).toBe(false);
+    expect(await soon(catchUp(lag, 10, () => Promise.resolve(20)))).toBe(false);
     expect(performance.now() - began).toBeGreaterThan(60);
   });
 
-  test("ends when the time is over: the store came nearer, which may be enough", async () => {
-    const { progress } = current(10, 80);
-    const caughtUp = progress.catchUp(10, () => Promise.resolve(20));
-    progress.reached(15);
+  test("ends on timeout with true if the store has moved past the offset", async () => {
+    const { lag } = current(10, 80);
+    const caughtUp = catchUp(lag, 10, () => Promise.resolve(20));
+    lag.reached(15);
     expect(await soon(caughtUp)).toBe(true);
   });
 
-  test("ends when the time is over: the ledger does not answer", async () => {
-    const { progress } = current(10, 80);
+  test("ends on timeout if the ledger does not answer", async () => {
+    const { lag } = current(10, 80);
     const { ledgerEnd, next } = ledger();
-    expect(await soon(progress.catchUp(10, ledgerEnd))).toBe(false);
+    expect(await soon(catchUp(lag, 10, ledgerEnd))).toBe(false);
     (await next()).answer(10);
   });
 
-  test("does not wait, nor throw, where the ledger fails", async () => {
-    const { progress } = current(10);
-    expect(await soon(progress.catchUp(10, () => Promise.reject(new Error("down"))))).toBe(false);
-    expect(await soon(progress.catchUp(10, () => Promise.resolve(10)))).toBe(false);
+  test("neither waits nor throws if the ledger fails", async () => {
+    const { lag } = current(10);
+    expect(await soon(catchUp(lag, 10, () => Promise.reject(new Error("down"))))).toBe(false);
+    expect(await soon(catchUp(lag, 10, () => Promise.resolve(10)))).toBe(false);
   });
 
-  test("does not throw where the ledger fails after the time is over", async () => {
-    const { progress } = current(10, 20);
+  test("does not throw if the ledger fails after the timeout", async () => {
+    const { lag } = current(10, 20);
     const { ledgerEnd, next } = ledger();
-    expect(await soon(progress.catchUp(10, ledgerEnd))).toBe(false);
+    expect(await soon(catchUp(lag, 10, ledgerEnd))).toBe(false);
     (await next()).fail(new Error("late"));
     // Unhandled, this failure would fail the run.
     await turn();
-    expect(await soon(progress.catchUp(10, () => Promise.resolve(10)))).toBe(false);
+    expect(await soon(catchUp(lag, 10, () => Promise.resolve(10)))).toBe(false);
   });
 
-  test("before the first snapshot waits for it", async () => {
-    const { progress } = progressWith();
-    const caughtUp = progress.catchUp(-1, () => Promise.resolve(10));
+  test("waits for the first snapshot", async () => {
+    const { lag } = createTracker();
+    const caughtUp = catchUp(lag, -1, () => Promise.resolve(10));
     expect(await isSettled(caughtUp)).toBe(false);
-    progress.reached(10);
+    lag.reached(10);
     expect(await soon(caughtUp)).toBe(true);
   });
 
-  test("leaves no timers behind", async () => {
+  test("leaves no timers", async () => {
     const before = timers();
-    const { progress } = current(10, 60_000);
-    await soon(progress.catchUp(10, () => Promise.resolve(10)));
-    await soon(progress.catchUp(10, () => Promise.reject(new Error("down"))));
-    const moved = Array.from({ length: 50 }, () => progress.catchUp(10, () => Promise.resolve(11)));
+    const { lag } = current(10, 60_000);
+    await soon(catchUp(lag, 10, () => Promise.resolve(10)));
+    await soon(catchUp(lag, 10, () => Promise.reject(new Error("down"))));
+    const moved = Array.from({ length: 50 }, () => catchUp(lag, 10, () => Promise.resolve(11)));
     expect(timers()).toBeGreaterThanOrEqual(before + 50);
     await turn();
-    progress.reached(11);
+    lag.reached(11);
     await soon(Promise.all(moved));
     await until("the timers are gone", () => timers() <= before);
   });
 });
 
-describe("those who catch up together", () => {
-  test("share no question that was asked before they came", async () => {
-    const { progress } = current(10);
+describe("concurrent callers of catchUp", () => {
+  test("do not share a request that started before them", async () => {
+    const { lag } = current(10);
     const { ledgerEnd, next, counts } = ledger();
-    const first = progress.catchUp(10, ledgerEnd);
+    const first = catchUp(lag, 10, ledgerEnd);
     const question = await next();
-    const second = progress.catchUp(10, ledgerEnd);
+    const second = catchUp(lag, 10, ledgerEnd);
     expect(counts.asked).toBe(1);
-    // What the second has seen is at offset 12, behind the end that the first asked for.
+    // The second has seen offset 12, past the end that the first requested.
     question.answer(11);
-    progress.reached(11);
+    lag.reached(11);
     expect(await soon(first)).toBe(true);
     expect(await isSettled(second)).toBe(false);
     (await next()).answer(12);
     expect(await isSettled(second)).toBe(false);
-    progress.reached(12);
+    lag.reached(12);
     expect(await soon(second)).toBe(true);
     expect(counts.asked).toBe(2);
   });
 
-  test("share the next question, however many they are", async () => {
-    const { progress } = current(10);
+  test("share the next request, however many they are", async () => {
+    const { lag } = current(10);
     const { ledgerEnd, next, counts } = ledger();
-    const first = progress.catchUp(10, ledgerEnd);
+    const first = catchUp(lag, 10, ledgerEnd);
     const question = await next();
-    const others = Array.from({ length: 1_000 }, () => progress.catchUp(10, ledgerEnd));
+    const others = Array.from({ length: 1_000 }, () => catchUp(lag, 10, ledgerEnd));
     question.answer(10);
     expect(await soon(first)).toBe(false);
     (await next()).answer(14);
-    progress.reached(14);
+    lag.reached(14);
     expect(new Set(await soon(Promise.all(others)))).toEqual(new Set([true]));
     expect(counts.asked).toBe(2);
   });
 
-  test("ask anew behind a question that failed", async () => {
-    const { progress } = current(10);
+  test("request again after a failure", async () => {
+    const { lag } = current(10);
     const { ledgerEnd, next, counts } = ledger();
-    const first = progress.catchUp(10, ledgerEnd);
+    const first = catchUp(lag, 10, ledgerEnd);
     const question = await next();
-    const second = progress.catchUp(10, ledgerEnd);
+    const second = catchUp(lag, 10, ledgerEnd);
     question.fail(new Error("down"));
     expect(await soon(first)).toBe(false);
     (await next()).answer(11);
-    progress.reached(11);
+    lag.reached(11);
     expect(await soon(second)).toBe(true);
     expect(counts.asked).toBe(2);
   });
 
-  test("never have two questions under way, and each one's end is asked for after it came", async () => {
-    const { progress } = current(0);
+  test("never have two requests in progress, and each gets an end requested after it came", async () => {
+    const { lag } = current(0);
     let end = 0;
     let underWay = 0;
     let max = 0;
@@ -342,14 +355,14 @@ describe("those who catch up together", () => {
       end = round;
       const mine = round;
       waits.push(
-        progress.catchUp(mine - 1, ledgerEnd).then((hasMoved) => {
-          if (!hasMoved || (progress.status.offset ?? 0) < mine) late.push(`${mine}`);
+        catchUp(lag, mine - 1, ledgerEnd).then((hasMoved) => {
+          if (!hasMoved || (lag.status.offset ?? 0) < mine) late.push(`${mine}`);
         }),
       );
       if (round % 3 === 0) await turn();
-      if (round % 5 === 0) progress.reached(end);
+      if (round % 5 === 0) lag.reached(end);
     }
-    progress.reached(end);
+    lag.reached(end);
     await soon(Promise.all(waits));
     expect(late).toEqual([]);
     expect(max).toBe(1);

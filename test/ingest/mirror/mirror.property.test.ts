@@ -1,4 +1,4 @@
-/** After any script of changes with any faults between, the store equals what the ledger says. */
+/** After any script of changes and faults, the store equals the ledger. */
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -6,14 +6,14 @@ import { NotReady } from "../../../src/store/port.js";
 import { payload } from "../../fixtures/elements.js";
 import { type Creation, ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { Participant } from "../../../scripted-participant/participant.js";
-import { type Mirroring, mirror, operator, participantOn } from "./run-mirror.js";
+import { type RunningMirror, startMirror, operator, participantOn } from "./run-mirror.js";
 
 const SCRIPTS = 400;
 /** How long the store may take to equal the ledger once the faults are over. */
 const SETTLE_MS = 15_000;
 
 const app = "utility-registry-app-v0";
-/** Contracts of kinds that are kept, of one that is dropped, and of one that nobody asks for. */
+/** Contracts of templates that are stored, of one that is dropped, and of one that is not requested. */
 const templates = {
   factory: [app, "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory", payload.service()],
   offer: [app, "Utility.Registry.App.V0.Model.Transfer:TransferOffer", payload.offer("alice", "bob", "USD", "locked")],
@@ -104,7 +104,7 @@ test(
 async function holds(steps: readonly Step[]): Promise<void> {
   const ledger = new ScriptedLedger();
   let participant = await Participant.start({ ledger, checkpointMs: 20 });
-  const mirroring = mirror(participant.url);
+  const mirror = startMirror(participant.url);
   try {
     for (const one of steps) {
       if (one.do === "restart") {
@@ -115,11 +115,11 @@ async function holds(steps: readonly Step[]): Promise<void> {
       }
     }
     participant.faults.clear();
-    // What has left one synchronizer early is seen leaving in the end, as on a real ledger.
-    for (const { contractId } of ledger.truth.values()) attempt(() => ledger.unassignLate(contractId));
-    await equals(mirroring, ledger);
+    // Late unassignments arrive in the end, as on a real ledger.
+    for (const { contractId } of ledger.contracts.values()) attempt(() => ledger.unassignLate(contractId));
+    await equals(mirror, ledger);
   } finally {
-    await mirroring.stop();
+    await mirror.stop();
     await participant.stop();
   }
 }
@@ -128,7 +128,7 @@ let created = 0;
 
 async function carryOut(
   one: Exclude<Step, { do: "restart" }>,
-  { ledger, faults: trouble }: Participant,
+  { ledger, faults: injector }: Participant,
 ): Promise<void> {
   switch (one.do) {
     case "create":
@@ -157,33 +157,33 @@ async function carryOut(
       await delay(one.ms);
       return;
     case "fault":
-      give(one.fault, one.after, trouble);
+      give(one.fault, one.after, injector);
   }
 }
 
-/** Gives a fault to the stream that is open now, or to the next one where none is. */
+/** Applies a fault to the open streams, or to the next one if none is open. */
 function now(given: (streams: "open" | "next") => void): void {
   if (!attempt(() => given("open"))) given("next");
 }
 
-/** A fault for the stream that is open now, or for the next one where none is. */
-function give(fault: (typeof faults)[number], after: number, trouble: Participant["faults"]): void {
+/** Selects the open streams, or the next one if none is open. */
+function give(fault: (typeof faults)[number], after: number, injector: Participant["faults"]): void {
   const when = { after, path: "/v2/updates" } as const;
   const given: Readonly<Record<(typeof faults)[number], () => void>> = {
-    cut: () => now((streams) => trouble.cut({ ...when, streams })),
-    reset: () => now((streams) => trouble.cut({ ...when, streams, reset: true })),
-    halfFrame: () => now((streams) => trouble.halfFrame({ ...when, streams })),
-    halfJson: () => now((streams) => trouble.halfJson({ ...when, streams })),
-    silence: () => now((streams) => trouble.silence({ ...when, streams })),
-    deaf: () => now((streams) => trouble.silence({ ...when, streams, answersPings: false })),
-    error: () => now((streams) => trouble.error("SERVER_IS_SHUTTING_DOWN", { ...when, streams })),
-    close: () => now((streams) => trouble.close({ ...when, streams })),
-    duplicate: () => trouble.duplicate(after + 1),
-    refuse: () => trouble.refuse(after % 2 === 0 ? 503 : 429, { times: after + 1 }),
-    proxy: () => trouble.proxyError({ times: after + 1 }),
-    hangUp: () => trouble.hangUp({ times: after + 1 }),
-    delay: () => trouble.delay(5),
-    cutSnapshot: () => trouble.cut({ after, path: "/v2/state/active-contracts" }),
+    cut: () => now((streams) => injector.cut({ ...when, streams })),
+    reset: () => now((streams) => injector.cut({ ...when, streams, reset: true })),
+    halfFrame: () => now((streams) => injector.halfFrame({ ...when, streams })),
+    halfJson: () => now((streams) => injector.halfJson({ ...when, streams })),
+    silence: () => now((streams) => injector.silence({ ...when, streams })),
+    deaf: () => now((streams) => injector.silence({ ...when, streams, answersPings: false })),
+    error: () => now((streams) => injector.error("SERVER_IS_SHUTTING_DOWN", { ...when, streams })),
+    close: () => now((streams) => injector.close({ ...when, streams })),
+    duplicate: () => injector.duplicate(after + 1),
+    refuse: () => injector.refuse(after % 2 === 0 ? 503 : 429, { times: after + 1 }),
+    proxy: () => injector.proxyError({ times: after + 1 }),
+    hangUp: () => injector.hangUp({ times: after + 1 }),
+    delay: () => injector.delay(5),
+    cutSnapshot: () => injector.cut({ after, path: "/v2/state/active-contracts" }),
   };
   given[fault]();
 }
@@ -201,17 +201,17 @@ function contract(what: keyof typeof templates, seen: boolean): Creation {
   };
 }
 
-/** Does it to one of the contracts to which it can be done, if there is one. */
+/** Applies the step to one of the contracts that allow it, if any. */
 function change(
   what: "archive" | "unassign" | "assign" | "assignEarly" | "unassignLate",
   which: number,
   ledger: ScriptedLedger,
 ): void {
-  const ids = [...ledger.truth.keys()];
+  const ids = [...ledger.contracts.keys()];
   const target = which % 2 === 0 ? "sync-B::1220" : "sync-C::1220";
   const does = {
     archive: (id: string) =>
-      ledger.transact([{ archive: id }], { synchronizerId: ledger.truth.get(id)?.synchronizerId ?? "none" }),
+      ledger.transact([{ archive: id }], { synchronizerId: ledger.contracts.get(id)?.synchronizerId ?? "none" }),
     unassign: (id: string) => ledger.unassign(id, target),
     assign: (id: string) => ledger.assign(id),
     assignEarly: (id: string) => ledger.assignEarly(id, target),
@@ -223,7 +223,7 @@ function change(
   }
 }
 
-/** Whether it could be done. What a ledger cannot do changes nothing. */
+/** Whether the step was valid. An invalid step changes nothing. */
 function attempt(does: () => unknown): boolean {
   try {
     does();
@@ -233,23 +233,23 @@ function attempt(does: () => unknown): boolean {
   }
 }
 
-async function equals(mirroring: Mirroring, ledger: ScriptedLedger): Promise<void> {
+async function equals(mirror: RunningMirror, ledger: ScriptedLedger): Promise<void> {
   const until = Date.now() + SETTLE_MS;
   for (;;) {
     try {
-      expect(await stateOf(mirroring)).toEqual(truthOf(ledger));
-      expect(mirroring.progress.status.offset).toBeGreaterThanOrEqual(ledger.end);
+      expect(await stateOf(mirror)).toEqual(truthOf(ledger));
+      expect(mirror.lag.status.offset).toBeGreaterThanOrEqual(ledger.end);
       return;
     } catch (error) {
-      if (Date.now() > until) throw new Error(`${String(error)}\n${mirroring.logged.join("\n")}`, { cause: error });
+      if (Date.now() > until) throw new Error(`${String(error)}\n${mirror.logged.join("\n")}`, { cause: error });
       await delay(5);
     }
   }
 }
 
-async function stateOf(mirroring: Mirroring): Promise<unknown> {
+async function stateOf(mirror: RunningMirror): Promise<unknown> {
   try {
-    const held = await mirroring.held();
+    const held = await mirror.held();
     return byId(
       [...held.values()].map((one) => ({
         contractId: one.contractId,
@@ -269,7 +269,7 @@ async function stateOf(mirroring: Mirroring): Promise<unknown> {
 
 function truthOf(ledger: ScriptedLedger): unknown {
   return byId(
-    [...ledger.truth.values()]
+    [...ledger.contracts.values()]
       .filter(
         ({ contractId, signatories }) => kept.has(contractId.split("-")[0] ?? "") && signatories.includes(operator),
       )

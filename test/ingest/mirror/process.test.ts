@@ -1,4 +1,4 @@
-/** The program itself on a participant: how it begins, and how it ends. */
+/** The program on a participant: start and stop. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";

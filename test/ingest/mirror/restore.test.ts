@@ -1,13 +1,13 @@
-/** A participant that is restored from a backup while the mirror takes a snapshot, or comes back from a cut. */
+/** A participant is restored from a backup during a snapshot or a reconnect. */
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";
 import { gate, until } from "../../fixtures/wait.js";
 import { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { Participant } from "../../../scripted-participant/participant.js";
-import { type Mirroring, mirror, operator } from "./run-mirror.js";
+import { type RunningMirror, startMirror, operator } from "./run-mirror.js";
 
-const TAKEN = "a snapshot of the ledger has been taken";
+const TAKEN = "snapshot of the ledger loaded";
 
 let ledger: ScriptedLedger;
 let participant: Participant;
@@ -30,7 +30,7 @@ function create(contractId: string): void {
   ledger.transact([{ create: offer }]);
 }
 
-/** Restores the participant, and lets its new history grow past the old one. What is called twice does it once. */
+/** Restores the participant, and lets its new history grow past the old one. Idempotent. */
 function restoring(): () => void {
   let isDone = false;
   return () => {
@@ -42,8 +42,8 @@ function restoring(): () => void {
   };
 }
 
-function mirrored(more: (of: Ledger) => Partial<Ledger>): Mirroring {
-  const mirroring = mirror(participant.url, [operator], (of) => ({
+function mirrored(more: (of: Ledger) => Partial<Ledger>): RunningMirror {
+  const mirror = startMirror(participant.url, [operator], (of) => ({
     ledgerEnd: () => of.ledgerEnd(),
     activeContracts: (offset) => of.activeContracts(offset),
     updates: (after, upTo) => of.updates(after, upTo),
@@ -51,144 +51,144 @@ function mirrored(more: (of: Ledger) => Partial<Ledger>): Mirroring {
     prunedUpTo: () => of.prunedUpTo(),
     ...more(of),
   }));
-  onTestFinished(() => mirroring.stop());
-  return mirroring;
+  onTestFinished(() => mirror.stop());
+  return mirror;
 }
 
-const taken = ({ logged }: Mirroring): readonly string[] => logged.filter((line) => line.includes(TAKEN));
+const taken = ({ logged }: RunningMirror): readonly string[] => logged.filter((line) => line.includes(TAKEN));
 
-/** Waits until the store holds what the ledger does, with what is created now. */
-async function equals(mirroring: Mirroring): Promise<void> {
-  await until("the snapshot is there", () => taken(mirroring).length > 0);
+/** Creates a contract, and waits until the store equals the ledger. */
+async function equals(mirror: RunningMirror): Promise<void> {
+  await until("the snapshot is there", () => taken(mirror).length > 0);
   create("last");
-  const held = async () => [...(await mirroring.held()).keys()].toSorted();
+  const held = async () => [...(await mirror.held()).keys()].toSorted();
   await until("the update is there", async () => (await held()).includes("last"));
-  expect(await held()).toEqual([...ledger.truth.keys()].toSorted());
+  expect(await held()).toEqual([...ledger.contracts.keys()].toSorted());
 }
 
-/** Waits until the mirror stands at an update that it knows, and cuts its stream. */
-async function cut(mirroring: Mirroring): Promise<void> {
-  await until("the snapshot is there", () => taken(mirroring).length > 0);
+/** Waits until the checkpoint has an update id, and cuts the stream. */
+async function cut(mirror: RunningMirror): Promise<void> {
+  await until("the snapshot is there", () => taken(mirror).length > 0);
   create("d");
-  await until("the update is there", async () => (await mirroring.held()).has("d"));
+  await until("the update is there", async () => (await mirror.held()).has("d"));
   participant.faults.cut({ streams: "open", path: "/v2/updates" });
 }
 
 describe("a participant that is restored while a snapshot is taken", () => {
-  test("behind the ledger's end is mirrored as it is", async () => {
+  test("after the ledger's end is read is mirrored correctly", async () => {
     const restore = restoring();
-    const mirroring = mirrored((of) => ({
+    const mirror = mirrored((of) => ({
       updates(after, upTo) {
         restore();
         return of.updates(after, upTo);
       },
     }));
-    await equals(mirroring);
-    expect(taken(mirroring)).toHaveLength(1);
+    await equals(mirror);
+    expect(taken(mirror)).toHaveLength(1);
   });
 
-  test("before its contracts are read is mirrored as it is, and they are not kept", async () => {
+  test("before its contracts are read is mirrored correctly, without the old contracts", async () => {
     const restore = restoring();
-    const mirroring = mirrored((of) => ({
+    const mirror = mirrored((of) => ({
       activeContracts(offset) {
         restore();
         return of.activeContracts(offset);
       },
     }));
-    await equals(mirroring);
-    expect(taken(mirroring)).toHaveLength(1);
-    expect(taken(mirroring)[0]).toContain('"offset":5');
+    await equals(mirror);
+    expect(taken(mirror)).toHaveLength(1);
+    expect(taken(mirror)[0]).toContain('"offset":5');
   });
 
-  test("behind its contracts is mirrored as it is, and they are not kept", async () => {
+  test("after its contracts are read is mirrored correctly, without them", async () => {
     const restore = restoring();
-    const mirroring = mirrored((of) => ({
+    const mirror = mirrored((of) => ({
       async *activeContracts(offset) {
         yield* of.activeContracts(offset);
         restore();
       },
     }));
-    await equals(mirroring);
-    expect(taken(mirroring)).toHaveLength(1);
-    expect(taken(mirroring)[0]).toContain('"offset":5');
+    await equals(mirror);
+    expect(taken(mirror)).toHaveLength(1);
+    expect(taken(mirror)[0]).toContain('"offset":5');
   });
 });
 
-describe("a participant that is restored while the mirror comes back from a cut", () => {
-  test("before the stream is opened is mirrored as it is", async () => {
+describe("a participant that is restored while the mirror reconnects", () => {
+  test("before the stream is opened is mirrored correctly", async () => {
     const restore = restoring();
     let opened = 0;
-    const mirroring = mirrored((of) => ({
+    const mirror = mirrored((of) => ({
       updates(after, upTo) {
         if (upTo === undefined && ++opened === 2) restore();
         return of.updates(after, upTo);
       },
     }));
-    await cut(mirroring);
-    await until("another snapshot is there", () => taken(mirroring).length > 1);
-    await equals(mirroring);
-    expect(taken(mirroring)).toHaveLength(2);
+    await cut(mirror);
+    await until("another snapshot is there", () => taken(mirror).length > 1);
+    await equals(mirror);
+    expect(taken(mirror)).toHaveLength(2);
   });
 
-  test("behind the look at its history is mirrored as it is", async () => {
+  test("after the check of its history is mirrored correctly", async () => {
     const restore = restoring();
-    const mirroring = mirrored((of) => ({
+    const mirror = mirrored((of) => ({
       async hasUpdate(updateId) {
         const has = await of.hasUpdate(updateId);
         restore();
         return has;
       },
     }));
-    await cut(mirroring);
-    await until("another snapshot is there", () => taken(mirroring).length > 1);
-    await equals(mirroring);
-    expect(taken(mirroring)).toHaveLength(2);
+    await cut(mirror);
+    await until("another snapshot is there", () => taken(mirror).length > 1);
+    await equals(mirror);
+    expect(taken(mirror)).toHaveLength(2);
   });
 });
 
-test("an update that comes while the contracts are read is applied behind them", async () => {
-  const mirroring = mirrored((of) => ({
+test("an update during the snapshot is applied after it", async () => {
+  const mirror = mirrored((of) => ({
     async *activeContracts(offset) {
       ledger.transact([{ archive: "a" }]);
       create("meanwhile");
       yield* of.activeContracts(offset);
     },
   }));
-  await equals(mirroring);
-  expect((await mirroring.held()).has("a")).toBe(false);
-  expect(taken(mirroring)).toHaveLength(1);
+  await equals(mirror);
+  expect((await mirror.held()).has("a")).toBe(false);
+  expect(taken(mirror)).toHaveLength(1);
 });
 
-test("what is fetched past the stream is not applied where the stream does not answer", async () => {
+test("fetched updates are not applied if the stream is not responsive", async () => {
   const asked = gate();
   const closed = gate();
-  const mirroring = mirrored((of) => ({
+  const mirror = mirrored((of) => ({
     async updates(after, upTo) {
       const stream = await of.updates(after, upTo);
-      const more = upTo === undefined ? { answers } : { close: () => (stream.close(), closed.open()) };
+      const more = upTo === undefined ? { isResponsive } : { close: () => (stream.close(), closed.open()) };
       return { ...delegated(stream), ...more };
 
-      /** The participant answers while the snapshot is taken, and later not. */
-      async function answers(): Promise<boolean> {
-        if (taken(mirroring).length === 0) return stream.answers();
+      /** Responsive during the snapshot, and not afterwards. */
+      async function isResponsive(): Promise<boolean> {
+        if (taken(mirror).length === 0) return stream.isResponsive();
         asked.open();
         return false;
       }
     },
   }));
-  await until("the snapshot is there", () => taken(mirroring).length > 0);
+  await until("the snapshot is there", () => taken(mirror).length > 0);
   participant.faults.silence({ streams: "open", path: "/v2/updates" });
   create("d");
   await asked.opened;
   await closed.opened;
-  expect([...(await mirroring.held()).keys()].toSorted()).toEqual(["a", "b", "c"]);
+  expect([...(await mirror.held()).keys()].toSorted()).toEqual(["a", "b", "c"]);
 });
 
 const delegated = (stream: UpdateStream): UpdateStream => ({
-  get isOver() {
-    return stream.isOver;
+  get hasEnded() {
+    return stream.hasEnded;
   },
-  answers: () => stream.answers(),
+  isResponsive: () => stream.isResponsive(),
   close: () => stream.close(),
   [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { retryDelay } from "../../../src/ingest/mirror/retry-delay.js";
 import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 
-const troubles = [
+const kinds = [
   "pruned",
   "ahead",
   "denied",
@@ -13,9 +13,9 @@ const troubles = [
 ] as const satisfies LedgerErrorKind[];
 const longest = (kind: LedgerErrorKind, failures: number): number => retryDelay(kind, failures, () => 1);
 
-describe.each(troubles)("the pause after %s", (trouble) => {
-  test("grows with each failure in a row up to a bound, and stays there", () => {
-    const pauses = Array.from({ length: 2_000 }, (_, index) => longest(trouble, index + 1));
+describe.each(kinds)("the delay after %s", (kind) => {
+  test("grows with each failure in a row up to a bound", () => {
+    const pauses = Array.from({ length: 2_000 }, (_, index) => longest(kind, index + 1));
     expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
     expect(pauses.at(-1)).toBeLessThanOrEqual(60_000);
     expect(pauses.at(-1)).toBeGreaterThanOrEqual(10_000);
@@ -23,27 +23,27 @@ describe.each(troubles)("the pause after %s", (trouble) => {
   });
 
   test("doubles from the second failure on until the bound", () => {
-    const [second, third] = [longest(trouble, 2), longest(trouble, 3)];
+    const [second, third] = [longest(kind, 2), longest(kind, 3)];
     expect(second).toBeGreaterThan(0);
     expect(third).toBe(second * 2);
   });
 
-  test("lies between half of the longest and all of it", () => {
+  test("is between half of the maximum and the maximum", () => {
     for (const failures of [1, 2, 3, 7, 100]) {
-      const all = longest(trouble, failures);
-      expect(retryDelay(trouble, failures, () => 0)).toBe(all / 2);
-      expect(retryDelay(trouble, failures, () => 0.5)).toBe(all * 0.75);
+      const all = longest(kind, failures);
+      expect(retryDelay(kind, failures, () => 0)).toBe(all / 2);
+      expect(retryDelay(kind, failures, () => 0.5)).toBe(all * 0.75);
     }
   });
 });
 
-test("what a new snapshot or a new token mends is tried at once the first time", () => {
+test("the first retry with a new snapshot or token is immediate", () => {
   expect(longest("pruned", 1)).toBe(0);
   expect(longest("ahead", 1)).toBe(0);
   expect(longest("denied", 1)).toBe(0);
 });
 
-test("what is wrong with the configuration is tried slowly, a cut soon", () => {
+test("errors of the configuration are retried slowly, lost connections soon", () => {
   expect(longest("refused", 1)).toBeGreaterThanOrEqual(1_000);
   expect(longest("denied", 100)).toBe(60_000);
   expect(longest("lost", 1)).toBeLessThanOrEqual(200);

@@ -1,4 +1,4 @@
-/** A mirror of a scripted participant, on real sockets, that does not wait as long as the real one. */
+/** A mirror of a scripted participant, on real sockets, with shorter delays. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { ParticipantClient } from "../../../src/ledger/participant/client.js";
@@ -6,7 +6,7 @@ import type { Timeouts } from "../../../src/ledger/participant/http.js";
 import type { Ledger } from "../../../src/ledger/participant/ledger.js";
 import { Mirror } from "../../../src/ingest/mirror/mirror.js";
 import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
-import { noToken } from "../../../src/ledger/participant/tokens.js";
+import { noToken } from "../../../src/ledger/participant/token-source.js";
 import { templates } from "../../../src/registry/utility/templates/index.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";
@@ -14,22 +14,22 @@ import { Participant } from "../../../scripted-participant/participant.js";
 
 export const operator = "operator::1220";
 
-/** Pauses, which are made for real networks, are this much shorter. */
-const HASTE = 50;
+/** Divides the delays, which suit real networks. */
+const SPEEDUP = 50;
 
-export interface Mirroring {
+export interface RunningMirror {
   readonly store: MemoryStore;
-  readonly progress: LagTracker;
+  readonly lag: LagTracker;
   /** What was logged, as `level message details`. */
   readonly logged: string[];
-  /** What the store holds of the kinds of a registry, by contract id. */
+  /** The stored contracts of the registry's templates, by contract id. */
   held(): Promise<ReadonlyMap<string, Contract>>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a participant, again on its old port where that is said. A port that
- * was let go may be taken by another test meanwhile: then it is waited for.
+ * Starts a participant, optionally on its previous port. Another test may have taken
+ * the port in between: then this waits for it.
  */
 export async function participantOn(options: Parameters<typeof Participant.start>[0]): Promise<Participant> {
   for (let attempt = 1; ; attempt++) {
@@ -45,34 +45,36 @@ export async function participantOn(options: Parameters<typeof Participant.start
 
 const timeouts: Timeouts = { answer: 2_000, open: 2_000, ping: 100, message: 200 };
 
-/** `around` may stand between the mirror and the ledger, to act at an instant of its own. */
-export function mirror(
+/** `around` wraps the ledger, to act at a chosen moment. */
+export function startMirror(
   url: string,
   parties: readonly string[] = [operator],
   around: (ledger: Ledger) => Ledger = (ledger) => ledger,
-): Mirroring {
+): RunningMirror {
   const end = new AbortController();
   const { signal } = end;
   const store = new MemoryStore();
-  const lag = new LagTracker({ unreadyAfter: 1_000, staleAfter: 2_000, readWait: 1_000 }, Date.now);
-  const endpoint = { url: new URL(url), ca: undefined, token: noToken, signal, patience: timeouts };
+  const endpoint = { url: new URL(url), ca: undefined, token: noToken, signal, timeouts };
   const logged: string[] = [];
   const note = (level: string) => (details: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
+  const ledger = around(new ParticipantClient(endpoint, parties, templates));
+  const limits = { unreadyAfter: 1_000, staleAfter: 2_000, readWait: 1_000 };
+  const lag = new LagTracker(limits, Date.now, () => ledger.ledgerEnd());
   const running = new Mirror({
-    ledger: around(new ParticipantClient(endpoint, parties, templates)),
+    ledger,
     decoder: new Decoder(templates),
     writer: store,
     lag,
     log: { info: note("info"), warn: note("warn"), error: note("error") },
     now: Date.now,
     random: Math.random,
-    pause: (milliseconds) => delay(milliseconds / HASTE, undefined, { signal }).catch(() => undefined),
+    pause: (milliseconds) => delay(milliseconds / SPEEDUP, undefined, { signal }).catch(() => undefined),
     signal,
   }).run();
   return {
     store,
-    progress: lag,
+    lag,
     logged,
     held: async () =>
       store.read((view) => {

@@ -1,4 +1,4 @@
-/** The whole service on a scripted participant: what its callers see while the ledger is well, and while it is not. */
+/** The service on a scripted participant: what callers see while the ledger works and while it fails. */
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -87,13 +87,13 @@ async function answerOf(response: Response): Promise<Answer> {
 const becomesReady = (service: App): Promise<void> =>
   until("the service is ready", async () => (await get(service, "/readyz")).status === 200, 10_000);
 
-/** The synchronizers of what a rejection discloses. */
+/** The synchronizers of the disclosed contracts of a rejection. */
 function places({ body }: Answer): unknown[] {
   const disclosed = body.disclosedContracts as { contractId: string; synchronizerId: string }[];
   return disclosed.map(({ contractId, synchronizerId }) => [contractId, synchronizerId]);
 }
 
-test("before the first snapshot it lives, is not ready, and answers 503 with Retry-After", async () => {
+test("before the first snapshot it is live, not ready, and answers 503 with Retry-After", async () => {
   const participant = await participantWith();
   const { port } = participant;
   await participant.stop();
@@ -116,7 +116,7 @@ test("before the first snapshot it lives, is not ready, and answers 503 with Ret
   expect((await reject(service, "offer")).status).toBe(200);
 });
 
-test("a contract between synchronizers is 409, and afterwards told on the new one", async () => {
+test("a contract in reassignment is 409, and afterwards disclosed on the new synchronizer", async () => {
   const { ledger, url } = await participantWith();
   ledger.transact([{ create: offer("offer") }, { create: configuration }]);
   const service = await serviceOn(url);
@@ -143,7 +143,7 @@ test("a contract that the mirror has not seen yet is waited for", async () => {
   }
 });
 
-test("a contract that nobody knows is 404 within the wait, and one that was archived at once", async () => {
+test("an unknown contract is 404 within the wait, and an archived one at once", async () => {
   const { ledger, url, requests } = await participantWith();
   ledger.transact([{ create: offer("offer") }]);
   const service = await serviceOn(url, { readWaitMs: 700 });
@@ -160,7 +160,7 @@ test("a contract that nobody knows is 404 within the wait, and one that was arch
   expect(asked() - before).toBeLessThanOrEqual(2);
 });
 
-test("many who ask at once share the question for the ledger's end", async () => {
+test("concurrent requests share the request for the ledger's end", async () => {
   const { ledger, url, requests, faults } = await participantWith();
   ledger.transact([{ create: factory }]);
   const service = await serviceOn(url, { readWaitMs: 5_000 });
@@ -169,11 +169,11 @@ test("many who ask at once share the question for the ledger's end", async () =>
   const before = requests.length;
   const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => reject(service, `unknown-${index}`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
-  // One for the first, one for all who came while it was under way, and what the mirror asks by itself.
+  // One for the first, one for all others, and those of the mirror's poll.
   expect(requests.length - before).toBeLessThanOrEqual(6);
 });
 
-test("without the ledger it serves what it has, then is not ready, then refuses, and comes back by itself", async () => {
+test("without the ledger it serves its contracts, then is not ready, then answers 503, and recovers", async () => {
   const participant = await participantWith();
   const { ledger, port } = participant;
   ledger.transact([{ create: offer("offer") }]);
@@ -194,7 +194,7 @@ test("without the ledger it serves what it has, then is not ready, then refuses,
   await becomesReady(service);
 });
 
-test("a participant that was pruned or restored meanwhile is mirrored anew", async () => {
+test("a participant that was pruned or restored is mirrored again", async () => {
   const first = await participantWith();
   const { ledger, port } = first;
   for (const id of ["a", "b", "c"]) ledger.transact([{ create: offer(id) }]);
@@ -219,7 +219,7 @@ test("a participant that was pruned or restored meanwhile is mirrored anew", asy
   expect((await reject(service, "e")).status).toBe(404);
 });
 
-test("a token in a file is read anew when the participant no longer takes the old one", async () => {
+test("a token file is read again when the participant denies the old token", async () => {
   const tokens = new Tokens();
   const { ledger, url } = await participantWith({ tokens });
   const folder = await mkdtemp(join(tmpdir(), "offledger-token-"));
@@ -238,7 +238,7 @@ test("a token in a file is read anew when the participant no longer takes the ol
   expect((await get(service, "/readyz")).status).toBe(200);
 });
 
-test("tokens by client credentials are fetched anew when they end, and the stream goes on", async () => {
+test("expired tokens are fetched again by client credentials, and the stream resumes", async () => {
   const issuer = await Issuer.start({ expiresIn: 1 });
   stops.push(() => issuer.close());
   const { ledger, url } = await participantWith({ tokens: issuer.tokens });
@@ -261,7 +261,7 @@ test("tokens by client credentials are fetched anew when they end, and the strea
   expect(issuer.issued.length).toBeGreaterThan(2);
 });
 
-test("a token that is not accepted is not ready, and answers 503", async () => {
+test("with a denied token it is not ready, and answers 503", async () => {
   const tokens = new Tokens();
   const { url, ledger } = await participantWith({ tokens });
   ledger.transact([{ create: offer("a") }]);
@@ -271,7 +271,7 @@ test("a token that is not accepted is not ready, and answers 503", async () => {
   expect((await reject(service, "a")).status).toBe(503);
 });
 
-test("a contract that cannot be read is left out, and the others are served", async () => {
+test("a contract that cannot be decoded is omitted, and the others are served", async () => {
   const { ledger, url } = await participantWith();
   const broken = { ...offer("broken"), payload: { transfer: 5 } };
   ledger.transact([{ create: offer("a") }, { create: broken }]);

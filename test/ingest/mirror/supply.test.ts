@@ -1,4 +1,4 @@
-/** The total supply that the whole service tells, while holdings come and go on a scripted participant, or in a file. */
+/** The total supply that the service reports for a changing scripted participant or file. */
 import { rename, stat, utimes, writeFile } from "node:fs/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { type App, startApp } from "../../../src/app/app.js";
@@ -51,7 +51,7 @@ interface Kept {
   readonly more?: JsonObject;
 }
 
-/** A holding; where not said of USD, and not locked. */
+/** A holding; by default of USD and unlocked. */
 const holding = (
   contractId: string,
   amount: string,
@@ -99,7 +99,7 @@ async function toldOf(url: string, id: string): Promise<Told> {
   return (await response.json()) as Told;
 }
 
-/** The supply of every instrument by its id, and the time that all of them tell. */
+/** The supply of every instrument by its id, and their common time. */
 async function supplies(url: string) {
   const response = await fetch(`${url}${metadata}`);
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
@@ -116,7 +116,7 @@ async function supplies(url: string) {
 const timeAt = (offset: number): string =>
   new Date(Date.UTC(2026, 0, 5, 9) + offset * 1000).toISOString().replace("Z", "417Z");
 
-/** Waits until the update at an offset counts, and returns the supplies of that moment. */
+/** Waits until the update at an offset is applied, and returns the supplies of that state. */
 async function suppliesAt(service: App, offset: number): Promise<Record<string, string | undefined>> {
   let found = await supplies(service.url);
   const isThere = async () => {
@@ -138,7 +138,7 @@ async function following(config: Partial<Config> = {}, ...before: readonly Creat
 }
 
 describe("on a participant", () => {
-  test("what is there at the start is counted, as of when the service asked for it", async () => {
+  test("the initial holdings are counted, as of the snapshot request", async () => {
     const begun = Date.now();
     const { service } = await following(
       {},
@@ -179,7 +179,7 @@ describe("on a participant", () => {
     expect(await suppliesAt(service, left)).toEqual({ EUR: "9007199254740993.1000000000", USD: "100.0000000001" });
     const arrived = ledger.assign(["a1", "a2"]);
     expect(await suppliesAt(service, arrived)).toEqual({ EUR: "9007199254740993.1000000000", USD: "100.0000000001" });
-    // Seen arriving before it is seen leaving.
+    // Assigned before the unassignment.
     const early = ledger.assignEarly("a2", C);
     expect(await suppliesAt(service, early)).toEqual({ EUR: "9007199254740993.1000000000", USD: "100.0000000001" });
     const late = ledger.unassignLate("a2");
@@ -232,7 +232,7 @@ describe("on a participant", () => {
     expect(await toldOf(service.url, "ISIN")).toMatchObject({ id: "USD", totalSupply: "1.2300000000" });
   });
 
-  test("a holding that cannot be read is left out, and the others count", async () => {
+  test("a holding that cannot be decoded is omitted, and the others count", async () => {
     const { ledger, service } = await following({}, holding("a", "1.0000000000"), holding("broken", "lots"));
     expect((await supplies(service.url)).of).toMatchObject({ USD: "1.0000000000" });
     const offset = ledger.transact(
@@ -243,7 +243,7 @@ describe("on a participant", () => {
     expect(await suppliesAt(service, gone)).toMatchObject({ USD: "2.0000000000" });
   });
 
-  test("a participant that tells twice, is cut off, is pruned or is restored leaves no holding counted twice", async () => {
+  test("duplicates, cuts, pruning and restores do not count a holding twice", async () => {
     const first = await participantWith();
     const { ledger, port } = first;
     ledger.transact(creations(factory, configuration("USD")));
@@ -278,7 +278,7 @@ describe("on a participant", () => {
     expect(await suppliesAt(service, after)).toEqual({ USD: "1.5000000000" });
   });
 
-  test("nothing is told of it where holdings are not counted", async () => {
+  test("it is absent if holdings are not counted", async () => {
     const { ledger, service } = await following({ totalSupply: false }, holding("a", "1.0000000000"));
     ledger.transact(creations(holding("b", "2.0000000000", { locked: true }), configuration("GBP")));
     await until("the update is applied", async () => (await instrumentIds(service)).includes("GBP"), BOUND_MS);
@@ -296,7 +296,7 @@ async function instrumentIds({ url }: App): Promise<string[]> {
   return Object.keys((await supplies(url)).of);
 }
 
-/** Whole numbers below a bound, the same for the same seed: the generator mulberry32. */
+/** Deterministic integers below a bound, by mulberry32. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -307,14 +307,14 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-/** What the model knows of one holding: the amount in units of the tenth place. */
+/** One holding of the model; the amount is in units of the tenth decimal place. */
 interface Modelled {
   readonly instrument: "EUR" | "USD";
   readonly amount: bigint;
   readonly isSeen: boolean;
 }
 
-/** A ledger and, beside it, what there is of each instrument, kept by plain arithmetic. */
+/** A ledger, and the expected supply of each instrument by plain arithmetic. */
 class Script {
   readonly ledger: ScriptedLedger;
   readonly model = new Map<string, Modelled>();
@@ -329,22 +329,22 @@ class Script {
   }
 
   step(): void {
-    const settled = [...this.model.keys()].filter((id) => this.ledger.truth.get(id)?.synchronizerId !== undefined);
+    const settled = [...this.model.keys()].filter((id) => this.ledger.contracts.get(id)?.synchronizerId !== undefined);
     const id = settled[this.#below(Math.max(settled.length, 1))];
-    const leaving = [...this.model.keys()].find((one) => this.ledger.truth.get(one)?.synchronizerId === undefined);
+    const leaving = [...this.model.keys()].find((one) => this.ledger.contracts.get(one)?.synchronizerId === undefined);
     const choice = this.#below(10);
     if (leaving !== undefined && choice < 3) return this.#see(leaving, this.ledger.assign(leaving));
     if (id === undefined || choice < 5) return this.#mint();
     if (choice < 6) return this.#replace(id);
     if (choice < 8) return this.#split(id);
-    const here = this.ledger.truth.get(id)?.synchronizerId;
+    const here = this.ledger.contracts.get(id)?.synchronizerId;
     const target = here === B ? C : B;
     if (choice < 9) return this.#see(id, this.ledger.unassign(id, target));
     this.#see(id, this.ledger.assignEarly(id, target));
     this.#see(id, this.ledger.unassignLate(id));
   }
 
-  /** The sum of what can be seen, with ten places. */
+  /** The sum of the visible holdings, with ten decimal places. */
   total(of: "EUR" | "USD"): string {
     const units = [...this.model.values()]
       .filter(({ instrument: one, isSeen }) => one === of && isSeen)
@@ -364,7 +364,7 @@ class Script {
     for (const { contractId } of made) this.#see(contractId, offset);
   }
 
-  /** One holding becomes two of together the same amount. */
+  /** Splits one holding into two. */
   #split(id: string): void {
     const whole = this.model.get(id);
     if (whole === undefined) return;
@@ -378,7 +378,7 @@ class Script {
     this.model.delete(id);
   }
 
-  /** A holding that the model has from now on. */
+  /** Adds a holding to the model. */
   #new(modelled: Modelled): Creation {
     const contractId = `holding-${this.#made++}`;
     this.model.set(contractId, modelled);
@@ -392,13 +392,13 @@ class Script {
   }
 }
 
-/** Units of the tenth place as the ledger writes them. */
+/** Formats units of the tenth decimal place as the ledger does. */
 function text(units: bigint): string {
   const unit = 10n ** 10n;
   return `${units / unit}.${String(units % unit).padStart(10, "0")}`;
 }
 
-test.each([1, 2, 3])("after each of 50 steps by chance the supply is that of a plain sum: seed %i", async (seed) => {
+test.each([1, 2, 3])("after each of 50 random steps the supply equals a plain sum: seed %i", async (seed) => {
   const { participant, ledger, service } = await following();
   const script = new Script(ledger, seed);
   for (let step = 0; step < 50; step++) {
@@ -411,7 +411,7 @@ test.each([1, 2, 3])("after each of 50 steps by chance the supply is that of a p
     });
   }
   expect(script.model.size).toBeGreaterThan(5);
-  // One who comes later counts the same from a snapshot.
+  // A service that starts later has the same supply from its snapshot.
   const later = await serviceOn(participant.url);
   expect((await supplies(later.url)).of).toEqual({ EUR: script.total("EUR"), USD: script.total("USD") });
 });
@@ -445,7 +445,7 @@ describe("in a file", () => {
     expect(Date.parse(asOf ?? "")).toBe(Math.floor(mtimeMs));
   });
 
-  test("they count anew, and as of the new time, when the file changes", async () => {
+  test("they are counted again as of the new time when the file changes", async () => {
     const running = await serving(elements(free("a", "1.0000000000")), { config: { totalSupply: true } });
     const next = `${running.path}.next`;
     const changed = elements(free("b", "0.5000000000"), locked("c", "0.2500000000"));
@@ -457,14 +457,14 @@ describe("in a file", () => {
     expect(Date.parse((await supplies(running.url)).asOf ?? "")).toBe(time.getTime());
   });
 
-  test("nothing is told where they are not counted", async () => {
+  test("the supply is absent if they are not counted", async () => {
     const running = await serving(elements(free("a", "1.0000000000"), locked("b", "0.2000000000")));
     const told = await toldOf(running.url, "USD");
     expect(told).not.toHaveProperty("totalSupply");
     expect(told).not.toHaveProperty("totalSupplyAsOf");
   });
 
-  test("of another registrar's holdings nothing is counted", async () => {
+  test("another registrar's holdings are not counted", async () => {
     const foreign = element("Holding", "x", payload.lockedHolding("alice", "USD", { registrar: "other::1220" }));
     const running = await serving(elements(foreign), { config: { totalSupply: true } });
     expect((await supplies(running.url)).of).toEqual({ USD: "0.0000000000" });

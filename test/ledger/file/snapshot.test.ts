@@ -19,14 +19,14 @@ const free = (id: string) => element("Holding", id, payload.lockedHolding("alice
 const unknown = (id: string): JsonObject =>
   JSON.parse(JSON.stringify(factory(id)).replaceAll(":AllocationFactory", ":SomethingElse")) as JsonObject;
 
-/** The same element with its event at an offset. */
+/** The element with another offset of its event. */
 const at = (offset: number, given: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(given).replace('"offset":10', `"offset":${offset}`)) as JsonObject;
 
 const idsOf = (file: string): string[] => read(file).contracts.map(({ contractId }) => contractId);
 
-describe("a sound file", () => {
-  test("gives its contracts, its offset, and how many elements are of no use", () => {
+describe("a valid file", () => {
+  test("returns its contracts, its offset, and the number of ignored elements", () => {
     const elements = [
       at(11, factory("a")),
       free("b"),
@@ -45,11 +45,11 @@ describe("a sound file", () => {
   test.each([
     ["is an empty array", "[]"],
     ["is an empty array with white space", " [\n] \n"],
-  ])("that %s gives nothing", (_what, file) => {
+  ])("that %s has no contracts", (_what, file) => {
     expect(read(file)).toEqual({ contracts: [], offset: 0, ignored: 0, problems: [] });
   });
 
-  test("may have lines that end as on Windows, a byte order mark and blank lines", () => {
+  test("may have CRLF line ends, a byte order mark and blank lines", () => {
     expect(idsOf(`\ufeff\r\n${JSON.stringify(factory("a"))}\r\n\r\n${JSON.stringify(factory("b"))}\r\n`)).toEqual([
       "a",
       "b",
@@ -60,7 +60,7 @@ describe("a sound file", () => {
     expect(idsOf(JSON.stringify([factory("a"), free("x"), locked("b")], undefined, 2))).toEqual(["a", "b"]);
   });
 
-  test("may hold any text in its payloads", () => {
+  test("may hold any string in its payloads", () => {
     const text = 'a "quoted" ]},{[ \\" \\ \n \u2028';
     const given = element("AllocationFactory", "a", payload.service({ note: text }));
     for (const file of [lines(given), list(given), JSON.stringify([given], undefined, 2)]) {
@@ -71,12 +71,12 @@ describe("a sound file", () => {
     }
   });
 
-  test("tells the highest offset, also where the element that tells it is not kept", () => {
+  test("has the highest offset, even of an ignored element", () => {
     expect(read(lines(at(11, factory("a")), at(40, free("b")), at(50, unknown("c")))).offset).toBe(50);
   });
 });
 
-describe("several elements on one contract", () => {
+describe("several elements for one contract", () => {
   test.each<[string, JsonObject[], string | undefined, number]>([
     [
       "left and arrived",
@@ -98,7 +98,7 @@ describe("several elements on one contract", () => {
       "sync-A",
       2,
     ],
-  ])("give one contract, whatever their order: %s", (_what, elements, synchronizerId, reassignmentCounter) => {
+  ])("give one contract in any order: %s", (_what, elements, synchronizerId, reassignmentCounter) => {
     fc.assert(
       fc.property(fc.shuffledSubarray(elements, { minLength: elements.length }), (shuffled) => {
         expect(read(lines(...shuffled))).toMatchObject({
@@ -110,47 +110,47 @@ describe("several elements on one contract", () => {
     );
   });
 
-  test("are a problem where they say the same, told with both lines", () => {
+  test("are a problem if they have the same state, reported with both lines", () => {
     const elements = [factory("a"), locked("b"), factory("a")];
-    expect(read(lines(...elements)).problems).toEqual([{ line: 3, reason: "contract a stands on line 1 already" }]);
-    expect(read(list(...elements)).problems).toEqual([{ line: 4, reason: "contract a stands on line 2 already" }]);
+    expect(read(lines(...elements)).problems).toEqual([{ line: 3, reason: "contract a is already on line 1" }]);
+    expect(read(list(...elements)).problems).toEqual([{ line: 4, reason: "contract a is already on line 2" }]);
   });
 
-  test("are a problem where they place it on two synchronizers at once", () => {
+  test("are a problem if they are on two synchronizers at once", () => {
     const { problems } = read(lines(factory("a"), factory("a", { synchronizerId: "sync-B" })));
-    expect(problems).toEqual([{ line: 2, reason: "contract a stands on line 1 already" }]);
+    expect(problems).toEqual([{ line: 2, reason: "contract a is already on line 1" }]);
   });
 
-  test("are a problem that names the line of the element that says the same, not of an older one between", () => {
+  test("are a problem that names the line of the conflicting element", () => {
     const later = factory("a", { reassignmentCounter: 1 });
     expect(read(lines(later, factory("a"), later)).problems).toEqual([
-      { line: 3, reason: "contract a stands on line 1 already" },
+      { line: 3, reason: "contract a is already on line 1" },
     ]);
   });
 });
 
-describe("a broken file", () => {
+describe("an invalid file", () => {
   const noBlob = (id: string): string => JSON.stringify(factory(id)).replace(/"createdEventBlob":"[^"]*"/, '"x":1');
   const blobReason =
-    "createdEventBlob has to be a string, and is missing: ask the participant with includeCreatedEventBlob";
+    "createdEventBlob must be a string, but is missing: request it from the participant with includeCreatedEventBlob";
 
-  test("is told line by line, in both forms, and what is sound is still there", () => {
+  test("is reported line by line in both forms, and valid elements are kept", () => {
     const elements = [factory("a"), "{", factory("b"), "5", noBlob("c"), factory("d")];
     const found = read(lines(...elements));
     expect(found.contracts.map(({ contractId }) => contractId)).toEqual(["a", "b", "d"]);
     expect(found.problems).toEqual([
       { line: 2, reason: expect.stringMatching(/^not JSON: /) as string },
-      { line: 4, reason: "the element has to be an object, and is not one" },
+      { line: 4, reason: "the element must be an object, but is not one" },
       { line: 5, reason: blobReason },
     ]);
     const inArray = read(list(...elements.filter((one) => one !== "{")));
     expect(inArray.problems).toEqual([
-      { line: 4, reason: "the element has to be an object, and is not one" },
+      { line: 4, reason: "the element must be an object, but is not one" },
       { line: 5, reason: blobReason },
     ]);
   });
 
-  test("has the line on which a broken element of a pretty-printed array begins", () => {
+  test("reports the first line of a broken element in a pretty-printed array", () => {
     const file = JSON.stringify([factory("a"), { contractEntry: {} }, factory("b")], undefined, 2);
     const line = 1 + file.split("\n").findIndex((one) => one.includes('"contractEntry": {}'));
     expect(read(file).problems).toEqual([
@@ -158,30 +158,30 @@ describe("a broken file", () => {
     ]);
   });
 
-  test("that lacks a comma is told by the line of the element before it", () => {
+  test("that lacks a comma is reported with the line of the element before", () => {
     const file = `[\n${JSON.stringify(factory("a"))},\n${JSON.stringify(factory("b"))}\n${JSON.stringify(factory("c"))}\n]`;
     expect(read(file).problems).toEqual([{ line: 3, reason: expect.stringMatching(/^not JSON: /) as string }]);
   });
 
-  test("that has two elements on one line is told by that line", () => {
+  test("that has two elements on one line is reported with that line", () => {
     const file = `${JSON.stringify(factory("a"))}\n${JSON.stringify(factory("b"))}${JSON.stringify(factory("c"))}\n`;
     expect(read(file).problems).toEqual([{ line: 2, reason: expect.stringMatching(/^not JSON: /) as string }]);
   });
 
   test.each<[string, string, number, string]>([
-    ["has text behind the end", `${list(factory("a")).trim()} x`, 3, "there is text behind the end of the array"],
-    ["misses an element", list(factory("a"), "", factory("b")), 3, "an element is missing between two commas"],
-    ["has a comma behind the last", list(factory("a")).replace("\n]", ",]"), 2, "an element is missing"],
+    ["has text after the end", `${list(factory("a")).trim()} x`, 3, "there is text after the end of the array"],
+    ["misses an element", list(factory("a"), "", factory("b")), 3, "an element is missing before or after a comma"],
+    ["has a comma after the last", list(factory("a")).replace("\n]", ",]"), 2, "an element is missing"],
     ["is cut off", list(factory("a"), factory("b")).slice(0, -40), 3, "the array is not closed"],
-  ])("that %s is told by its line", (_what, file, line, reason) => {
+  ])("that %s is reported with its line", (_what, file, line, reason) => {
     expect(read(file).problems).toEqual([{ line, reason: expect.stringContaining(reason) as string }]);
   });
 
-  test("that is cut off in the middle of a line is told by that line", () => {
+  test("that is truncated within a line is reported with that line", () => {
     expect(read(lines(factory("a"), factory("b")).slice(0, -40)).problems).toMatchObject([{ line: 2 }]);
   });
 
-  test(`that is wrong all over is told up to ${MAX_PROBLEMS} problems, the first`, () => {
+  test(`with many problems reports the first ${MAX_PROBLEMS}`, () => {
     const wrong = Array.from({ length: MAX_PROBLEMS * 3 }, (_, index) => (index === 3 ? factory("a") : "wrong"));
     const { problems } = read(lines(...wrong));
     expect(problems.map(({ line }) => line)).toEqual([
@@ -192,30 +192,30 @@ describe("a broken file", () => {
     ]);
   });
 
-  test("is told whole where it has as many problems as are told", () => {
+  test("with exactly that many problems is reported completely", () => {
     const wrong = Array.from({ length: MAX_PROBLEMS }, () => "wrong");
     expect(read(lines(...wrong, factory("a"))).problems).toHaveLength(MAX_PROBLEMS);
     expect(read(lines(...wrong.slice(1))).problems).toHaveLength(MAX_PROBLEMS - 1);
   });
 
-  test("has no more problems than that when its form breaks behind them", () => {
+  test("does not exceed the limit if its form is broken after them", () => {
     const wrong = Array.from({ length: MAX_PROBLEMS }, () => "{}");
     expect(read(`[${wrong.join(",")},{`).problems).toHaveLength(MAX_PROBLEMS);
   });
 });
 
-test("problems are described with path and line, as editors and terminals know them", () => {
+test("problems are formatted as path:line, which editors and terminals recognise", () => {
   const problems = [
     { line: 2, reason: "not JSON" },
-    { line: 17, reason: "createdAt has to be a string, and is missing" },
+    { line: 17, reason: "createdAt must be a string, but is missing" },
   ];
   expect(describeProblems("a/b.ndjson", problems)).toBe(
-    "a/b.ndjson:2: not JSON\na/b.ndjson:17: createdAt has to be a string, and is missing",
+    "a/b.ndjson:2: not JSON\na/b.ndjson:17: createdAt must be a string, but is missing",
   );
   expect(describeProblems("a", [])).toBe("");
 });
 
-test("the same elements give the same in every form of file", () => {
+test("the same elements give the same result in every form of file", () => {
   const template = fc.constantFrom("AllocationFactory", "Holding", "other", "broken" as const);
   const given = fc.record({
     template,
@@ -253,7 +253,7 @@ test("the same elements give the same in every form of file", () => {
   );
 });
 
-/** Lines differ between forms, and where duplicates are told, so do reasons. */
+/** Lines differ between forms, and so do the reasons for duplicates. */
 function withoutLines({ problems, ...rest }: ReturnType<typeof read>) {
   return { ...rest, problems: problems.map(({ reason }) => reason.replace(/line \d+/, "line")) };
 }

@@ -5,7 +5,7 @@ import type { JsonValue } from "../../../src/domain/json.js";
 
 const split = (file: string) => [...splitElements(file)];
 
-/** The elements before the place where a file is not of its form, and what is said of it there. */
+/** The elements before an error of form, and the error. */
 function broken(file: string) {
   const before: string[] = [];
   try {
@@ -17,9 +17,9 @@ function broken(file: string) {
   throw new Error(`nothing is wrong with the form of ${file}`);
 }
 
-const notClosed = "the array is not closed: an element that begins on this line does not end";
-const behindTheEnd = "there is text behind the end of the array";
-const missing = "an element is missing between two commas, or behind the last";
+const notClosed = "the array is not closed: the element that begins on this line does not end";
+const textAfterEnd = "there is text after the end of the array";
+const missing = "an element is missing before or after a comma";
 
 describe("a file of lines", () => {
   test.each<[string, string, [number, string][]]>([
@@ -59,7 +59,7 @@ describe("a file of lines", () => {
     ],
     ["brackets and quotes in a text", '{"a":"[\\"]},{"}\n', [[1, '{"a":"[\\"]},{"}']]],
     [
-      "what is no JSON, which is told by others",
+      "what is no JSON, which the decoder reports",
       'what\n{"a":1\n}}',
       [
         [1, "what"],
@@ -68,7 +68,7 @@ describe("a file of lines", () => {
       ],
     ],
     [
-      "lists behind the first element",
+      "lists after the first element",
       '{"a":1}\n[2]\n',
       [
         [1, '{"a":1}'],
@@ -124,7 +124,7 @@ describe("a file that is an array", () => {
       ],
     ],
     [
-      "elements that are no objects, which is told by others",
+      "elements that are no objects, which the decoder reports",
       '[1, "a,b", null, [2, 3], what]',
       [
         [1, "1"],
@@ -152,10 +152,10 @@ describe("a file that is an array", () => {
   test.each<[string, string, string[], number, string]>([
     ["nothing but its beginning", "[", [], 1, notClosed],
     ["no end", '[\n{"a":1},\n{"b":2}\n', ['{"a":1}'], 3, notClosed],
-    ["no end behind a comma", '[\n{"a":1},', ['{"a":1}'], 2, notClosed],
+    ["no end after a comma", '[\n{"a":1},', ['{"a":1}'], 2, notClosed],
     ["an element without its end", '[\n{"a":1},\n{"b":2\n]', ['{"a":1}'], 3, notClosed],
     [
-      "an element without its end, and others behind it",
+      "an element without its end, and others after it",
       '[\n{"a":1},\n\n{"b":{2},\n{"c":3}\n]',
       ['{"a":1}'],
       4,
@@ -164,20 +164,20 @@ describe("a file that is an array", () => {
     ["a first element without its end", '[\n\n{"a":1\n]', [], 3, notClosed],
     ["a text without its end", '[\n{"a":1},\n{"b":"2},\n{"c":3}\n]', ['{"a":1}'], 3, notClosed],
     ["a backslash at its end", '[{"a":"\\', [], 1, notClosed],
-    ["text behind it", '[{"a":1}] x', ['{"a":1}'], 1, behindTheEnd],
-    ["another array behind it", "[\n] []", [], 2, behindTheEnd],
-    ["a bracket too many", '[{"a":1}]]', ['{"a":1}'], 1, behindTheEnd],
-    ["a comma behind it", '[{"a":1}],', ['{"a":1}'], 1, behindTheEnd],
-    ["a brace too many in it", '[{"a":1}},{"b":2}]', ['{"a":1}'], 1, behindTheEnd],
+    ["text after it", '[{"a":1}] x', ['{"a":1}'], 1, textAfterEnd],
+    ["another array after it", "[\n] []", [], 2, textAfterEnd],
+    ["a bracket too many", '[{"a":1}]]', ['{"a":1}'], 1, textAfterEnd],
+    ["a comma after it", '[{"a":1}],', ['{"a":1}'], 1, textAfterEnd],
+    ["a brace too many in it", '[{"a":1}},{"b":2}]', ['{"a":1}'], 1, textAfterEnd],
     ["a comma and nothing else", "[,]", [], 1, missing],
     ["a comma at its beginning", '[,{"a":1}]', [], 1, missing],
     ["a comma at its end", '[{"a":1},]', ['{"a":1}'], 1, missing],
     ["two commas", '[\n{"a":1},\n,\n{"b":2}\n]', ['{"a":1}'], 3, missing],
-  ])("and has %s is refused by its line, behind the elements before", (_what, file, before, line, message) => {
+  ])("with %s fails with its line, after the elements before", (_what, file, before, line, message) => {
     expect(broken(file)).toEqual({ before, line, message });
   });
 
-  test("and ends with a brace is refused, behind the elements before", () => {
+  test("that ends with a brace fails, after the elements before", () => {
     expect(broken('[{"a":1}\n}')).toMatchObject({ before: ['{"a":1}'] });
   });
 });
@@ -186,11 +186,11 @@ test.each([
   ["nothing", ""],
   ["white space", " \n\t\r\n\n"],
   ["a byte order mark alone", "\ufeff"],
-])("a file of %s is refused: it may be one that is just being written", (_what, file) => {
+])("a file of %s fails: it may be incomplete", (_what, file) => {
   expect(broken(file)).toEqual({
     before: [],
     line: 1,
-    message: "the file is empty; one without contracts holds []",
+    message: "the file is empty; write [] for a file without contracts",
   });
 });
 
@@ -207,7 +207,7 @@ describe("the same elements", () => {
     awkward.map((text): JsonValue => text),
   );
 
-  test("are found in every form of file, and on their lines", () => {
+  test("are found in every form of file, with their lines", () => {
     fc.assert(
       fc.property(
         fc.array(value, { minLength: 1 }),

@@ -10,7 +10,7 @@ import type { JsonValue } from "../../../src/domain/json.js";
 
 type CantonError = v3_5.components["schemas"]["JsCantonError"];
 
-function told(code: string, more: Partial<CantonError> = {}): JsonValue {
+function errorBody(code: string, more: Partial<CantonError> = {}): JsonValue {
   const error: CantonError = {
     code,
     cause: "what happened",
@@ -36,11 +36,11 @@ const codes: readonly (readonly [string, LedgerErrorKind])[] = [
   ["STALE_STREAM_AUTHORIZATION", "denied"],
 ];
 
-describe("a code that says what to do", () => {
-  test.each(codes)("%s is %s, as a response and on a stream, whatever else it says", (code, kind) => {
-    expect(ofResponse(told(code), 400)).toBe(kind);
-    expect(ofMessage(told(code, { grpcCodeValue: 9 }))).toBe(kind);
-    expect(ofResponse(told(code, { grpcCodeValue: 16 }), 503)).toBe(kind);
+describe("an error code", () => {
+  test.each(codes)("%s is %s, as a response and on a stream, whatever the other fields", (code, kind) => {
+    expect(ofResponse(errorBody(code), 400)).toBe(kind);
+    expect(ofMessage(errorBody(code, { grpcCodeValue: 9 }))).toBe(kind);
+    expect(ofResponse(errorBody(code, { grpcCodeValue: 16 }), 503)).toBe(kind);
   });
 });
 
@@ -56,15 +56,15 @@ describe("a status", () => {
     [503, "busy"],
     [504, "busy"],
   ])("%i is %s, with a body of the documented shape, another body, and none", (status, kind) => {
-    expect(ofResponse(told("SOME_CODE"), status)).toBe(kind);
+    expect(ofResponse(errorBody("SOME_CODE"), status)).toBe(kind);
     for (const body of [undefined, null, "text", 5, [], {}, { error: "x" }]) {
       expect(ofResponse(body, status)).toBe(kind);
     }
   });
 
   test("counts for more than a gRPC code", () => {
-    expect(ofResponse(told("X", { grpcCodeValue: 16 }), 503)).toBe("busy");
-    expect(ofResponse(told("X", { grpcCodeValue: 14 }), 401)).toBe("denied");
+    expect(ofResponse(errorBody("X", { grpcCodeValue: 16 }), 503)).toBe("busy");
+    expect(ofResponse(errorBody("X", { grpcCodeValue: 14 }), 401)).toBe("denied");
   });
 });
 
@@ -77,16 +77,16 @@ describe("on a stream, a gRPC code", () => {
     [14, "UNAVAILABLE", "busy"],
     [16, "UNAUTHENTICATED", "denied"],
   ])("%i (%s) is %s", (grpcCodeValue, _name, kind) => {
-    expect(ofMessage(told("NA", { grpcCodeValue }))).toBe(kind);
-    expect(ofResponse(told("NA", { grpcCodeValue }), 400)).toBe(kind);
+    expect(ofMessage(errorBody("NA", { grpcCodeValue }))).toBe(kind);
+    expect(ofResponse(errorBody("NA", { grpcCodeValue }), 400)).toBe(kind);
   });
 
   test("that is missing leaves the error a refusal", () => {
-    expect(ofMessage(told("NA"))).toBe("refused");
+    expect(ofMessage(errorBody("NA"))).toBe("refused");
   });
 });
 
-describe("on a stream, what is no error", () => {
+describe("on a stream, a message that is not an error", () => {
   test.each<[string, JsonValue]>([
     ["null", null],
     ["a text", "code"],
@@ -102,34 +102,34 @@ describe("on a stream, what is no error", () => {
   });
 });
 
-describe("what is told", () => {
-  test("has the status, the participant's code and its cause", () => {
-    const error = responseError(told("SOME_CODE"), 400);
+describe("the message of an error", () => {
+  test("has the status, the code and the cause", () => {
+    const error = responseError(errorBody("SOME_CODE"), 400);
     expect(error).toBeInstanceOf(LedgerError);
     expect(error).toMatchObject({
       name: "LedgerError",
       code: "SOME_CODE",
       message: "the participant answered status 400, SOME_CODE: what happened",
     });
-    expect(messageError(told("SOME_CODE"))?.message).toBe("the participant answered SOME_CODE: what happened");
+    expect(messageError(errorBody("SOME_CODE"))?.message).toBe("the participant answered SOME_CODE: what happened");
   });
 
-  test("says so where there is no code and no cause", () => {
+  test("says if there is no code and no cause", () => {
     const error = responseError(undefined, 500);
     expect(error.code).toBeUndefined();
     expect(error.message).toBe("the participant answered status 500, no code: no cause given");
   });
 
-  test("is short, however long the cause", () => {
-    expect(responseError(told("X", { cause: "y".repeat(1_000_000) }), 400).message.length).toBeLessThan(400);
+  test("is bounded for a long cause", () => {
+    expect(responseError(errorBody("X", { cause: "y".repeat(1_000_000) }), 400).message.length).toBeLessThan(400);
   });
 });
 
 test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
   "a code that every object has a property of, %s, is a code like others",
   (code) => {
-    expect(ofResponse(told(code), 400)).toBe("refused");
-    expect(ofResponse(told(code), 401)).toBe("denied");
-    expect(ofMessage(told(code, { grpcCodeValue: 14 }))).toBe("busy");
+    expect(ofResponse(errorBody(code), 400)).toBe("refused");
+    expect(ofResponse(errorBody(code), 401)).toBe("denied");
+    expect(ofMessage(errorBody(code, { grpcCodeValue: 14 }))).toBe("busy");
   },
 );

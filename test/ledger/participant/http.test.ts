@@ -2,7 +2,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { callParticipant, sendRequest, type Timeouts, urlOf } from "../../../src/ledger/participant/http.js";
+import { callParticipant, sendRequest, type Timeouts, endpointUrl } from "../../../src/ledger/participant/http.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { hasOpenssl, type Certificates, createCertificates } from "../../fixtures/certificates.js";
@@ -11,7 +11,7 @@ import {
   everythingOf,
   failureOf,
   listening,
-  nobody,
+  closedPort,
   type Seen,
   seen,
   serving,
@@ -25,7 +25,7 @@ const TOKEN = "eyJhbGciOiJub25lIn0.c2VjcmV0.c2lnbmF0dXJl";
 const waits = (answer: number): Partial<Timeouts> => ({ answer });
 const withToken = (token: string) => ({ token: () => Promise.resolve(token) });
 
-/** A server that notes what it is sent, and gives the same answer to all. */
+/** A server that records its requests, and sends the same response to all. */
 async function answering(body: string, status = 200, headers: Readonly<Record<string, string>> = {}) {
   const requests: Seen[] = [];
   const url = await serving(async (request, response) => {
@@ -42,10 +42,10 @@ describe("a path below the base", () => {
     ["http://h:1/ledger", "http://h:1/ledger/v2/x"],
     ["https://h/a/b/", "https://h/a/b/v2/x"],
   ])("%s gives %s", (base, whole) => {
-    expect(urlOf({ url: new URL(base) }, "/v2/x").href).toBe(whole);
+    expect(endpointUrl({ url: new URL(base) }, "/v2/x").href).toBe(whole);
   });
 
-  test.each(["", "/", "/ledger", "/ledger/"])("is asked for at the base %j", async (base) => {
+  test.each(["", "/", "/ledger", "/ledger/"])("is requested at the base %j", async (base) => {
     const { url, requests } = await answering("{}");
     await callParticipant(endpointAt(new URL(base, url)), "GET", PATH);
     expect(requests.map(({ path }) => path)).toEqual([`${base.replace(/\/$/, "")}${PATH}`]);
@@ -59,7 +59,7 @@ describe("a path below the base", () => {
 });
 
 describe("a request", () => {
-  test("has the token that holds at the time, and none where there is none", async () => {
+  test("has the current token, if any", async () => {
     const { url, requests } = await answering("{}");
     const tokens = ["one", "two", undefined];
     const endpoint = endpointAt(url, { token: () => Promise.resolve(tokens.shift()) });
@@ -67,7 +67,7 @@ describe("a request", () => {
     expect(requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer one", "Bearer two", undefined]);
   });
 
-  test("carries its body as JSON, whatever characters are in it", async () => {
+  test("has its body as JSON, with any characters", async () => {
     const { url, requests } = await answering("{}");
     const body: JsonObject = { party: "Zoë ☂ 𝄞", list: [1, null, true, { deep: "" }] };
     await callParticipant(endpointAt(url), "POST", "/v2/updates/update-by-id", body);
@@ -76,14 +76,14 @@ describe("a request", () => {
     expect(JSON.parse(requests[0]?.body ?? "")).toEqual(body);
   });
 
-  test("without a body sends none and says nothing of its type", async () => {
+  test("without a body has no content type", async () => {
     const { url, requests } = await answering("{}");
     await callParticipant(endpointAt(url), "GET", PATH);
     expect(requests[0]).toMatchObject({ method: "GET", body: "", headers: { accept: "application/json" } });
     expect(requests[0]?.headers).not.toHaveProperty("content-type");
   });
 
-  test("is not sent where there is no token to be had, and fails as the token did", async () => {
+  test("is not sent if the token fails, and fails with the same error", async () => {
     const { url, requests } = await answering("{}");
     const endpoint = endpointAt(url, { token: () => Promise.reject(new Error("no token")) });
     await expect(callParticipant(endpoint, "GET", PATH)).rejects.toThrow("no token");
@@ -110,7 +110,7 @@ describe("an answer", () => {
     },
   );
 
-  test("is read as UTF-8 though its characters come in pieces", async () => {
+  test("is decoded as UTF-8 across chunks", async () => {
     const text = Buffer.from(JSON.stringify({ party: "Zoë ☂ 𝄞" }));
     const url = await serving((_request, response) => {
       void (async () => {
@@ -121,12 +121,12 @@ describe("an answer", () => {
     expect(await callParticipant(endpointAt(url), "GET", PATH)).toEqual({ party: "Zoë ☂ 𝄞" });
   });
 
-  test("of status 201 is an answer too", async () => {
+  test("of status 201 is a success too", async () => {
     const { url } = await answering('{"made":true}', 201);
     expect(await callParticipant(endpointAt(url), "POST", PATH, {})).toEqual({ made: true });
   });
 
-  test("just below the bound of its size is given", async () => {
+  test("just below the size limit is returned", async () => {
     const text = "x".repeat(MAX_BYTES - 2);
     const { url } = await answering(JSON.stringify(text));
     expect(await callParticipant(endpointAt(url), "GET", PATH)).toBe(text);
@@ -181,13 +181,13 @@ describe("an answer that is not JSON", () => {
     });
   });
 
-  test("is told by the path that was asked", async () => {
+  test("is reported with its path", async () => {
     const { url } = await answering("<html>");
     expect((await failureOf(callParticipant(endpointAt(url), "GET", PATH))).message).toContain(PATH);
   });
 });
 
-test("a redirection is not followed, so that the token goes nowhere else", async () => {
+test("a redirect is not followed, so that the token is sent to no other host", async () => {
   const elsewhere = await answering("{}");
   const { url } = await answering("", 307, { location: elsewhere.url.href });
   expect(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH))).toMatchObject({
@@ -204,7 +204,7 @@ const expectLost = (failure: LedgerError, url: URL): void => {
 
 describe("a connection", () => {
   test("that is refused is lost", async () => {
-    const url = await nobody();
+    const url = await closedPort();
     expectLost(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH)), url);
   });
 
@@ -218,7 +218,7 @@ describe("a connection", () => {
     expectLost(await failureOf(callParticipant(endpointAt(url, withToken(TOKEN)), "GET", PATH)), url);
   });
 
-  test("that ends amid the answer is lost, not half an answer", async () => {
+  test("that ends within the response is lost", async () => {
     const url = await serving((request, response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("{}", () => request.socket.destroy());
@@ -226,7 +226,7 @@ describe("a connection", () => {
     expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
   });
 
-  test("that speaks something else is lost", async () => {
+  test("with another protocol is lost", async () => {
     const url = await serving((request) => void request.socket.end("SSH-2.0-other\r\n"));
     expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
   });
@@ -236,7 +236,7 @@ describe("a server that hangs", () => {
   test.each<[string, string]>([
     ["before it answers", ""],
     ["amid its answer", '{"offset":'],
-  ])("%s is waited for no longer than said", async (_when, part) => {
+  ])("%s times out", async (_when, part) => {
     const url = await serving((_request, response) => void (part === "" || response.write(part)));
     const began = performance.now();
     const answer = callParticipant(endpointAt(url, { timeouts: waits(150), ...withToken(TOKEN) }), "GET", PATH);
@@ -244,7 +244,7 @@ describe("a server that hangs", () => {
     expect(performance.now() - began).toBeGreaterThan(100);
   });
 
-  test("but goes on sending, never to its end, is not waited for either", async () => {
+  test("and sends without end times out too", async () => {
     const url = await serving((_request, response) => {
       const timer = setInterval(() => response.write(" "), 10);
       response.on("close", () => clearInterval(timer));
@@ -254,7 +254,7 @@ describe("a server that hangs", () => {
   });
 });
 
-test("an answer over the bound of its size is cut off", async () => {
+test("an oversized response is cut", async () => {
   let sent = 0;
   let isClosed = false;
   const url = await serving((_request, response) => {
@@ -274,14 +274,14 @@ test("an answer over the bound of its size is cut off", async () => {
   expect(sent).toBeLessThan(MAX_BYTES * 20);
 });
 
-test("an answer over the bound of its size is told as that", async () => {
+test("an oversized response is reported as such", async () => {
   const { url } = await answering(JSON.stringify("x".repeat(MAX_BYTES)));
   const failure = await failureOf(callParticipant(endpointAt(url), "GET", PATH));
-  expect(failure.message).toContain(`larger than ${MAX_BYTES} bytes`);
+  expect(failure.message).toContain(`exceeds ${MAX_BYTES} bytes`);
 });
 
 describe("an abort", () => {
-  test("ends a call that waits for its answer at once, and its connection", async () => {
+  test("ends a waiting call at once, and its connection", async () => {
     const end = new AbortController();
     const arrived = gate();
     let isClosed = false;
@@ -300,7 +300,7 @@ describe("an abort", () => {
     await until("the server's connection is closed", () => isClosed);
   });
 
-  test("ends a call amid its answer at once", async () => {
+  test("ends a call within its response at once", async () => {
     const end = new AbortController();
     const arrived = gate();
     const url = await serving((_request, response) => {
@@ -312,7 +312,7 @@ describe("an abort", () => {
     expectLost(await within(1_000, "the end of the call", failing), url);
   });
 
-  test("before a call keeps it from being sent", async () => {
+  test("before a call prevents the request", async () => {
     const { url, requests } = await answering("{}");
     const failing = failureOf(callParticipant(endpointAt(url, { signal: AbortSignal.abort() }), "GET", PATH));
     expectLost(await within(1_000, "the end of the call", failing), url);
@@ -320,7 +320,7 @@ describe("an abort", () => {
   });
 });
 
-test("an exchange gives any status with its text as it is", async () => {
+test("sendRequest returns any status with its text", async () => {
   const { url, requests } = await answering("not here", 404);
   const options = { method: "POST", ca: undefined, signal: new AbortController().signal, timeout: SOON_MS } as const;
   const headers = { "x-own": "yes" };
@@ -331,7 +331,7 @@ test("an exchange gives any status with its text as it is", async () => {
   expect(requests).toMatchObject([{ method: "POST", path: "/x?y=z", body: "a=b", headers: { "x-own": "yes" } }]);
 });
 
-// Certificates are made by the openssl command line; where there is none these cannot run.
+// Skipped without the openssl command line, which makes the certificates.
 describe.skipIf(!hasOpenssl)("with an own authority", () => {
   let own: Certificates;
   let other: Certificates;
@@ -349,7 +349,7 @@ describe.skipIf(!hasOpenssl)("with an own authority", () => {
     return { url: await listening(server, "https"), authorizations };
   }
 
-  test("a participant is reached by https", async () => {
+  test("a participant is called over https", async () => {
     const { url, authorizations } = await servingTls();
     expect(await callParticipant(endpointAt(url, { ca: own.ca, ...withToken(TOKEN) }), "GET", PATH)).toEqual({
       offset: 7,
@@ -357,7 +357,7 @@ describe.skipIf(!hasOpenssl)("with an own authority", () => {
     expect(authorizations).toEqual([`Bearer ${TOKEN}`]);
   });
 
-  test("one among several authorities is enough", async () => {
+  test("one of several root certificates is enough", async () => {
     const { url } = await servingTls();
     expect(await callParticipant(endpointAt(url, { ca: other.ca + own.ca }), "GET", PATH)).toEqual({ offset: 7 });
   });
@@ -365,19 +365,19 @@ describe.skipIf(!hasOpenssl)("with an own authority", () => {
   test.each<[string, () => string | undefined]>([
     ["no authority of one's own", () => undefined],
     ["another authority", () => other.ca],
-  ])("a participant is not trusted by %s, and gets no token", async (_what, ca) => {
+  ])("a participant is not trusted with %s, and gets no token", async (_what, ca) => {
     const { url, authorizations } = await servingTls();
     expectLost(await failureOf(callParticipant(endpointAt(url, { ca: ca(), ...withToken(TOKEN) }), "GET", PATH)), url);
     expect(authorizations).toEqual([]);
   });
 
-  test("an authority that is trusted once is not trusted for calls without it", async () => {
+  test("a root certificate applies to its own endpoint only", async () => {
     const { url } = await servingTls();
     await callParticipant(endpointAt(url, { ca: own.ca }), "GET", PATH);
     expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
   });
 
-  test("a certificate for another name is not trusted", async () => {
+  test("a certificate for another host name is not trusted", async () => {
     const { url, authorizations } = await servingTls();
     const named = new URL(url.href.replace("127.0.0.1", "localhost"));
     expectLost(
@@ -387,7 +387,7 @@ describe.skipIf(!hasOpenssl)("with an own authority", () => {
     expect(authorizations).toEqual([]);
   });
 
-  test("an authority that is no certificate fails as a call does", async () => {
+  test("an invalid root certificate fails the call", async () => {
     const { url } = await servingTls();
     const failure = await failureOf(
       callParticipant(endpointAt(url, { ca: "-----BEGIN CERTIFICATE-----\nno\n" }), "GET", PATH),

@@ -1,29 +1,29 @@
-/** A stream that is open, and is not read yet. */
+/** Streams that are open and not yet read. */
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { WebSocket } from "ws";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
-import { Stream } from "../../../src/ledger/participant/stream.js";
+import { MessageStream } from "../../../src/ledger/participant/message-stream.js";
 import { gate, until, within } from "../../fixtures/wait.js";
-import { endpointAt, failureOf, nobody, SOON_MS, streaming } from "./servers.js";
+import { endpointAt, failureOf, closedPort, SOON_MS, streaming } from "./servers.js";
 
 const FILLER = "x".repeat(10_000);
 
-async function open(endpoint: Endpoint): Promise<Stream> {
-  const opened = await within(SOON_MS, "the stream opens", Stream.open(endpoint, "/v2/updates", {}, false));
+async function open(endpoint: Endpoint): Promise<MessageStream> {
+  const opened = await within(SOON_MS, "the stream opens", MessageStream.open(endpoint, "/v2/updates", {}, false));
   onTestFinished(() => opened.close());
   return opened;
 }
 
-/** A server, and the sockets on which it has been sent a request. */
+/** A server and the sockets that have sent a request. */
 async function server(autoPong = true) {
   const sockets: WebSocket[] = [];
   const url = await streaming((socket) => socket.once("message", () => void sockets.push(socket)), { autoPong });
   return { url, sockets };
 }
 
-/** Sends so many messages of a kilobyte and more, as fast as they are taken. */
+/** Sends messages of at least one kilobyte, as fast as possible. */
 async function flood(socket: WebSocket, count: number): Promise<void> {
   for (let number = 0; number < count && socket.readyState === socket.OPEN; number++) {
     socket.send(JSON.stringify({ number, FILLER }));
@@ -32,16 +32,16 @@ async function flood(socket: WebSocket, count: number): Promise<void> {
 }
 
 describe("a stream is open", () => {
-  test("when the server has accepted it, though it sends nothing", async () => {
+  test("when the server has accepted it, before any message", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url));
-    expect(opened.isOver).toBe(false);
-    expect(await opened.answers()).toBe(true);
+    expect(opened.hasEnded).toBe(false);
+    expect(await opened.isResponsive()).toBe(true);
     // The server has had the request before the ping.
     expect(sockets).toHaveLength(1);
   });
 
-  test("and not before", async () => {
+  test("not before that", async () => {
     const accepted = gate();
     const verifyClient = (_info: unknown, accept: (is: boolean) => void) =>
       void accepted.opened.then(() => accept(true));
@@ -56,25 +56,25 @@ describe("a stream is open", () => {
     await opening;
   });
 
-  test("or fails to open, as when nobody listens or nothing more is wanted", async () => {
-    const url = await nobody();
+  test("or fails at a closed port or after an abort", async () => {
+    const url = await closedPort();
     for (const signal of [new AbortController().signal, AbortSignal.abort()]) {
-      const opening = Stream.open(endpointAt(url, { signal }), "/v2/updates", {}, false);
+      const opening = MessageStream.open(endpointAt(url, { signal }), "/v2/updates", {}, false);
       expect(await failureOf(opening)).toMatchObject({ kind: "lost" });
     }
   });
 });
 
-describe("what comes on a stream that is not read", () => {
-  test("waits, and is there in its order, with the error behind it", async () => {
+describe("messages of a stream that is not read", () => {
+  test("are queued in order, with the error after them", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url));
-    await opened.answers();
+    await opened.isResponsive();
     for (const number of [1, 2, 3]) sockets[0]?.send(JSON.stringify({ number }));
     sockets[0]?.send(JSON.stringify({ code: "OFFSET_AFTER_LEDGER_END", cause: "because" }));
     sockets[0]?.close(1000);
-    await until("the stream is over", () => opened.isOver);
-    expect(await opened.answers()).toBe(false);
+    await until("the stream is over", () => opened.hasEnded);
+    expect(await opened.isResponsive()).toBe(false);
     const got: unknown[] = [];
     const reading = async () => {
       for await (const message of opened) got.push(message);
@@ -83,19 +83,19 @@ describe("what comes on a stream that is not read", () => {
     expect(got).toEqual([{ number: 1 }, { number: 2 }, { number: 3 }]);
   });
 
-  test("stays with the server where it is too much, which still sees pings, and is not taken for silent", async () => {
+  test("stay at the server if there are too many; pings go on, and the server is not mistaken for silent", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url, { timeouts: { ping: 150 } }));
-    await opened.answers();
+    await opened.isResponsive();
     const [socket] = sockets;
     if (socket === undefined) throw new Error("no socket");
     let pings = 0;
     socket.on("ping", () => void pings++);
     const flooding = flood(socket, 10_000);
-    await until("nothing can be heard", async () => !(await opened.answers()));
+    await until("nothing can be heard", async () => !(await opened.isResponsive()));
     const before = pings;
     await until("the server sees pings", () => pings > before + 5);
-    expect(opened.isOver).toBe(false);
+    expect(opened.hasEnded).toBe(false);
     await flooding;
     // Of 100 megabytes.
     expect(socket.bufferedAmount).toBeGreaterThan(50_000_000);
@@ -104,18 +104,18 @@ describe("what comes on a stream that is not read", () => {
       expect(message).toMatchObject({ number });
       if (++number === 10_000) break;
     }
-    await until("the server answers again", () => opened.answers());
+    await until("the server answers again", () => opened.isResponsive());
   });
 });
 
-describe("a stream that is not read does not answer", () => {
-  test("when it has been cut, and tells why", async () => {
+describe("a stream that is not read is not responsive", () => {
+  test("after a cut, and throws the reason", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url));
-    await opened.answers();
+    await opened.isResponsive();
     sockets[0]?.terminate();
-    expect(await within(SOON_MS, "no answer", opened.answers())).toBe(false);
-    expect(opened.isOver).toBe(true);
+    expect(await within(SOON_MS, "no answer", opened.isResponsive())).toBe(false);
+    expect(opened.hasEnded).toBe(true);
     expect(await failureOf(opened[Symbol.asyncIterator]().next())).toMatchObject({ kind: "lost" });
   });
 
@@ -123,28 +123,28 @@ describe("a stream that is not read does not answer", () => {
     const { url } = await server();
     const end = new AbortController();
     const opened = await open(endpointAt(url, { signal: end.signal }));
-    const answer = opened.answers();
+    const answer = opened.isResponsive();
     end.abort();
     expect(await within(SOON_MS, "no answer", answer)).toBe(false);
     expect(await failureOf(opened[Symbol.asyncIterator]().next())).toBeInstanceOf(LedgerError);
   });
 
-  test("when its server hears no pings, and is over then", async () => {
+  test("if its server ignores pings, and has ended then", async () => {
     const { url } = await server(false);
     const opened = await open(endpointAt(url, { timeouts: { ping: 20 } }));
-    expect(await within(SOON_MS, "no answer", opened.answers())).toBe(false);
-    await until("the stream is over", () => opened.isOver);
+    expect(await within(SOON_MS, "no answer", opened.isResponsive())).toBe(false);
+    await until("the stream is over", () => opened.hasEnded);
   });
 
-  test("when its server says that it closes, and does not, and is over then", async () => {
+  test("if its server announces a close that does not happen, and has ended then", async () => {
     const { url, sockets } = await server();
     const opened = await open(endpointAt(url, { timeouts: { ping: 20 } }));
     await until("the request is there", () => sockets.length === 1);
     sockets[0]?.send("{}");
     sockets[0]?.close(1001);
     sockets[0]?.pause();
-    await until("the stream is over", () => opened.isOver, SOON_MS);
-    expect(await opened.answers()).toBe(false);
+    await until("the stream is over", () => opened.hasEnded, SOON_MS);
+    expect(await opened.isResponsive()).toBe(false);
     const messages = opened[Symbol.asyncIterator]();
     expect(await messages.next()).toMatchObject({ value: {} });
     expect(await failureOf(messages.next())).toMatchObject({
@@ -153,13 +153,13 @@ describe("a stream that is not read does not answer", () => {
     });
   });
 
-  test("when its server sends messages in place of answers, and it is not over", async () => {
+  test("if its server sends messages instead of pongs, and has not ended", async () => {
     const { url, sockets } = await server(false);
     const opened = await open(endpointAt(url, { timeouts: { ping: 100 } }));
     await until("the request is there", () => sockets.length === 1);
     const sending = setInterval(() => sockets[0]?.send("{}"), 5);
     onTestFinished(() => clearInterval(sending));
-    expect(await within(SOON_MS, "no answer", opened.answers())).toBe(false);
-    expect(opened.isOver).toBe(false);
+    expect(await within(SOON_MS, "no answer", opened.isResponsive())).toBe(false);
+    expect(opened.hasEnded).toBe(false);
   });
 });

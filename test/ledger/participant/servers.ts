@@ -1,4 +1,4 @@
-/** Servers on 127.0.0.1 that end with the test, and endpoints to reach them by. */
+/** Servers on 127.0.0.1 that end with the test, and their endpoints. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { Server as TlsServer } from "node:https";
@@ -9,7 +9,7 @@ import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
 
-/** Longer than anything here takes that is not held up. */
+/** A generous bound for anything that is not blocked. */
 export const SOON_MS = 5_000;
 
 /** What a client sent. */
@@ -27,7 +27,7 @@ export async function seen(request: IncomingMessage): Promise<Seen> {
   return { method, path, headers, body: Buffer.concat(chunks).toString() };
 }
 
-/** The base URL of a server that is closed, and all its connections with it, when the test ends. */
+/** The base URL of a server. The server and its connections are closed when the test ends. */
 export async function listening(server: Server, protocol = "http"): Promise<URL> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -46,7 +46,7 @@ export async function listening(server: Server, protocol = "http"): Promise<URL>
   return new URL(`${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}`);
 }
 
-/** A server of plain HTTP. A connection whose listener fails is cut. */
+/** An HTTP server. A failing listener cuts the connection. */
 export function serving(listener: (...of: Parameters<RequestListener>) => void | Promise<void>): Promise<URL> {
   const server = createServer((request, response) => {
     void (async () => {
@@ -60,7 +60,7 @@ export function serving(listener: (...of: Parameters<RequestListener>) => void |
   return listening(server);
 }
 
-/** A server that takes WebSockets on every path. */
+/** A server that accepts WebSockets on every path. */
 export async function streaming(
   connected: (socket: WebSocket, request: IncomingMessage) => void,
   options: ServerOptions = {},
@@ -74,8 +74,8 @@ export async function streaming(
   return listening(server, server instanceof TlsServer ? "https" : "http");
 }
 
-/** A base URL at which nothing listens. */
-export async function nobody(): Promise<URL> {
+/** A base URL with a closed port. */
+export async function closedPort(): Promise<URL> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -89,7 +89,7 @@ export function endpointAt(url: URL, more: Partial<Endpoint> = {}): Endpoint {
   return { url, ca: undefined, token: () => Promise.resolve(undefined), signal: new AbortController().signal, ...more };
 }
 
-/** How a promise fails. Fails itself where that is not with a LedgerError. */
+/** The LedgerError of a promise. Fails for any other outcome. */
 export async function failureOf(promise: Promise<unknown>): Promise<LedgerError> {
   let reason: unknown;
   try {
@@ -102,5 +102,5 @@ export async function failureOf(promise: Promise<unknown>): Promise<LedgerError>
   throw new Error(`it did not fail with a LedgerError: ${String(reason)}`, { cause: reason });
 }
 
-/** Everything of an error that might end up in a log. */
+/** All text of an error that could be logged. */
 export const everythingOf = (error: unknown): string => inspect(error, { depth: 10, showHidden: true });

@@ -114,7 +114,7 @@ const reassignment = (events: ReassignmentEvent[]): Schemas["Update"] => ({
 });
 
 describe("a transaction", () => {
-  test("has its offset, its id, and its changes in their order", () => {
+  test("has its offset, its id, and its changes in order", () => {
     expect(decoded(transaction([{ CreatedEvent: created("one") }, archived("two"), archived("one")]))).toEqual({
       offset: 17,
       updateId: "update-17",
@@ -123,10 +123,10 @@ describe("a transaction", () => {
         {
           active: {
             contractId: "one",
-            kind: transferOffer,
+            template: transferOffer,
             templateId: `pkg-1:${OFFER}`,
             payload: JSON.stringify(payload.offer("alice", "bob", "USD", "locked")),
-            facts: {
+            fields: {
               admin: "registrar::1220",
               instrumentId: "USD",
               provider: "provider::1220",
@@ -134,14 +134,14 @@ describe("a transaction", () => {
               receiver: "bob",
               lockedHolding: "locked",
             },
-            keys: [],
+            indexKeys: [],
             createdEventBlob: blobOf("one"),
             createdAt: "2026-01-05T09:00:00.123456Z",
             createdMicros: 1_767_603_600_123_456,
             synchronizerId: "sync-A",
             reassignmentCounter: 0,
-            share: undefined,
-            derived: undefined,
+            supply: undefined,
+            slots: undefined,
           },
         },
         { archived: "two" },
@@ -156,7 +156,7 @@ describe("a transaction", () => {
     expect(update.changes).toMatchObject([{ active: { contractId: "one", synchronizerId: "sync-Z" } }]);
   });
 
-  test("without events moves the offset, and has its id", () => {
+  test("without events moves the offset, and has an id", () => {
     expect(decoded(transaction([]))).toEqual({
       offset: 17,
       updateId: "update-17",
@@ -166,7 +166,7 @@ describe("a transaction", () => {
     });
   });
 
-  test("leaves out what no rule needs: other entities, other packages, holdings without a lock", () => {
+  test("omits contracts that no rule needs: other templates, other packages, unlocked holdings", () => {
     const { lock, ...bare } = payload.lockedHolding("alice", "USD");
     expect(lock).toBeDefined();
     const update = decoded(
@@ -179,22 +179,22 @@ describe("a transaction", () => {
       ]),
     );
     expect(update.unreadable).toEqual([]);
-    expect(update.changes).toMatchObject([{ active: { contractId: "kept", kind: holding } }]);
+    expect(update.changes).toMatchObject([{ active: { contractId: "kept", template: holding } }]);
     expect(update.changes).toHaveLength(1);
   });
 
-  test("archives whatever the contract was, as an archival tells no payload", () => {
+  test("archives any contract, since an archival has no payload", () => {
     expect(decoded(transaction([archived("never seen")])).changes).toEqual([{ archived: "never seen" }]);
   });
 });
 
-describe("a contract that cannot be read", () => {
+describe("a contract that cannot be decoded", () => {
   test.each<[string, Partial<Schemas["CreatedEvent"]>, string]>([
     ["payload", { createArgument: {} }, "transfer has to be an object, and is missing"],
-    ["blob", { createdEventBlob: "" }, "createdEventBlob has to be a string, and is empty"],
+    ["blob", { createdEventBlob: "" }, "createdEventBlob must be a string, but is empty"],
     ["time", { createdAt: "yesterday" }, "invalid time, expected a format like"],
-    ["template", { templateId: "a:b" }, "templateId has to be packageId:Module:Entity, and is a:b"],
-  ])("for its %s is reported, and the rest of its update holds", (_what, wrong, reason) => {
+    ["template", { templateId: "a:b" }, "templateId must be packageId:Module:Entity, but is a:b"],
+  ])("because of its %s is reported, and the rest of its update is applied", (_what, wrong, reason) => {
     const update = decoded(
       transaction([{ CreatedEvent: created("broken", wrong) }, { CreatedEvent: created("whole") }, archived("gone")]),
     );
@@ -206,7 +206,7 @@ describe("a contract that cannot be read", () => {
     expect(update.changes).toHaveLength(2);
   });
 
-  test("is reported where it is assigned too", () => {
+  test("is reported on assignment too", () => {
     const event: ReassignmentEvent = {
       JsAssignmentEvent: {
         source: "sync-A",
@@ -219,7 +219,7 @@ describe("a contract that cannot be read", () => {
     };
     expect(decoded(reassignment([event]))).toMatchObject({
       changes: [],
-      unreadable: [{ contractId: "broken", reason: "createArgument has to be an object, and is not one" }],
+      unreadable: [{ contractId: "broken", reason: "createArgument must be an object, but is not one" }],
     });
   });
 });
@@ -245,7 +245,7 @@ describe("a reassignment", () => {
     });
   });
 
-  test("of many contracts has them all, in their order", () => {
+  test("of many contracts has them all, in order", () => {
     const update = decoded(reassignment([unassigned("a", 1), assigned("b", 1), unassigned("c", 4)]));
     expect(update.changes).toMatchObject([
       { unassigned: "a", reassignmentCounter: 1 },
@@ -266,7 +266,7 @@ describe("a reassignment", () => {
   });
 });
 
-describe("what moves the offset alone", () => {
+describe("an update that only moves the offset", () => {
   const nothing = { updateId: undefined, changes: [], unreadable: [] };
 
   test("is an offset checkpoint", () => {
@@ -275,7 +275,7 @@ describe("what moves the offset alone", () => {
     expect(decoded({ OffsetCheckpoint: { value: { offset: 0 } } })).toEqual({ offset: 0, ...nothing });
   });
 
-  test("is a change of topology", () => {
+  test("is a topology transaction", () => {
     const value: Schemas["JsTopologyTransaction"] = {
       updateId: "topology",
       offset: 100,
@@ -300,60 +300,60 @@ const reassigned = (event: JsonValue): JsonValue => ({
   update: { Reassignment: { value: { updateId: "u", synchronizerId: "s", offset: 17, events: [event] } } },
 });
 
-describe("what is no update is told by the name of the field", () => {
-  const offset = "the offset of an update has to be a whole number";
+describe("an error of an invalid update names the field", () => {
+  const offset = "the offset of an update must be a whole number";
 
   test.each<[string, JsonValue]>([
-    ["the element has to be an object, and is not one", 5],
-    ["the element has to be an object, and is not one", null],
-    ["the element has to be an object, and is not one", []],
-    ["update has to be an object, and is missing", {}],
-    ["update has to be an object, and is not one", { update: "Transaction" }],
-    ["Transaction has to be an object, and is not one", { update: { Transaction: 5 } }],
-    ["value has to be an object, and is missing", { update: { Transaction: {} } }],
-    ["value has to be an object, and is not one", { update: { OffsetCheckpoint: { value: [] } } }],
+    ["the element must be an object, but is not one", 5],
+    ["the element must be an object, but is not one", null],
+    ["the element must be an object, but is not one", []],
+    ["update must be an object, but is missing", {}],
+    ["update must be an object, but is not one", { update: "Transaction" }],
+    ["Transaction must be an object, but is not one", { update: { Transaction: 5 } }],
+    ["value must be an object, but is missing", { update: { Transaction: {} } }],
+    ["value must be an object, but is not one", { update: { OffsetCheckpoint: { value: [] } } }],
     [offset, without({ offset: undefined })],
     [offset, without({ offset: "17" })],
     [offset, without({ offset: -1 })],
     [offset, without({ offset: 1.5 })],
     [offset, without({ offset: 2 ** 60 })],
     [offset, { update: { OffsetCheckpoint: { value: {} } } }],
-    ["events of update 17 has to be a list", without({ events: undefined })],
-    ["events of update 17 has to be a list", without({ events: {} })],
-    ["updateId has to be a string, and is missing", without({ updateId: undefined })],
-    ["event has to be an object, and is not one", withEvent("CreatedEvent")],
-    ["an event of update 17 is of no known form: OtherEvent", withEvent({ OtherEvent: {} })],
-    ["CreatedEvent has to be an object, and is not one", withEvent({ CreatedEvent: null })],
-    ["contractId has to be a string, and is missing", withEvent({ CreatedEvent: {} })],
-    ["contractId has to be a string, and is missing", withEvent({ ArchivedEvent: {} })],
-    ["contractId has to be a string, and is empty", withEvent({ ArchivedEvent: { contractId: "" } })],
-    ["JsAssignmentEvent has to be an object, and is not one", reassigned({ JsAssignmentEvent: 1 })],
-    ["createdEvent has to be an object, and is missing", reassigned({ JsAssignmentEvent: { target: "t" } })],
+    ["events of update 17 must be a list", without({ events: undefined })],
+    ["events of update 17 must be a list", without({ events: {} })],
+    ["updateId must be a string, but is missing", without({ updateId: undefined })],
+    ["event must be an object, but is not one", withEvent("CreatedEvent")],
+    ["an event of update 17 has an unknown form: OtherEvent", withEvent({ OtherEvent: {} })],
+    ["CreatedEvent must be an object, but is not one", withEvent({ CreatedEvent: null })],
+    ["contractId must be a string, but is missing", withEvent({ CreatedEvent: {} })],
+    ["contractId must be a string, but is missing", withEvent({ ArchivedEvent: {} })],
+    ["contractId must be a string, but is empty", withEvent({ ArchivedEvent: { contractId: "" } })],
+    ["JsAssignmentEvent must be an object, but is not one", reassigned({ JsAssignmentEvent: 1 })],
+    ["createdEvent must be an object, but is missing", reassigned({ JsAssignmentEvent: { target: "t" } })],
     [
-      "target has to be a string, and is missing",
+      "target must be a string, but is missing",
       reassigned({ JsAssignmentEvent: { createdEvent: { contractId: "c" } } }),
     ],
-    ["value has to be an object, and is missing", reassigned({ JsUnassignedEvent: {} })],
-    ["contractId has to be a string, and is missing", reassigned({ JsUnassignedEvent: { value: {} } })],
+    ["value must be an object, but is missing", reassigned({ JsUnassignedEvent: {} })],
+    ["contractId must be a string, but is missing", reassigned({ JsUnassignedEvent: { value: {} } })],
     [
-      'reassignmentCounter has to be a whole number, and is "1"',
+      'reassignmentCounter must be a whole number, but is "1"',
       reassigned({ JsUnassignedEvent: { value: { contractId: "c", reassignmentCounter: "1" } } }),
     ],
   ])("%s", (message, given) => {
     expect(() => decodeUpdate(given, decoder)).toThrow(expect.objectContaining({ message }));
   });
 
-  test("and a form that is not known by those that are", () => {
+  test("or the known forms", () => {
     const given = { update: { Other: { value: { offset: 17 } } } };
     expect(() => decodeUpdate(given, decoder)).toThrow(
-      "update 17 has to be a Transaction, Reassignment, OffsetCheckpoint or TopologyTransaction",
+      "update 17 must be a Transaction, Reassignment, OffsetCheckpoint or TopologyTransaction",
     );
   });
 
-  test("also where a created contract would lie on no synchronizer", () => {
+  test("also for a created contract without a synchronizer", () => {
     const event = JSON.parse(JSON.stringify({ CreatedEvent: created("c") })) as JsonValue;
     expect(() => decodeUpdate(without({ synchronizerId: undefined, events: [event] }), decoder)).toThrow(
-      "synchronizerId has to be a string, and is missing",
+      "synchronizerId must be a string, but is missing",
     );
   });
 });

@@ -1,4 +1,4 @@
-/** What the participant is asked of the past, and what is made of its answers. */
+/** Queries of past updates, and the decoding of their responses. */
 import { describe, expect, test } from "vitest";
 import { transferOffer } from "../../../../src/registry/utility/templates/instructions.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
@@ -14,10 +14,10 @@ import {
   telling,
   transaction,
   updateId,
-} from "./telling.js";
+} from "./scripted-responses.js";
 
 describe("an update", () => {
-  test("is told with its events in their order, as they came", async () => {
+  test("has its events in order", async () => {
     const { history } = await telling([
       { body: transaction({ ExercisedEvent: exercised }, { CreatedEvent: created }) },
     ]);
@@ -25,19 +25,19 @@ describe("an update", () => {
       events: [
         {
           does: "exercise",
-          kind: transferOffer,
+          template: transferOffer,
           contractId: "offer",
           choice: "TransferInstruction_Accept",
           argument: { extraArgs: {} },
           result: { meta: {} },
           consuming: true,
         },
-        { does: "create", kind: transferOffer, contractId: "offer", payload: { transfer: {} }, offset: 7 },
+        { does: "create", template: transferOffer, contractId: "offer", payload: { transfer: {} }, offset: 7 },
       ],
     });
   });
 
-  test("leaves out what is on contracts of other kinds", async () => {
+  test("omits events of other templates", async () => {
     const other = { templateId: "pkg:Other:Other" };
     const same = { packageName: "other-package" };
     const events = [
@@ -49,12 +49,12 @@ describe("an update", () => {
     expect(await history.update({ offset: 7 }, templates)).toEqual({ events: [] });
   });
 
-  test("that is no transaction has no events", async () => {
+  test("that is not a transaction has no events", async () => {
     const { history } = await telling([{ body: { update: { Reassignment: { value: { events: [] } } } } }]);
     expect(await history.update({ updateId }, templates)).toEqual({ events: [] });
   });
 
-  test("without a result or an argument has null for it", async () => {
+  test("without a result or an argument has null", async () => {
     const { choiceArgument: _, exerciseResult: __, ...bare } = exercised;
     const { history } = await telling([{ body: transaction({ ExercisedEvent: bare }) }]);
     const update = await history.update({ updateId }, templates);
@@ -86,18 +86,24 @@ describe("an update", () => {
       transaction({ ExercisedEvent: { ...exercised, consuming: "yes" } }),
     ],
   ];
-  test.each(broken)("cannot be read where the answer %s", async (_, body) => {
+  test.each(broken)("cannot be decoded if the response %s", async (_, body) => {
     const { history } = await telling([{ body }], 1_000);
     expect((await failureOf(history.update({ updateId }, templates))).kind).toBe("unreadable");
   });
 });
 
 describe("the creation of a contract", () => {
-  test("is told, archived or not", async () => {
+  test("is found, archived or not", async () => {
     const { history } = await telling([
       { body: { created: { createdEvent: created, synchronizerId: "A" }, archived: null } },
     ]);
-    const creation = { does: "create", kind: transferOffer, contractId: "offer", payload: { transfer: {} }, offset: 7 };
+    const creation = {
+      does: "create",
+      template: transferOffer,
+      contractId: "offer",
+      payload: { transfer: {} },
+      offset: 7,
+    };
     expect(await history.creation("offer", templates)).toEqual(creation);
   });
 
@@ -105,7 +111,7 @@ describe("the creation of a contract", () => {
     ["is null", { created: null, archived: {} }],
     ["is left out", { archived: {} }],
     ["is of another kind", { created: { createdEvent: { ...created, templateId: "pkg:Other:Other" } } }],
-  ])("is none where it %s", async (_, found) => {
+  ])("is undefined if it %s", async (_, found) => {
     const { history } = await telling([{ body: found }]);
     expect(await history.creation("offer", templates)).toBeUndefined();
   });
@@ -115,12 +121,12 @@ describe("the creation of a contract", () => {
     ["has no event", { created: { synchronizerId: "A" } }],
     ["has an event that is null", { created: { createdEvent: null } }],
     ["has no arguments", { created: { createdEvent: { ...created, createArgument: [] } } }],
-  ])("cannot be read where it %s", async (_, found) => {
+  ])("cannot be decoded if it %s", async (_, found) => {
     const { history } = await telling([{ body: found }]);
     expect((await failureOf(history.creation("offer", templates))).kind).toBe("unreadable");
   });
 
-  test("that is not found is none, and is not waited for", async () => {
+  test("that is not found is undefined at once", async () => {
     const body = { ...notFound, code: "CONTRACT_EVENTS_NOT_FOUND" };
     const { history, requests } = await telling([{ status: 404, body }], 1_000);
     expect(await history.creation("offer", templates)).toBeUndefined();

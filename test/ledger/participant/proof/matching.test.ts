@@ -1,8 +1,18 @@
-/** Which transfers are the same, however they are written. */
+/** Equivalent representations of a transfer. */
 import { describe, expect, test } from "vitest";
 import { account } from "../../../fixtures/requests.js";
-import { fresh, failure, proving, stillPending, success } from "./proving.js";
-import { alice, bob, ending, offering, pending, registrar, standing, transfer, transferring } from "./steps.js";
+import { fresh, failure, proving, stillPending, success } from "./proof-service.js";
+import {
+  alice,
+  bob,
+  ending,
+  offering,
+  pending,
+  registrar,
+  standing,
+  transfer,
+  transferring,
+} from "./transfer-steps.js";
 
 const place = proving();
 

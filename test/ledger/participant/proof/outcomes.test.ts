@@ -1,6 +1,6 @@
-/** What becomes of a transfer, and what a proof of it says. */
+/** Outcomes of a transfer, and their proofs. */
 import { describe, expect, test } from "vitest";
-import { fresh, failure, proving, stillPending, success } from "./proving.js";
+import { fresh, failure, proving, stillPending, success } from "./proof-service.js";
 import {
   alice,
   bob,
@@ -14,7 +14,7 @@ import {
   standing,
   transfer,
   transferring,
-} from "./steps.js";
+} from "./transfer-steps.js";
 
 const place = proving();
 
@@ -61,7 +61,7 @@ test("what has failed at once has failed", async () => {
 test.each([
   ["none", {}],
   ["of another form", { output: "Completed" }],
-  ["with a tag that nobody knows", { output: { tag: "TransferInstructionResult_Other", value: {} } }],
+  ["with an unknown tag", { output: { tag: "TransferInstructionResult_Other", value: {} } }],
   ["a list", []],
 ])("a result of the factory's that is %s proves nothing", async (_, given) => {
   const id = place.transact(transferring("factory", transfer, { result: given }));

@@ -1,12 +1,12 @@
-/** The proof by every protocol: equal answers, and equal errors. */
+/** Proofs over every protocol: equal responses and equal errors. */
 import { Code } from "@connectrpc/connect";
 import { beforeAll, describe, expect, test } from "vitest";
 import { TransferService } from "../../../../gen/offledger/transfer/v0/transfer_service_pb.js";
 import type { JsonObject } from "../../../../src/domain/json.js";
 import { type Call, type Outcome, protocols } from "../../../fixtures/protocols.js";
 import { serving } from "../../../fixtures/registries.js";
-import { path, Proving, proving, unknownId } from "./proving.js";
-import { ending, offering, transfer } from "./steps.js";
+import { path, Proving, proving, unknownId } from "./proof-service.js";
+import { ending, offering, transfer } from "./transfer-steps.js";
 
 const place = proving({ readWaitMs: 0 });
 let offered: string;
@@ -24,18 +24,18 @@ function call(updateId: string, asked: JsonObject = transfer): Call {
 const answered = (status: string): Outcome => ({ ok: true, answer: { status } });
 
 describe.each(Object.entries(protocols))("by %s", (_, ask) => {
-  test("a proof is told", async () => {
+  test("a proof is returned", async () => {
     expect(await ask(place.url, call(accepted))).toEqual(answered("Success"));
     expect(await ask(place.url, call(offered))).toEqual(answered("Pending"));
   });
 
-  test("who does not know the transfer learns nothing", async () => {
+  test("a caller who does not know the transfer learns nothing", async () => {
     const failure = await ask(place.url, call(unknownId));
     expect(failure).toEqual(answered("Failure"));
     expect(await ask(place.url, call(accepted, { ...transfer, amount: "12.6" }))).toEqual(failure);
   });
 
-  test("what cannot be read is refused", async () => {
+  test("an invalid request is rejected", async () => {
     const message = "transfer.requestedAt has to be a time such as 2026-01-31T12:00:00.123456Z";
     const refused = { ok: false, code: Code.InvalidArgument, message };
     expect(await ask(place.url, call(accepted, { ...transfer, requestedAt: "soon" }))).toEqual(refused);
@@ -48,7 +48,7 @@ describe.each(Object.entries(protocols))("by %s", (_, ask) => {
     expect(await ask(url, call(accepted))).toMatchObject({ ok: false, code: Code.NotFound });
   });
 
-  test("without the ledger there is no answer for now", async () => {
+  test("without the ledger it is unavailable", async () => {
     const own = new Proving();
     await own.start();
     try {

@@ -1,13 +1,13 @@
-/** Who does not know the transfer learns nothing: whatever differs, the answer is the same to the last byte. */
+/** A caller who does not know the transfer learns nothing: every response is equal byte for byte. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
-import { failure, type Proof, proving, stillPending, success, unknownId } from "./proving.js";
-import { alice, bob, ending, offering, registrar, transfer, transferring } from "./steps.js";
+import { failure, type Proof, proving, stillPending, success, unknownId } from "./proof-service.js";
+import { alice, bob, ending, offering, registrar, transfer, transferring } from "./transfer-steps.js";
 
 const place = proving({ readWaitMs: 0 });
 
-/** Updates that hold the transfer, and what is said of each to who knows it. */
+/** Updates that hold the transfer, and the response to a caller who knows it. */
 const ids = new Map<string, string>();
 const known = { direct: success, offered: stillPending, accepted: success, both: success };
 const lockedFor: Readonly<Record<string, string>> = {
@@ -25,16 +25,16 @@ beforeAll(async () => {
 });
 const idOf = (name: string): string => ids.get(name) ?? "";
 
-test("who asks for an update that is not there is told Failure", () => {
+test("an unknown update is Failure", () => {
   expect(nothing.text).toBe(failure);
   expect(nothing.status).toBe(200);
 });
 
-test.each(Object.entries(known))("who knows the transfer is told of it: %s", async (name, expected) => {
+test.each(Object.entries(known))("a caller who knows the transfer gets its status: %s", async (name, expected) => {
   expect(await place.status(idOf(name))).toBe(expected);
 });
 
-describe("who does not know the transfer waits as long as for an update that is not there", () => {
+describe("a caller who does not know the transfer waits as long as for an unknown update", () => {
   const wait = 400;
   const slow = proving({ readWaitMs: wait });
   const timed = async (id: string, amount: string): Promise<number> => {
@@ -45,7 +45,7 @@ describe("who does not know the transfer waits as long as for an update that is 
 
   test("for a transfer that is another, and for no update at all", async () => {
     const id = slow.transact(transferring("preapproval"));
-    // The clock of the service and ours are not the same to the millisecond.
+    // The clocks of the service and of the test may differ by a millisecond.
     expect(await timed(id, "1.0")).toBeGreaterThan(wait - 5);
     expect(await timed(unknownId, "1.0")).toBeGreaterThan(wait - 5);
   });
@@ -80,12 +80,12 @@ const changes: readonly (readonly [string, JsonValue])[] = [
 ];
 
 describe.each(Object.keys(known))("of a transfer that is %s", (name) => {
-  test.each(changes)("who has %s wrong, %j, learns nothing", async (field, value) => {
+  test.each(changes)("a caller with a wrong %s, %j, learns nothing", async (field, value) => {
     expect(await place.ask(idOf(name), { ...transfer, [field]: value })).toEqual(nothing);
   });
 });
 
-/** Fields as somebody may guess them. Each is never what it is. */
+/** Guessed fields, all of them wrong. */
 const text = fc.string({ minLength: 1, maxLength: 60, unit: "grapheme" });
 const but = <T>(arbitrary: fc.Arbitrary<T>, ...those: readonly T[]): fc.Arbitrary<T> =>
   arbitrary.filter((value) => !those.some((one) => JSON.stringify(one) === JSON.stringify(value)));
@@ -120,12 +120,12 @@ const wrong = {
 };
 const fields = Object.keys(wrong) as (keyof typeof wrong)[];
 
-test("whatever somebody guesses, in one field or several, the answer is that of nothing", async () => {
+test("any guess, in one or several fields, gets the response for an unknown update", async () => {
   const guess = fc.record({
     name: fc.constantFrom(...Object.keys(known)),
     guessed: fc.subarray(fields, { minLength: 1 }),
     values: fc.record(wrong),
-    // Who knows the locked holding in place of the sender's own knows no more.
+    // The locked holding instead of the sender's own reveals nothing more.
     byLocked: fc.boolean(),
   });
   await fc.assert(

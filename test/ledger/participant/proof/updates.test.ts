@@ -1,16 +1,16 @@
-/** Which update a proof is of: the one that is named, when it has come, and no other. */
+/** A proof is about the named update only, and waits for it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { until } from "../../../fixtures/wait.js";
 import { ScriptedLedger } from "../../../../scripted-participant/ledger.js";
-import { fresh, failure, proving, stillPending, success, unknownId } from "./proving.js";
-import { ending, offering, holding, standing, transfer, transferring } from "./steps.js";
+import { fresh, failure, proving, stillPending, success, unknownId } from "./proof-service.js";
+import { ending, offering, holding, standing, transfer, transferring } from "./transfer-steps.js";
 
 const place = proving({ readWaitMs: 400 });
 
 const of = (amount: string) => ({ ...transfer, amount });
 
-test("each of several transfers in one update is told of by itself", async () => {
+test("each of several transfers in one update has its own status", async () => {
   const [accepted, rejected, offered] = [fresh("offer"), fresh("offer"), fresh("offer")];
   place.transact(offering("factory", accepted, of("1")), offering("factory", rejected, of("2")));
   const id = place.transact(
@@ -20,8 +20,8 @@ test("each of several transfers in one update is told of by itself", async () =>
     transferring("preapproval", of("5")),
     ending("Accept", accepted),
   );
-  const told = await Promise.all(["1", "2", "3", "4", "5", "6"].map((amount) => place.status(id, of(amount))));
-  expect(told).toEqual([success, failure, success, stillPending, success, failure]);
+  const statuses = await Promise.all(["1", "2", "3", "4", "5", "6"].map((amount) => place.status(id, of(amount))));
+  expect(statuses).toEqual([success, failure, success, stillPending, success, failure]);
 });
 
 describe("an update that holds no transfer is a failure", () => {
@@ -54,7 +54,7 @@ describe("an update that holds no transfer is a failure", () => {
     }
   });
 
-  test("as one that is known to nobody is, after the wait", async () => {
+  test("as an unknown one is, after the wait", async () => {
     const begun = performance.now();
     expect(await place.status(unknownId)).toBe(failure);
     const took = performance.now() - begun;
@@ -70,7 +70,7 @@ function nextId(): string {
   return twin.log.at(offset)?.updateId ?? "";
 }
 
-describe("an update that is on its way", () => {
+describe("an update in transit", () => {
   test("is waited for", async () => {
     const id = nextId();
     const asked = place.participant.requests.length;
@@ -105,8 +105,8 @@ describe("an update that is on its way", () => {
   });
 });
 
-describe("of what is pruned nothing is known", () => {
-  test("but an offer that has outlived it is accepted, as who knows what it locked can tell", async () => {
+describe("nothing is known of pruned updates", () => {
+  test("but an offer that has outlived it is accepted, for a caller who knows the locked holding", async () => {
     const offer = fresh("offer");
     const offered = place.transact(offering("factory", offer));
     place.ledger.prune(place.ledger.end);

@@ -1,12 +1,12 @@
-/** How long an update that is not there is looked for, and what is taken for its not being there. */
+/** How long an unknown update is polled for, and which errors mean that it is unknown. */
 import { describe, expect, test } from "vitest";
 import { failureOf } from "../servers.js";
-import { templates, notFound, telling, transaction, updateId } from "./telling.js";
+import { templates, notFound, telling, transaction, updateId } from "./scripted-responses.js";
 
-describe("an update that is not there yet", () => {
+describe("an update that has not arrived yet", () => {
   const missing = { status: 404, body: notFound };
 
-  test("by its id is looked for again until it is there", async () => {
+  test("is polled by its id until it arrives", async () => {
     const { history, requests } = await telling([missing, missing, { body: transaction() }], 1_000);
     expect(await history.pollUntil(() => history.update({ updateId }, templates))).toEqual({ events: [] });
     expect(requests).toHaveLength(3);

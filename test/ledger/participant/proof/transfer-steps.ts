@@ -6,7 +6,7 @@ import type { Creation, Exercise, Step } from "../../../../scripted-participant/
 export const { operator, provider, registrar } = parties;
 export const [alice, bob] = ["alice::1220", "bob::1220"];
 
-/** What a sender asks to transfer, and what who asks for a proof has to know. */
+/** A transfer as the sender requests it, and as a request for a proof names it. */
 export const transfer: JsonObject = {
   sender: alice,
   receiver: bob,

@@ -1,70 +1,16 @@
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { clientCredentials, noToken, tokenFile, type TokenSource } from "../../../src/ledger/participant/tokens.js";
+import { writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.js";
+import { clientCredentials } from "../../../src/ledger/participant/client-credentials.js";
+import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
+import type { TokenSource } from "../../../src/ledger/participant/token-source.js";
 import { gate, type Gate, until, within } from "../../fixtures/wait.js";
-import { everythingOf, failureOf, nobody, type Seen, seen, serving, SOON_MS } from "./servers.js";
+import { closedPort, everythingOf, failureOf, type Seen, seen, serving, SOON_MS } from "./servers.js";
+import { temporaryFiles } from "./temporary-files.js";
 
 const SECRET = "s3cr&t=w/ th+ings%";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "offledger-tokens-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-let files = 0;
-async function fileOf(content: string): Promise<string> {
-  const path = join(folder, `file-${files++}`);
-  await writeFile(path, content);
-  return path;
-}
-
-test("no token is none", async () => {
-  expect(await noToken()).toBeUndefined();
-});
-
-describe("a token file", () => {
-  test.each(["token", "token\n", "\r\n token \t\r\n"])(
-    "gives its content without the white space around it: %j",
-    async (content) => {
-      expect(await tokenFile(await fileOf(content))()).toBe("token");
-    },
-  );
-
-  test.each(["", " \n\t "])("that holds nothing (%j) denies, by its name", async (content) => {
-    const path = await fileOf(content);
-    const failure = await failureOf(tokenFile(path)());
-    expect(failure).toMatchObject({ kind: "denied", message: `the token file ${path} is empty` });
-  });
-
-  test("that is missing denies, by its name and the reason", async () => {
-    const path = join(folder, "missing");
-    const message = `the token file ${path} cannot be read (ENOENT)`;
-    expect(await failureOf(tokenFile(path)())).toMatchObject({ kind: "denied", message });
-  });
-
-  test("that is a folder denies", async () => {
-    const path = join(folder, "folder");
-    await mkdir(path);
-    expect(await failureOf(tokenFile(path)())).toMatchObject({ kind: "denied" });
-  });
-
-  test("that is replaced gives what it holds now, through a fault too", async () => {
-    const path = await fileOf("first");
-    const source = tokenFile(path);
-    expect(await source()).toBe("first");
-    await rename(await fileOf("second"), path);
-    expect(await source()).toBe("second");
-    await rm(path);
-    await failureOf(source());
-    await writeFile(path, "third");
-    expect(await source()).toBe("third");
-  });
-});
+const { fileOf, pathOf } = temporaryFiles();
 
 interface Answer {
   readonly status?: number;
@@ -76,7 +22,7 @@ interface Issuer {
   readonly seen: Seen[];
   /** The requests for a token among those. */
   readonly asked: () => Seen[];
-  /** What the next requests for a token get, in turn; then tokens with a life of an hour. */
+  /** The next token responses, in order; then tokens with a lifetime of one hour. */
   readonly answers: Answer[];
   readonly clock: { now: number };
   readonly end: AbortController;
@@ -151,13 +97,13 @@ describe("client credentials", () => {
     ]);
   });
 
-  test("name no audience where there is none", async () => {
+  test("have no audience if none is configured", async () => {
     const { source, asked } = await issuing();
     await source();
     expect(new URLSearchParams(asked()[0]?.body).has("audience")).toBe(false);
   });
 
-  test("are sent once for all who wait", async () => {
+  test("are sent once for concurrent callers", async () => {
     const wait = gate();
     const { source, asked } = await issuing({ wait });
     const early = Array.from({ length: 100 }, () => source());
@@ -169,7 +115,7 @@ describe("client credentials", () => {
     expect(asked()).toHaveLength(1);
   });
 
-  test("that fail do so for all who wait, and are sent anew for the next", async () => {
+  test("that fail do so for all concurrent callers, and are sent again for the next", async () => {
     const { source, asked, answers } = await issuing();
     answers.push({ status: 500, body: "broken" });
     const failures = await Promise.all(Array.from({ length: 10 }, () => failureOf(source())));
@@ -190,24 +136,24 @@ describe("client credentials", () => {
     expect(asked().map(({ body }) => new URLSearchParams(body).get("client_secret"))).toEqual(["old", "new"]);
   });
 
-  test("whose secret is missing deny, and are not sent", async () => {
+  test("whose secret is missing are denied, and not sent", async () => {
     const { issuer, asked } = await issuing();
-    const options = { issuer, clientId: "c", secretFile: join(folder, "missing"), audience: undefined };
+    const options = { issuer, clientId: "c", secretFile: pathOf("missing"), audience: undefined };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
     expect(failure).toMatchObject({ kind: "denied" });
-    expect(failure.message).toContain(join(folder, "missing"));
+    expect(failure.message).toContain(pathOf("missing"));
     expect(asked()).toEqual([]);
   });
 });
 
-describe("a token with a life", () => {
+describe("a token with a lifetime", () => {
   test.each<[string, number | undefined, number, number]>([
     ["of an hour is renewed in its last fifth", 3_600, 2_879, 2_881],
     ["of five minutes is renewed in its last fifth", 300, 239, 241],
     ["of half a minute is renewed ten seconds before its end", 30, 19, 21],
     ["of ten seconds is renewed at half of it", 10, 4, 6],
     ["of one second is renewed at half of it", 1, 0.4, 0.6],
-    ["that is not told is taken for a minute's", undefined, 47, 49],
+    ["that is missing defaults to one minute", undefined, 47, 49],
   ])("%s", async (_what, life, kept, renewed) => {
     const { source, asked, answers, clock } = await issuing();
     answers.push({ body: granted("first", life) });
@@ -222,7 +168,7 @@ describe("a token with a life", () => {
   });
 
   test.each<JsonObject>([{ expires_in: 0 }, { expires_in: -5 }, { expires_in: null }])(
-    "that cannot be believed is used and soon renewed: %j",
+    "that is invalid is replaced by a short one: %j",
     async (life) => {
       const { source, answers, clock } = await issuing();
       answers.push({ body: { ...granted("first"), ...life } });
@@ -232,7 +178,7 @@ describe("a token with a life", () => {
     },
   );
 
-  test("lives from when it was asked for, not from when it came", async () => {
+  test("expires by the time of its request, not of its response", async () => {
     const wait = gate();
     const { source, asked, answers, clock } = await issuing({ wait });
     answers.push({ body: granted("first", 100) });
@@ -244,7 +190,7 @@ describe("a token with a life", () => {
     expect(await source()).toBe("token-2");
   });
 
-  test("that was not accepted is fetched anew", async () => {
+  test("that was denied is fetched again", async () => {
     const { source, asked } = await issuing();
     expect(await source()).toBe("token-1");
     source.forget?.();
@@ -263,7 +209,7 @@ describe("an issuer that fails", () => {
     [429, "busy"],
     [500, "busy"],
     [503, "busy"],
-  ])("to give a token with status %i is %s, and tells no secret", async (status, kind) => {
+  ])("at the token endpoint with status %i is %s, and the message has no secret", async (status, kind) => {
     const { source, issuer, answers } = await issuing();
     // Some give back what they were sent.
     answers.push({ status, body: { error: "invalid_client", error_description: SECRET, access_token: "leaked" } });
@@ -283,7 +229,7 @@ describe("an issuer that fails", () => {
     ["no token", { token: "leaked" }],
     ["an empty token", { access_token: "", other: "leaked" }],
     ["a token that is no text", { access_token: ["leaked"] }],
-  ])("by %s for a token denies, and tells no token", async (_what, body) => {
+  ])("by %s as a token is denied, and the message has no token", async (_what, body) => {
     const { source, answers } = await issuing();
     answers.push({ body });
     const failure = await failureOf(source());
@@ -305,7 +251,7 @@ describe("an issuer that fails", () => {
       { body: { token_endpoint: "ftp://127.0.0.1/token" } },
       "denied",
     ],
-  ])("as its configuration %s is told, and no secret is sent", async (_what, configuration, kind) => {
+  ])("because its configuration %s is reported, and no secret is sent", async (_what, configuration, kind) => {
     const { source, asked } = await issuing({ configuration });
     const failure = await failureOf(source());
     expect(failure).toMatchObject({ kind });
@@ -313,14 +259,19 @@ describe("an issuer that fails", () => {
     expect(asked()).toEqual([]);
   });
 
-  test("as nobody listens is lost", async () => {
-    const options = { issuer: await nobody(), clientId: "c", secretFile: await fileOf(SECRET), audience: undefined };
+  test("at a closed port is lost", async () => {
+    const options = {
+      issuer: await closedPort(),
+      clientId: "c",
+      secretFile: await fileOf(SECRET),
+      audience: undefined,
+    };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
     expect(failure).toMatchObject({ kind: "lost" });
     expect(everythingOf(failure)).not.toContain(SECRET);
   });
 
-  test("as it hangs is left at once by an abort", async () => {
+  test("by hanging ends at once on an abort", async () => {
     const { source, asked, end } = await issuing({ wait: gate() });
     const failing = failureOf(source());
     await until("the issuer is asked", () => asked().length === 1);

@@ -1,17 +1,16 @@
-/** Reads the JSON of requests, with the fields that the published documents require. */
+/** Decodes the JSON of requests by the published documents. */
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 
-/** A request that is not of the published form. */
-export class Undecodable extends Error {
+export class DecodingError extends Error {
   constructor(where: string, wanted: string) {
     super(`Invalid value for: body (${wanted} at '.${where}')`);
-    this.name = "Undecodable";
+    this.name = "DecodingError";
   }
 }
 
 export function object(value: JsonValue | undefined, where: string): JsonObject {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new Undecodable(
+  throw new DecodingError(
     where,
     value === undefined ? "Missing required field" : "Got value with wrong type, expecting object",
   );
@@ -19,24 +18,24 @@ export function object(value: JsonValue | undefined, where: string): JsonObject 
 
 export function text(value: JsonValue | undefined, where: string): string {
   if (typeof value === "string") return value;
-  throw new Undecodable(
+  throw new DecodingError(
     where,
     value === undefined ? "Missing required field" : "Got value with wrong type, expecting string",
   );
 }
 
-/** An offset is a JSON number; one in quotes is refused, as Canton refuses it. */
+/** An offset must be a JSON number. Canton rejects a string too. */
 export function long(value: JsonValue | undefined, where: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  throw new Undecodable(where, value === undefined ? "Missing required field" : "Long");
+  throw new DecodingError(where, value === undefined ? "Missing required field" : "Long");
 }
 
 export function array(value: JsonValue | undefined, where: string): JsonValue[] {
   if (Array.isArray(value)) return value;
-  throw new Undecodable(where, "Got value with wrong type, expecting array");
+  throw new DecodingError(where, "Got value with wrong type, expecting array");
 }
 
-/** What is read of a value that may be left out or null. */
+/** Decodes a value that may be absent or null. */
 export function optional<T>(
   value: JsonValue | undefined,
   where: string,
@@ -47,22 +46,21 @@ export function optional<T>(
 
 export function flag(value: JsonValue, where: string): boolean {
   if (typeof value === "boolean") return value;
-  throw new Undecodable(where, "Got value with wrong type, expecting 'true' or 'false'");
+  throw new DecodingError(where, "Got value with wrong type, expecting 'true' or 'false'");
 }
 
-/** A property to spread into an object; none where the value is undefined. */
+/** An object with one property, or empty if the value is undefined. For spreading. */
 export function given<K extends string, T>(name: K, value: T | undefined): { [N in K]?: T } {
   const made: { [N in K]?: T } = {};
   if (value !== undefined) made[name] = value;
   return made;
 }
 
-/** A text as JSON. */
 export function parse(body: string): JsonValue {
   try {
-    // JSON.parse gives nothing but JSON values.
+    // JSON.parse returns JSON values only.
     return JSON.parse(body) as JsonValue;
   } catch {
-    throw new Undecodable("", "expected json value");
+    throw new DecodingError("", "expected json value");
   }
 }

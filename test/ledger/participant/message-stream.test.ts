@@ -8,20 +8,20 @@ import { describe, expect, test } from "vitest";
 import type { WebSocket } from "ws";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
-import { stream } from "../../../src/ledger/participant/stream.js";
+import { streamMessages } from "../../../src/ledger/participant/message-stream.js";
 import type { JsonValue } from "../../../src/domain/json.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { hasOpenssl, createCertificates } from "../../fixtures/certificates.js";
-import { endpointAt, everythingOf, failureOf, listening, nobody, SOON_MS, streaming } from "./servers.js";
+import { endpointAt, everythingOf, failureOf, listening, closedPort, SOON_MS, streaming } from "./servers.js";
 
 const PATH = "/v2/updates";
 const REQUEST = { beginExclusive: 5, updateFormat: { party: "Zoë ☂" } };
 const TOKEN = "eyJhbGciOiJub25lIn0.c2VjcmV0.c2lnbmF0dXJl";
 
-const open = (endpoint: Endpoint, hasEnd = false) => stream(endpoint, PATH, REQUEST, hasEnd);
+const open = (endpoint: Endpoint, hasEnd = false) => streamMessages(endpoint, PATH, REQUEST, hasEnd);
 const withToken = (token: string) => ({ token: () => Promise.resolve(token) });
 
-/** All messages of a stream, and how it ended. */
+/** Collects the messages of a stream and its error. */
 async function all(
   messages: AsyncGenerator<JsonValue>,
 ): Promise<{ got: JsonValue[]; failure: LedgerError | undefined }> {
@@ -39,13 +39,13 @@ async function all(
   return { got, failure };
 }
 
-/** A server that waits for the request, and then does something with the socket. */
+/** A server that calls back with the socket after the request. */
 const afterRequest = (act: (socket: WebSocket, request: IncomingMessage) => void): Promise<URL> =>
   streaming((socket, request) => socket.once("message", () => act(socket, request)));
 
 const numbered = (count: number): JsonValue[] => Array.from({ length: count }, (_, number) => ({ number }));
 
-/** Sends many messages in order, then ends in order. */
+/** Sends many messages, then closes normally. */
 function sendAll(socket: WebSocket, messages: readonly JsonValue[]): void {
   for (const message of messages) socket.send(JSON.stringify(message));
   socket.close(1000);
@@ -59,7 +59,7 @@ describe("a stream", () => {
       paths.push(request.url);
       socket.on("message", (data: Buffer, isBinary) => {
         received.push({ text: data.toString(), isBinary });
-        // What else came would have come before the answer to this ping.
+        // Any further message would arrive before the answer to this ping.
         socket.ping();
         socket.once("pong", () => socket.close(1000));
       });
@@ -69,7 +69,7 @@ describe("a stream", () => {
     expect(received).toEqual([{ text: JSON.stringify(REQUEST), isBinary: false }]);
   });
 
-  test("gives the messages in their order, and ends where the server does", async () => {
+  test("yields the messages in order, and ends with the server", async () => {
     const url = await afterRequest((socket) => sendAll(socket, numbered(2_500)));
     expect(await all(open(endpointAt(url)))).toEqual({ got: numbered(2_500), failure: undefined });
   });
@@ -79,7 +79,7 @@ describe("a stream", () => {
     expect(await all(open(endpointAt(url)))).toEqual({ got: [], failure: undefined });
   });
 
-  test("gives a message when it comes, not when the next one does", async () => {
+  test("yields a message as soon as it arrives", async () => {
     const sockets: WebSocket[] = [];
     const url = await afterRequest((socket) => void sockets.push(socket));
     const messages = open(endpointAt(url));
@@ -92,7 +92,7 @@ describe("a stream", () => {
     await messages.return(undefined);
   });
 
-  test("takes a message that is larger than a frame of the network, and one in fragments", async () => {
+  test("accepts large and fragmented messages", async () => {
     const large = { blob: "☂".repeat(1_000_000) };
     const url = await afterRequest((socket) => {
       socket.send(JSON.stringify(large));
@@ -105,7 +105,7 @@ describe("a stream", () => {
 });
 
 const cantonError = (code: string, grpcCodeValue: number): string => {
-  const told: v3_5.components["schemas"]["JsCantonError"] = {
+  const body: v3_5.components["schemas"]["JsCantonError"] = {
     code,
     cause: "because",
     correlationId: "c",
@@ -115,7 +115,7 @@ const cantonError = (code: string, grpcCodeValue: number): string => {
     errorCategory: 9,
     grpcCodeValue,
   };
-  return JSON.stringify(told);
+  return JSON.stringify(body);
 };
 
 describe("an error as a message", () => {
@@ -126,7 +126,7 @@ describe("an error as a message", () => {
     ["ACCESS_TOKEN_EXPIRED", 10, "denied"],
     ["SERVICE_NOT_RUNNING", 14, "busy"],
     ["INVALID_ARGUMENT", 3, "refused"],
-  ])("%s ends the stream behind the messages before it", async (code, grpcCodeValue, kind) => {
+  ])("%s ends the stream after the messages before it", async (code, grpcCodeValue, kind) => {
     const url = await afterRequest((socket) => {
       for (const message of numbered(3)) socket.send(JSON.stringify(message));
       socket.send(cantonError(code, grpcCodeValue));
@@ -158,7 +158,7 @@ describe("a stream that is cut", () => {
     ["by a reset", (_socket, request) => void request.socket.resetAndDestroy()],
     ["as the server goes away", (socket) => socket.close(1001)],
     ["for an error of the server", (socket) => socket.close(1011, "broken")],
-  ])("%s is lost behind what came before", async (_how, cut) => {
+  ])("%s is lost after the messages before it", async (_how, cut) => {
     const sockets: [WebSocket, IncomingMessage][] = [];
     const url = await afterRequest((socket, request) => {
       for (const message of numbered(3)) socket.send(JSON.stringify(message));
@@ -174,7 +174,7 @@ describe("a stream that is cut", () => {
     expect(everythingOf(failure)).not.toContain(TOKEN);
   });
 
-  test("amid a message is lost, without half of it", async () => {
+  test("within a message is lost, without a partial message", async () => {
     const url = await afterRequest((socket, request) => {
       socket.send('{"number":0}');
       socket.send('{"number":', { fin: false }, () => request.socket.end());
@@ -218,16 +218,16 @@ describe("a stream that does not open", () => {
     expect(everythingOf(failure)).not.toContain(TOKEN);
   });
 
-  test("as the server knows no WebSockets is refused", async () => {
+  test("at a server without WebSocket is refused", async () => {
     const url = await listening(createServer((_request, response) => void response.end("hello")));
     expect((await all(open(endpointAt(url)))).failure).toMatchObject({ kind: "refused" });
   });
 
-  test("as nobody listens is lost", async () => {
-    expect((await all(open(endpointAt(await nobody(), withToken(TOKEN))))).failure).toMatchObject({ kind: "lost" });
+  test("at a closed port is lost", async () => {
+    expect((await all(open(endpointAt(await closedPort(), withToken(TOKEN))))).failure).toMatchObject({ kind: "lost" });
   });
 
-  test("as the server never answers is lost after as long as said", async () => {
+  test("at a silent server is lost after the timeout", async () => {
     const server = createServer();
     const sockets: Socket[] = [];
     server.on("upgrade", (_request, socket: Socket) => void sockets.push(socket));
@@ -239,7 +239,7 @@ describe("a stream that does not open", () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test("as there is no token is not tried, and fails as the token did", async () => {
+  test("is not tried if the token fails, and fails with the same error", async () => {
     let connections = 0;
     const url = await streaming(() => void connections++);
     const messages = open(endpointAt(url, { token: () => Promise.reject(new Error("no token")) }));
@@ -259,7 +259,7 @@ describe("a stream that does not open", () => {
   );
 });
 
-/** What each client offered, at a server that chooses the first as a participant does. */
+/** The subprotocols that each client offered. The server selects the first, as a participant does. */
 async function offers() {
   const offered: (readonly string[])[] = [];
   const url = await streaming((socket, request) => {
@@ -270,7 +270,7 @@ async function offers() {
 }
 
 describe("the subprotocols", () => {
-  test("carry the token that holds when the stream opens", async () => {
+  test("carry the token that is current when the stream opens", async () => {
     const { url, offered } = await offers();
     const tokens = ["one", TOKEN];
     const endpoint = endpointAt(url, { token: () => Promise.resolve(tokens.shift()) });
@@ -281,13 +281,13 @@ describe("the subprotocols", () => {
     ]);
   });
 
-  test("carry no token where there is none", async () => {
+  test("carry no token if there is none", async () => {
     const { url, offered } = await offers();
     expect((await all(open(endpointAt(url)))).failure).toBeUndefined();
     expect(offered).toEqual([["daml.ws.auth"]]);
   });
 
-  test("that the server does not know make the stream fail, without the token in its reason", async () => {
+  test("that the server does not select fail the stream, without the token in the message", async () => {
     const url = await streaming(() => {}, { handleProtocols: () => false });
     const { failure } = await all(open(endpointAt(url, withToken(TOKEN))));
     expect(failure).toMatchObject({ kind: "lost" });
@@ -315,7 +315,7 @@ describe("a token that is not accepted", () => {
 const COUNT = 50_000;
 const text = (number: number) => JSON.stringify({ number, filler: "x".repeat(1_000) });
 
-/** A server that sends all it has as fast as it can, and what of it has not gone to the network. */
+/** A server that sends as fast as it can, and its unsent bytes. */
 async function flood() {
   const sockets: WebSocket[] = [];
   const url = await afterRequest((socket) => {
@@ -323,7 +323,7 @@ async function flood() {
     void (async () => {
       for (let number = 0; number < COUNT; number++) {
         socket.send(text(number));
-        // This process is the reader's too.
+        // The reader runs in this process too.
         if (number % 500 === 0) await turn();
       }
       socket.close(1000);
@@ -332,7 +332,7 @@ async function flood() {
   return { url, held: () => sockets[0]?.bufferedAmount ?? 0 };
 }
 
-/** What the server still holds, once that has not changed for a while. */
+/** The unsent bytes of the server, once they are stable. */
 async function settled(held: () => number): Promise<number> {
   let last = -1;
   let same = 0;
@@ -348,11 +348,11 @@ async function settled(held: () => number): Promise<number> {
 const numberOf = (message: JsonValue): number => (message as { number: number }).number;
 
 describe("a reader that is slower than the server", () => {
-  test("leaves most with the server while it rests, loses nothing, and keeps the order", async () => {
+  test("leaves most messages at the server while it pauses, loses none, and keeps their order", async () => {
     const { url, held } = await flood();
     const messages = open(endpointAt(url));
     expect((await messages.next()).value).toMatchObject({ number: 0 });
-    // The buffers of the system, a few megabytes, take what the reader does not; here all would be 50.
+    // The system buffers a few of the 50 megabytes.
     expect(await settled(held)).toBeGreaterThan(30_000_000);
     for (let number = 1; number < 10_000; number++) expect((await messages.next()).value).toMatchObject({ number });
     expect(await settled(held)).toBeGreaterThan(20_000_000);
@@ -361,14 +361,14 @@ describe("a reader that is slower than the server", () => {
     expect(rest).toEqual(Array.from({ length: COUNT - 10_000 }, (_, index) => 10_000 + index));
   });
 
-  test("loses nothing where it rests between every few messages", async () => {
+  test("loses nothing if it pauses between messages", async () => {
     const { url } = await flood();
     const got: number[] = [];
     for await (const message of open(endpointAt(url))) if (got.push(numberOf(message)) % 7 === 0) await turn();
     expect(got).toEqual(Array.from({ length: COUNT }, (_, index) => index));
   });
 
-  test("gets all that was sent before a cut", async () => {
+  test("gets all messages sent before a cut", async () => {
     const url = await afterRequest((socket, request) => {
       for (let number = 0; number < 5_000; number++) socket.send(text(number));
       request.socket.end();
@@ -384,12 +384,12 @@ describe("a reader that is slower than the server", () => {
     expect(await failureOf(messages.next())).toMatchObject({ kind: "lost" });
   });
 
-  test("is not taken for a server that is silent", async () => {
+  test("is not mistaken for a silent server", async () => {
     const { url, held } = await flood();
     const messages = open(endpointAt(url, { timeouts: { ping: 500, message: 500 } }), true);
     await messages.next();
     expect(await settled(held)).toBeGreaterThan(30_000_000);
-    // Longer than a silent server is waited for.
+    // Longer than the timeout for a silent server.
     await pause(1_500);
     const { got, failure } = await all(messages);
     expect(failure).toBeUndefined();
@@ -397,7 +397,7 @@ describe("a reader that is slower than the server", () => {
   });
 });
 
-/** A server that sends a message, and knows when its client has gone. */
+/** A server that sends a message, and observes the end of the connection. */
 async function watched() {
   const state = { opened: 0, closed: 0 };
   const url = await afterRequest((socket) => {
@@ -420,7 +420,7 @@ describe("a stream that is left", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("by an error in the loop is closed, and the error stays what it is", async () => {
+  test("by an error in the loop is closed, and the error is unchanged", async () => {
     const { url, gone } = await watched();
     const own = new Error("own");
     const loop = async () => {
@@ -445,7 +445,7 @@ describe("a stream that is left", () => {
   });
 });
 
-/** Takes what comes of a stream until it ends, in whatever way. */
+/** Consumes a stream until it ends or fails. */
 const settle = (messages: AsyncGenerator<JsonValue>): Promise<unknown> =>
   within(1_000, "the end of the stream", all(messages));
 
@@ -475,7 +475,7 @@ describe("an abort", () => {
     expect(getEventListeners(end.signal, "abort")).toEqual([]);
   });
 
-  test("before a stream keeps it from asking", async () => {
+  test("before a stream prevents the request", async () => {
     const requests: string[] = [];
     const url = await streaming((socket) =>
       socket.on("message", (data: Buffer) => void requests.push(data.toString())),
@@ -484,7 +484,7 @@ describe("an abort", () => {
     expect(requests).toEqual([]);
   });
 
-  test("while the token is fetched keeps it from asking", async () => {
+  test("while the token is fetched prevents the request", async () => {
     const requests: string[] = [];
     const url = await streaming((socket) =>
       socket.on("message", (data: Buffer) => void requests.push(data.toString())),
@@ -501,7 +501,7 @@ describe("an abort", () => {
 });
 
 describe("a server that is silent", () => {
-  test("pings included, is lost", async () => {
+  test("and ignores pings is lost", async () => {
     let isClosed = false;
     const url = await streaming(
       (socket) => {
@@ -518,7 +518,7 @@ describe("a server that is silent", () => {
     await until("the server's socket is closed", () => isClosed);
   });
 
-  test("but answers pings is waited for, where the stream has no end", async () => {
+  test("but answers pings is waited for on an endless stream", async () => {
     let pings = 0;
     const url = await streaming((socket) => {
       socket.on("ping", () => {
@@ -530,14 +530,14 @@ describe("a server that is silent", () => {
     expect(pings).toBe(12);
   });
 
-  test("but answers pings is not waited for longer than said, where the stream has an end", async () => {
+  test("but answers pings times out on a finite stream", async () => {
     const url = await afterRequest((socket) => socket.send("{}"));
     const { got, failure } = await all(open(endpointAt(url, { timeouts: { ping: 20, message: 60 } }), true));
     expect(got).toEqual([{}]);
     expect(failure).toMatchObject({ kind: "lost" });
   });
 
-  test("but sends messages in place of answers to pings is waited for", async () => {
+  test("but sends messages instead of pongs is waited for", async () => {
     const url = await streaming(
       (socket) => {
         let number = 0;

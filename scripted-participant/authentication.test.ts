@@ -1,7 +1,7 @@
 /** Tokens, over HTTP and as subprotocols of a WebSocket. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../test/fixtures/wait.js";
-import { ask, creation, eventFormat, Listener, operator, updatesRequest } from "./client.js";
+import { ask, creation, eventFormat, Listener, operator, updatesRequest } from "./test-client.js";
 import { Participant } from "./participant.js";
 import { Tokens } from "./tokens.js";
 
@@ -22,7 +22,7 @@ const carrying = (token: string) => follow("daml.ws.auth", `jwt.token.${token}`)
 const redacted = { code: "NA", cause: "A security-sensitive error has been received", errorCategory: -1 };
 
 describe("over HTTP", () => {
-  test("a token that is good is taken", async () => {
+  test("a valid token is accepted", async () => {
     expect((await end(tokens.issue())).status).toBe(200);
   });
 
@@ -38,7 +38,7 @@ describe("over HTTP", () => {
         return token;
       },
     ],
-  ])("%s is refused, in the shape of errors", async (_, token) => {
+  ])("%s is rejected with an API error", async (_, token) => {
     expect(await end(token())).toMatchObject({
       status: 401,
       type: "application/json",
@@ -46,7 +46,7 @@ describe("over HTTP", () => {
     });
   });
 
-  test("a token is good for some parties alone where so said", async () => {
+  test("a token may be restricted to parties", async () => {
     const token = tokens.issue({ parties: [operator] });
     const events = (party: string) => {
       const body = { contractId: "a", eventFormat: eventFormat([party]) };
@@ -56,7 +56,7 @@ describe("over HTTP", () => {
     expect(await events("alice::1220")).toMatchObject({ status: 403, body: { ...redacted, grpcCodeValue: 7 } });
   });
 
-  test("what is issued says when it ends", () => {
+  test("an issued token has its expiry", () => {
     const [, claims = ""] = tokens.issue({ expiresInMs: 60_000 }).split(".");
     const { exp } = JSON.parse(Buffer.from(claims, "base64url").toString()) as { exp: number };
     expect(Math.abs(exp - Date.now() / 1000 - 60)).toBeLessThan(2);
@@ -64,7 +64,7 @@ describe("over HTTP", () => {
 });
 
 describe("as a stream", () => {
-  test("a token that is good is taken, and the answer is daml.ws.auth", async () => {
+  test("a valid token is accepted, and daml.ws.auth is selected", async () => {
     const listener = carrying(tokens.issue());
     await listener.receive(1);
     expect(listener.protocol).toBe("daml.ws.auth");
@@ -76,7 +76,7 @@ describe("as a stream", () => {
     expect((await listener.ended).error).toBe("Server sent an invalid subprotocol");
   });
 
-  test("without a token that is good it is not opened", async () => {
+  test("without a valid token it is not opened", async () => {
     expect((await follow("daml.ws.auth").ended).error).toBe("Unexpected server response: 401");
     expect((await carrying("a.b.c").ended).error).toBe("Unexpected server response: 401");
     expect(participant.requests.map(({ status, token }) => [status, token])).toEqual([
@@ -85,13 +85,13 @@ describe("as a stream", () => {
     ]);
   });
 
-  test("a party that the token is not good for is told by a message", async () => {
+  test("a party without rights is reported by a message", async () => {
     const listener = carrying(tokens.issue({ parties: ["alice::1220"] }));
     await listener.ended;
     expect(listener.messages).toMatchObject([{ ...redacted, grpcCodeValue: 7 }]);
   });
 
-  test("it is cut with an error when its token is revoked, and no other is", async () => {
+  test("it ends with an error when its token is revoked, and no other does", async () => {
     const [revoked, kept] = [tokens.issue(), tokens.issue()];
     const cut = carrying(revoked);
     const other = carrying(kept);
@@ -104,7 +104,7 @@ describe("as a stream", () => {
     other.end();
   });
 
-  test("it is cut with an error when its token ends", async () => {
+  test("it ends with an error when its token expires", async () => {
     const listener = carrying(tokens.issue({ expiresInMs: 500 }));
     await listener.receive(1);
     expect((await listener.ended).code).toBe(1000);

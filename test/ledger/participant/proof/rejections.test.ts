@@ -1,15 +1,15 @@
-/** Questions that are not answered: the ledger is away, there is none, or they cannot be read. */
+/** Requests that fail: the ledger is unavailable, there is none, or the request is invalid. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
 import { serving } from "../../../fixtures/registries.js";
 import type { ErrorCode } from "../../../../scripted-participant/errors.js";
-import { proofAt, Proving, proving, success, unknownId } from "./proving.js";
-import { transfer, transferring } from "./steps.js";
+import { proofAt, Proving, proving, success, unknownId } from "./proof-service.js";
+import { transfer, transferring } from "./transfer-steps.js";
 
 const place = proving();
 const message = expect.stringMatching(/./) as string;
 
-/** What a question as a whole is answered with. */
+/** The whole response of a request. */
 async function refusal(body: JsonValue | string, url = place.url): Promise<readonly [number, JsonObject]> {
   const { status, text } = await proofAt(url, body);
   return [status, JSON.parse(text) as JsonObject];
@@ -18,7 +18,7 @@ async function refusal(body: JsonValue | string, url = place.url): Promise<reado
 describe("without the ledger", () => {
   const away = { error: "unavailable", error_description: "the ledger cannot be asked for its updates now" };
 
-  test("there is no answer for now", async () => {
+  test("it is unavailable", async () => {
     const own = new Proving();
     await own.start();
     onTestFinished(() => own.stop());
@@ -40,7 +40,7 @@ describe("without the ledger", () => {
       "is behind a proxy that knows no path",
       () => place.participant.faults.proxyError({ status: 404, path: "/v2/updates/update-by-id" }),
     ],
-  ])("nor where it %s", async (_, fails) => {
+  ])("also if it %s", async (_, fails) => {
     const id = place.transact(transferring("factory"));
     fails();
     expect((await place.ask(id)).headers["retry-after"]).toBe("1");
@@ -52,7 +52,7 @@ describe("without the ledger", () => {
     "UNAUTHENTICATED",
     "PERMISSION_DENIED",
     "PACKAGE_NAMES_NOT_FOUND",
-  ])("nor where it answers %s, of which nothing is told", async (code) => {
+  ])("also if it answers %s, without the details", async (code) => {
     const id = place.transact(transferring("factory"));
     const { faults } = place.participant;
     faults.refuse(code, { path: "/v2/updates/update-by-id", times: 10 });
@@ -61,7 +61,7 @@ describe("without the ledger", () => {
   });
 });
 
-test("with a file there are no updates, and that is said", async () => {
+test("a file has no updates, and the message says so", async () => {
   const { url } = await serving([]);
   expect(await refusal({ updateId: "1220", transfer }, url)).toEqual([
     404,
@@ -121,7 +121,7 @@ const values: readonly (readonly [string, JsonValue])[] = [
   ["meta", { values: [] }],
 ];
 
-describe("a question that cannot be read, with", () => {
+describe("an invalid request with", () => {
   test.each(wrong)("%s", async (_, body) => {
     expect(await refusal(body)).toEqual([400, { error: "invalid_argument", error_description: message }]);
   });
@@ -134,7 +134,7 @@ describe("a question that cannot be read, with", () => {
     expect(await refusal(body)).toEqual([400, { error: "invalid_argument", error_description: named }]);
   });
 
-  test("fields that are not known is answered", async () => {
+  test("unknown fields is answered", async () => {
     const id = place.transact(transferring("factory"));
     const asked = { updateId: id, transfer: { ...transfer, other: 5 }, more: {} };
     expect((await proofAt(place.url, asked)).text).toBe(success);

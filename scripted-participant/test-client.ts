@@ -1,17 +1,17 @@
-/** What the tests of the participant ask it with: contracts, requests, and a client that keeps all it hears. */
+/** Contracts, requests and a recording client for the tests of the participant. */
 import { WebSocket } from "ws";
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 import { until, within } from "../test/fixtures/wait.js";
 import type { Creation } from "./ledger.js";
 import type { ActiveContractsRequest, EventFormat, UpdateFormat, UpdatesRequest } from "./messages.js";
-import type { StreamPath } from "./troubles.js";
+import type { StreamPath } from "./stream-faults.js";
 
 export const operator = "operator::1220";
 export const alice = "alice::1220";
 const entity = "Utility.Registry.V0.Rule.Transfer:TransferRule";
 export const template = `#utility-registry-v0:${entity}`;
 
-/** A contract of the template that the requests below ask for, seen by the operator and observed by Alice. */
+/** A contract of the template of the requests below, signed by the operator and observed by Alice. */
 export function creation(contractId: string, more: Partial<Creation> = {}): Creation {
   return {
     contractId,
@@ -55,7 +55,7 @@ export interface Answer {
   readonly body: JsonValue;
 }
 
-/** Asks over HTTP, with a body by POST. A body that is not JSON is given as text. */
+/** Sends an HTTP request: POST with a body, else GET. A response that is not JSON is returned as text. */
 export async function ask(url: string, body?: object | string, token?: string): Promise<Answer> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const sent =
@@ -63,19 +63,18 @@ export async function ask(url: string, body?: object | string, token?: string): 
   const response = await within(5000, `an answer from ${url}`, fetch(url, { headers, ...sent }));
   const text = await response.text();
   const type = response.headers.get("content-type");
-  // JSON.parse gives nothing but JSON values.
+  // JSON.parse returns JSON values only.
   return { status: response.status, type, body: type === "application/json" ? (JSON.parse(text) as JsonValue) : text };
 }
 
-/** A WebSocket, with all that has come over it. */
+/** A WebSocket client that records every message. */
 export class Listener {
   readonly texts: string[] = [];
-  /** How it ended: the code, 1006 where nothing was said, and what went wrong. */
+  /** The close code (1006 without a close frame) and the error, if any. */
   readonly ended: Promise<{ readonly code: number; readonly error: string | undefined }>;
   pongs = 0;
   readonly #webSocket: WebSocket;
 
-  /** Opens, and sends a request. */
   constructor(
     url: string,
     path: StreamPath,
@@ -105,7 +104,6 @@ export class Listener {
     return this.#webSocket.protocol;
   }
 
-  /** Waits for so many messages, and returns them. */
   async receive(count: number): Promise<readonly JsonObject[]> {
     await until(`${count} messages have come, and not ${this.texts.length}`, () => this.texts.length >= count, 5000);
     return this.messages;
@@ -120,8 +118,8 @@ export class Listener {
   }
 }
 
-/** The offset of an update, whatever its form, and that form. */
-export function told(message: JsonObject): string {
+/** The offset and the form of an update, for example `5 Transaction`. */
+export function describeUpdate(message: JsonObject): string {
   const { update } = message as { update: Record<string, { value: { offset: number } }> };
   const [[form, { value }] = ["nothing", { value: { offset: 0 } }]] = Object.entries(update);
   return `${value.offset} ${form}`;

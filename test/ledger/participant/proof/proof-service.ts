@@ -1,4 +1,4 @@
-/** The whole service on a scripted participant, asked for proofs of transfers. */
+/** The service on a scripted participant, with requests for transfer proofs. */
 import { afterAll, beforeAll } from "vitest";
 import { type App, startApp } from "../../../../src/app/app.js";
 import type { Config } from "../../../../src/config/config.js";
@@ -7,7 +7,7 @@ import { quiet } from "../../../fixtures/run-service.js";
 import { within } from "../../../fixtures/wait.js";
 import { ScriptedLedger, type Step } from "../../../../scripted-participant/ledger.js";
 import { Participant, type ParticipantOptions } from "../../../../scripted-participant/participant.js";
-import { factory, operator, preapproval, transfer } from "./steps.js";
+import { factory, operator, preapproval, transfer } from "./transfer-steps.js";
 
 export const path = "/api/utilities/v0/registry/transfer/v0/proof";
 
@@ -18,7 +18,7 @@ export interface Proof {
   readonly text: string;
 }
 
-/** An answer, all of it but the time at which it was given. */
+/** A response without its time. */
 export async function proofAt(url: string, body: JsonValue | string): Promise<Proof> {
   const sent = typeof body === "string" ? body : JSON.stringify(body);
   const headers = { "content-type": "application/json" };
@@ -71,7 +71,7 @@ export class Proving {
     return proofAt(this.url, { updateId, transfer: asked });
   }
 
-  /** The body of an answer with status 200, and the status and body of any other. */
+  /** The body of a response with status 200; the status and body of any other. */
   async status(updateId: string, asked?: JsonValue): Promise<string> {
     const { status, text } = await this.ask(updateId, asked);
     return status === 200 ? text : `${status} ${text}`;
@@ -90,9 +90,9 @@ export const success = '{"status":"Success"}';
 export const failure = '{"status":"Failure"}';
 export const stillPending = '{"status":"Pending"}';
 
-/** Ids that are on no ledger. */
+/** Unknown ids. */
 export const unknownId = `1220${"0".repeat(64)}`;
 
 let made = 0;
-/** A name that no other contract has. */
+/** A unique name. */
 export const fresh = (name: string): string => `${name}-${made++}`;

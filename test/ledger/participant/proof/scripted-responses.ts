@@ -1,4 +1,4 @@
-/** A participant that gives the answers it is told, and the history that is read from it. */
+/** A participant with scripted responses, and a history that reads from it. */
 import { ParticipantHistory } from "../../../../src/ledger/participant/history.js";
 import { transferOffer } from "../../../../src/registry/utility/templates/instructions.js";
 import { allocationFactory } from "../../../../src/registry/utility/templates/services.js";

@@ -1,5 +1,5 @@
-/** What the mirror needs of a log; pino and others have it. */
-export interface Log {
+/** The part of a logger that this service uses. pino implements it. */
+export interface Logger {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;

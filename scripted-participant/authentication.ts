@@ -1,13 +1,13 @@
-/** Who may call: tokens, and where a call carries them. */
+/** Reads and checks the access token of a call. */
 import type { IncomingMessage } from "node:http";
 import { refusal } from "./errors.js";
 import type { Tokens } from "./tokens.js";
 
-/** The subprotocol that a client has to offer, and the only one that the server answers with. */
+/** The subprotocol that a client must offer, and the only one that the server selects. */
 export const AUTH_PROTOCOL = "daml.ws.auth";
 const TOKEN_PROTOCOL = "jwt.token.";
 
-/** The token of a call: the header's, or else, on a WebSocket, that among the subprotocols. */
+/** The token from the Authorization header or, on a WebSocket, from the subprotocols. */
 export function tokenOf({ headers }: IncomingMessage): string | undefined {
   const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? "")?.[1];
   return (
@@ -25,7 +25,7 @@ export function protocolsOf(header: string | undefined): string[] {
     .filter((name) => name !== "");
 }
 
-/** Throws where a token is wanted and this is none that is good. */
+/** Throws a Refusal if a token is required and this one is not valid. */
 export function checkToken(tokens: Tokens | undefined, token: string | undefined): void {
   if (tokens === undefined || tokens.accepts(token)) return;
   throw refusal("UNAUTHENTICATED", "The submitted request is missing or has an invalid token");

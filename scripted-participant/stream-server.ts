@@ -1,25 +1,24 @@
-/** The streams that are open, from the call that opens one to its end. */
+/** Accepts WebSocket streams, and tracks the open ones. */
 import type { IncomingMessage } from "node:http";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
-import { AUTH_PROTOCOL, checkToken } from "./access.js";
+import { AUTH_PROTOCOL, checkToken } from "./authentication.js";
 import { Calls, type Serving } from "./calls.js";
-import { type ErrorCode, Refusal, refusal, whole } from "./errors.js";
+import { type ErrorCode, Refusal, refusal, withNulls } from "./errors.js";
 import type { Faults } from "./faults.js";
 import { pageOf } from "./http.js";
-import type { Logged } from "./logged.js";
-import { parse } from "./reading.js";
-import { streamActiveContracts, streamUpdates } from "./sending.js";
+import type { LoggedRequest } from "./request-log.js";
+import { parse } from "./json-decoding.js";
+import { streamActiveContracts, streamUpdates } from "./stream-content.js";
 import { Over, Stream } from "./stream.js";
-import type { StreamPath } from "./troubles.js";
+import type { StreamPath } from "./stream-faults.js";
 
 const handleProtocols = (offered: Set<string>) => offered.has(AUTH_PROTOCOL) && AUTH_PROTOCOL;
 const paths: readonly StreamPath[] = ["/v2/state/active-contracts", "/v2/updates"];
 
 export class Streams {
   readonly open = new Set<Stream>();
-  /** What is being sent. */
   readonly serving = new Set<Promise<void>>();
   readonly #serving: Serving;
   readonly #faults: Faults;
@@ -30,7 +29,7 @@ export class Streams {
     this.#serving = serving;
     this.#faults = faults;
     this.#webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, handleProtocols });
-    // Canton answers with its subprotocol even those who have not offered it, and whom that makes fail.
+    // Canton selects its subprotocol even if the client has not offered it, which makes such a client fail.
     this.#webSockets.on("headers", (headers) => {
       const header = `Sec-WebSocket-Protocol: ${AUTH_PROTOCOL}`;
       if (!headers.includes(header)) headers.push(header);
@@ -44,8 +43,7 @@ export class Streams {
     ];
   }
 
-  /** Opens a stream, or refuses to over HTTP. */
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer, logged: Logged): void {
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer, logged: LoggedRequest): void {
     const refused = this.#faults.takeRefusal("websocket", logged.path);
     const path = paths.find((known) => known === logged.path);
     try {
@@ -61,22 +59,20 @@ export class Streams {
       );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.#refuse(socket, logged, error.status, JSON.stringify(whole(error.error)), "application/json");
+      this.#refuse(socket, logged, error.status, JSON.stringify(withNulls(error.error)), "application/json");
     }
   }
 
-  /** Closes every stream in good order. */
   close(): void {
     for (const stream of this.open) stream.finish(undefined, 1001);
   }
 
-  /** Cuts every stream, and stops for good. */
   stop(): void {
     for (const unlisten of this.#unlisten) unlisten();
     for (const stream of this.open) stream.cut();
   }
 
-  #opened(path: StreamPath, webSocket: WebSocket, socket: Socket, logged: Logged): void {
+  #opened(path: StreamPath, webSocket: WebSocket, socket: Socket, logged: LoggedRequest): void {
     const stream = new Stream(path, logged.token, webSocket, socket, this.#faults.take(path));
     const expiry = this.#expire(logged.token);
     this.open.add(stream);
@@ -84,14 +80,14 @@ export class Streams {
       this.open.delete(stream);
       clearTimeout(expiry);
     });
-    // One request is taken; what comes behind it is not read.
+    // A stream has one request. Later messages are ignored.
     webSocket.once("message", (data: Buffer) => {
       const work = this.#serve(stream, data.toString(), logged).finally(() => this.serving.delete(work));
       this.serving.add(work);
     });
   }
 
-  async #serve(stream: Stream, request: string, logged: Logged): Promise<void> {
+  async #serve(stream: Stream, request: string, logged: LoggedRequest): Promise<void> {
     try {
       logged.body = parse(request);
       await stream.begin();
@@ -101,7 +97,7 @@ export class Streams {
       stream.finish();
     } catch (error) {
       if (error instanceof Over) return;
-      // Also what cannot be decoded is an internal error, on a stream.
+      // On a stream a decoding error is an internal error too.
       stream.finish(error instanceof Refusal ? error : refusal("LEDGER_API_INTERNAL_ERROR", String(error)));
     }
   }
@@ -113,13 +109,12 @@ export class Streams {
     return setTimeout(() => this.#end(token, "ACCESS_TOKEN_EXPIRED"), ms);
   }
 
-  /** Ends the streams that were opened with a token. */
   #end(token: string, code: ErrorCode): void {
     const refused = refusal(code, "The stream was authorized by a token that is no longer good");
     for (const stream of this.open) if (stream.token === token) stream.finish(refused);
   }
 
-  #refuse(socket: Socket, logged: Logged, status: number, body: string, type = "text/plain"): void {
+  #refuse(socket: Socket, logged: LoggedRequest, status: number, body: string, type = "text/plain"): void {
     logged.status = status;
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,

@@ -1,0 +1,23 @@
+/** Typed access to the fields of a JSON object. Errors name the field. */
+import type { JsonObject, JsonValue } from "../domain/json.js";
+
+/** Returns the value as an object. Throws an Error with `name` if it is anything else. */
+export function requireObject(value: JsonValue | undefined, name: string): JsonObject {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new Error(`${name} must be an object, but ${value === undefined ? "is missing" : "is not one"}`);
+}
+
+/** Returns a non-empty string field. Throws an Error, with `advice` added, if it is missing, empty or not a string. */
+export function requireString(from: JsonObject, name: string, advice?: string): string {
+  const value = from[name];
+  if (typeof value === "string" && value !== "") return value;
+  const found = value === undefined ? "is missing" : value === "" ? "is empty" : "is not one";
+  throw new Error(`${name} must be a string, but ${found}${advice === undefined ? "" : `: ${advice}`}`);
+}
+
+/** The reassignment counter of an event; 0 if it has none. Throws if it is not a whole number. */
+export function readReassignmentCounter(from: JsonObject): number {
+  const value = from.reassignmentCounter ?? 0;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`reassignmentCounter must be a whole number, but is ${JSON.stringify(value)}`);
+}
