@@ -52,7 +52,7 @@ describe("keys", () => {
     const all = await Promise.all(Array.from({ length: 20 }, (_, index) => first.sign({ jti: String(index) })));
     const verdicts = await Promise.all(all.map(async (token) => tokens.check(token)));
     expect(verdicts).toEqual(all.map(() => "good"));
-    expect(publisher.asked).toBe(1);
+    expect(publisher.requestCount).toBe(1);
   });
 
   test("that are new are found when a token names one", async () => {
@@ -70,7 +70,7 @@ describe("keys", () => {
     for (let index = 0; index < 20; index++) {
       expect(await tokens.check(await first.sign({}, { kid: `made up ${index}` }))).toEqual(UNPUBLISHED);
     }
-    expect(publisher.asked).toBe(1);
+    expect(publisher.requestCount).toBe(1);
   });
 
   test("are renewed beside the requests, and an issuer that is away then hinders nobody", async () => {
@@ -121,7 +121,7 @@ describe("an issuer that is away", () => {
     const published = { status: 500, body: "" };
     const { publisher, tokens } = await checking(published, { pause: 60_000 });
     for (let index = 0; index < 20; index++) expect(await tokens.check(await first.sign())).toBe(AWAY);
-    expect(publisher.asked).toBe(1);
+    expect(publisher.requestCount).toBe(1);
   });
 
   test.each<[string, JwksReply]>([

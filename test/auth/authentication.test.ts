@@ -180,6 +180,6 @@ describe("a request", () => {
 });
 
 test("the issuer is told nothing of a token", () => {
-  expect(publisher.asked).toBeGreaterThan(0);
+  expect(publisher.requestCount).toBeGreaterThan(0);
   expect(publisher.headers.join(" ").toLowerCase()).not.toContain("bearer");
 });
