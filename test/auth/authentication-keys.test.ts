@@ -53,7 +53,7 @@ describe("keys", () => {
     const all = await Promise.all(Array.from({ length: 20 }, (_, index) => first.sign({ jti: String(index) })));
     const verdicts = await Promise.all(all.map(async (token) => tokens.verify(token)));
     expect(verdicts).toEqual(all.map(() => VALID));
-    expect(publisher.asked).toBe(1);
+    expect(publisher.requestCount).toBe(1);
   });
 
   test("are fetched again when a token names an unknown one", async () => {
@@ -71,7 +71,7 @@ describe("keys", () => {
     for (let index = 0; index < 20; index++) {
       expect(await tokens.verify(await first.sign({}, { kid: `made up ${index}` }))).toEqual(UNPUBLISHED);
     }
-    expect(publisher.asked).toBe(1);
+    expect(publisher.requestCount).toBe(1);
   });
 
   test("are refreshed in the background; the old ones serve while the issuer is unavailable", async () => {
@@ -125,7 +125,7 @@ describe("an unavailable issuer", () => {
     const published = { status: 500, body: "" };
     const { publisher, tokens } = await createVerifier(published, { retryMs: 60_000 });
     for (let index = 0; index < 20; index++) expect(await tokens.verify(await first.sign())).toEqual(UNAVAILABLE);
-    expect(publisher.asked).toBe(1);
+    expect(publisher.requestCount).toBe(1);
   });
 
   test.each<[string, JwksReply]>([

@@ -184,6 +184,6 @@ describe("a request", () => {
 });
 
 test("no token is sent to the issuer", () => {
-  expect(publisher.asked).toBeGreaterThan(0);
+  expect(publisher.requestCount).toBeGreaterThan(0);
   expect(publisher.headers.join(" ").toLowerCase()).not.toContain("bearer");
 });

@@ -96,9 +96,11 @@ const sendText = (transport: Transport, length: number) =>
 
 /** Releases all waiting handlers, so that none outlives its test. */
 async function releaseAll(): Promise<void> {
-  for (const resolve of release) resolve();
-  release = [];
-  await until("no handler waits", () => waiting === 0);
+  await until("no handler waits", () => {
+    for (const resolve of release) resolve();
+    release = [];
+    return waiting === 0;
+  });
 }
 
 describe.each(configurations)("$name", ({ protocol, createTransport }) => {
@@ -193,7 +195,8 @@ describe.each(configurations)("$name", ({ protocol, createTransport }) => {
     expect((await catchError(call("a", { signal: early }))).code).toBe(Code.Canceled);
     const cancel = new AbortController();
     const error = catchError(call("wait", { signal: cancel.signal }));
-    await until("the call has arrived", () => waiting === 1);
+    // On a slow machine the call with a deadline of the test above may arrive after its end, too.
+    await until("the call has arrived", () => waiting > 0);
     cancel.abort();
     expect((await error).code).toBe(Code.Canceled);
     await releaseAll();

@@ -1,7 +1,7 @@
 /**
- * The token standard's own client, as wallets use it, in the order in which a
- * wallet asks. What it has to be told is written out by hand, from the demo
- * registry and the page "How a choice context is built".
+ * The token-standard client that wallets use, in the order in which a wallet
+ * calls it. Expected values are written by hand, from the demo registry and the
+ * page "How a choice context is built".
  */
 import { TokenStandardClient } from "@canton-network/core-token-standard";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ afterAll(() => running.close());
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A client of one registrar's registry. A public registry needs no token, and some wallets send theirs all the same. */
+/** A client of one registrar. A public registry needs no token, but some wallets send one. */
 function clientOf(registrar: string, { token = "", end = "" } = {}): TokenStandardClient {
   const tokens = {
     getAccessToken: () => Promise.resolve(token),
@@ -32,7 +32,7 @@ function clientOf(registrar: string, { token = "", end = "" } = {}): TokenStanda
 
 type PostPath = Parameters<TokenStandardClient["post"]>[0];
 
-/** The client's types take choice arguments for empty; every wallet tells them otherwise. */
+/** The client's types declare empty choice arguments; wallets cast them. */
 async function factory(path: PostPath, choiceArguments: JsonObject, client = clientOf(acme)): Promise<JsonObject> {
   return { ...(await client.post(path, { choiceArguments, excludeDebugFields: true } as never)) };
 }
@@ -41,10 +41,10 @@ async function choice(path: PostPath, ids: Record<string, string>, client = clie
   return { ...(await client.post(path, { meta: {}, excludeDebugFields: false }, { path: ids })) };
 }
 
-const lookAt = (instrumentId: string) =>
+const getInstrument = (instrumentId: string) =>
   clientOf(acme).get("/registry/metadata/v1/instruments/{instrumentId}", { path: { instrumentId } });
 
-/** An answer with the ids of what it discloses. */
+/** Shortens a response: ids in place of disclosed contracts. */
 const short = (body: JsonValue): JsonObject => context.short({ status: 200, headers: new Headers(), body });
 
 const reference = (label: string): JsonObject => ({ tag: "AV_ContractId", value: contractId(label) });
@@ -52,7 +52,7 @@ const references = (...labels: readonly string[]): JsonObject => ({ tag: "AV_Lis
 const ids = (...labels: readonly string[]): string[] => labels.map(contractId).toSorted((a, b) => (a < b ? -1 : 1));
 
 const rule = `rule of ${acme}`;
-/** What carrying out a transfer of bonds from alice to bob needs, and what is disclosed for it. */
+/** The context of a transfer of bonds from alice to bob, and what it discloses. */
 const accepting = {
   "instrument-configuration": reference("configuration of ACME-BOND"),
   "sender-credentials": references("credential alice"),
@@ -89,7 +89,7 @@ const supportedApis = {
 const instrument = (id: string) => ({ id, name: id, symbol: id, decimals: 10, supportedApis });
 
 describe("a wallet", () => {
-  test("lists the instruments, with pages and without", async () => {
+  test("lists the instruments, with and without pages", async () => {
     const client = clientOf(acme);
     expect(await client.get("/registry/metadata/v1/instruments")).toEqual({
       instruments: [instrument("ACME-BOND"), instrument("ACME-EUR")],
@@ -108,16 +108,16 @@ describe("a wallet", () => {
     });
   });
 
-  test("asks what the registry offers", async () => {
+  test("reads the registry info", async () => {
     expect(await clientOf(acme).get("/registry/metadata/v1/info")).toEqual({ adminId: acme, supportedApis });
   });
 
-  test("looks at one instrument, by its id and by a further one", async () => {
-    expect(await lookAt("ACME-BOND")).toEqual(instrument("ACME-BOND"));
-    expect(await lookAt("EU000A1ACME7")).toEqual(instrument("ACME-EUR"));
+  test("reads one instrument, by its id and by another identifier", async () => {
+    expect(await getInstrument("ACME-BOND")).toEqual(instrument("ACME-BOND"));
+    expect(await getInstrument("EU000A1ACME7")).toEqual(instrument("ACME-EUR"));
   });
 
-  test("is given the factory of a transfer that will be offered", async () => {
+  test("gets the factory of an offered transfer", async () => {
     expect(short(await factory(transferFactory, transferV1(alice, bob, "ACME-BOND")))).toEqual({
       factoryId: contractId(`factory of ${acme}`),
       transferKind: "offer",
@@ -129,17 +129,17 @@ describe("a wallet", () => {
     });
   });
 
-  test("is given the receiver's preapproval for a transfer that goes at once", async () => {
+  test("gets the receiver's preapproval as the factory of a direct transfer", async () => {
     const answer = short(await factory(transferFactory, transferV1(alice, bob, "ACME-EUR")));
     expect(answer).toMatchObject({ factoryId: contractId("preapproval of bob"), transferKind: "direct" });
-    // Nothing is asked of who holds euros.
+    // Holders of euros need no credentials.
     expect(answer["values"]).toMatchObject({
       "sender-credentials": references(),
       "receiver-credentials": references(),
     });
   });
 
-  test("may prefetch with a transfer to itself", async () => {
+  test("gets the factory of a transfer to itself", async () => {
     const answer = short(await factory(transferFactory, transferV1(alice, alice, "ACME-BOND")));
     expect(answer).toMatchObject({ transferKind: "self", factoryId: contractId(`factory of ${acme}`) });
     expect(answer["values"]).toEqual(
@@ -167,7 +167,7 @@ describe("a wallet", () => {
     });
   });
 
-  test("is given the factory of an allocation", async () => {
+  test("gets the factory of an allocation", async () => {
     expect(short(await factory(allocationFactory, allocateV1(alice, bob, "ACME-BOND")))).toEqual({
       factoryId: contractId(`factory of ${acme}`),
       values: context.prefixed({
@@ -194,17 +194,17 @@ describe("a wallet", () => {
     });
   });
 
-  test("gets of a disclosed contract what a submission takes, and the debug fields unless it goes without", async () => {
+  test("gets disclosed contracts ready for submission, with debug fields unless excluded", async () => {
     const { disclosedContracts } = await choice(onAllocation("cancel"), { allocationId });
     const [holding, ...others] = disclosedContracts as readonly JsonObject[];
     const blob = expect.stringMatching(/^[A-Za-z0-9+/]+=*$/) as string;
     const templateId = expect.stringMatching(
       /^[0-9a-f]{64}:Utility\.Registry\.Holding\.V0\.Holding:Holding$/,
     ) as string;
-    const place = { contractId: contractId("holding bond leg"), templateId, synchronizerId: synchronizer };
+    const common = { contractId: contractId("holding bond leg"), templateId, synchronizerId: synchronizer };
     expect(others).toEqual([]);
     expect(holding).toEqual({
-      ...place,
+      ...common,
       createdEventBlob: blob,
       debugPackageName: "utility-registry-holding-v0",
       debugPayload: expect.objectContaining({ owner: alice, amount: "40.0000000000" }) as JsonObject,
@@ -212,15 +212,15 @@ describe("a wallet", () => {
     });
     const client = clientOf(acme);
     const without = await client.post(onAllocation("cancel"), { excludeDebugFields: true }, { path: { allocationId } });
-    expect(without.disclosedContracts).toEqual([{ ...place, createdEventBlob: holding?.["createdEventBlob"] }]);
+    expect(without.disclosedContracts).toEqual([{ ...common, createdEventBlob: holding?.["createdEventBlob"] }]);
   });
 });
 
-describe("a wallet gets the same", () => {
+describe("a wallet gets the same response", () => {
   test.each<[string, () => TokenStandardClient]>([
     ["with a slash at the end of the base URL", () => clientOf(acme, { end: "/" })],
     ["with the colons of the party escaped", () => clientOf(encodeURIComponent(acme))],
-    ["with a token that nobody asked for", () => clientOf(acme, { token: "eyJhbGciOiJub25lIn0.e30." })],
+    ["with an unneeded token", () => clientOf(acme, { token: "eyJhbGciOiJub25lIn0.e30." })],
   ])("%s", async (_how, client) => {
     expect(await client().get("/registry/metadata/v1/info")).toEqual({ adminId: acme, supportedApis });
     const transferInstructionId = contractId("offer bond to bob");
@@ -231,69 +231,71 @@ describe("a wallet gets the same", () => {
   });
 });
 
-/** What the client rejects with: the body of the error, which names what is wrong. */
-const told = async (asking: Promise<unknown>): Promise<unknown> =>
-  asking.then(
-    () => "an answer",
+/** Returns the reason of a rejection: the error body. */
+const catchReason = async (call: Promise<unknown>): Promise<unknown> =>
+  call.then(
+    () => "a response",
     (reason: unknown) => reason,
   );
-/** The body of an error whose message has all of these in it. */
+/** An error body whose message contains all texts. */
 const naming = (...names: readonly string[]): JsonObject => {
   const { status: _, ...body } = context.failure(0, ...names);
   return body;
 };
 
-describe("a wallet is told", () => {
-  test("that a registrar is not served", async () => {
+describe("a wallet gets an error", () => {
+  test("for a registrar that is not served", async () => {
     const client = clientOf(nobody);
     const reason = naming(nobody);
-    expect(await told(client.get("/registry/metadata/v1/info"))).toEqual(reason);
-    expect(await told(client.get("/registry/metadata/v1/instruments"))).toEqual(reason);
+    expect(await catchReason(client.get("/registry/metadata/v1/info"))).toEqual(reason);
+    expect(await catchReason(client.get("/registry/metadata/v1/instruments"))).toEqual(reason);
     const theirs = JSON.parse(
       JSON.stringify(transferV1(alice, bob, "ACME-BOND")).replaceAll(acme, nobody),
     ) as JsonObject;
-    expect(await told(factory(transferFactory, theirs, client))).toEqual(reason);
+    expect(await catchReason(factory(transferFactory, theirs, client))).toEqual(reason);
   });
 
-  test("that an instrument is not there", async () => {
-    expect(await told(lookAt("NOK-CASH"))).toEqual(naming("NOK-CASH"));
-    expect(await told(factory(transferFactory, transferV1(alice, bob, "NOK-CASH")))).toEqual(naming("NOK-CASH"));
+  test("for an unknown instrument", async () => {
+    expect(await catchReason(getInstrument("NOK-CASH"))).toEqual(naming("NOK-CASH"));
+    expect(await catchReason(factory(transferFactory, transferV1(alice, bob, "NOK-CASH")))).toEqual(naming("NOK-CASH"));
   });
 
-  test("that a contract is not known: never seen, of another registrar, of another kind", async () => {
+  test("for an unknown contract: never seen, of another registrar, of another template", async () => {
     const unseen = contractId("nothing");
-    expect(await told(choice(onTransfer("accept"), { transferInstructionId: unseen }))).toEqual(naming(unseen));
+    expect(await catchReason(choice(onTransfer("accept"), { transferInstructionId: unseen }))).toEqual(naming(unseen));
     const theirs = contractId("offer cash to carol");
-    expect(await told(choice(onTransfer("reject"), { transferInstructionId: theirs }))).toEqual(naming(theirs));
+    expect(await catchReason(choice(onTransfer("reject"), { transferInstructionId: theirs }))).toEqual(naming(theirs));
     const other = contractId("offer bond to bob");
-    expect(await told(choice(onAllocation("cancel"), { allocationId: other }))).toEqual(naming(other));
+    expect(await catchReason(choice(onAllocation("cancel"), { allocationId: other }))).toEqual(naming(other));
   });
 
-  test("which of its arguments are wrong", async () => {
-    expect(await told(factory(transferFactory, {}))).toEqual(naming("choiceArguments.transfer"));
+  test("that names invalid arguments", async () => {
+    expect(await catchReason(factory(transferFactory, {}))).toEqual(naming("choiceArguments.transfer"));
     const terms = transferV1(alice, bob, "ACME-BOND");
     const ofNordic = { ...terms, expectedAdmin: nordic };
-    expect(await told(factory(transferFactory, ofNordic))).toEqual(naming("expectedAdmin", nordic, acme));
-    expect(await told(factory(allocationFactory, { allocation: {} }))).toEqual(naming("choiceArguments.allocation"));
+    expect(await catchReason(factory(transferFactory, ofNordic))).toEqual(naming("expectedAdmin", nordic, acme));
+    expect(await catchReason(factory(allocationFactory, { allocation: {} }))).toEqual(
+      naming("choiceArguments.allocation"),
+    );
     const nothing = clientOf(acme).get("/registry/metadata/v1/instruments", { query: { pageSize: 0 } });
-    expect(await told(nothing)).toEqual(naming("pageSize"));
+    expect(await catchReason(nothing)).toEqual(naming("pageSize"));
     const elsewhere = clientOf(acme).get("/registry/metadata/v1/instruments", { query: { pageToken: "elsewhere" } });
-    expect(await told(elsewhere)).toEqual(naming("pageToken"));
+    expect(await catchReason(elsewhere)).toEqual(naming("pageToken"));
   });
 
-  test("which credential is missing, of whom, and from whom", async () => {
+  test("that names a missing credential, its holder and its issuer", async () => {
     const reason = naming(carol, party("identity-verifier"), "isHolderOf", "ACME-BOND");
-    expect(await told(factory(transferFactory, transferV1(carol, bob, "ACME-BOND")))).toEqual(reason);
-    expect(await told(factory(allocationFactory, allocateV1(carol, bob, "ACME-BOND")))).toEqual(reason);
-    // Dave's has lapsed: he cannot accept, and can still reject.
+    expect(await catchReason(factory(transferFactory, transferV1(carol, bob, "ACME-BOND")))).toEqual(reason);
+    expect(await catchReason(factory(allocationFactory, allocateV1(carol, bob, "ACME-BOND")))).toEqual(reason);
+    // Dave's credential has expired: he cannot accept, but can reject.
     const transferInstructionId = contractId("offer bond to dave");
-    expect(await told(choice(onTransfer("accept"), { transferInstructionId }))).toEqual(naming(party("dave")));
+    expect(await catchReason(choice(onTransfer("accept"), { transferInstructionId }))).toEqual(naming(party("dave")));
     expect(await choice(onTransfer("reject"), { transferInstructionId })).toHaveProperty("choiceContextData");
   });
 
-  test.each(["accept", "reject", "withdraw"] as const)("that a transfer is being reassigned: %s", async (name) => {
+  test.each(["accept", "reject", "withdraw"] as const)("for a transfer in reassignment: %s", async (name) => {
     const transferInstructionId = contractId("offer moving");
-    const asking = choice(onTransfer(name), { transferInstructionId }, clientOf(nordic));
-    expect(await told(asking)).toEqual(naming(transferInstructionId, "reassign"));
+    const call = choice(onTransfer(name), { transferInstructionId }, clientOf(nordic));
+    expect(await catchReason(call)).toEqual(naming(transferInstructionId, "reassign"));
   });
 });

@@ -145,7 +145,7 @@ describe.each(Object.entries(transports))("over %s", (_name, createTransport) =>
   });
 });
 
-test("nobody polls whether the service is ready while nobody watches", async () => {
+test("the readiness is not polled without a watch", async () => {
   const server = await startStandalone();
   const transport = transports["gRPC"]?.(server.url);
   if (transport === undefined) throw new Error("there is no transport of that name");

@@ -218,7 +218,7 @@ async function* oneQuestion() {
   await new Promise<void>((resolve) => setTimeout(resolve, 60_000).unref());
 }
 
-/** A stream on which nothing more is asked, and which the client does not end. */
+/** A stream without further requests, which the client does not end. */
 async function silent(url: string, createTransport = transports["gRPC"]): Promise<void> {
   if (createTransport === undefined) throw new Error("there is no transport of that name");
   for await (const _answer of createClient(ServerReflection, createTransport(url)).serverReflectionInfo(
@@ -229,7 +229,7 @@ async function silent(url: string, createTransport = transports["gRPC"]): Promis
 }
 
 describe.each(Object.entries(transports))("a stream by %s", (_name, createTransport) => {
-  test("ends where nothing is asked for too long", async () => {
+  test("ends after an idle timeout", async () => {
     const { url, defects } = await startStandalone({ idleMs: 50 });
     const error = await catchError(silent(url, createTransport));
     expect(error).toMatchObject({
@@ -239,11 +239,11 @@ describe.each(Object.entries(transports))("a stream by %s", (_name, createTransp
     expect(defects).toEqual([]);
   });
 
-  test("ends where too much is asked", async () => {
+  test("ends after too many requests", async () => {
     const { url, defects } = await startStandalone({ requests: 2 });
-    const asked = symbol("offledger.health.v1.HealthService");
-    await exchange(url, [asked, asked], versions.v1, createTransport);
-    const error = await catchError(exchange(url, [asked, asked, asked], versions.v1, createTransport));
+    const query = symbol("offledger.health.v1.HealthService");
+    await exchange(url, [query, query], versions.v1, createTransport);
+    const error = await catchError(exchange(url, [query, query, query], versions.v1, createTransport));
     expect(error.code).toBe(Code.ResourceExhausted);
     expect(defects).toEqual([]);
   });
@@ -274,7 +274,7 @@ describe.each(Object.entries(transports))("a stream by %s", (_name, createTransp
   });
 });
 
-test("HTTP/1.1 is told that it will not do", async () => {
+test("HTTP/1.1 gets an error", async () => {
   const { url } = await startStandalone();
   const response = await fetch(`${url}/${ServerReflection.typeName}/ServerReflectionInfo`, {
     method: "POST",
