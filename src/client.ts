@@ -1,12 +1,11 @@
 /**
- * The module `offledger/client`: every service and message, for any transport
- * of Connect.
+ * The module `offledger/client`: every service and message, for any transport of Connect.
  *
  *     const wallet = createClient(TransferInstructionV1, createConnectTransport({ baseUrl }));
  *     const { factoryId } = await wallet.getTransferFactory({ registrarParty, choiceArguments });
  *
- * Service names end with the version of their resource group. Messages of the
- * utility API that share a name with the token standard begin with `Utility`.
+ * Service names end with the version of their resource group. Messages of the utility API that share a name with the
+ * token standard begin with `Utility`.
  */
 export { AllocationInstructionService as AllocationInstructionV1 } from "../gen/offledger/allocation_instruction/v1/allocation_instruction_service_pb.js";
 export { AllocationInstructionService as AllocationInstructionV2 } from "../gen/offledger/allocation_instruction/v2/allocation_instruction_service_pb.js";

@@ -42,13 +42,12 @@ const TRACE_FLUSH_MS = 250;
 const STANDALONE: Roles = { mirrors: true, answers: true };
 
 /**
- * Starts the service, or with a database the roles of this process: one that
- * only mirrors serves health operations only. `now` returns milliseconds since 1970.
+ * Starts the service, or with a database the roles of this process: one that only mirrors serves health operations
+ * only. `now` returns milliseconds since 1970.
  *
- * Throws SnapshotError if the file cannot be served, SettingError if another
- * resource that the configuration names cannot be used, DatabaseError if the
- * database cannot be used and a retry would not help, and the system error if
- * the address cannot be listened on. After an error nothing keeps running.
+ * Throws SnapshotError if the file cannot be served, SettingError if another resource that the configuration names
+ * cannot be used, DatabaseError if the database cannot be used and a retry would not help, and the system error if the
+ * address cannot be listened on. After an error nothing keeps running.
  */
 export async function startApp(config: Config, now: () => number = Date.now, roles: Roles = STANDALONE): Promise<App> {
   avoidNextTickDeoptimisation();

@@ -10,9 +10,8 @@ const HEALTH = "offledger.health.v1.HealthService";
 const OPEN_API = "offledger.operator.v0.OperatorService/GetOpenApiSpec";
 
 /**
- * The full names of the operations that need a token: those in `selected`, which
- * may name whole services. Without `selected` all but health and the OpenAPI document.
- * Throws SettingError for a name that is not served.
+ * The full names of the operations that need a token: those in `selected`, which may name whole services. Without
+ * `selected` all but health and the OpenAPI document. Throws SettingError for a name that is not served.
  */
 export function protectedOperations(
   bindings: readonly ServiceBinding[],

@@ -1,7 +1,6 @@
 /**
- * Reads the configuration from command line and environment. A flag overrides
- * its variable; an empty variable counts as not set. No other module reads the
- * environment.
+ * Reads the configuration from command line and environment. A flag overrides its variable; an empty variable counts as
+ * not set. No other module reads the environment.
  */
 import { parseArgs } from "node:util";
 import { checkCombinations } from "./check-combinations.js";

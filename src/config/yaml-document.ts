@@ -30,8 +30,8 @@ export class YamlDocument {
   }
 
   /**
-   * The entries of a map, by the source text of their keys; reports other nodes
-   * and duplicate keys. A missing value is a null scalar at the line of its key.
+   * The entries of a map, by the source text of their keys; reports other nodes and duplicate keys. A missing value is
+   * a null scalar at the line of its key.
    */
   *entries(node: Node | null, path: string, content: string): Generator<[name: string, value: Node]> {
     if (!isMap(node)) return this.report(node, `${path} must be a map of ${content}`);

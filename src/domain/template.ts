@@ -1,8 +1,8 @@
 import type { JsonObject } from "./json.js";
 
 /**
- * A template that a registry reads. It is identified by package name and qualified name, because package ids change with
- * every upgrade.
+ * A template that a registry reads. It is identified by package name and qualified name, because package ids change
+ * with every upgrade.
  */
 export interface Template<F = unknown> {
   /** `Module:Entity`, for example `Utility.Registry.V0.Rule.Transfer:TransferRule`. */
@@ -15,8 +15,8 @@ export interface Template<F = unknown> {
    */
   parse(payload: JsonObject): ParsedPayload<F> | undefined;
   /**
-   * What a contract adds to a sum over all contracts of the template, stored or not. Absent if nothing is summed. Called
-   * only if the service keeps total supply. Throws as `parse` does.
+   * What a contract adds to a sum over all contracts of the template, stored or not. Absent if nothing is summed.
+   * Called only if the service keeps total supply. Throws as `parse` does.
    */
   supplyContribution?(payload: JsonObject): SupplyContribution;
 }
@@ -38,8 +38,8 @@ export interface ParsedPayload<F> {
 }
 
 /**
- * Makes an index key from the name of an index and the values of a lookup. Each value is preceded by its length, so that
- * different lists of values never give the same key.
+ * Makes an index key from the name of an index and the values of a lookup. Each value is preceded by its length, so
+ * that different lists of values never give the same key.
  */
 export function indexKey(index: string, ...values: readonly string[]): string {
   return values.reduce((key, value) => `${key}/${value.length}:${value}`, index);

@@ -124,8 +124,8 @@ const EVENT_FIELDS = new Set([
 ]);
 
 /**
- * The later of two states of one contract: by reassignment counter, then the assigned one. Undefined if both are assigned
- * at the same counter, which a valid snapshot never has.
+ * The later of two states of one contract: by reassignment counter, then the assigned one. Undefined if both are
+ * assigned at the same counter, which a valid snapshot never has.
  */
 export function laterState(a: DecodedContract, b: DecodedContract): DecodedContract | undefined {
   const rank = ({ contract }: DecodedContract) =>

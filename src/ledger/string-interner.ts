@@ -6,8 +6,8 @@ const GENERATION_SIZE = 25_000;
 const MAX_LENGTH = 128;
 
 /**
- * Shares one string among equal ones: parties, synchronizers and template ids repeat in every contract. Strings used once,
- * such as times and amounts, must not evict shared ones.
+ * Shares one string among equal ones: parties, synchronizers and template ids repeat in every contract. Strings used
+ * once, such as times and amounts, must not evict shared ones.
  */
 export class StringInterner {
   readonly #cache = new GenerationalCache<string>(GENERATION_SIZE, (text) => text);

@@ -25,8 +25,8 @@ export interface StoreReader {
 }
 
 /**
- * One state of the store. All reads see the same offset, and every read of a contract returns the same object. A view is
- * valid only while `use` runs.
+ * One state of the store. All reads see the same offset, and every read of a contract returns the same object. A view
+ * is valid only while `use` runs.
  *
  * Reads are synchronous. A store that lacks the data throws an error of its own, fetches the data and runs `use` again,
  * so the caller must not swallow errors that it does not know.

@@ -1,6 +1,6 @@
 /**
- * Runs one call at a time and shares it. A caller that comes while a call is in progress joins the next one, because the
- * current call may have started before the event that the caller has seen.
+ * Runs one call at a time and shares it. A caller that comes while a call is in progress joins the next one, because
+ * the current call may have started before the event that the caller has seen.
  */
 export class SingleFlight<T, A extends readonly unknown[] = []> {
   readonly #call: (...args: A) => Promise<T>;

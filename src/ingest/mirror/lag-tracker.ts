@@ -18,8 +18,8 @@ export interface LagStatus {
 }
 
 /**
- * Tracks the lag of the store. Once the store has reached an end of the ledger, it counts as current at the time when that
- * end was requested.
+ * Tracks the lag of the store. Once the store has reached an end of the ledger, it counts as current at the time when
+ * that end was requested.
  */
 export class LagTracker {
   readonly #limits: LagLimits;

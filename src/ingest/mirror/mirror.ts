@@ -32,8 +32,8 @@ const MAX_BATCH = 100;
 const POLL_MS = 1_000;
 
 /**
- * Keeps the store equal to the ledger: takes a snapshot, follows the updates, and recovers from every failure.
- * A participant that is restored from a backup cuts every connection, and may reuse offsets for other updates. So the
+ * Keeps the store equal to the ledger: takes a snapshot, follows the updates, and recovers from every failure. A
+ * participant that is restored from a backup cuts every connection, and may reuse offsets for other updates. So the
  * stream of updates is opened before anything else is read: while it lasts, all reads are of one history.
  */
 export class Mirror {

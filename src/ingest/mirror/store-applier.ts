@@ -70,8 +70,8 @@ export class StoreApplier {
   }
 
   /**
-   * Applies updates in one step. Skips those applied before, since the stream and a fetch may bring the same ones, and all
-   * if `followed` is not the followed stream.
+   * Applies updates in one step. Skips those applied before, since the stream and a fetch may bring the same ones, and
+   * all if `followed` is not the followed stream.
    */
   apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<void> {
     return this.#enqueue(() => this.#apply(elements, followed));

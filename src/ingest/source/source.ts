@@ -13,8 +13,8 @@ export interface Source extends Freshness {
   /** Looks up past updates; undefined for a file, which has none. */
   readonly history: History | undefined;
   /**
-   * Loads a file before it resolves, and reads a participant in the background. Throws SnapshotError, or DatabaseError if
-   * a retry would not help.
+   * Loads a file before it resolves, and reads a participant in the background. Throws SnapshotError, or DatabaseError
+   * if a retry would not help.
    */
   start(log: Logger): Promise<void>;
   notReadyReason(): string | undefined;

@@ -18,8 +18,8 @@ export class FormError extends Error {
 }
 
 /**
- * Splits a JSON array, or lines of JSON, without parsing the elements, so that a broken one can be reported with its line.
- * Throws FormError if the array is broken or the file is empty, as it is while it is being written.
+ * Splits a JSON array, or lines of JSON, without parsing the elements, so that a broken one can be reported with its
+ * line. Throws FormError if the array is broken or the file is empty, as it is while it is being written.
  */
 export function* splitElements(file: string): Generator<ElementText> {
   // \s includes the byte order mark.

@@ -15,8 +15,8 @@ export interface Ledger {
 export interface UpdateStream extends AsyncIterable<JsonValue> {
   readonly hasEnded: boolean;
   /**
-   * Whether the participant answers a ping now: then it was not restored since the stream was opened. False while the queue
-   * is full, since no pong can be read then.
+   * Whether the participant answers a ping now: then it was not restored since the stream was opened. False while the
+   * queue is full, since no pong can be read then.
    */
   isResponsive(): Promise<boolean>;
   close(): void;
@@ -35,9 +35,9 @@ export async function checkHistory(ledger: Ledger, offset: number, updateId: str
 }
 
 /**
- * Throws the reason if a stream has ended. Drops its messages, which may belong to a history that has ended too.
- * A full stream passes, or a busy ledger could never be followed. This is safe: if it was cut, its updates differ from
- * those that the participant returns afterwards.
+ * Throws the reason if a stream has ended. Drops its messages, which may belong to a history that has ended too. A full
+ * stream passes, or a busy ledger could never be followed. This is safe: if it was cut, its updates differ from those
+ * that the participant returns afterwards.
  */
 export async function checkOpen(stream: UpdateStream): Promise<void> {
   if ((await stream.isResponsive()) || !stream.hasEnded) return;

@@ -18,8 +18,8 @@ export async function* streamMessages(...args: Parameters<typeof MessageStream.o
 }
 
 /**
- * A WebSocket stream: one request, then the messages of the response. Iteration ends when the server closes normally, and
- * throws LedgerError on an error message, a timeout or a lost connection. The owner must close the stream.
+ * A WebSocket stream: one request, then the messages of the response. Iteration ends when the server closes normally,
+ * and throws LedgerError on an error message, a timeout or a lost connection. The owner must close the stream.
  */
 export class MessageStream implements AsyncIterable<JsonValue> {
   readonly #endpoint: Endpoint;

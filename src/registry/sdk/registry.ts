@@ -20,8 +20,7 @@ export type * from "./instruments.js";
 export type * from "./queries.js";
 
 /**
- * The rules of one family of tokens. A registry answers queries from a View and knows nothing of HTTP, protobuf or
- * SQL.
+ * The rules of one family of tokens. A registry answers queries from a View and knows nothing of HTTP, protobuf or SQL.
  *
  * Every method is synchronous and free of side effects: a store that has to fetch contracts aborts a method with an
  * exception and runs it again, so methods must not catch exceptions other than RegistryError. A method throws

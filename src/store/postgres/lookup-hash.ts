@@ -1,7 +1,7 @@
 /**
  * The database knows lookups by hash, in the form of a uuid: ledger strings can be longer than an index allows, and can
- * hold characters that PostgreSQL text cannot. A writer lists the hashes that an update invalidates, and a replica drops
- * its entries under them.
+ * hold characters that PostgreSQL text cannot. A writer lists the hashes that an update invalidates, and a replica
+ * drops its entries under them.
  */
 import { createHash } from "node:crypto";
 import type { Template } from "../../domain/template.js";

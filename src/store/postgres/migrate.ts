@@ -15,8 +15,8 @@ export interface MigrationResult {
 }
 
 /**
- * Applies the missing migrations in one transaction. A concurrent call waits for the first. Throws DatabaseError, of kind
- * "schema" if the database belongs to a newer program.
+ * Applies the missing migrations in one transaction. A concurrent call waits for the first. Throws DatabaseError, of
+ * kind "schema" if the database belongs to a newer program.
  */
 export async function migrate(database: Database): Promise<MigrationResult> {
   const migrations = await readMigrations();

@@ -24,8 +24,8 @@ export interface CertificateLog {
 }
 
 /**
- * The certificate of the service, reloaded when its files change. The two files
- * may be replaced at different times: the previous pair is served until they match.
+ * The certificate of the service, reloaded when its files change. The two files may be replaced at different times: the
+ * previous pair is served until they match.
  */
 export class Certificate {
   readonly #certFile: string;

@@ -40,9 +40,8 @@ interface SessionState {
 }
 
 /**
- * HTTP/2 connections with the timeouts that `node:http` has for HTTP/1.1 and
- * `node:http2` lacks: slow requests, clients that do not read, idle sessions,
- * clients that are gone.
+ * HTTP/2 connections with the timeouts that `node:http` has for HTTP/1.1 and `node:http2` lacks: slow requests, clients
+ * that do not read, idle sessions, clients that are gone.
  */
 export class Http2Sessions {
   readonly #server: http2.Http2Server;

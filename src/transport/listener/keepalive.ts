@@ -10,10 +10,9 @@ const UNSENT_MS = 2_000;
 const CLOSING_MS = 10_000;
 
 /**
- * Detects HTTP/2 clients that are gone. After a protocol error Node.js sends
- * GOAWAY, stops reading and writing, and never sees that the client closes the
- * connection. A PING then stays in the outbound queue. Without a response in progress
- * that queue is otherwise empty: a response is complete once the kernel has accepted it.
+ * Detects HTTP/2 clients that are gone. After a protocol error Node.js sends GOAWAY, stops reading and writing, and
+ * never sees that the client closes the connection. A PING then stays in the outbound queue. Without a response in
+ * progress that queue is otherwise empty: a response is complete once the kernel has accepted it.
  */
 export class Keepalive {
   readonly #session: ServerHttp2Session;
@@ -26,8 +25,8 @@ export class Keepalive {
   }
 
   /**
-   * Whether the client is gone. Call this at regular intervals: it also sends the PINGs.
-   * No response has been in progress since `quietSince`. Times are those of `performance.now()`.
+   * Whether the client is gone. Call this at regular intervals: it also sends the PINGs. No response has been in
+   * progress since `quietSince`. Times are those of `performance.now()`.
    */
   isGone(now: number, quietSince: number): boolean {
     // A destroyed session takes no PING and ends by itself.

@@ -20,8 +20,8 @@ interface AddressServers {
 }
 
 /**
- * One port for HTTP/1.1 and HTTP/2 with the same handler. A connection goes to
- * one of two servers: by its first bytes in cleartext, by ALPN over TLS.
+ * One port for HTTP/1.1 and HTTP/2 with the same handler. A connection goes to one of two servers: by its first bytes
+ * in cleartext, by ALPN over TLS.
  */
 export class Listener {
   readonly #limits: ConnectionLimits;
@@ -59,8 +59,8 @@ export class Listener {
   };
 
   /**
-   * Starts shutdown. Idle connections end now, others when their requests are
-   * done. `shutdownHandler` answers requests that still arrive.
+   * Starts shutdown. Idle connections end now, others when their requests are done. `shutdownHandler` answers requests
+   * that still arrive.
    */
   drain(shutdownHandler: Handler): void {
     this.#shutdownHandler = shutdownHandler;

@@ -8,9 +8,8 @@ const SUBSCRIBER_PARTS = 4;
 const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/;
 
 /**
- * Identifies a client by its address: the whole IPv4 address, or the first 64
- * bits of an IPv6 address. Text that is no address, which only a proxy can
- * send, is the client "unknown".
+ * Identifies a client by its address: the whole IPv4 address, or the first 64 bits of an IPv6 address. Text that is no
+ * address, which only a proxy can send, is the client "unknown".
  */
 export function clientKey(address: string): string {
   const [, bracketed, beforePort] = WITH_PORT.exec(address) ?? [];

@@ -15,14 +15,13 @@ const RECOVERY_RATIO = 20;
 /**
  * Sheds load with an adaptive timeout (CoDel-like, after Maurer, "Fail at Scale", ACM Queue 2015).
  *
- * One tick of the event loop handles all requests that have arrived, one after
- * another, so the age of the tick is how long a request has waited. In a burst
- * a request may wait for `maxDelayMs`. If the burst does not end, every request
- * would wait that long. An overload therefore allows a fraction of it: ticks, and the
- * wait for the next tick, become short, and throughput stays the same.
+ * One tick of the event loop handles all requests that have arrived, one after another, so the age of the tick is how
+ * long a request has waited. In a burst a request may wait for `maxDelayMs`. If the burst does not end, every request
+ * would wait that long. An overload therefore allows a fraction of it: ticks, and the wait for the next tick, become
+ * short, and throughput stays the same.
  *
- * Sampling the delay of the event loop instead would notice an overload late and
- * shed all requests or none until the next sample.
+ * Sampling the delay of the event loop instead would notice an overload late and shed all requests or none until the
+ * next sample.
  */
 export class Shedding {
   readonly #maxDelayMs: number;

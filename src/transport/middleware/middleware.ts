@@ -17,10 +17,10 @@ export interface MiddlewareOptions {
 }
 
 /**
- * Adds the hooks. Call this before adding routes: the hooks of a route answer plain requests themselves.
- * `notFound` answers a request without a route before its body is read; Fastify would read it first.
- * `hasGuards` says whether more hooks follow before the routes. Returns the load shedding, which
- * must be consulted again when a whole request has arrived.
+ * Adds the hooks. Call this before adding routes: the hooks of a route answer plain requests themselves. `notFound`
+ * answers a request without a route before its body is read; Fastify would read it first. `hasGuards` says whether more
+ * hooks follow before the routes. Returns the load shedding, which must be consulted again when a whole request has
+ * arrived.
  */
 export async function addMiddleware(
   server: FastifyInstance,

@@ -4,8 +4,8 @@ import { outcomeOf } from "../errors.js";
 import { flushOverdue } from "../fast-path/response-batching.js";
 
 /**
- * Creates the record of each request before any other hook, and completes it when
- * Fastify sends the response. Code that sends a response past Fastify completes the record itself.
+ * Creates the record of each request before any other hook, and completes it when Fastify sends the response. Code that
+ * sends a response past Fastify completes the record itself.
  */
 export function recordRequests(server: FastifyInstance, observers: readonly RequestObserver[]): void {
   // Declared now so that every request has the same hidden class. A getter would not reserve the slot.

@@ -53,8 +53,8 @@ function rewardsOf(view: View, provider: string): readonly Contract<AppRewardCon
 }
 
 /**
- * Any party can create a FeaturedAppRight that names the provider. If the provider has a reward configuration,
- * on any synchronizer, only rights of the DSO that it names count.
+ * Any party can create a FeaturedAppRight that names the provider. If the provider has a reward configuration, on any
+ * synchronizer, only rights of the DSO that it names count.
  */
 function rightsOf(selector: ContractSelector, provider: string): readonly Contract<FeaturedAppRight>[] {
   const rights = selector.view.byKey(featuredAppRight, indexKeys.featuredAppRight(provider));

@@ -12,8 +12,8 @@ const templates = [transferOffer, allocationFactory, transferPreapproval];
 const TRANSFER = "TransferFactory_Transfer";
 
 /**
- * The outcome of a transfer in an update. Callers that do not know the transfer must learn nothing: an unknown
- * update, an update with another transfer and one without any are all "Failure", after equally long polling.
+ * The outcome of a transfer in an update. Callers that do not know the transfer must learn nothing: an unknown update,
+ * an update with another transfer and one without any are all "Failure", after equally long polling.
  */
 export async function transferProof(history: History, { updateId, transfer }: ProofQuery): Promise<ProofStatus> {
   const expected = readExpected(transfer);

@@ -17,8 +17,8 @@ export type Cover =
 const SEARCH_LIMIT = 10_000;
 
 /**
- * Finds the smallest set of credentials that together make all claims; of equally small sets the first in the order
- * of the credentials. Without such a set it returns the claims that no credential makes.
+ * Finds the smallest set of credentials that together make all claims; of equally small sets the first in the order of
+ * the credentials. Without such a set it returns the claims that no credential makes.
  */
 export function smallestCover(credentials: readonly Contract<Credential>[], claims: readonly Claim[]): Cover {
   const candidates = findCandidates(credentials, claims);

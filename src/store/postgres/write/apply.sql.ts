@@ -6,11 +6,10 @@ import type { Statement } from "../database.js";
  * unless the store is where the writer left it: $1 is the epoch of the writer, $2 its generation and $3 the offset
  * before the update (the offset of the update itself in a second statement for the same update).
  *
- * $4 offset, $5 as of, $6 update id, $7 hashes of invalidated lookups.
- * Archived: $8 ids. Unassigned: $9 ids, $10 counters.
- * Active: $11 ids, $12 template hashes, $13 template ids, $14 payloads, $15 blobs, $16 creation times, $17 the same in
- * microseconds, $18 synchronizers, $19 counters, $20 supply sums, $21 supply amounts; index keys: $22 ids, $23 hashes.
- * Counted only: $24 ids, $25 hashes of sums, $26 amounts.
+ * $4 offset, $5 as of, $6 update id, $7 hashes of invalidated lookups. Archived: $8 ids. Unassigned: $9 ids, $10
+ * counters. Active: $11 ids, $12 template hashes, $13 template ids, $14 payloads, $15 blobs, $16 creation times, $17
+ * the same in microseconds, $18 synchronizers, $19 counters, $20 supply sums, $21 supply amounts; index keys: $22 ids,
+ * $23 hashes. Counted only: $24 ids, $25 hashes of sums, $26 amounts.
  */
 export const applyStatement: Statement = {
   name: "apply",

@@ -14,8 +14,8 @@ export interface ChangeBatch {
 const MAX_CHANGES = 2_000;
 
 /**
- * Splits changes into batches to apply in order. A batch has at most one change for each contract and at most MAX_CHANGES
- * changes. Returns at least one batch.
+ * Splits changes into batches to apply in order. A batch has at most one change for each contract and at most
+ * MAX_CHANGES changes. Returns at least one batch.
  */
 export function batchChanges(changes: readonly Change[]): ChangeBatch[] {
   const batches: ChangeBatch[] = [emptyBatch()];

@@ -18,8 +18,8 @@ const TABLES = [
 ];
 
 /**
- * Deletes rows of the generations before or after the served one ($1), only in the epoch of the writer ($2). A statement
- * that sees rows of a later writer sees its epoch too, and deletes none of them.
+ * Deletes rows of the generations before or after the served one ($1), only in the epoch of the writer ($2). A
+ * statement that sees rows of a later writer sees its epoch too, and deletes none of them.
  */
 const deleteRows = (table: string, which: "old" | "orphan"): Statement => ({
   name: `delete-${which}-${table}`,

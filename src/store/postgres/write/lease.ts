@@ -34,9 +34,9 @@ export interface LeadershipTerm {
 }
 
 /**
- * Elects the one process that writes: the holder of an advisory lock on a session of its own, kept alive by a heartbeat.
- * A process that exits or freezes loses the session and with it the lock. If it resumes, its epoch is outdated and its
- * writes have no effect.
+ * Elects the one process that writes: the holder of an advisory lock on a session of its own, kept alive by a
+ * heartbeat. A process that exits or freezes loses the session and with it the lock. If it resumes, its epoch is
+ * outdated and its writes have no effect.
  */
 export class Lease {
   readonly #options: LeaseOptions;

@@ -48,8 +48,8 @@ export class PostgresWriter implements StoreWriter {
   }
 
   /**
-   * Creates a writer at the position of the store, or without a checkpoint if the store holds other content. `onLost` is
-   * called once, after the first failed write. `signal` ends long operations. Throws DatabaseError.
+   * Creates a writer at the position of the store, or without a checkpoint if the store holds other content. `onLost`
+   * is called once, after the first failed write. `signal` ends long operations. Throws DatabaseError.
    */
   static async begin(
     database: Database,
