@@ -24,7 +24,8 @@ export const entryKey = (name: string): EntryKey => ({
 /** Collects the values and the disclosed contracts of one answer. A contract that a value refers to is disclosed. */
 export class ChoiceContextBuilder {
   readonly #values: NamedValue[] = [];
-  readonly #disclosed = new DisclosedContracts();
+  /** In the order in which they were added. */
+  readonly #disclosed = new Set<Contract>();
   readonly #legacyAliases: boolean;
 
   constructor(legacyAliases: boolean) {
@@ -60,27 +61,11 @@ export class ChoiceContextBuilder {
   }
 
   build(): ContextAnswer {
-    return { values: this.#values, disclosed: this.#disclosed.contracts };
+    return { values: this.#values, disclosed: [...this.#disclosed] };
   }
 
   /** Builds the answer for a choice on a factory, which has to be disclosed. */
   buildForFactory(factory: Contract): FactoryAnswer {
-    return { factoryId: factory.contractId, values: this.#values, disclosed: this.#disclosed.contracts };
-  }
-}
-
-/** Up to this many contracts a linear search is faster than a set. */
-const MAX_LINEAR_SEARCH = 16;
-
-class DisclosedContracts {
-  readonly contracts: Contract[] = [];
-  #known: Set<Contract> | undefined;
-
-  add(contract: Contract): void {
-    if (this.contracts.length === MAX_LINEAR_SEARCH) this.#known ??= new Set(this.contracts);
-    const isKnown = this.#known === undefined ? this.contracts.includes(contract) : this.#known.has(contract);
-    if (isKnown) return;
-    this.contracts.push(contract);
-    this.#known?.add(contract);
+    return { factoryId: factory.contractId, values: this.#values, disclosed: [...this.#disclosed] };
   }
 }

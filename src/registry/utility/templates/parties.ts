@@ -22,7 +22,7 @@ export const credential = defineTemplate(
     holder: payload.id("holder"),
     validFrom: payload.optionalTime("validFrom"),
     validUntil: payload.optionalTime("validUntil"),
-    claims: shareClaims(claimsOn(payload.id("holder"), payload.objects("claims"))),
+    claims: claimsOn(payload.id("holder"), payload.objects("claims")),
   }),
   ({ holder, issuer }) => [indexKeys.credential(holder, issuer)],
 );
@@ -34,19 +34,6 @@ function claimsOn(holder: string, claims: readonly JsonReader[]): Claim[] {
     value: claim.text("value"),
   }));
   return all.filter(({ subject }) => subject === holder).map(({ property, value }) => ({ property, value }));
-}
-
-const MAX_SHARED_LISTS = 1_000;
-const sharedLists = new Map<string, readonly Claim[]>();
-
-/** Most credentials of an issuer make the same claims: sharing one list saves memory and CPU cache misses. */
-function shareClaims(claims: readonly Claim[]): readonly Claim[] {
-  const name = JSON.stringify(claims);
-  const shared = sharedLists.get(name);
-  if (shared !== undefined) return shared;
-  if (sharedLists.size >= MAX_SHARED_LISTS) sharedLists.clear();
-  sharedLists.set(name, claims);
-  return claims;
 }
 
 export interface TransferPreapproval {
