@@ -11,16 +11,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   client: ["gen"],
   "store/port": ["domain"],
   store: ["domain", "store/port", "util"],
-  registry: ["domain", "store/port", "util"],
+  registry: ["domain", "store/port"],
   ledger: ["domain", "util"],
   ingest: ["domain", "ledger", "store", "store/port", "util"],
   service: ["domain", "gen", "registry"],
-  telemetry: ["config", "domain", "ingest", "store/port", "util"],
+  telemetry: ["config", "ingest", "store/port", "util"],
   transport: ["domain", "gen", "registry", "service", "telemetry", "util"],
   auth: ["config", "service", "transport"],
   app: ["auth", "config", "domain", "ingest", "ledger", "registry", "service", "store", "telemetry", "transport"],
   cli: ["app", "config", "domain", "ingest", "ledger", "registry", "store"],
-  main: ["app", "cli", "config", "domain", "ingest", "ledger", "store"],
+  main: ["app", "cli", "config"],
 };
 
 interface Import {
