@@ -182,7 +182,7 @@ describe("an update by its offset", () => {
     expect(await at(1)).toMatchObject(notFound);
   });
 
-  test("has to be a number above 0", async () => {
+  test("must be a number above 0", async () => {
     expect(await at(0)).toMatchObject({ status: 400, body: { code: "NON_POSITIVE_OFFSET" } });
     expect(await at(-1)).toMatchObject({ status: 400, body: { code: "NON_POSITIVE_OFFSET" } });
     expect(await at("1")).toMatchObject({ status: 400, type: "text/plain; charset=UTF-8" });
@@ -200,7 +200,7 @@ test.each([
   expect(answer).toMatchObject({ status: 400, body: { code } });
 });
 
-test("a shape has to be named", async () => {
+test("a shape must be named", async () => {
   const format = updateFormat("TRANSACTION_SHAPE_UNSPECIFIED", [operator]);
   expect(await post("/v2/updates", { beginExclusive: 0, updateFormat: format })).toMatchObject({
     status: 400,

@@ -198,7 +198,7 @@ export class ScriptedLedger {
   #active(contractId: string): ContractState & { readonly synchronizerId: string } {
     const known = this.contracts.get(contractId);
     if (known?.synchronizerId === undefined) throw new Error(`contract ${contractId} is not active`);
-    if (this.#states.half(contractId) !== undefined) throw new Error(`contract ${contractId} has to be seen leaving`);
+    if (this.#states.half(contractId) !== undefined) throw new Error(`contract ${contractId} must be seen leaving`);
     return { ...known, synchronizerId: known.synchronizerId };
   }
 
@@ -225,7 +225,7 @@ const secondByOffset = (offset: number): Date => new Date(Date.UTC(2026, 0, 5, 9
 
 function listed(ids: string | readonly string[]): readonly string[] {
   const list = typeof ids === "string" ? [ids] : ids;
-  if (list.length === 0 || new Set(list).size !== list.length) throw new Error("contracts have to be named, each once");
+  if (list.length === 0 || new Set(list).size !== list.length) throw new Error("contracts must be named, each once");
   return list;
 }
 

@@ -218,7 +218,7 @@ describe("check --registry minimal", () => {
     );
     const { code, out, err } = await offledger(["check"], { OFFLEDGER_REGISTRY: "minimal", OFFLEDGER_SNAPSHOT: path });
     expect({ code, err }).toEqual({ code: 1, err: "" });
-    expect(out).toBe(`${path} cannot be served:\n${path}:2: symbol has to be a string, and is missing\n`);
+    expect(out).toBe(`${path} cannot be served:\n${path}:2: symbol must be a string, but is missing\n`);
   });
 
   test("skips contracts of the Registry Utility", async () => {

@@ -242,7 +242,7 @@ describe("a wrong configuration exits with 2 before serving", () => {
     expect(out).toBe("");
     expect(err).toContain("OFFLEDGER_SNAPSHOT");
     expect(err).toContain(`${path}:2: not JSON: `);
-    expect(err).toContain(`${path}:3: contractEntry has to be one of`);
+    expect(err).toContain(`${path}:3: contractEntry must be one of`);
     expect(err).not.toMatch(/^ +at /m);
   });
 });
@@ -286,7 +286,7 @@ describe("check", () => {
     expect(head).toBe(`${path} cannot be served:`);
     expect(listed).toEqual([
       expect.stringMatching(/problems\.ndjson:2: not JSON: /),
-      `${path}:4: registrar has to be a string, and is missing`,
+      `${path}:4: registrar must be a string, but is missing`,
       `${path}:5: contract factory is already on line 1`,
       `${path}:6: invalid time, expected a format like 2026-01-31T12:00:00.123456Z: yesterday`,
       `${path}:8: the element must be an object, but is not one`,

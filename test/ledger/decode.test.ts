@@ -203,10 +203,10 @@ describe("an error names the field", () => {
     ],
     ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "unassigned" })],
     ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "arriving" })],
-    ["registrar has to be a string, and is missing", changed({ createArgument: { provider: "p" } })],
+    ["registrar must be a string, but is missing", changed({ createArgument: { provider: "p" } })],
     ["registrar is empty", changed({ createArgument: { provider: "p", registrar: "" } })],
     [
-      "transfer.inputHoldingCids has to be a list, and is missing",
+      "transfer.inputHoldingCids must be a list, but is missing",
       element("TransferOffer", "offer", {
         provider: "p",
         transfer: { ...(payload.offer("a", "b", "USD", "h")["transfer"] as JsonObject), inputHoldingCids: null },

@@ -70,44 +70,44 @@ describe("valid fields are read", () => {
 
 describe("a field of the wrong type throws with its path", () => {
   test.each<[string, Given, string]>([
-    ["id", missing, "has to be a string, and is missing"],
-    ["id", null, "has to be a string, and is missing"],
-    ["id", 5, "has to be a string, and is 5"],
+    ["id", missing, "must be a string, but is missing"],
+    ["id", null, "must be a string, but is missing"],
+    ["id", 5, "must be a string, but is 5"],
     ["id", "", "is empty"],
     ["optionalId", "", "is empty"],
-    ["optionalId", 0, "has to be a string, and is 0"],
-    ["text", missing, "has to be a string, and is missing"],
-    ["text", false, "has to be a string, and is false"],
-    ["text", [], "has to be a string, and is a list"],
-    ["text", {}, "has to be a string, and is an object"],
-    ["optionalBool", "true", 'has to be a boolean, and is "true"'],
-    ["optionalBool", 1, "has to be a boolean, and is 1"],
-    ["optionalBool", [true], "has to be a boolean, and is a list"],
-    ["optionalTime", "soon", 'has to be a time such as 2026-01-31T12:00:00.123456Z, and is "soon"'],
-    ["optionalTime", "", 'has to be a time such as 2026-01-31T12:00:00.123456Z, and is ""'],
+    ["optionalId", 0, "must be a string, but is 0"],
+    ["text", missing, "must be a string, but is missing"],
+    ["text", false, "must be a string, but is false"],
+    ["text", [], "must be a string, but is a list"],
+    ["text", {}, "must be a string, but is an object"],
+    ["optionalBool", "true", 'must be a boolean, but is "true"'],
+    ["optionalBool", 1, "must be a boolean, but is 1"],
+    ["optionalBool", [true], "must be a boolean, but is a list"],
+    ["optionalTime", "soon", 'must be a time such as 2026-01-31T12:00:00.123456Z, but is "soon"'],
+    ["optionalTime", "", 'must be a time such as 2026-01-31T12:00:00.123456Z, but is ""'],
     [
       "optionalTime",
       "2026-01-05T09:00:00+01:00",
-      'has to be a time such as 2026-01-31T12:00:00.123456Z, and is "2026-01-05T09:00:00+01:00"',
+      'must be a time such as 2026-01-31T12:00:00.123456Z, but is "2026-01-05T09:00:00+01:00"',
     ],
-    ["optionalTime", 1_000, "has to be a time such as 2026-01-31T12:00:00.123456Z, and is 1000"],
-    ["object", missing, "has to be an object, and is missing"],
-    ["object", null, "has to be an object, and is missing"],
-    ["object", [], "has to be an object, and is a list"],
-    ["object", "a", 'has to be an object, and is "a"'],
-    ["optionalObject", "a", 'has to be an object, and is "a"'],
-    ["optionalObject", [{}], "has to be an object, and is a list"],
-    ["objects", missing, "has to be a list, and is missing"],
-    ["objects", null, "has to be a list, and is missing"],
-    ["objects", {}, "has to be a list, and is an object"],
-    ["objects", [{}, "a"], '[1] has to be an object, and is "a"'],
-    ["objects", [[]], "[0] has to be an object, and is a list"],
-    ["objects", [{}, {}, null], "[2] has to be an object, and is null"],
-    ["texts", missing, "has to be a list, and is missing"],
-    ["texts", "a", 'has to be a list, and is "a"'],
-    ["texts", ["a", 5], "[1] has to be a string, and is 5"],
-    ["texts", [null], "[0] has to be a string, and is null"],
-    ["texts", [{}], "[0] has to be a string, and is an object"],
+    ["optionalTime", 1_000, "must be a time such as 2026-01-31T12:00:00.123456Z, but is 1000"],
+    ["object", missing, "must be an object, but is missing"],
+    ["object", null, "must be an object, but is missing"],
+    ["object", [], "must be an object, but is a list"],
+    ["object", "a", 'must be an object, but is "a"'],
+    ["optionalObject", "a", 'must be an object, but is "a"'],
+    ["optionalObject", [{}], "must be an object, but is a list"],
+    ["objects", missing, "must be a list, but is missing"],
+    ["objects", null, "must be a list, but is missing"],
+    ["objects", {}, "must be a list, but is an object"],
+    ["objects", [{}, "a"], '[1] must be an object, but is "a"'],
+    ["objects", [[]], "[0] must be an object, but is a list"],
+    ["objects", [{}, {}, null], "[2] must be an object, but is null"],
+    ["texts", missing, "must be a list, but is missing"],
+    ["texts", "a", 'must be a list, but is "a"'],
+    ["texts", ["a", 5], "[1] must be a string, but is 5"],
+    ["texts", [null], "[0] must be a string, but is null"],
+    ["texts", [{}], "[0] must be a string, but is an object"],
   ])("%s of %j", (name, value, reason) => {
     const separator = reason.startsWith("[") ? "" : " ";
     expect(refusal(() => reader(name)(fieldsOf(value)))).toBe(`field${separator}${reason}`);
@@ -119,14 +119,14 @@ describe("a field of the wrong type throws with its path", () => {
   test("through objects and lists", () => {
     const fields = new JsonReader({ a: { b: [{ c: { d: 5 } }] } }, "choiceArguments");
     expect(refusal(() => fields.object("a").objects("b")[0]?.object("c").id("d"))).toBe(
-      "choiceArguments.a.b[0].c.d has to be a string, and is 5",
+      "choiceArguments.a.b[0].c.d must be a string, but is 5",
     );
     expect(fields.object("a").path("x")).toBe("choiceArguments.a.x");
   });
 
   test("with a shortened value", () => {
     expect(refusal(() => fieldsOf("x".repeat(500)).optionalBool("field"))).toBe(
-      `field has to be a boolean, and is "${"x".repeat(79)}…`,
+      `field must be a boolean, but is "${"x".repeat(79)}…`,
     );
   });
 });
@@ -146,7 +146,7 @@ describe("raw", () => {
     "does not find what every object has: %s",
     (name) => {
       expect(new JsonReader({}, "").raw(name)).toBeUndefined();
-      expect(refusal(() => new JsonReader({}, "").text(name))).toBe(`${name} has to be a string, and is missing`);
+      expect(refusal(() => new JsonReader({}, "").text(name))).toBe(`${name} must be a string, but is missing`);
       const own = JSON.parse(`{${JSON.stringify(name)}: "own"}`) as JsonObject;
       expect(new JsonReader(own, "").text(name)).toBe("own");
     },

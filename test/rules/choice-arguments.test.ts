@@ -93,7 +93,7 @@ describe("of a settlement", () => {
     }
   });
 
-  test.each(["transferLegs[0]", "allocations[0]"])("%s has to be an object", async (field) => {
+  test.each(["transferLegs[0]", "allocations[0]"])("%s must be an object", async (field) => {
     for (const value of ["text", 5, null]) {
       expect(await settle(replaced(settled, field, value))).toEqual(failure(400, field));
     }

@@ -13,7 +13,7 @@ import { start } from "./starting.js";
 
 const REQUESTS = "offledger_requests_total";
 const valid = successfulCalls["v1 instruments"] as Call;
-const missing = failingCalls["an instrument that is not there"]?.call as Call;
+const missing = failingCalls["an instrument that does not exist"]?.call as Call;
 const invalid = failingCalls["a page of no instruments"]?.call as Call;
 
 /** The request counts of an operation that are not zero. */

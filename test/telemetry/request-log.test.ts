@@ -8,7 +8,7 @@ import { until } from "../fixtures/wait.js";
 import { nameOf, authenticatedCalls } from "./asking.js";
 
 const valid = successfulCalls["v1 instruments"] as Call;
-const missing = failingCalls["an instrument that is not there"]?.call as Call;
+const missing = failingCalls["an instrument that does not exist"]?.call as Call;
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 type Line = Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ import { attributesOf, Receiver, type Span } from "./receiver.js";
 import { start } from "./starting.js";
 
 const valid = successfulCalls["v1 instruments"] as Call;
-const missing = failingCalls["an instrument that is not there"]?.call as Call;
+const missing = failingCalls["an instrument that does not exist"]?.call as Call;
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const caller = "b7ad6b7169203331";
 const sampled = { traceparent: `00-${traceId}-${caller}-01` };

@@ -135,9 +135,9 @@ describe("a domain error", () => {
   });
 
   test("of the transport is passed on unchanged", () => {
-    const error = malformed("the body has to be a JSON object");
+    const error = malformed("the body must be a JSON object");
     expect(error.code).toBe(Code.InvalidArgument);
-    expect(error.rawMessage).toBe("the body has to be a JSON object");
+    expect(error.rawMessage).toBe("the body must be a JSON object");
     expect(toConnectError(error, noReport)).toBe(error);
   });
 });

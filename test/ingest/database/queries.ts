@@ -88,7 +88,7 @@ export async function askSupplies(url: string, pairs: Pairs): Promise<Shown> {
   return { ...answer, wrong: `supplies at offset ${offset} never were ${told}` };
 }
 
-/** One question of any sort but for an offer, which has to be known. */
+/** One question of any sort but for an offer, which must be known. */
 export function askAny(url: string, pairs: Pairs, random: Random): Promise<Shown> {
   const sort = random.below(4);
   if (sort < 2) return askFactory(url, random.below(PAIRS));

@@ -110,7 +110,7 @@ describe.each(["fast", "immediate"] as const)("a database that stops (%s) and st
   });
 });
 
-/** Changes the ledger, but nothing of the pair that has to be known; many updates at once, so that the mirror has transactions. */
+/** Changes the ledger, but nothing of the pair that must be known; many updates at once, so that the mirror has transactions. */
 async function keepChangingOthers(pairs: Pairs, signal: AbortSignal): Promise<void> {
   const random = new Random(3);
   while (!signal.aborted) {

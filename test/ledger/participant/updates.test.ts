@@ -190,7 +190,7 @@ describe("a transaction", () => {
 
 describe("a contract that cannot be decoded", () => {
   test.each<[string, Partial<Schemas["CreatedEvent"]>, string]>([
-    ["payload", { createArgument: {} }, "transfer has to be an object, and is missing"],
+    ["payload", { createArgument: {} }, "transfer must be an object, but is missing"],
     ["blob", { createdEventBlob: "" }, "createdEventBlob must be a string, but is empty"],
     ["time", { createdAt: "yesterday" }, "invalid time, expected a format like"],
     ["template", { templateId: "a:b" }, "templateId must be packageId:Module:Entity, but is a:b"],

@@ -117,7 +117,7 @@ describe("the value", () => {
 
   test.each(["1.5", "x", "", " 5", "0x10", "1e3", "+5", "--5", "٣"])("%j is rejected for a number", (text) => {
     expect(() => queryFields(page, { pageSize: text })).toThrow(
-      `pageSize must be an integer, and is ${JSON.stringify(text)}`,
+      `pageSize must be an integer, but is ${JSON.stringify(text)}`,
     );
   });
 

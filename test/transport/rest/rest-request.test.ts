@@ -174,7 +174,7 @@ describe("a body that is not an object is rejected", () => {
     ["0", 0],
     ["true", true],
   ])("as %s", (what, body) => {
-    const refused = { code: Code.InvalidArgument, message: `the body must be a JSON object, and is ${what}` };
+    const refused = { code: Code.InvalidArgument, message: `the body must be a JSON object, but is ${what}` };
     expect(catchError(factory, body)).toEqual(refused);
     expect(catchError(lookUp, body)).toEqual(refused);
   });
@@ -182,21 +182,21 @@ describe("a body that is not an object is rejected", () => {
 
 describe("a field of the wrong type is rejected by its JSON name", () => {
   test.each<[string, DescMethod, JsonObject]>([
-    ["choiceArguments has to be an object, and is a list", factory, { choiceArguments: [] }],
-    ["choiceArguments has to be an object, and is a list", factory, { choice_arguments: [1] }],
-    ['choiceArguments has to be an object, and is "{}"', factory, { choiceArguments: "{}" }],
-    ["choiceArguments has to be an object, and is 5", factory, { choiceArguments: 5 }],
-    ["choiceArguments has to be an object, and is false", factory, { choiceArguments: false }],
-    ['excludeDebugFields has to be a boolean, and is "true"', factory, { excludeDebugFields: "true" }],
-    ["excludeDebugFields has to be a boolean, and is 1", factory, { excludeDebugFields: 1 }],
-    ["excludeDebugFields has to be a boolean, and is an object", factory, { exclude_debug_fields: {} }],
-    ["excludeDebugFields has to be a boolean, and is a list", factory, { excludeDebugFields: [] }],
-    ['meta has to be an object, and is ""', reject, { meta: "" }],
-    ["meta has to be an object, and is a list", reject, { meta: [] }],
-    ["registrar has to be a string, and is 5", lookUp, { registrar: 5 }],
-    ["registrar has to be a string, and is a list", lookUp, { registrar: ["r"] }],
-    ['instrumentIdentifier has to be an object, and is "USD"', lookUp, { instrumentIdentifier: "USD" }],
-    ["instrumentIdentifier has to be an object, and is true", lookUp, { instrument_identifier: true }],
+    ["choiceArguments must be an object, but is a list", factory, { choiceArguments: [] }],
+    ["choiceArguments must be an object, but is a list", factory, { choice_arguments: [1] }],
+    ['choiceArguments must be an object, but is "{}"', factory, { choiceArguments: "{}" }],
+    ["choiceArguments must be an object, but is 5", factory, { choiceArguments: 5 }],
+    ["choiceArguments must be an object, but is false", factory, { choiceArguments: false }],
+    ['excludeDebugFields must be a boolean, but is "true"', factory, { excludeDebugFields: "true" }],
+    ["excludeDebugFields must be a boolean, but is 1", factory, { excludeDebugFields: 1 }],
+    ["excludeDebugFields must be a boolean, but is an object", factory, { exclude_debug_fields: {} }],
+    ["excludeDebugFields must be a boolean, but is a list", factory, { excludeDebugFields: [] }],
+    ['meta must be an object, but is ""', reject, { meta: "" }],
+    ["meta must be an object, but is a list", reject, { meta: [] }],
+    ["registrar must be a string, but is 5", lookUp, { registrar: 5 }],
+    ["registrar must be a string, but is a list", lookUp, { registrar: ["r"] }],
+    ['instrumentIdentifier must be an object, but is "USD"', lookUp, { instrumentIdentifier: "USD" }],
+    ["instrumentIdentifier must be an object, but is true", lookUp, { instrument_identifier: true }],
   ])("%s", (message, method, body) => {
     expect(catchError(method, body)).toEqual({ code: Code.InvalidArgument, message });
   });
@@ -206,12 +206,12 @@ describe("a field of the wrong type is rejected by its JSON name", () => {
     const body = { registrar: "r", [name]: "unknown", instrumentIdentifier: { [name]: 5 } };
     const { code, message } = catchError(lookUp, body);
     expect(code).toBe(Code.InvalidArgument);
-    expect(message).toBe(`instrumentIdentifier.${name} has to be a string, and is 5`);
+    expect(message).toBe(`instrumentIdentifier.${name} must be a string, but is 5`);
   });
 
   test("and a long value is truncated", () => {
     const { message } = catchError(factory, { excludeDebugFields: "x".repeat(10_000) });
-    expect(message).toMatch(/^excludeDebugFields has to be a boolean, and is "x+…$/);
+    expect(message).toMatch(/^excludeDebugFields must be a boolean, but is "x+…$/);
     expect(message.length).toBeLessThan(200);
   });
 });
@@ -234,7 +234,7 @@ describe("a body that is nested too deep is rejected", () => {
   ])("also when the type of %s is wrong", (field, method) => {
     const { code, message } = catchError(method, { [field]: nested("[", "", "]", 50_000) });
     expect(code).toBe(Code.InvalidArgument);
-    expect(message).toMatch(new RegExp(`^${field} has to be|nested too deep`));
+    expect(message).toMatch(new RegExp(`^${field} must be|nested too deep`));
   });
 
   test("but not in an unknown field", () => {

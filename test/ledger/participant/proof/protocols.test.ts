@@ -36,7 +36,7 @@ describe.each(Object.entries(protocols))("by %s", (_, ask) => {
   });
 
   test("an invalid request is rejected", async () => {
-    const message = "transfer.requestedAt has to be a time such as 2026-01-31T12:00:00.123456Z";
+    const message = "transfer.requestedAt must be a time such as 2026-01-31T12:00:00.123456Z";
     const refused = { ok: false, code: Code.InvalidArgument, message };
     expect(await ask(place.url, call(accepted, { ...transfer, requestedAt: "soon" }))).toEqual(refused);
     const { meta: _meta, ...without } = transfer;
