@@ -1,22 +1,22 @@
--- The contracts of a ledger, and where they stand. Names are the first 16 bytes of a hash (names.ts): texts of a ledger
--- may be longer than an index takes, and may hold what a text of PostgreSQL cannot.
+-- The contracts of a ledger at an offset. Each uuid is a lookup hash (lookup-hash.ts): strings of a ledger may be longer
+-- than an index allows, and may contain characters that text of PostgreSQL cannot. Migration 0002 renames most names.
 
--- Where the store stands: one row. A generation is a snapshot with the updates behind it; 0 is none.
+-- The state of the store: one row. A generation is a snapshot with the updates that follow it; 0 if there is none.
 CREATE TABLE offledger.state (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  -- Grows with each taking of the lease. A writer of an earlier one cannot write.
+  -- Incremented whenever the lease is acquired. A writer of an earlier epoch cannot write.
   epoch bigint NOT NULL DEFAULT 0,
   generation bigint NOT NULL DEFAULT 0,
   ledger_offset bigint NOT NULL DEFAULT 0,
   -- Microseconds since 1970.
   as_of bigint,
-  -- The update at the offset; NULL right behind a snapshot.
+  -- The update at the offset; NULL after a snapshot.
   update_id text,
-  -- Which contracts are kept, and how they are read: a process that would keep others, or read them otherwise, cannot use it.
+  -- Identifies the templates and how they are decoded. A process with another value cannot use the store.
   contents text NOT NULL DEFAULT '',
-  -- Where they come from: a writer goes on with what came from there.
+  -- The source of the contracts. A writer resumes only from the same source.
   origin text NOT NULL DEFAULT '',
-  -- Changes behind this offset are all in the log.
+  -- offledger.changes is complete for the updates after this offset.
   log_from bigint NOT NULL DEFAULT 0,
   -- When the store was last known to equal the ledger, by the clock of this server.
   confirmed_at timestamptz
@@ -26,10 +26,10 @@ INSERT INTO offledger.state DEFAULT VALUES;
 CREATE TABLE offledger.contracts (
   generation bigint NOT NULL,
   contract_id text NOT NULL,
-  -- The name of its kind.
+  -- The hash of its template.
   kind uuid NOT NULL,
   template_id text NOT NULL,
-  -- JSON, as text: nothing looks into it, and it may hold what jsonb does not take.
+  -- JSON as text: no query reads into it, and it may contain characters that jsonb rejects.
   payload text NOT NULL,
   created_event_blob text NOT NULL,
   created_at text NOT NULL,
@@ -41,7 +41,7 @@ CREATE TABLE offledger.contracts (
   share_amount numeric,
   PRIMARY KEY (generation, contract_id)
 ) WITH (toast_tuple_target = 8160);
--- Blobs do not compress, and a contract is read whole.
+-- Blobs do not compress, and every read fetches the whole row.
 ALTER TABLE offledger.contracts ALTER COLUMN created_event_blob SET STORAGE EXTERNAL, ALTER COLUMN payload SET STORAGE MAIN;
 CREATE INDEX contracts_by_kind ON offledger.contracts (generation, kind);
 
@@ -53,7 +53,7 @@ CREATE TABLE offledger.contract_keys (
 );
 CREATE INDEX contract_keys_by_contract ON offledger.contract_keys (generation, contract_id);
 
--- Contracts of which nothing is kept but what they add to a sum.
+-- Contracts that are not stored; only what they add to a sum is kept.
 CREATE TABLE offledger.counted (
   generation bigint NOT NULL,
   contract_id text NOT NULL,
@@ -86,7 +86,7 @@ CREATE TABLE offledger.archived (
 );
 CREATE INDEX archived_by_offset ON offledger.archived (generation, ledger_offset);
 
--- For readers that keep what they have read: the names of all look-ups that an update has changed the answer of.
+-- For the caches of readers: the hashes of all lookups whose result an update has changed.
 CREATE TABLE offledger.changes (
   generation bigint NOT NULL,
   ledger_offset bigint NOT NULL,
