@@ -1,4 +1,3 @@
-/** Loads the registry that the configuration names: a built-in one, or a module of the operator. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Config } from "../config/config.js";
@@ -7,7 +6,7 @@ import { minimalRegistry } from "../registry/minimal/index.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import { utilityRegistry } from "../registry/utility/index.js";
 
-/** Throws SettingError if a module cannot be loaded or is not a registry. */
+/** Loads the configured registry. Throws SettingError if an operator's module cannot be loaded or is no registry. */
 export async function loadRegistry(config: Config): Promise<Registry> {
   switch (config.registry) {
     case "utility":

@@ -4,7 +4,6 @@ import type { JsonObject } from "../domain/json.js";
 
 const require = createRequire(import.meta.url);
 
-/** The OpenAPI document of the REST API. */
 export const openApi = require("#openapi.json") as JsonObject;
 
 export function packageVersion(): string {

@@ -1,12 +1,11 @@
 /** Stops a resource. `graceMs` is the remaining time, in milliseconds, at least 0. */
 type Stop = (graceMs: number) => Promise<void>;
 
-/** Stops started resources in reverse order. */
+/** Stops started resources in reverse order, all together within `graceMs`. */
 export class ShutdownSequence {
   readonly #graceMs: number;
   readonly #stops: Stop[] = [];
 
-  /** `graceMs` is the time for all stops together. */
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
   }

@@ -1,4 +1,3 @@
-/** Maps the configuration to the options of the source of contracts. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Config } from "../config/config.js";
@@ -8,7 +7,7 @@ import type { LedgerCredentials } from "../ledger/participant/token-source.js";
 
 const MEGABYTE = 1_000_000;
 
-/** Throws the system's error if the CA file cannot be read. */
+/** Maps settings to options of the source. Throws the system's error if the CA file cannot be read. */
 export async function sourceOptions(config: Config): Promise<SourceOptions> {
   const { databaseUrl, databaseConnections, cacheMegabytes, unreadySeconds, staleSeconds, readWaitMs } = config;
   return {

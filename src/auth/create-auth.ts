@@ -5,7 +5,7 @@ import type { Guard } from "../transport/server.js";
 import { bearerAuthentication } from "./bearer-authentication.js";
 import { protectedOperations } from "./protected-operations.js";
 
-/** Creates the guard that verifies tokens; none if no issuer is configured. Throws SettingError. `now` is in milliseconds since 1970. */
+/** Creates the guard that verifies tokens; none without an issuer. Throws SettingError. `now` is in ms since 1970. */
 export function createAuth(config: Config, bindings: readonly ServiceBinding[], now: () => number): Guard[] {
   const { authJwksUrl: jwksUrl, authIssuer: issuer, authAudience: audience, authAlgorithms: algorithms } = config;
   // The configuration sets all three or none.

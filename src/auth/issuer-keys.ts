@@ -1,7 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTVerifyGetKey } from "jose";
 import type { Logger } from "pino";
 
-/** Limits on fetching keys. */
 export interface KeyFetchLimits {
   /** Longest wait for a complete response. */
   readonly responseMs: number;
@@ -37,7 +36,6 @@ export class IssuerKeys {
   readonly #remote: ReturnType<typeof createRemoteJWKSet>;
   #fetchedAt = -Infinity;
   #failedAt = -Infinity;
-  /** Why the last fetch failed; undefined if it succeeded. */
   #failure: string | undefined;
 
   constructor(url: URL, log: Logger, limits: KeyFetchLimits = DEFAULT_KEY_FETCH_LIMITS) {

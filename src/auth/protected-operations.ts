@@ -9,10 +9,7 @@ const HEALTH = "offledger.health.v1.HealthService";
 /** Open by default: a browser loads the same document at /docs. */
 const OPEN_API = "offledger.operator.v0.OperatorService/GetOpenApiSpec";
 
-/**
- * The full names of the operations that need a token: those in `selected`, which may name whole services. Without
- * `selected` all but health and the OpenAPI document. Throws SettingError for a name that is not served.
- */
+/** The operations that need a token. `selected` may name services. Throws SettingError for a name not served. */
 export function protectedOperations(
   bindings: readonly ServiceBinding[],
   selected: readonly string[] | undefined,

@@ -3,14 +3,13 @@ import { errors, jwtVerify, type JWTVerifyOptions } from "jose";
 import { LRUCache } from "lru-cache";
 import { type IssuerKeys, KeysUnavailable } from "./issuer-keys.js";
 
-/** Required claims and algorithms. */
 export interface TokenRules {
   readonly issuer: string;
   readonly audience: string;
   readonly algorithms: readonly string[];
 }
 
-/** The result of verifying a token. A reason contains no part of the token. Unavailable means that the keys cannot be fetched. */
+/** A reason contains no part of the token. Unavailable means that the keys cannot be fetched. */
 export type Verdict =
   | { readonly status: "valid" }
   | { readonly status: "invalid"; readonly reason: string }
@@ -20,18 +19,16 @@ const VALID: Verdict = { status: "valid" };
 const UNAVAILABLE: Verdict = { status: "unavailable" };
 
 const MAX_TOKEN_LENGTH = 8_192;
-/** Accepted clock difference between issuer and service, in seconds. */
 const CLOCK_TOLERANCE_S = 30;
 /** How long a valid token is cached. Longer would accept keys that are withdrawn. */
 const MAX_CACHE_MS = 60_000;
 const MAX_CACHED_TOKENS = 10_000;
 
-/** Verifies tokens and caches the valid ones: a signature check costs more than most responses. */
+/** Verifies tokens and caches the hashes of valid ones: a signature check costs more than most responses. */
 export class TokenVerifier {
   readonly #keys: IssuerKeys;
   readonly #options: JWTVerifyOptions;
   readonly #now: () => number;
-  /** Valid tokens by their hash. The tokens themselves are not kept. */
   readonly #validTokens: LRUCache<string, true>;
 
   /** `now` is in milliseconds since 1970. */

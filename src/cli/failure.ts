@@ -1,4 +1,3 @@
-/** Messages and exit codes of failed commands. */
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
 import { SnapshotError } from "../ingest/file/snapshot-file.js";

@@ -4,10 +4,7 @@ import type { Config } from "../config/config.js";
 
 const TIMEOUT_MS = 2_500;
 
-/**
- * Requests `/livez` of a service with these settings on this machine. Returns undefined for status 200, otherwise the
- * reason. Container health checks use it: the image has neither a shell nor curl.
- */
+/** Requests `/livez` on this machine: the image has no curl. Returns undefined for status 200, otherwise the reason. */
 export function probeHealth({ host, port, tlsCertFile }: Config): Promise<string | undefined> {
   const options = { host: localAddress(host), port, path: "/livez", timeout: TIMEOUT_MS, agent: false };
   return new Promise((resolve) => {

@@ -1,7 +1,3 @@
-/**
- * Reads the configuration from command line and environment. A flag overrides its variable; an empty variable counts as
- * not set. No other module reads the environment.
- */
 import { parseArgs } from "node:util";
 import { checkCombinations } from "./check-combinations.js";
 import { type Config, type Setting, settings } from "./settings.js";
@@ -16,7 +12,7 @@ export type ConfigResult =
   /** One message for each error; at least one. */
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** `argv` excludes the program itself. `help` and `version` succeed whatever the settings are. */
+/** `argv` excludes the program. Flags override variables; an empty one is not set. `help`, `version` never fail. */
 export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): ConfigResult {
   const { flags, command, errors } = parseArguments(argv);
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => [

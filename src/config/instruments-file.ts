@@ -1,7 +1,4 @@
-/**
- * The operator's instruments file: YAML with a map of registrars, each a map of instruments with the optional fields
- * `name`, `symbol`, `decimals` and `description`. docs/instruments.md has an example.
- */
+/** The operator's instruments file: YAML, instruments by registrar and id. docs/instruments.md has an example. */
 import { readFile } from "node:fs/promises";
 import { isScalar, type Node } from "yaml";
 import { SettingError } from "./setting-error.js";

@@ -24,7 +24,6 @@ export const settings = {
   ...telemetrySettings,
 };
 
-/** The parsed value of each setting. */
 export type Config = {
   readonly [N in keyof typeof settings]: (typeof settings)[N] extends Setting<infer T> ? T : never;
 };

@@ -29,10 +29,7 @@ export class YamlDocument {
     return isScalar(contents) && contents.value === null ? null : contents;
   }
 
-  /**
-   * The entries of a map, by the source text of their keys; reports other nodes and duplicate keys. A missing value is
-   * a null scalar at the line of its key.
-   */
+  /** A map's entries by key text; reports other nodes and duplicate keys. A missing value is a null scalar. */
   *entries(node: Node | null, path: string, content: string): Generator<[name: string, value: Node]> {
     if (!isMap(node)) return this.report(node, `${path} must be a map of ${content}`);
     const names = new Set<string>();

@@ -1,16 +1,9 @@
-/**
- * `Contract.slots` is an opaque list that only this module reads and writes. A module that derives data from contracts,
- * such as an encoder, reserves one slot here when it is loaded; the derived data then lives as long as the contract.
- */
+/** Only this module uses `Contract.slots`. Data derived from a contract lives there as long as the contract. */
 import type { Contract } from "./contract.js";
 
-/** How many slots are reserved in every contract. */
 let slotCount = 0;
 
-/**
- * Calls `make` once for each contract and keeps the result in a slot. A reassigned contract is a new object with empty
- * slots. Call this when a module is loaded, not for each request.
- */
+/** Calls `make` once for each contract object; reassignment makes a new one. Call at module load, not per request. */
 export function memoizeByContract<T extends object | string>(
   make: (contract: Contract) => T,
 ): (contract: Contract) => T {
@@ -25,7 +18,6 @@ export function memoizeByContract<T extends object | string>(
   };
 }
 
-/** A slot whose value is set by its owner. */
 export interface ContractSlot<T> {
   get(contract: Contract): T | undefined;
   set(contract: Contract, value: T): void;

@@ -24,7 +24,7 @@ export interface Contract<F = unknown> {
   readonly reassignmentCounter: number;
   /** Undefined if the template contributes to no sum. */
   readonly supply: SupplyContribution | undefined;
-  /** Derived data, owned by contract-slots.ts. A store may reset it before it hands the contract out; nothing else may. */
+  /** Derived data, owned by contract-slots.ts. Only a store may reset it, before it hands the contract out. */
   slots: unknown[] | undefined;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Why a query fails. The specification ("The surface") lists when each applies; src/transport/errors.ts maps each to
- * statuses and bodies.
- */
+/** Why a query fails: see "The surface" in the specification. src/transport/errors.ts maps it to a status and body. */
 export type RegistryErrorReason =
   /** The query is malformed or incomplete, or names another registrar. */
   | "invalid"
@@ -31,7 +28,7 @@ export class RegistryError extends Error {
   }
 }
 
-/** Formats a value from outside for a message: a scalar as JSON, at most 80 characters; a list or object by its type. */
+/** Formats an outside value for a message: a scalar as JSON, at most 80 characters; a list or object by its type. */
 export function formatValue(value: object | string | number | boolean | null): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";

@@ -2,9 +2,6 @@
 export interface Freshness {
   /** Why requests must not be answered from the store; undefined if they may be. */
   staleReason(): string | undefined;
-  /**
-   * Waits, for a bounded time, until the store has reached the current end of the ledger. Returns whether the store is
-   * now past `offset`. Never throws.
-   */
+  /** Waits, for a bounded time, for the ledger end. Returns whether the store is past `offset`. Never throws. */
   catchUp(offset: number): Promise<boolean>;
 }

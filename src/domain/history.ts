@@ -1,25 +1,16 @@
 import type { JsonObject, JsonValue } from "./json.js";
 import type { Template } from "./template.js";
 
-/**
- * Past updates of the ledger. The store has the present state only, so each call asks the participant. Every method
- * throws RegistryError "unavailable" if the participant cannot be asked.
- */
+/** Past updates, asked from the participant. Methods throw RegistryError "unavailable" if it cannot be asked. */
 export interface History {
-  /**
-   * One update with its events on contracts of the templates. Undefined if the ledger has no such update, or none that
-   * our parties may see.
-   */
+  /** One update with its events on contracts of the templates; undefined if our parties may see no such update. */
   update(
     which: { readonly updateId: string } | { readonly offset: number },
     templates: readonly Template[],
   ): Promise<Update | undefined>;
   /** The creation of a contract, active or archived. Undefined if the ledger does not know it, or has pruned it. */
   creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined>;
-  /**
-   * Repeats a query until it returns a value, for as long as an update may still be in transit. A missing update and
-   * one that never comes take equally long.
-   */
+  /** Repeats a query until it returns a value, for as long as an update may still be in transit. */
   pollUntil<T>(query: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 

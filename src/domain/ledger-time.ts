@@ -1,9 +1,6 @@
 const UTC_TIME = /^\d{4}-\d{2}-(\d{2})T(\d{2}):\d{2}:\d{2}(?:\.(\d{1,9}))?Z$/;
 
-/**
- * Converts a ledger time, RFC 3339 in UTC, to microseconds since 1970. Finer digits are cut off. Throws an Error if the
- * text is not such a time.
- */
+/** Converts an RFC 3339 time in UTC to microseconds since 1970; finer digits are cut. Throws an Error on other text. */
 export function parseLedgerTime(time: string): number {
   const match = UTC_TIME.exec(time);
   const millis = match === null ? Number.NaN : Date.parse(time);

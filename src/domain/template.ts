@@ -1,9 +1,6 @@
 import type { JsonObject } from "./json.js";
 
-/**
- * A template that a registry reads. It is identified by package name and qualified name, because package ids change
- * with every upgrade.
- */
+/** A template that a registry reads. Package ids change with every upgrade, so names identify it. */
 export interface Template<F = unknown> {
   /** `Module:Entity`, for example `Utility.Registry.V0.Rule.Transfer:TransferRule`. */
   readonly qualifiedName: string;
@@ -29,7 +26,6 @@ export interface SupplyContribution {
   readonly amount: bigint;
 }
 
-/** What a template reads from a payload. */
 export interface ParsedPayload<F> {
   /** The fields that the rules use. They must not be changed; a store may copy them if they are a plain object. */
   readonly fields: F;
@@ -37,10 +33,7 @@ export interface ParsedPayload<F> {
   readonly indexKeys: readonly string[];
 }
 
-/**
- * Makes an index key from the name of an index and the values of a lookup. Each value is preceded by its length, so
- * that different lists of values never give the same key.
- */
+/** Makes an index key. The length before each value keeps different lists of values from giving the same key. */
 export function indexKey(index: string, ...values: readonly string[]): string {
   return values.reduce((key, value) => `${key}/${value.length}:${value}`, index);
 }

@@ -60,10 +60,7 @@ export class Decoder {
     }
   }
 
-  /**
-   * Without a synchronizer the contract is in reassignment. A contract that no rule needs is reduced to its supply
-   * contribution, if it has one. Throws as `decode` does.
-   */
+  /** No synchronizer: in reassignment. A contract that no rule needs is reduced to its supply contribution, if any. */
   decodeCreatedEvent(
     created: JsonValue | undefined,
     synchronizerId: string | undefined,
@@ -80,7 +77,7 @@ export class Decoder {
       return supply === undefined ? undefined : { contractId, synchronizerId, reassignmentCounter, supply };
     }
     const createdAt = requireString(event, "createdAt");
-    // No spread: V8 gives an object literal that begins with one a hidden class of its own, which slows down every reader.
+    // No spread: V8 gives a literal that begins with one its own hidden class, which slows down every reader.
     return {
       fields: parsed.fields,
       template,
@@ -123,10 +120,7 @@ const EVENT_FIELDS = new Set([
   "assignedEvent",
 ]);
 
-/**
- * The later of two states of one contract: by reassignment counter, then the assigned one. Undefined if both are
- * assigned at the same counter, which a valid snapshot never has.
- */
+/** The state with the higher counter, else the assigned one. Undefined if both are assigned: an invalid snapshot. */
 export function laterState(a: DecodedContract, b: DecodedContract): DecodedContract | undefined {
   const rank = ({ contract }: DecodedContract) =>
     contract.reassignmentCounter * 2 + (contract.synchronizerId === undefined ? 0 : 1);

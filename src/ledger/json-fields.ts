@@ -1,4 +1,3 @@
-/** Typed access to the fields of a JSON object. Errors name the field. */
 import type { JsonObject, JsonValue } from "../domain/json.js";
 
 /** Returns the value as an object. Throws an Error with `name` if it is anything else. */

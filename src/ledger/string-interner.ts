@@ -5,10 +5,7 @@ const GENERATION_SIZE = 25_000;
 /** Longer strings are contract ids and the like, which occur once. */
 const MAX_LENGTH = 128;
 
-/**
- * Shares one string among equal ones: parties, synchronizers and template ids repeat in every contract. Strings used
- * once, such as times and amounts, must not evict shared ones.
- */
+/** Shares equal strings: ids repeat in every contract. Strings used once, such as times, must not evict shared ones. */
 export class StringInterner {
   readonly #cache = new GenerationalCache<string>(GENERATION_SIZE, (text) => text);
 

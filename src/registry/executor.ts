@@ -25,10 +25,8 @@ export class QueryExecutor {
   }
 
   /**
-   * Executes a query. Throws RegistryError, or rejects with it, if the query has no answer.
-   *
-   * If a contract was not found by id, the ledger may be ahead of the store: the query is executed once more when the
-   * store has caught up. Otherwise the result is synchronous if the store's is: a promise costs more than most queries.
+   * Throws RegistryError, or rejects with it. If a contract id was not found, the ledger may be ahead: the query runs
+   * again after catching up. Otherwise synchronous if the store is: a promise costs more than most queries.
    */
   execute<T>(query: Query<T>): T | Promise<T> {
     const reason = this.#freshness.staleReason();

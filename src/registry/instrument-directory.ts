@@ -41,10 +41,7 @@ export class InstrumentDirectory {
     this.#countsHoldings = countsHoldings;
   }
 
-  /**
-   * A page of instruments, sorted by id. The token contains the last id of the previous page, so instruments that are
-   * added or removed do not shift the others.
-   */
+  /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
   page(registrar: string, size = DEFAULT_PAGE_SIZE, token = ""): Page | Promise<Page> {
     const after = token === "" ? undefined : readPageToken(token, registrar);
     return this.#executor.execute((registry, context) => {

@@ -4,7 +4,6 @@ import { utilityFactoryReply } from "./context-reply.js";
 import { issuanceQuery } from "./issuance.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-/** Burning and minting at once. */
 export function burnMintInstructions(executor: QueryExecutor): ServiceBinding[] {
   return [
     bind(BurnMintInstructionService, {

@@ -4,7 +4,6 @@ import type { IssuanceChoice } from "../registry/sdk/registry.js";
 import { createHandler, executeIssuanceContext } from "./issuance.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-/** Offers and requests to burn. */
 export function burns(executor: QueryExecutor): ServiceBinding[] {
   const create = createHandler(executor);
   const context = (choice: IssuanceChoice, contractId: string) => executeIssuanceContext(executor, choice, contractId);

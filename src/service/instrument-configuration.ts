@@ -6,7 +6,6 @@ import type { Contract, InstrumentConfiguration, Requirement } from "../registry
 import { contractMeta } from "./messages.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
-/** Lookups of instrument configurations. */
 export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding[] {
   return [
     bind(InstrumentConfigurationService, {

@@ -22,7 +22,6 @@ export function choiceContext(
   return { choiceContextData: contextData(answer), disclosedContracts };
 }
 
-/** A disclosed contract of variant A. */
 export function disclosed(
   contract: Contract,
   excludeDebugFields: boolean,
@@ -41,7 +40,6 @@ export function utilityChoiceContext(answer: ContextAnswer): MessageInitShape<ty
   return { choiceContextData: contextData(answer), disclosedContracts: answer.disclosed.map(disclosedByUtility) };
 }
 
-/** A disclosed contract of variant B. */
 export function disclosedByUtility(contract: Contract) {
   return { ...contractMeta(contract), createdEventBlob: contract.createdEventBlob };
 }
@@ -58,7 +56,6 @@ export function contractMeta(contract: Contract) {
 }
 
 function debugFields({ template, payload, createdAt }: Contract) {
-  // The payload is the JSON text of an object.
   const debugPayload = JSON.parse(payload) as JsonObject;
   return { debugPackageName: template.packageName, debugPayload, debugCreatedAt: createdAt };
 }

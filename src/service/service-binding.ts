@@ -4,7 +4,6 @@ import type { ContextReply } from "./context-reply.js";
 
 type Reply<O extends DescMessage> = MessageInitShape<O> | ContextReply<O>;
 
-/** The handler of one rpc, independent of the protocol. */
 type Handler<M> = M extends { input: infer I extends DescMessage; output: infer O extends DescMessage }
   ? (request: MessageShape<I>) => Reply<O> | Promise<Reply<O>>
   : never;

@@ -22,7 +22,6 @@ export interface ServiceOptions {
   readonly notReadyReason: () => string | undefined;
 }
 
-/** All services with their handlers. */
 export function services(
   executor: QueryExecutor,
   { overrides, countsHoldings, openApi, notReadyReason }: ServiceOptions,

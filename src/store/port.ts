@@ -1,9 +1,7 @@
 /**
- * What a store owes. The registry reads through a StoreReader. Only ingest has a StoreWriter. Every store has to pass
- * test/store/conformance.
- *
  * A store holds one state: the contracts that are active at one ledger offset, their indexes, counts and sums, and the
- * ids of the latest archivals. A writer moves it from offset to offset, one atomic step at a time.
+ * ids of the latest archivals. A writer moves it from offset to offset, one atomic step at a time. Every store has to
+ * pass test/store/conformance.
  */
 import type { Change } from "../domain/change.js";
 import type { Contract, CountedOnly } from "../domain/contract.js";
@@ -15,33 +13,24 @@ export const MAX_ARCHIVED_IDS = 100_000;
 /** The side of the store that the registry has. */
 export interface StoreReader {
   /**
-   * Runs `use` on one state and returns its result, synchronously if everything is in memory.
-   *
-   * `use` has to read all it needs before it returns, and must have no side effects: a store that has to fetch runs it
-   * again from the beginning, possibly on a later state. Throws what `use` throws, NotReady if there is no state yet,
-   * and StoreUnavailable if data cannot be fetched.
+   * Runs `use` on one state, synchronously if everything is in memory. `use` must read all it needs before it returns
+   * and have no side effects: a store that has to fetch runs it again, possibly on a later state. Throws what `use`
+   * throws, NotReady if there is no state yet, and StoreUnavailable if data cannot be fetched.
    */
   read<T>(use: (view: View) => T): T | Promise<T>;
 }
 
 /**
- * One state of the store. All reads see the same offset, and every read of a contract returns the same object. A view
- * is valid only while `use` runs.
- *
- * Reads are synchronous. A store that lacks the data throws an error of its own, fetches the data and runs `use` again,
- * so the caller must not swallow errors that it does not know.
+ * One state of the store, valid only while `use` runs. Every read of a contract returns the same object. A store that
+ * lacks data throws an error of its own, fetches it and runs `use` again: callers must not swallow unknown errors.
  */
 export interface View {
-  /** The ledger offset of this state. */
   readonly offset: number;
   /** Ledger time of the latest change, in microseconds since 1970. Undefined if the writer did not give one. */
   readonly asOf: number | undefined;
   /** Whether the store has to fetch. If false, a call to `prefetch` has no effect. */
   readonly wantsPrefetch: boolean;
-  /**
-   * Announces the next lookups, so that a store that has to fetch needs one round trip for all of them. Results never
-   * depend on it. A store that does not have to fetch does not call `lookups`.
-   */
+  /** Announces lookups, to fetch them in one round trip. Changes no result. Calls `lookups` only if `wantsPrefetch`. */
   prefetch(lookups: () => Iterable<ContractLookup>): void;
   /** The contract with this id. Undefined if it does not exist or belongs to another template. */
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined;
@@ -49,7 +38,7 @@ export interface View {
   byKey<F>(template: Template<F>, key: string): readonly Contract<F>[];
   /** All contracts of the template, in the same order. For start-up and checks; in requests only if there are few. */
   all<F>(template: Template<F>): readonly Contract<F>[];
-  /** Whether the contract is known to be archived. False is no proof: only the latest MAX_ARCHIVED_IDS are remembered. */
+  /** Whether the contract is known to be archived. False is no proof: only the latest MAX_ARCHIVED_IDS are kept. */
   wasArchived(contractId: string): boolean;
   /** How many contracts are stored, by template and package, in any order. Pairs without contracts are absent. */
   templateCounts(): readonly TemplateCount[];
@@ -72,7 +61,7 @@ export interface TemplateCount {
 
 /** The side of the store that only ingest has. */
 export interface StoreWriter {
-  /** Where to resume. Undefined if a complete state has to be loaded first. */
+  /** Where to resume. Undefined if a complete state must be loaded first. */
   readonly checkpoint: Checkpoint | undefined;
   /**
    * Replaces the whole state in one step: a reader sees the old state or the new one. Throws an Error and keeps the old
@@ -81,7 +70,6 @@ export interface StoreWriter {
   replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void>;
   /**
    * Applies the changes of one update and moves to its offset in one step: a reader sees all of them or none.
-   *
    * - Idempotent: an update at or below the offset of the store changes nothing.
    * - A change to an unknown contract is no error.
    * - Of the reassignments of a contract, the one with the highest counter wins, in any order of arrival.
@@ -99,7 +87,6 @@ export interface Checkpoint {
   readonly updateId: string | undefined;
 }
 
-/** There is no state to read yet. */
 export class NotReady extends Error {
   constructor() {
     super("no snapshot of the ledger has been taken yet");

@@ -1,9 +1,8 @@
-/** Status names of outcomes, as in metrics, logs and traces. */
 import { Code } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import type { Outcome } from "./request-record.js";
 
-/** Status names by outcome number: `ok`, then the codes as Connect writes them, such as `not_found`. */
+/** Names in metrics, logs and traces by outcome number: `ok`, then the codes by Connect, such as `not_found`. */
 export const statusNames: readonly string[] = [
   "ok",
   ...Object.values(Code)

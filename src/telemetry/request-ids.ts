@@ -1,8 +1,7 @@
-/** The parts of a request's header that logs and traces may contain: the request id, the parent span, the client address. */
+/** What logs and traces may contain of a request's header: request id, parent span, client address. */
 import { randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 
-/** The caller's span. */
 export interface ParentSpan {
   readonly traceId: string;
   readonly spanId: string;

@@ -8,7 +8,6 @@ export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
 /** The code of Connect and gRPC; 0 for success. */
 export type Outcome = Code | 0;
 
-/** A request that has been answered. */
 export interface CompletedRequest {
   /** Observers must not export its headers: they may contain a token. */
   readonly request: FastifyRequest;
@@ -25,7 +24,6 @@ export interface CompletedRequest {
 /** Called once for each completed request. Must be fast and must not throw. */
 export type RequestObserver = (completed: CompletedRequest) => void;
 
-/** A request in progress. */
 export class RequestRecord implements CompletedRequest {
   readonly request: FastifyRequest;
   readonly startedAt: number;
@@ -60,7 +58,6 @@ declare module "fastify" {
     record: RequestRecord;
   }
   interface FastifyContextConfig {
-    /** Full name of the rpc that the route serves. */
     operation?: string;
     /** Whether the route serves Connect, gRPC and gRPC-Web, each with its own form of errors. */
     isRpc?: boolean;

@@ -7,10 +7,7 @@ export type Incoming = IncomingMessage | Http2ServerRequest | ServerHttp2Stream;
 /** Bytes that are read to keep a connection usable; past them the connection, or the stream, is closed. */
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024;
 
-/**
- * Reads and drops the rest of a request that is answered early, such as one that is too large. Unread bytes block an
- * HTTP/1.1 connection, and count as session memory over HTTP/2. Resolves when the request has ended in any way.
- */
+/** Drops the rest of a request: unread bytes block HTTP/1.1 and fill HTTP/2 session memory. Resolves at any end. */
 export function drainBody(request: Incoming): Promise<void> {
   if (request.readableEnded || request.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

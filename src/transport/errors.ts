@@ -1,9 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type RegistryErrorReason, RegistryError } from "../domain/errors.js";
 
-/** One error, in the form of every protocol. */
 interface Row {
-  /** The reason of a RegistryError; undefined where no registry throws it. */
   readonly reason: RegistryErrorReason | undefined;
   readonly code: Code;
   readonly status: number;
@@ -49,7 +47,7 @@ export function outcomeOf(status: number): Code | 0 {
 /** All that a client learns of a defect. */
 const GENERIC = "something went wrong here; the operator's log has the details";
 
-/** An error for Connect and gRPC. An error without a row in the table is a defect: it is reported, and the client gets GENERIC. */
+/** An error for Connect and gRPC. One without a row in the table is a defect: reported, and GENERIC for the client. */
 export function toConnectError(error: unknown, report: (defect: unknown) => void): ConnectError {
   if (error instanceof RegistryError) return connectError(rowBy("reason", error.reason), error.message);
   if (error instanceof ConnectError && rowBy("code", error.code) !== failure) return error;
@@ -57,12 +55,10 @@ export function toConnectError(error: unknown, report: (defect: unknown) => void
   return new ConnectError(GENERIC, Code.Internal);
 }
 
-/** The error of a malformed request. */
 export function malformed(message: string): ConnectError {
   return new ConnectError(message, Code.InvalidArgument);
 }
 
-/** An error for REST. */
 export interface RestError {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -78,7 +74,7 @@ interface UtilityError {
   readonly error_description: string;
 }
 
-/** The REST form of an error. The path decides between the two families of error bodies. */
+/** The REST form of an error. Paths of the utility API have an error body of their own. */
 export function toRestError({ code, rawMessage, metadata }: ConnectError, path: string): RestError {
   const error = restError(rowBy("code", code), rawMessage, path);
   return { ...error, headers: { ...error.headers, ...Object.fromEntries(metadata) } };
@@ -106,5 +102,4 @@ function rowBy<K extends "reason" | "code">(column: K, value: Row[K]): Row {
   return table.find((row) => row[column] === value) ?? failure;
 }
 
-/** The utility API has error bodies of its own. */
 export const isUtility = (path: string): boolean => path.startsWith("/api/utilities/");

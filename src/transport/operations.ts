@@ -20,10 +20,7 @@ export interface Operation {
 /** Logs an error that is a defect of the service, with the rpc in which it happened. */
 export type Report = (defect: unknown, rpc?: string) => void;
 
-/**
- * The operations of all services. Validation, limits and load shedding sit here, where REST and RPC both pass.
- * `overload` returns an error while requests have to be shed. Throws where a service has an rpc that is not unary.
- */
+/** Validation, limits and load shedding sit here, where REST and RPC both pass. Throws for a streaming rpc. */
 export function operations(
   bindings: readonly ServiceBinding[],
   report: Report,

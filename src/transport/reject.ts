@@ -1,4 +1,3 @@
-/** Answers a request with an error before its operation is called, in the form of its protocol. */
 import { type Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { rejectRpc } from "./connect/send-error.js";
@@ -8,7 +7,7 @@ import { protocolOf } from "./middleware/protocol.js";
 import { hijack, sendJson, setHeaders } from "./reply.js";
 import { pathOf } from "./rest/rest-path.js";
 
-/** Ends a request. Its body is drained, up to a bound, so that the connection can serve the next request. */
+/** Rejects a request before its operation is called, in the form of its protocol, and drains its body up to a bound. */
 export function reject(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
   const { record, raw, routeOptions } = request;
   record.protocol = protocolOf(request);
@@ -25,7 +24,6 @@ function rejectRest(request: FastifyRequest, reply: FastifyReply, error: Connect
   sendJson(reply.raw, status, body);
 }
 
-/** An error with the seconds after which a retry makes sense. */
 export function retryAfter(code: Code, message: string, seconds: number): ConnectError {
   return new ConnectError(message, code, { "retry-after": String(seconds) });
 }

@@ -1,10 +1,9 @@
-/** Takes a reply out of Fastify's hands, for responses that are sent on the raw response. */
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 
 const NO_HEADERS: OutgoingHttpHeaders = Object.freeze({});
 
-/** Hijacks a reply, and returns the headers that hooks have set for it: they belong to the response. */
+/** Hijacks a reply, to send on the raw response. Returns the headers that hooks have set: they belong to it. */
 export function hijack(reply: FastifyReply): OutgoingHttpHeaders {
   reply.hijack();
   if (!reply.request.record.mayHaveReplyHeaders) return NO_HEADERS;

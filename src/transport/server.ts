@@ -25,7 +25,6 @@ const MAX_PARAM_LENGTH = 64 * 1024;
 
 /** A server that answers REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
-  /** Logs JSON lines to standard error. */
   readonly log: Logger;
   /** Starts to listen, and returns the base URL. */
   listen(host: string, port: number): Promise<string>;
@@ -40,11 +39,9 @@ export interface ServerOptions {
   /** Minimum level of the log, where `log` is absent. */
   readonly logLevel: string;
   readonly log?: Logger;
-  /** Called for each completed request. */
   readonly observers?: readonly RequestObserver[];
   /** Maximum request body in bytes; 1 MiB by default. */
   readonly maxBodyBytes?: number;
-  /** Health and reflection of gRPC; absent where they are not served. */
   readonly standard?: StandardServices;
   readonly connections: ConnectionLimits;
   readonly middleware: MiddlewareOptions;
@@ -55,7 +52,6 @@ export interface ServerOptions {
   readonly certificate?: Certificate | undefined;
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** The OpenAPI document, for the page at /docs. */
   readonly openApi: object;
 }
 

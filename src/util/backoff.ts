@@ -1,4 +1,3 @@
-/** Bounds of exponential backoff, in milliseconds. */
 export interface BackoffOptions {
   readonly firstMs: number;
   readonly maxMs: number;
@@ -6,7 +5,7 @@ export interface BackoffOptions {
 
 /** The delay before the nth attempt after a failure, n counted from 1: it doubles up to the bound. */
 export function backoffMs(failures: number, { firstMs, maxMs }: BackoffOptions): number {
-  // 2^20 exceeds every bound in use; an unbounded exponent would overflow.
+  // 2^20 exceeds every bound in use.
   return Math.min(firstMs * 2 ** Math.min(failures - 1, 20), maxMs);
 }
 

@@ -1,4 +1,4 @@
-/** Bounds of what is kept. Most names recur, but those of a map are chosen by callers. */
+/** Most names recur, but callers choose those of a map. */
 const MAX_NAMES = 10_000;
 const MAX_NAME_LENGTH = 300;
 

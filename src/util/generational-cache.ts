@@ -1,7 +1,6 @@
 /**
- * An approximate LRU cache with two generations. A full young generation becomes the old one, and the previous old one
- * is dropped. A hit in the old generation copies the value to the young one. A hit in the young generation, the common
- * case, writes nothing. Holds at most twice the size of a generation.
+ * An approximate LRU cache of two generations, at most `generationSize` values each. A full young generation replaces
+ * the old one. A hit in the old one copies the value to the young one; a hit in the young one writes nothing.
  */
 export class GenerationalCache<V> {
   readonly #generationSize: number;

@@ -1,7 +1,4 @@
-/**
- * Runs one call at a time and shares it. A caller that comes while a call is in progress joins the next one, because
- * the current call may have started before the event that the caller has seen.
- */
+/** Runs one call at a time. Callers meanwhile share the next: the current one may have started before what they saw. */
 export class SingleFlight<T, A extends readonly unknown[] = []> {
   readonly #call: (...args: A) => Promise<T>;
   #current: Promise<T> | undefined;

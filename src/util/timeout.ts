@@ -1,7 +1,4 @@
-/**
- * Waits for a promise, at most for some milliseconds. Then it settles with what `onTimeout` returns or throws. The
- * promise itself goes on.
- */
+/** On timeout, settles with what `onTimeout` returns or throws. The promise itself goes on. */
 export async function withTimeout<T>(promise: Promise<T>, milliseconds: number, onTimeout: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -1,15 +1,12 @@
-/** What a setting is, and constructors for the common kinds. */
 import { integer, type Parser } from "../parsers.js";
 
 export interface Setting<T> {
-  /** The environment variable. */
   readonly variable: string;
   /** The command line flag, without the leading `--`. */
   readonly flag: string;
   /** The accepted values; follows "must be" in messages. */
   readonly accepts: string;
   readonly description: string;
-  /** The value when the setting is not set. */
   readonly default: T;
   /** Names the default in documentation when the value itself does not. */
   readonly defaultLabel?: string;

@@ -1,7 +1,6 @@
 import { boolean, hostName, httpUrl, integer, oneOf } from "../parsers.js";
 import { count, optional, setting } from "./setting.js";
 
-/** Which requests are logged. */
 export const loggedRequests = ["all", "failed", "none"] as const;
 export type LoggedRequests = (typeof loggedRequests)[number];
 

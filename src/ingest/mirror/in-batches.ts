@@ -1,7 +1,4 @@
-/**
- * Groups items that are available at the same time into batches of at most `max`, and yields to the event loop between
- * batches. Throws as the source throws, after all earlier items.
- */
+/** Batches items available together, yielding to the event loop in between. Source errors follow earlier items. */
 export async function* inBatches<T>(items: AsyncIterable<T>, max: number): AsyncGenerator<readonly T[]> {
   const iterator = items[Symbol.asyncIterator]();
   const request = () => {

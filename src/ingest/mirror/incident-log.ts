@@ -4,7 +4,6 @@ import type { Logger } from "../../util/logger.js";
 interface Explanation {
   readonly level: "warn" | "error";
   readonly message: string;
-  /** What the operator should do. */
   readonly hint: string;
 }
 

@@ -17,10 +17,7 @@ export interface LagStatus {
   readonly age: number | undefined;
 }
 
-/**
- * Tracks the lag of the store. Once the store has reached an end of the ledger, it counts as current at the time when
- * that end was requested.
- */
+/** Tracks the store's lag. On reaching an end of the ledger it counts as current at the time that end was requested. */
 export class LagTracker {
   readonly #limits: LagLimits;
   readonly #now: () => number;
@@ -31,7 +28,6 @@ export class LagTracker {
   #reconnects = 0;
   #movement = new Movement();
 
-  /** `ledgerEnd` requests the present end of the ledger. */
   constructor(limits: LagLimits, now: () => number, ledgerEnd: () => Promise<number>) {
     this.#limits = limits;
     this.#now = now;
@@ -51,7 +47,6 @@ export class LagTracker {
     this.#movement = new Movement();
   }
 
-  /** The ledger's end was `offset`, by a request made at the time `requestedAt`. */
   ledgerEndAt(offset: number, requestedAt: number): void {
     this.#end = { offset, requestedAt };
     this.#update();

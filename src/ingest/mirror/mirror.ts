@@ -32,9 +32,8 @@ const MAX_BATCH = 100;
 const POLL_MS = 1_000;
 
 /**
- * Keeps the store equal to the ledger: takes a snapshot, follows the updates, and recovers from every failure. A
- * participant that is restored from a backup cuts every connection, and may reuse offsets for other updates. So the
- * stream of updates is opened before anything else is read: while it lasts, all reads are of one history.
+ * Keeps the store equal to the ledger through every failure. A participant restored from a backup cuts every connection
+ * and may reuse offsets. So the stream of updates is opened first: while it lasts, all reads are of one history.
  */
 export class Mirror {
   readonly #options: MirrorOptions;
@@ -118,7 +117,7 @@ export class Mirror {
     });
   }
 
-  /** Opens a stream of updates, prepares the store for them, then applies them until the stream fails. */
+  /** Opens a stream of updates, prepares the store, then applies updates until the stream fails. */
   async #follow(after: number, prepare: (stream: UpdateStream) => Promise<void>): Promise<never> {
     const updates = await this.#options.ledger.updates(after);
     try {

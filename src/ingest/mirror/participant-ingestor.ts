@@ -1,4 +1,3 @@
-/** Ingests the contracts of a participant, by its JSON Ledger API. */
 import { unavailable } from "../../domain/errors.js";
 import type { History } from "../../domain/history.js";
 import type { Template } from "../../domain/template.js";

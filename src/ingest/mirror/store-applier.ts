@@ -39,7 +39,6 @@ export class StoreApplier {
     return this.#confirmedOffset;
   }
 
-  /** The stream that is followed now. Updates of any other stream are ignored. */
   get stream(): UpdateStream | undefined {
     return this.#followed;
   }
@@ -69,10 +68,7 @@ export class StoreApplier {
     this.#followed = undefined;
   }
 
-  /**
-   * Applies updates in one step. Skips those applied before, since the stream and a fetch may bring the same ones, and
-   * all if `followed` is not the followed stream.
-   */
+  /** Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now. */
   apply(elements: readonly JsonValue[], followed: UpdateStream): Promise<void> {
     return this.#enqueue(() => this.#apply(elements, followed));
   }

@@ -10,7 +10,6 @@ import type { Source } from "./source.js";
 export interface SourceOptions {
   /** Undefined to serve the snapshot file. */
   readonly participant: ParticipantOptions | undefined;
-  /** Path of the file that is served without a participant. */
   readonly snapshotPath: string;
   /** Undefined to keep the contracts in memory. */
   readonly database: DatabaseOptions | undefined;

@@ -14,7 +14,6 @@ const BACKOFF: BackoffOptions = { firstMs: 200, maxMs: 5_000 };
 const STEADY_MS = 30_000;
 /** How often rows that no reader needs are deleted. */
 const CLEANUP_MS = 60_000;
-/** How often the cleanup loop checks the time and the end of the term. */
 const CHECK_MS = 1_000;
 
 const NOTIFY_CAUGHT_UP = { name: "notify_caught_up", text: `SELECT pg_notify('${channels.caughtUp}', $1)` };

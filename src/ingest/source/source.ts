@@ -12,10 +12,7 @@ export interface Source extends Freshness {
   readonly isInMemory: boolean;
   /** Looks up past updates; undefined for a file, which has none. */
   readonly history: History | undefined;
-  /**
-   * Loads a file before it resolves, and reads a participant in the background. Throws SnapshotError, or DatabaseError
-   * if a retry would not help.
-   */
+  /** Resolves when a file is loaded; reads a participant later. Throws SnapshotError, or a permanent DatabaseError. */
   start(log: Logger): Promise<void>;
   notReadyReason(): string | undefined;
   status(): SourceStatus;

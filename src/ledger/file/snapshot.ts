@@ -61,7 +61,6 @@ export function formatProblems(path: string, problems: readonly Problem[]): stri
 
 function parseElement({ text }: ElementText): JsonValue {
   try {
-    // JSON.parse returns JSON values only.
     return JSON.parse(text) as JsonValue;
   } catch (error) {
     throw new Error(`not JSON: ${errorMessage(error)}`, { cause: error });

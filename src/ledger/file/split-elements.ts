@@ -1,12 +1,10 @@
-/** Splits the text of a snapshot file into its elements, each with its first line. Pure. */
-
 export interface ElementText {
   /** From 1. */
   readonly line: number;
   readonly text: string;
 }
 
-/** The file is neither a JSON array nor lines of JSON. */
+/** The file is empty, as it is while being written, or its JSON array is broken. */
 export class FormError extends Error {
   readonly line: number;
 
@@ -17,10 +15,7 @@ export class FormError extends Error {
   }
 }
 
-/**
- * Splits a JSON array, or lines of JSON, without parsing the elements, so that a broken one can be reported with its
- * line. Throws FormError if the array is broken or the file is empty, as it is while it is being written.
- */
+/** Splits a JSON array or lines of JSON without parsing, to report a broken element with its line. Throws FormError. */
 export function* splitElements(file: string): Generator<ElementText> {
   // \s includes the byte order mark.
   if (/^\s*$/.test(file)) throw new FormError(1, "the file is empty; write [] for a file without contracts");

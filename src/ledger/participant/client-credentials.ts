@@ -1,4 +1,4 @@
-/** The OAuth2 client credentials grant, RFC 6749 section 4.4. docs/decisions/oauth-client-credentials.md has why it is written here. */
+/** The OAuth2 client credentials grant, RFC 6749 section 4.4. See docs/decisions/oauth-client-credentials.md. */
 import { LedgerError } from "./errors.js";
 import { DEFAULT_TIMEOUTS, sendRequest } from "./http.js";
 import { tokenFile } from "./token-file.js";

@@ -111,7 +111,6 @@ export function sendRequest(
 
 function parseJson(text: string): JsonValue | undefined {
   try {
-    // JSON.parse returns JSON values only.
     return JSON.parse(text) as JsonValue;
   } catch {
     return undefined;

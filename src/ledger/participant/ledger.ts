@@ -14,10 +14,7 @@ export interface Ledger {
 /** An open stream of updates, which its owner must close. A bounded queue holds messages until they are read. */
 export interface UpdateStream extends AsyncIterable<JsonValue> {
   readonly hasEnded: boolean;
-  /**
-   * Whether the participant answers a ping now: then it was not restored since the stream was opened. False while the
-   * queue is full, since no pong can be read then.
-   */
+  /** Whether a ping is answered: then the stream's history still holds. False while full: no pong can be read. */
   isResponsive(): Promise<boolean>;
   close(): void;
 }
@@ -35,9 +32,8 @@ export async function checkHistory(ledger: Ledger, offset: number, updateId: str
 }
 
 /**
- * Throws the reason if a stream has ended. Drops its messages, which may belong to a history that has ended too. A full
- * stream passes, or a busy ledger could never be followed. This is safe: if it was cut, its updates differ from those
- * that the participant returns afterwards.
+ * Throws if a stream has ended. Drops its messages: they may be of an ended history. A full stream passes, or a busy
+ * ledger could never be followed. This is safe: if it was cut, its updates differ from those returned later.
  */
 export async function checkOpen(stream: UpdateStream): Promise<void> {
   if ((await stream.isResponsive()) || !stream.hasEnded) return;

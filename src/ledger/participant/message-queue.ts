@@ -20,7 +20,6 @@ export class MessageQueue {
   #isOpen = false;
   #end: LedgerError | "closed" | undefined;
   #heartbeats = 0;
-  /** Pings are numbered. */
   #lastPing = 0;
   #lastPong = 0;
   /** Whether anything has arrived since the last ping. */
@@ -68,7 +67,7 @@ export class MessageQueue {
     }
   }
 
-  /** Whether the server answers a ping within two heartbeats. False at once if the stream has ended or the socket is paused. */
+  /** Whether a ping is answered within two heartbeats. False at once if the stream has ended or is paused. */
   async isResponsive(): Promise<boolean> {
     const canRead = () => this.#end === undefined && !this.#socket.isPaused;
     if (!canRead()) return false;

@@ -17,10 +17,7 @@ export async function* streamMessages(...args: Parameters<typeof MessageStream.o
   }
 }
 
-/**
- * A WebSocket stream: one request, then the messages of the response. Iteration ends when the server closes normally,
- * and throws LedgerError on an error message, a timeout or a lost connection. The owner must close the stream.
- */
+/** A WebSocket stream of one response. Ends if the server closes normally, else throws LedgerError. Must be closed. */
 export class MessageStream implements AsyncIterable<JsonValue> {
   readonly #endpoint: Endpoint;
   readonly #queue: MessageQueue;
@@ -92,7 +89,6 @@ function connect(endpoint: Endpoint, path: string, token: string | undefined, { 
 function parseMessage(text: string): JsonValue {
   let value: JsonValue;
   try {
-    // JSON.parse returns JSON values only.
     value = JSON.parse(text) as JsonValue;
   } catch {
     throw new LedgerError("unreadable", "the participant sent a message that is not JSON");

@@ -10,7 +10,6 @@ export interface TokenSource {
 
 export const noToken: TokenSource = () => Promise.resolve(undefined);
 
-/** How to get the token for a participant. */
 export type LedgerCredentials = { readonly tokenFile: string } | ClientCredentials;
 
 export function createTokenSource(

@@ -1,4 +1,3 @@
-/** Decodes the elements of a participant's update stream into changes of the store. Pure. */
 import type { Change } from "../../domain/change.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";

@@ -1,7 +1,4 @@
-/**
- * The smallest registry: a token with one Rules contract, which is the factory of every choice, and choices that need
- * no context. docs/your-own-registry.md explains how to write a registry.
- */
+/** Smallest registry: one Rules contract is every factory, no choice needs context. See docs/your-own-registry.md. */
 import {
   type Choice,
   conflict,

@@ -1,4 +1,3 @@
-/** A registry's answers, independent of the protocol. */
 import type { Contract } from "../../domain/contract.js";
 import type { InstrumentIdentifier } from "./instruments.js";
 
@@ -40,7 +39,6 @@ export type TransferKind = "self" | "direct" | "offer";
 
 export type ProofStatus = "Success" | "Failure" | "Pending";
 
-/** A summary of the stored contracts, for the operator. */
 export interface Inventory {
   readonly registrars: readonly {
     readonly party: string;

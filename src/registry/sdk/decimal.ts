@@ -18,7 +18,7 @@ export function decimalField(fields: JsonReader, name: string): bigint {
   const text = fields.text(name);
   const amount = parseDecimal(text);
   if (amount !== undefined) return amount;
-  throw invalid(`${fields.path(name)} has to be a decimal such as 1.0000000000, and is ${formatValue(text)}`);
+  throw invalid(`${fields.path(name)} must be a decimal such as 1.0000000000, but is ${formatValue(text)}`);
 }
 
 /** The amount in the ledger's format, with ten decimal places. */

@@ -18,7 +18,6 @@ export interface Supply {
   readonly asOf: number;
 }
 
-/** One name of an instrument. */
 export interface InstrumentIdentifier {
   readonly source: string;
   readonly id: string;

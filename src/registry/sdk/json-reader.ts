@@ -21,7 +21,6 @@ export class JsonReader {
     return path === "" ? name : `${path}.${name}`;
   }
 
-  /** The value of a field; undefined if it is absent or null. */
   raw(name: string): JsonValue | undefined {
     const value = this.#value[name] ?? undefined;
     // Names such as "toString" and "__proto__" find properties of Object.prototype, which JSON does not have.
@@ -80,13 +79,12 @@ export class JsonReader {
     return this.raw(name) === undefined ? undefined : this.object(name);
   }
 
-  /** The elements of a list of objects, each as a reader. */
   objects(name: string): JsonReader[] {
     return this.#list(name).map((element, index) => {
       const location = { parent: this, name, index };
       const object = asObject(element);
       if (object === undefined)
-        throw invalid(`${formatLocation(location)} has to be an object, and is ${formatValue(element)}`);
+        throw invalid(`${formatLocation(location)} must be an object, but is ${formatValue(element)}`);
       return new JsonReader(object, location);
     });
   }
@@ -94,7 +92,7 @@ export class JsonReader {
   texts(name: string): string[] {
     return this.#list(name).map((element, index) => {
       if (typeof element === "string") return element;
-      throw invalid(`${this.path(name)}[${index}] has to be a string, and is ${formatValue(element)}`);
+      throw invalid(`${this.path(name)}[${index}] must be a string, but is ${formatValue(element)}`);
     });
   }
 
@@ -111,7 +109,7 @@ export class JsonReader {
   #wrongType(name: string, expected: string): never {
     const value = this.raw(name);
     const found = value === undefined ? "is missing" : `is ${formatValue(value)}`;
-    throw invalid(`${this.path(name)} has to be ${expected}, and ${found}`);
+    throw invalid(`${this.path(name)} must be ${expected}, but ${found}`);
   }
 }
 

@@ -1,4 +1,3 @@
-/** The queries to a registry, independent of the protocol. */
 import type { JsonObject } from "../../domain/json.js";
 import type { InstrumentIdentifier } from "./instruments.js";
 
@@ -24,7 +23,6 @@ export interface FactoryQuery {
 export interface ChoiceQuery {
   /** Undefined if the request names no registrar. */
   readonly registrar: string | undefined;
-  /** The contract on which the choice is exercised. */
   readonly contractId: string;
 }
 
@@ -48,7 +46,6 @@ export interface ProofQuery {
   readonly transfer: TransferTerms;
 }
 
-/** The terms of a transfer. */
 export interface TransferTerms {
   readonly sender: string;
   readonly receiver: string;

@@ -21,12 +21,9 @@ export type * from "./queries.js";
 
 /**
  * The rules of one family of tokens. A registry answers queries from a View and knows nothing of HTTP, protobuf or SQL.
- *
  * Every method is synchronous and free of side effects: a store that has to fetch contracts aborts a method with an
  * exception and runs it again, so methods must not catch exceptions other than RegistryError. A method throws
  * RegistryError if it has no answer: "not-found" for a registrar that it does not serve.
- *
- * docs/your-own-registry.md shows how to write one.
  */
 export interface Registry {
   readonly name: string;
@@ -37,16 +34,14 @@ export interface Registry {
 
   /** All instruments of a registrar, in any order, each id once. */
   instruments(context: RequestContext, registrar: string): readonly Instrument[];
-  /** The factory of a transfer, and the kind of the transfer. */
   transferFactory(context: RequestContext, query: FactoryQuery): TransferFactoryAnswer;
   allocationFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
-  /** The factory of a settlement of many allocations. */
   settlementFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
   choiceContext(context: RequestContext, choice: Choice, query: ChoiceQuery): ContextAnswer;
   /** A summary of the stored contracts, for the start-up log and `offledger check`. */
   inventory(view: View): Inventory;
 
-  /** The total supply of each instrument, in order. Called only if holdings are counted; absent if the registry has none. */
+  /** The total supply of each instrument, in order; absent if it has none. Called only if holdings are counted. */
   readonly totalSupply?: (
     context: RequestContext,
     registrar: string,

@@ -1,7 +1,4 @@
-/**
- * The choice context of every operation: its entries, the contracts it discloses besides those that entries refer to,
- * and whether a missing contract fails the request. Entries and disclosures are defined in entries/.
- */
+/** The choice context of every operation, by the names of entries and disclosures, which entries/ defines. */
 import type { Template } from "../../domain/template.js";
 import type { Choice, IssuanceChoice, TransferKind } from "../sdk/registry.js";
 import type { ContextDefinition } from "./entries/context-definition.js";

@@ -6,7 +6,6 @@ import type { TemplateCount } from "../port.js";
 export class Aggregates {
   readonly #templateCounts = new Map<string, TemplateCount>();
   readonly #sums = new Map<string, bigint>();
-  /** The contributions of contracts that are not stored, by contract id. */
   readonly #countedOnly = new Map<string, SupplyContribution>();
 
   templateCounts(): readonly TemplateCount[] {
@@ -29,7 +28,6 @@ export class Aggregates {
     if (supply !== undefined) this.#sums.set(supply.sum, this.sum(supply.sum) + supply.amount);
   }
 
-  /** Removes a stored contract that was added before. */
   remove(contract: Contract): void {
     this.#count(contract, -1);
     if (contract.supply !== undefined) this.#subtract(contract.supply);

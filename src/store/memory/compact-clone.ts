@@ -3,12 +3,9 @@ import type { Contract } from "../../domain/contract.js";
 /** Longer strings, such as contract ids, belong to one contract; shorter ones may be shared by many. */
 const MAX_SHARED_LENGTH = 128;
 
-/**
- * Copies a contract into memory allocated now. Contracts of a snapshot are scattered among gigabytes of blobs and
- * payloads. Clones of the few contracts that are read lie next to one another, which saves cache and TLB misses. The
- * order of the fields keeps one hidden class; see ledger/decode.ts.
- */
+/** Copies a contract to new memory: the few that are read then lie together, which saves cache and TLB misses. */
 export function compactClone(contract: Contract): Contract {
+  // The order of the fields keeps one hidden class; see ledger/decode.ts.
   return {
     fields: cloneFields(contract.fields),
     template: contract.template,

@@ -15,7 +15,6 @@ export class MemoryState {
   /** Each list is newest first, and replaced instead of changed: a reader may hold one. */
   readonly #byKey = new Map<string, readonly Contract[]>();
   readonly #byTemplate = new Map<Template, Set<string>>();
-  /** In the order of archival, oldest first. */
   readonly #archived = new Set<string>();
   readonly #aggregates = new Aggregates();
 
@@ -54,7 +53,6 @@ export class MemoryState {
     return this.#aggregates.sum(name);
   }
 
-  /** `mayClone` allows a compact clone; see `#cloneOnce`. */
   byId(contractId: string, mayClone: boolean): Contract | undefined {
     const hot = this.#hot.get(contractId);
     if (hot !== undefined) return hot;
@@ -83,10 +81,7 @@ export class MemoryState {
     return this.#archived.has(contractId);
   }
 
-  /**
-   * Replaces the contract by its compact clone. `slots !== undefined` marks clones. A contract with index keys stays,
-   * because lists hold it too. Must not be called in a read that may hold the contract already.
-   */
+  /** Must not run in a read that may hold the contract. Keeps one that was cloned, has derived data, or is in lists. */
   #cloneOnce(stored: Contract): Contract {
     if (stored.slots !== undefined || stored.indexKeys.length > 0) return stored;
     const clone = compactClone(stored);

@@ -20,7 +20,6 @@ export class MemoryStore implements StoreReader, StoreWriter {
     return this.#checkpoint;
   }
 
-  /** `use` is synchronous, so nothing changes the state while it runs. */
   read<T>(use: (view: View) => T): T {
     if (this.#state === undefined) throw new NotReady();
     return use(new StateView(this.#state));
@@ -44,10 +43,7 @@ class StateView implements View {
   readonly asOf: number | undefined;
   readonly wantsPrefetch = false;
   readonly #state: MemoryState;
-  /**
-   * After `all`, this view hands out contracts as they are: a clone would be a second object for the same contract, and
-   * start-up lists hundreds of thousands of which few are read again.
-   */
+  /** After `all`, nothing is cloned: a clone would be a second object, and few listed contracts are read again. */
   #hasListed = false;
 
   constructor(state: MemoryState) {

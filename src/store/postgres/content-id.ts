@@ -1,9 +1,6 @@
 import type { Template } from "../../domain/template.js";
 
-/**
- * Raise this when a release reads other fields, index keys or supply from the same contracts, or hashes lookups
- * differently. The mirror then takes a new snapshot.
- */
+/** Raise this when parsed fields, index keys, supply or lookup hashes change. The mirror then takes a new snapshot. */
 const CONTENT_VERSION = 2;
 
 /** Identifies what a store holds and how it is read. Processes with different content ids cannot share a database. */

@@ -18,7 +18,6 @@ export interface ContractRow {
   readonly supply_amount: string | null;
 }
 
-/** Makes contracts from rows. */
 export class ContractDecoder {
   readonly #templates: ReadonlyMap<LookupHash, Template>;
 
@@ -30,10 +29,7 @@ export class ContractDecoder {
     return this.#templates.get(hash);
   }
 
-  /**
-   * Parses the payload as ingest did when the row was written. Returns undefined if the template is unknown, does not
-   * keep the contract, or cannot parse it: another release has written the row.
-   */
+  /** Undefined if the template is unknown or does not accept the payload: another release has written the row. */
   contract(row: ContractRow): Contract | undefined {
     const template = this.#templates.get(row.template_hash);
     const parsed = template === undefined ? undefined : parsePayload(template, row.payload);

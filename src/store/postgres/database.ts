@@ -17,10 +17,7 @@ const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
 /** For statements on a session that take no time on a healthy server. */
 export const SESSION_TIMEOUT_MS = 3_000;
 
-/**
- * Settings of every session. They pin plans that use indexes, whatever the statistics say. A process that stalls in a
- * transaction must not hold its locks.
- */
+/** Pins plans that use indexes, whatever the statistics. A process stalled in a transaction must not hold its locks. */
 const SESSION_OPTIONS = [
   "-c plan_cache_mode=force_generic_plan",
   "-c enable_hashjoin=off",
@@ -57,7 +54,6 @@ export class Database {
     this.#pool.on("connect", (client) => void client.on("error", () => undefined));
   }
 
-  /** Connection counts, for metrics. */
   get pool(): { readonly inUse: number; readonly idle: number; readonly waiting: number } {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
@@ -72,7 +68,7 @@ export class Database {
     }
   }
 
-  /** Runs `use` in one transaction. Rolls back and rethrows if `use` throws. */
+  /** Runs `use` in one transaction. Rolls back if `use` throws. */
   async transaction<T>(use: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     let client: pg.PoolClient;
     try {

@@ -1,8 +1,4 @@
-/**
- * The database knows lookups by hash, in the form of a uuid: ledger strings can be longer than an index allows, and can
- * hold characters that PostgreSQL text cannot. A writer lists the hashes that an update invalidates, and a replica
- * drops its entries under them.
- */
+/** Lookups are stored as hashes in uuid form: ledger strings can be too long for an index, or invalid as SQL text. */
 import { createHash } from "node:crypto";
 import type { Template } from "../../domain/template.js";
 

@@ -14,10 +14,7 @@ export interface MigrationResult {
   readonly to: number;
 }
 
-/**
- * Applies the missing migrations in one transaction. A concurrent call waits for the first. Throws DatabaseError, of
- * kind "schema" if the database belongs to a newer program.
- */
+/** Applies missing migrations in one transaction. Throws DatabaseError, of kind "schema" if the database is newer. */
 export async function migrate(database: Database): Promise<MigrationResult> {
   const migrations = await readMigrations();
   // The statement timeout of the pool is too short for a migration of large tables.

@@ -1,4 +1,3 @@
-/** Serves metrics on a port of their own. */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,13 +13,12 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
-/** The metrics as text. */
 export interface Exposition {
   readonly contentType: string;
   metrics(): Promise<string>;
 }
 
-/** Serves GET /metrics. Throws SettingError if it cannot listen on the address. */
+/** Serves GET /metrics on a port of its own. Throws SettingError if it cannot listen on the address. */
 export async function listenForMetrics(host: string, port: number, exposition: Exposition): Promise<MetricsListener> {
   const server = createServer({ headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS }, requestListener(exposition));
   server.maxConnections = MAX_CONNECTIONS;

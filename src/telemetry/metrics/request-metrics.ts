@@ -3,7 +3,7 @@ import type { Protocol, RequestObserver } from "../request-record.js";
 import { outcomeNumber, statusNames } from "../outcomes.js";
 import type { HistogramSample, Sample } from "./collected-metrics.js";
 
-/** Upper bounds of the histogram in seconds. Most responses fall below the first few. */
+/** Upper bounds of the histogram. Most responses fall below the first few. */
 const BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
 const bucketNames: readonly string[] = [...BOUNDS_S.map(String), "+Inf"];
 const boundsMs: readonly number[] = BOUNDS_S.map((bound) => bound * 1000);
@@ -46,7 +46,6 @@ export class RequestMetrics {
     );
   }
 
-  /** The samples of a histogram called `name`. */
   durations(name: string): HistogramSample[] {
     return this.#series().flatMap(({ labels, counts }) => {
       let count = 0;

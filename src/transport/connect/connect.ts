@@ -1,7 +1,3 @@
-/**
- * Serves every request by Connect, gRPC and gRPC-Web: plain unary requests on the fast path, all others (gRPC-Web, GET,
- * compression, deadlines, streams) by connect-fastify with the same operations.
- */
 import { Code, createContextValues } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
@@ -20,7 +16,10 @@ import type { StandardServices } from "./standard-services.js";
 /** The largest value connect-es allows. Responses are base64, which hardly compresses, and are sent as they are. */
 const NEVER_COMPRESS = 0xffffffff;
 
-/** To be registered as a plugin of its own: it changes how bodies are parsed. `standard` adds health and reflection. */
+/**
+ * Serves Connect, gRPC and gRPC-Web: plain unary requests on the fast path, others (gRPC-Web, GET, compression,
+ * deadlines, streams) by connect-fastify. Register it as a plugin of its own: it changes how bodies are parsed.
+ */
 export function connect(
   operations: readonly Operation[],
   standard: StandardServices | undefined,
@@ -66,7 +65,6 @@ function hasValidUrl({ raw }: FastifyRequest): boolean {
   return authority !== undefined && URL.canParse(raw.url ?? "", `http://${String(authority)}`);
 }
 
-/** Hands request and reply to the handlers, and records how the call ends. */
 function beginCall(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { record } = request;
   record.operation = request.routeOptions.config.operation ?? "";

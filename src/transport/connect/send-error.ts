@@ -1,4 +1,3 @@
-/** Errors as Connect, gRPC and gRPC-Web send them, for calls that connect-es does not see. */
 import type { ServerResponse } from "node:http";
 import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { ConnectError } from "@connectrpc/connect";
@@ -8,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RequestRecord } from "../../telemetry/request-record.js";
 import { hijack, setHeaders } from "../reply.js";
 
-/** Sends an error in the protocol of the request's record. */
+/** Sends an error in the protocol of the request's record, for calls that connect-es does not see. */
 export function rejectRpc(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
   const { raw, record } = request;
   const headers = hijack(reply);
@@ -21,7 +20,6 @@ export function rejectRpc(request: FastifyRequest, reply: FastifyReply, error: C
   else endWithGrpcHeaders(reply.raw, request.headers["content-type"] ?? "application/grpc", record, error);
 }
 
-/** Unary Connect: an HTTP status, and the error as JSON. */
 export function endConnectWithError(response: ServerResponse, record: RequestRecord, error: ConnectError): void {
   record.complete(error.code);
   const bytes = errorToJsonBytes(error, undefined);

@@ -1,4 +1,3 @@
-/** The services that every gRPC server is expected to have: health and reflection. */
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.js";
@@ -18,7 +17,6 @@ export interface StandardServicesOptions {
   readonly notReadyReason: () => string | undefined;
   /** Whether clients may read the definitions of the services; true by default. */
   readonly reflection?: boolean;
-  /** Limits that differ from the default. */
   readonly limits?: Partial<StreamLimits>;
 }
 
@@ -28,7 +26,7 @@ export interface StandardServices {
   close(): void;
 }
 
-/** grpc.health.v1.Health, and grpc.reflection v1 and v1alpha. */
+/** What every gRPC server is expected to have: grpc.health.v1.Health, and grpc.reflection v1 and v1alpha. */
 export function standardServices(options: StandardServicesOptions): StandardServices {
   const { services, notReadyReason, reflection: isReflected = true } = options;
   const limits = { ...DEFAULT_STREAM_LIMITS, ...options.limits };

@@ -1,4 +1,3 @@
-/** Request bodies -> messages, for every protocol. */
 import {
   type DescMessage,
   fromBinary,

@@ -1,4 +1,3 @@
-/** The fast decoder for protobuf. */
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { MAX_DEPTH, fastSchema } from "./fast-schema.js";
 
@@ -6,7 +5,7 @@ const VARINT = 0;
 const FIXED64 = 1;
 const DELIMITED = 2;
 
-/** The message of a body; undefined where the library has to decode it. */
+/** Undefined if the library has to decode. */
 export function fastDecodeBinary(schema: DescMessage, bytes: Buffer): Message | undefined {
   const fast = fastSchema(schema);
   if (fast === undefined) return undefined;
@@ -33,10 +32,9 @@ export function fastDecodeBinary(schema: DescMessage, bytes: Buffer): Message | 
   }
 }
 
-/** Leaves a request to the library; caught in this file. */
+/** Leaves a request to the library; caught in this file. One instance is enough: nothing reads its stack. */
 class FastPathMiss extends Error {}
 
-/** One instance is enough: nothing reads its stack. */
 const miss = new FastPathMiss();
 
 class RangeReader {

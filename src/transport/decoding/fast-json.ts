@@ -1,11 +1,7 @@
-/** The fast decoder for JSON. */
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { MAX_DEPTH, type FastField, fastSchema } from "./fast-schema.js";
 
-/**
- * The message of an object; undefined where the library has to decode it. `known` holds values for fields by their
- * index in the schema; the object's values for these are ignored.
- */
+/** Undefined if the library has to decode. `known` overrides the object's values for fields, by index in the schema. */
 export function fastDecodeJson(
   schema: DescMessage,
   json: JsonObject,

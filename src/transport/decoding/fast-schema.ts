@@ -1,8 +1,6 @@
-/**
- * Requests whose fields are strings, booleans and Structs (nearly all are) are decoded without the reflection of
- * @bufbuild/protobuf. Input that deviates in any detail is left to the library, which reports errors. Gains 37 to 80 %
- * of the CPU of a JSON call, and 20 % of a binary one; it can go when the library generates decoders.
- */
+// Decodes messages of strings, booleans and Structs (nearly all requests) without the reflection of @bufbuild/protobuf.
+// The library decodes input that deviates in any detail, and reports errors. Saves 37 to 80 % of the CPU of a JSON call
+// and 20 % of a binary one; can go when the library generates decoders.
 import { create, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 
 export interface FastSchema {

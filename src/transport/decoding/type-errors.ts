@@ -1,21 +1,19 @@
-/** Explains why a JSON request does not fit its message, in the JSON names that the client uses. */
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
 
-/** The path of the wrong field, and what it must be. The library reports only some paths, in proto names. */
+/** Says which field, by its JSON path, must be of which type: the library reports only some paths, in proto names. */
 export function describeTypeError(error: unknown, schema: DescMessage, json: JsonObject): string {
   const message = error instanceof Error ? error.message : String(error);
   if (message.includes("recursion depth") || error instanceof RangeError) return "the body is nested too deep";
   return wrongField(schema, json, "") ?? message;
 }
 
-/** The first field with a value of the wrong JSON type. A Struct is any object. */
 function wrongField(schema: DescMessage, json: JsonObject, path: string): string | undefined {
   for (const field of schema.fields) {
     const value = json[field.jsonName] ?? json[field.name];
     if (value === undefined || value === null) continue;
     const name = `${path}${field.jsonName}`;
-    if (!fits(field, value)) return `${name} has to be ${expected(field)}, and is ${formatValue(value)}`;
+    if (!fits(field, value)) return `${name} must be ${expected(field)}, but is ${formatValue(value)}`;
     const inner = Array.isArray(value) ? wrongElement(field, value, name) : wrongInner(field, value, name);
     if (inner !== undefined) return inner;
   }
@@ -37,7 +35,7 @@ function wrongElement(field: DescField, values: readonly JsonValue[], name: stri
         ? isObject(value)
         : typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
     if (!isFit)
-      return `${path} has to be ${field.listKind === "message" ? "an object" : "a string"}, and is ${formatValue(value)}`;
+      return `${path} must be ${field.listKind === "message" ? "an object" : "a string"}, but is ${formatValue(value)}`;
     const inner = wrongInner(field, value, path);
     if (inner !== undefined) return inner;
   }

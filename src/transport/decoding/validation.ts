@@ -11,7 +11,7 @@ import { fastSchema } from "./fast-schema.js";
 
 const validator = createValidator();
 
-/** Checks a request against the buf.validate rules of its proto file. Throws invalid_argument with the JSON name of each field. */
+/** Checks a request against its buf.validate rules. Throws invalid_argument with the JSON name of each wrong field. */
 export type RuleCheck = (request: Message) => void;
 
 export function ruleCheck(schema: DescMessage): RuleCheck {
@@ -32,10 +32,7 @@ export function ruleCheck(schema: DescMessage): RuleCheck {
 /** Returns true where all rules hold; otherwise the library decides. */
 type FastCheck = (request: Message) => boolean;
 
-/**
- * For messages whose rules are string lengths and required Structs. Gains 8 to 12 % of the CPU of a call; it can go
- * when protovalidate compiles its rules.
- */
+/** String lengths, required Structs. Saves 8 to 12 % of a call's CPU; can go when protovalidate compiles its rules. */
 function fastCheckFor(schema: DescMessage): FastCheck | undefined {
   const hasOther = hasOption(schema, messageRules) || schema.oneofs.some((oneof) => hasOption(oneof, oneofRules));
   if (fastSchema(schema) === undefined || hasOther) return undefined;

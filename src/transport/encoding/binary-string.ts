@@ -1,7 +1,4 @@
-/**
- * Bytes as a string with one character per byte ("latin1" in Node.js). It takes as much memory as a buffer, stays in
- * V8's heap, and concatenates faster than small buffers.
- */
+/** One character per byte ("latin1"). Unlike small buffers it stays in V8's heap, and it concatenates faster. */
 export type BinaryString = string;
 
 // eslint-disable-next-line no-control-regex -- ASCII starts with control characters
@@ -15,7 +12,7 @@ export function binaryStringOf(bytes: Uint8Array): BinaryString {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }
 
-/** Copies a concatenated string into one piece: V8 keeps a rope of its parts otherwise, and walks it at each use. */
+/** Copies a concatenated string into one piece: otherwise V8 keeps a rope of its parts and walks it at each use. */
 export function flatten(binary: BinaryString): BinaryString {
   return Buffer.from(binary, "latin1").toString("latin1");
 }

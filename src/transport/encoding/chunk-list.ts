@@ -2,10 +2,7 @@ import type { BinaryString } from "./binary-string.js";
 
 type Chunk = Uint8Array | BinaryString | number;
 
-/**
- * An encoded response as a list of chunks. They are joined where they are sent, in a pooled buffer: joined in V8's
- * heap, each response would touch fresh memory and leave it to the garbage collector.
- */
+/** An encoded response. Chunks are joined in a pooled buffer when sent; in V8's heap each would touch fresh memory. */
 export class ChunkList {
   readonly #chunks: Chunk[] = [];
   #length = 0;

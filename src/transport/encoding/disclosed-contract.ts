@@ -1,8 +1,6 @@
-/**
- * Each disclosed contract is encoded once per form, on first use, and dropped with the contract. A contract never
- * changes; a reassigned one is a new object. Fields are written by hand, at a tenth of the cost of the library; a test
- * compares every byte with it.
- */
+// Encodes each disclosed contract once per form, on first use. The encoding is dropped with the contract, which never
+// changes: a reassigned one is a new object. Fields are written by hand, at a tenth of the cost of the library; a test
+// compares every byte.
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Contract } from "../../domain/contract.js";
 import { memoizeByContract } from "../../domain/contract-slots.js";
@@ -12,20 +10,16 @@ import { type BinaryString, flatten, utf8 } from "./binary-string.js";
 import { delimited, text, written } from "./protobuf.js";
 import { writeStruct } from "./struct.js";
 
-/** How many encodings were made, by form. For tests: each contract counts at most once per form. */
+/** Encodings made. For tests: each contract counts at most once per form. */
 export const encodeCounts = { json: 0, binary: 0 };
 
 type Encoders = Readonly<Record<Variant, (contract: Contract) => BinaryString>>;
 
-/**
- * An element of `disclosedContracts` in JSON, with a comma after it. One string per form: another chunk in a response
- * costs as much as copying a kilobyte.
- */
+/** An element of `disclosedContracts` with a comma, in one string: another chunk costs as much as copying 1 KB. */
 export const jsonElement: Encoders = {
   plain: memoizeByContract((contract) => encodeJson(standardJson(contract))),
   debug: memoizeByContract((contract) => {
     const packageName = fields({ debugPackageName: contract.template.packageName });
-    // The payload is JSON already.
     const payload = `"debugPayload":${contract.payload}`;
     const createdAt = fields({ debugCreatedAt: contract.createdAt });
     return encodeJson(`${standardJson(contract)},${packageName},${payload},${createdAt}`);

@@ -5,10 +5,7 @@ import { contextBinary, contextJson } from "./choice-context.js";
 import { type ChunkList, singleChunk } from "./chunk-list.js";
 import { JSON_WRITE_OPTIONS } from "./json-options.js";
 
-/**
- * The result of an operation, encoded in the form that a protocol asks for. A result that discloses contracts joins the
- * encodings kept with each contract. An error while encoding is a defect like any other.
- */
+/** The result of an operation, encoded on demand. Joins the encodings kept with each contract that it discloses. */
 export class EncodableResponse {
   readonly #output: DescMessage;
   readonly #result: ContextReply | Message;

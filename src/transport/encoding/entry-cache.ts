@@ -1,10 +1,7 @@
 import type { Contract } from "../../domain/contract.js";
 import { contractSlot } from "../../domain/contract-slots.js";
 
-/**
- * Entries kept with one contract. A credential may stand for its holder as sender, receiver and issuer, with and
- * without prefix, and under the party's name.
- */
+/** Per contract. A credential has entries as sender, receiver and issuer, with and without prefix, and by party. */
 const MAX_ENTRIES = 8;
 
 /** A linked list: it takes fewer memory accesses than a map of this size. */

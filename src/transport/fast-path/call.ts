@@ -8,7 +8,6 @@ import type { ChunkList } from "../encoding/chunk-list.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import type { Operation } from "../operations.js";
 
-/** One call on its way through the fast path. */
 export interface FastCall {
   readonly operation: Operation;
   readonly request: FastifyRequest;

@@ -1,11 +1,5 @@
-/**
- * Serves plain unary requests of REST, Connect and gRPC:
- *
- *     match -> read body -> decode -> call -> encode -> send
- *
- * The hooks run after those of the middleware and before Fastify reads a body. They answer a plain request themselves
- * and call `done` for every other one.
- */
+// Serves plain unary requests of REST, Connect and gRPC: match -> read body -> decode -> call -> encode -> send.
+// The hooks run after those of the middleware and before Fastify reads a body. They call `done` for any other request.
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { onRequestHookHandler } from "fastify";
 import type { Operation } from "../operations.js";
@@ -44,7 +38,6 @@ function serve(call: FastCall, format: WireFormat, maxBodyBytes: number): void {
   record.operation = operation.name;
   record.protocol = format.protocol;
   readBody(format.source(request.raw), maxBodyBytes + format.framingBytes, (body) => {
-    // The client is gone.
     if (body === undefined) record.complete(Code.Canceled);
     else if (body instanceof ConnectError) format.sendError(call, body);
     else callOperation(call, format, body);

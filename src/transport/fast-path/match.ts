@@ -1,7 +1,5 @@
-/**
- * Step 1: which requests take the fast path. A plain request is unary, has one uncompressed body of a known type, and
- * no deadline. Every other request is left to Fastify (REST) or connect-fastify (RPC).
- */
+// Step 1: which requests take the fast path. A plain request is unary, has one uncompressed body of a known type, and
+// no deadline. Fastify (REST) and connect-fastify (RPC) serve the others.
 import type { IncomingMessage } from "node:http";
 import type { WireFormat } from "./call.js";
 import { connectBinary, connectJson, grpc } from "./wire-formats.js";

@@ -11,10 +11,7 @@ const MAX_BATCHED_BYTES = 4_096;
 
 const NO_BYTES = Buffer.alloc(0);
 
-/**
- * Reads the body of a request. Calls back once: with the bytes, with resource_exhausted where there are more than
- * `limit`, or with undefined where the client is gone.
- */
+/** Calls `done` once: with the body, resource_exhausted beyond `limit` bytes, or undefined if the client is gone. */
 export function readBody(
   request: Incoming,
   limit: number,
@@ -60,10 +57,8 @@ export function readBody(
 const tooLarge = (limit: number): ConnectError =>
   new ConnectError(`the message is larger than ${limit} bytes, the limit of this service`, Code.ResourceExhausted);
 
-/**
- * Over TLS, FIN may arrive in the same read as the request, and Node.js closes its side before the tick ends: such a
- * request is answered at once. In cleartext FIN arrives in a later read, and HTTP/2 streams end on their own.
- */
+// Over TLS, FIN may arrive in the same read as the request, and Node.js closes its side before the tick ends: such a
+// request is answered at once. In cleartext FIN arrives in a later read, and HTTP/2 streams end on their own.
 function mayCloseWithRequest(request: Incoming): boolean {
   return request instanceof IncomingMessage && request.socket instanceof TLSSocket;
 }

@@ -1,8 +1,6 @@
-/**
- * Answers small requests together at the end of an event loop tick, after all sockets have been read: code and data of
- * a call stay hot in the CPU caches. Gains 5 % of the CPU of a Connect or gRPC call; it can go when Node.js reads all
- * ready sockets before it emits their events.
- */
+// Answers small requests together at the end of an event loop tick, after all sockets are read: code and data stay hot
+// in the CPU caches. Saves 5 % of the CPU of a Connect or gRPC call; can go when Node.js reads all ready sockets
+// before it emits their events.
 
 const MAX_BATCH = 16;
 /** A request waits at most this long for the end of a tick in which other requests are served. */

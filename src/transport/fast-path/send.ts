@@ -13,7 +13,6 @@ const FRAME_HEADER_BYTES = 5;
 /** connect-es, which serves compressed requests, accepts gzip. */
 const ACCEPTED_ENCODING = "gzip";
 
-/** Sends an HTTP response by REST or Connect. */
 export function sendHttp({ request, reply }: FastCall, contentType: string, message: ChunkList): void {
   const response = reply.raw;
   setHeaders(response, hijack(reply));
@@ -27,10 +26,7 @@ export function sendHttp({ request, reply }: FastCall, contentType: string, mess
   request.record.complete(0);
 }
 
-/**
- * Writes from a pooled buffer, which is released once the kernel has taken it: at once, nearly always. A response that
- * has to wait gets memory of its own, because many may wait on one connection.
- */
+/** Writes from a pooled buffer. A response that has to wait gets its own: many may wait on one connection. */
 function endHttp1(response: ServerResponse, message: ChunkList): void {
   const { length } = message;
   // A pipelined response has no socket until its predecessors are sent.
@@ -50,10 +46,7 @@ function endHttp1(response: ServerResponse, message: ChunkList): void {
 /** Strings from this size on are allocated outside the heap, which costs more than a buffer. */
 const LARGE_BYTES = 64 * 1024;
 
-/**
- * Copies bytes for an HTTP/2 stream, which may close before it writes them, so a pooled buffer could never be released
- * safely. To be sent as "latin1".
- */
+/** To be sent as "latin1". The stream may close before it writes: a pooled buffer could never be released safely. */
 function bytesForStream(length: number, write: (buffer: Buffer) => void): Buffer | BinaryString {
   if (length >= LARGE_BYTES) {
     const own = Buffer.allocUnsafe(length);
@@ -67,7 +60,6 @@ function bytesForStream(length: number, write: (buffer: Buffer) => void): Buffer
   return bytes;
 }
 
-/** Sends HEADERS, one framed message, and trailers. */
 export function sendGrpc({ request, reply }: FastCall, message: ChunkList): void {
   const stream = streamOf(request);
   const headers = hijack(reply);

@@ -23,10 +23,7 @@ export interface CertificateLog {
   readonly error: (fields: object, message: string) => void;
 }
 
-/**
- * The certificate of the service, reloaded when its files change. The two files may be replaced at different times: the
- * previous pair is served until they match.
- */
+/** The certificate, reloaded when its files change. The previous pair is served until the two new files match. */
 export class Certificate {
   readonly #certFile: string;
   readonly #keyFile: string;

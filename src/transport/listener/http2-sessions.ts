@@ -32,17 +32,13 @@ interface SessionState {
   readonly streams: Map<http2.ServerHttp2Stream, number>;
   /** When the session started, or the last stream ended. */
   idleSince: number;
-  /** When a response was last in progress. */
   respondingAt: number;
   resets: number;
   resetsSince: number;
   readonly keepalive: Keepalive;
 }
 
-/**
- * HTTP/2 connections with the timeouts that `node:http` has for HTTP/1.1 and `node:http2` lacks: slow requests, clients
- * that do not read, idle sessions, clients that are gone.
- */
+/** Adds timeouts that `node:http2` lacks: slow requests, clients that do not read or are gone, idle sessions. */
 export class Http2Sessions {
   readonly #server: http2.Http2Server;
   readonly #limits: ConnectionLimits;

@@ -1,11 +1,9 @@
-/** Ends HTTP/2 requests that are too slow or too large. */
 import http2 from "node:http2";
 import { requestTimeoutMessage } from "./limits.js";
 
 /** gRPC health and reflection stream for as long as the client likes; their handlers bound them. */
 const LONG_LIVED_PREFIX = "/grpc.";
 
-/** Whether a stream is meant to stay open. */
 export const isLongLived = (headers: http2.IncomingHttpHeaders): boolean =>
   headers[":path"]?.startsWith(LONG_LIVED_PREFIX) === true &&
   headers["content-type"]?.startsWith("application/grpc") === true;
@@ -14,7 +12,6 @@ export const isLongLived = (headers: http2.IncomingHttpHeaders): boolean =>
 export const isComplete = (stream: http2.ServerHttp2Stream): boolean =>
   stream.readableEnded || stream.endAfterHeaders || stream.state.remoteClose === 1;
 
-/** Whether a response is in progress. */
 export function isResponding(streams: Iterable<http2.ServerHttp2Stream>): boolean {
   for (const { headersSent } of streams) if (headersSent) return true;
   return false;
@@ -30,7 +27,6 @@ export function rejectTimeout(stream: http2.ServerHttp2Stream, requestMs: number
   stream.close(http2.constants.NGHTTP2_NO_ERROR);
 }
 
-/** Ends a stream in any state. */
 export function resetStream(stream: http2.ServerHttp2Stream): void {
   // A closed stream stays until the client has read what was sent.
   if (stream.closed) stream.destroy();
@@ -44,7 +40,6 @@ export function headerBytes(rawHeaders: readonly string[]): number {
   return sum;
 }
 
-/** Responds with 431. */
 export function rejectHeaders(response: http2.Http2ServerResponse, maxHeaderBytes: number): void {
   response.writeHead(431, { "content-type": "application/json" });
   response.end(JSON.stringify({ error: `request header exceeds ${maxHeaderBytes} bytes` }));

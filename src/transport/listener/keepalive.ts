@@ -24,10 +24,7 @@ export class Keepalive {
     this.#pingedAt = now;
   }
 
-  /**
-   * Whether the client is gone. Call this at regular intervals: it also sends the PINGs. No response has been in
-   * progress since `quietSince`. Times are those of `performance.now()`.
-   */
+  /** Call regularly: it sends the PINGs. No response in progress since `quietSince`; times by `performance.now()`. */
   isGone(now: number, quietSince: number): boolean {
     // A destroyed session takes no PING and ends by itself.
     if (this.#session.destroyed) return false;

@@ -19,10 +19,7 @@ interface AddressServers {
   readonly negotiation: { accept(socket: Socket): void; close(): void };
 }
 
-/**
- * One port for HTTP/1.1 and HTTP/2 with the same handler. A connection goes to one of two servers: by its first bytes
- * in cleartext, by ALPN over TLS.
- */
+/** One port and handler for HTTP/1.1 and HTTP/2, told apart by the first bytes in cleartext and by ALPN over TLS. */
 export class Listener {
   readonly #limits: ConnectionLimits;
   readonly #certificate: Certificate | undefined;
@@ -58,10 +55,7 @@ export class Listener {
     return http1;
   };
 
-  /**
-   * Starts shutdown. Idle connections end now, others when their requests are done. `shutdownHandler` answers requests
-   * that still arrive.
-   */
+  /** Ends each connection when its requests are done. `shutdownHandler` answers requests that still arrive. */
   drain(shutdownHandler: Handler): void {
     this.#shutdownHandler = shutdownHandler;
     for (const { http1, http2, negotiation } of this.#servers) {

@@ -38,7 +38,6 @@ export class ProtocolSniffer {
     socket.on("error", ignore).on("data", onData).on("end", onEnd).once("close", stop);
   }
 
-  /** Ends the connections that are not dispatched yet. */
   close(): void {
     for (const socket of this.#pending) socket.destroy();
   }

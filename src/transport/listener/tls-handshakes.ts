@@ -10,7 +10,6 @@ export class TlsHandshakes {
   /** Connections in a handshake, by remote address and port: the TLS socket shares only these with the TCP socket. */
   readonly #pending = new Map<string, Socket>();
 
-  /** `dispatch` gets each connection after its handshake. */
   constructor(certificate: Certificate, dispatch: (socket: Socket, isHttp2: boolean) => void) {
     this.#server = tls.createServer({
       ...certificate.pair,

@@ -7,10 +7,7 @@ const SUBSCRIBER_PARTS = 4;
 /** Some proxies append the port, which differs for each connection. */
 const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/;
 
-/**
- * Identifies a client by its address: the whole IPv4 address, or the first 64 bits of an IPv6 address. Text that is no
- * address, which only a proxy can send, is the client "unknown".
- */
+/** The IPv4 address, or the first 64 bits of the IPv6 address. "unknown" for other text, which only proxies send. */
 export function clientKey(address: string): string {
   const [, bracketed, beforePort] = WITH_PORT.exec(address) ?? [];
   const [bare = ""] = (bracketed ?? beforePort ?? address).split("%");

@@ -22,9 +22,8 @@ const ALLOWED_HEADERS = [
 const EXPOSED_HEADERS = [...connect.exposedHeaders, "Retry-After", "WWW-Authenticate", "X-Request-Id"];
 
 /**
- * Creates the CORS hook and adds the route for preflights. Returns undefined if no other origin is allowed. The hook
- * must run before every hook that rejects, so that a page can read the rejection and a preflight needs no token.
- * Credentials are off: the service uses no cookies, and a page sends its token itself.
+ * Creates the CORS hook and the preflight route; undefined for "none". It must run before hooks that reject: a page can
+ * then read the rejection, and a preflight needs no token. Credentials are off: the service uses no cookies.
  */
 export async function createCorsHook(
   server: FastifyInstance,
@@ -53,9 +52,8 @@ export async function createCorsHook(
 }
 
 /**
- * Whether the CORS hook applies to a request. A POST without an origin comes from no browser and its response is not
- * cached. A response to GET may be cached, so it carries the headers without an origin too. OPTIONS without the
- * preflight headers is an unsupported method.
+ * A POST without an origin comes from no browser, and its response is not cached. A response to GET may be cached, so
+ * it carries the headers without an origin too. OPTIONS without the preflight headers is an unsupported method.
  */
 export function needsCors({ raw }: FastifyRequest): boolean {
   const { method, headers } = raw;

@@ -13,15 +13,12 @@ const OVERLOAD_DIVISOR = 50;
 const RECOVERY_RATIO = 20;
 
 /**
- * Sheds load with an adaptive timeout (CoDel-like, after Maurer, "Fail at Scale", ACM Queue 2015).
- *
- * One tick of the event loop handles all requests that have arrived, one after another, so the age of the tick is how
- * long a request has waited. In a burst a request may wait for `maxDelayMs`. If the burst does not end, every request
- * would wait that long. An overload therefore allows a fraction of it: ticks, and the wait for the next tick, become
- * short, and throughput stays the same.
- *
- * Sampling the delay of the event loop instead would notice an overload late and shed all requests or none until the
- * next sample.
+ * Sheds load with an adaptive timeout (CoDel-like, after Maurer, "Fail at Scale", ACM Queue 2015). One tick of the
+ * event loop handles all requests that have arrived, so the age of the tick is how long a request has waited. In a
+ * burst a request may wait for `maxDelayMs`. If the burst does not end, every request would wait that long. An
+ * overload therefore allows a fraction of it: ticks, and the wait for the next tick, become short, and throughput stays
+ * the same. Sampling the delay of the event loop instead would notice an overload late and shed all requests or none
+ * until the next sample.
  */
 export class Shedding {
   readonly #maxDelayMs: number;
@@ -30,7 +27,6 @@ export class Shedding {
   /** Created once, because errors are expensive. */
   readonly #error = retryAfter(Code.Unavailable, "server overloaded; retry later", RETRY_SECONDS);
   #allowedDelayMs: number;
-  /** Undefined between ticks. */
   #tickStartedAt: number | undefined;
   #tickEndedAt = performance.now();
   /** The last short tick, or in an overload the last check. */
@@ -40,7 +36,6 @@ export class Shedding {
   #requests = 0;
   #shed = 0;
 
-  /** 0 turns shedding off. */
   constructor(maxDelayMs: number) {
     this.#maxDelayMs = maxDelayMs;
     this.#shortTickMs = maxDelayMs / SHORT_TICK_DIVISOR;
@@ -48,7 +43,7 @@ export class Shedding {
     this.#allowedDelayMs = maxDelayMs;
   }
 
-  /** The error to reject a request with; undefined if it is to be handled. Call this for every request. `now` is of `performance.now()`. */
+  /** The error to reject a request with, if any. Call this for every request; `now` is of `performance.now()`. */
   overloadError(now: number = performance.now()): ConnectError | undefined {
     if (this.#maxDelayMs === 0) return undefined;
     this.#requests++;

@@ -1,4 +1,3 @@
-/** Hooks that run before the operations, cheapest first. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createCorsHook, needsCors, type Origins } from "./cors.js";
 import { isHealthRequest } from "./health-requests.js";
@@ -17,10 +16,9 @@ export interface MiddlewareOptions {
 }
 
 /**
- * Adds the hooks. Call this before adding routes: the hooks of a route answer plain requests themselves. `notFound`
- * answers a request without a route before its body is read; Fastify would read it first. `hasGuards` says whether more
- * hooks follow before the routes. Returns the load shedding, which must be consulted again when a whole request has
- * arrived.
+ * Adds the hooks that run before the operations. Call it before adding routes, whose hooks answer plain requests
+ * themselves. `notFound` answers before the body is read; Fastify would read it first. `hasGuards`: more hooks follow
+ * before the routes. Returns the load shedding, to be consulted again when a whole request has arrived.
  */
 export async function addMiddleware(
   server: FastifyInstance,
@@ -40,7 +38,6 @@ export async function addMiddleware(
   };
   // One hook for all checks: every hook costs each request time.
   server.addHook("onRequest", function runChecks(request, reply, done) {
-    // CORS first, so that a page can read the rejection.
     if (corsHook === undefined || !needsCors(request)) {
       request.record.mayHaveReplyHeaders = isRateLimited || hasGuards;
       check(request, reply, done);

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Protocol } from "../../telemetry/request-record.js";
 
-/** By route and content type. */
 export function protocolOf({ headers, routeOptions }: FastifyRequest): Protocol {
   if (routeOptions.config.isRpc !== true) return "rest";
   const type = headers["content-type"] ?? "";

@@ -9,11 +9,9 @@ import { isHealthRequest } from "./health-requests.js";
 const MAX_TRACKED = 20_000;
 const WINDOW_MS = 1_000;
 
-/** Requests per second; 0 for no limit. */
+/** Requests per second: of one client to one operation, and of all clients to all operations; 0 for no limit. */
 export interface Rates {
-  /** Of one client to one operation. */
   readonly perClient: number;
-  /** Of all clients to all operations. */
   readonly inAll: number;
 }
 

@@ -3,10 +3,7 @@ import { RequestRecord, type RequestObserver } from "../../telemetry/request-rec
 import { outcomeOf } from "../errors.js";
 import { flushOverdue } from "../fast-path/response-batching.js";
 
-/**
- * Creates the record of each request before any other hook, and completes it when Fastify sends the response. Code that
- * sends a response past Fastify completes the record itself.
- */
+/** Call it before adding other hooks. Code that sends a response past Fastify must complete the record itself. */
 export function recordRequests(server: FastifyInstance, observers: readonly RequestObserver[]): void {
   // Declared now so that every request has the same hidden class. A getter would not reserve the slot.
   server.decorateRequest("record");

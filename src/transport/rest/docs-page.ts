@@ -2,7 +2,6 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 
-/** Styles and scripts are files of this server; images may be inlined in styles. */
 const contentSecurityPolicy = {
   "default-src": ["'self'"],
   "base-uri": ["'self'"],
@@ -12,10 +11,7 @@ const contentSecurityPolicy = {
   "style-src": ["'self'", "'unsafe-inline'"],
 };
 
-/**
- * A page at /docs that shows the OpenAPI document and sends requests. It loads nothing from other servers, and its
- * content security policy enforces that.
- */
+/** A page at /docs that shows the OpenAPI document and sends requests. Its CSP admits no other servers. */
 export function docs(openApi: object) {
   return async (server: FastifyInstance): Promise<void> => {
     // The document is generated from the proto files, not collected from the routes.

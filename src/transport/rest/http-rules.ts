@@ -10,10 +10,7 @@ export interface Binding {
   readonly hasBody: boolean;
 }
 
-/**
- * The bindings of an rpc, from its google.api.http option; empty without one. Throws for rules that are not supported:
- * a custom method, or a body that is a single field.
- */
+/** The bindings of an rpc; empty without google.api.http. Throws for a custom method or a body that is one field. */
 export function bindingsOf(method: DescMethod): Binding[] {
   if (!hasOption(method, http)) return [];
   const rule = getOption(method, http);

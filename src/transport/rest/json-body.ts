@@ -2,9 +2,8 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /**
- * Makes a server accept JSON bodies alone, and returns the same parser for the fast path. Keys that would set a
- * prototype are dropped. An empty body counts as {}, whatever its content type: several HTTP clients name one for no
- * body.
+ * Makes a server accept JSON bodies alone, and returns the same parser for the fast path. `__proto__` keys are dropped.
+ * An empty body counts as {}, whatever its content type: several HTTP clients send one with no body.
  */
 export function acceptJson(server: FastifyInstance): (request: FastifyRequest, body: Buffer) => JsonValue {
   const parse = server.getDefaultJsonParser("remove", "ignore");

@@ -1,14 +1,12 @@
 /**
- * Path templates of google.api.http.
+ * Path templates of google.api.http. A variable without segments stands for one segment. Parsing refuses templates that
+ * the router cannot match: `**` before the end, and a verb after a variable.
  *
  *     Template  = "/" Segments [ ":" LITERAL ]
  *     Segments  = Segment { "/" Segment }
  *     Segment   = "*" | "**" | LITERAL | Variable
  *     Variable  = "{" FieldPath [ "=" Segments ] "}"
  *     FieldPath = IDENT { "." IDENT }
- *
- * A variable without segments stands for one segment. Templates that the router cannot match (`**` before the end, a
- * verb after a variable) are refused when they are parsed, at start.
  */
 
 export interface PathTemplate {
@@ -20,7 +18,6 @@ export interface PathTemplate {
 export interface Variable {
   /** The path of fields that leads to it, by their proto names. */
   readonly fieldPath: readonly string[];
-  /** Literals and router parameters that make up the value. */
   readonly parts: readonly Part[];
 }
 

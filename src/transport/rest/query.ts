@@ -1,4 +1,3 @@
-/** Query parameters -> fields of a request message in JSON. */
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
 import { malformed } from "../errors.js";
@@ -48,11 +47,11 @@ function valueOf(
   return value;
 }
 
-/** Booleans and numbers become JSON values; every other parameter stays a string. */
+/** Booleans and int32 numbers become JSON values; every other parameter stays a string. */
 function scalar(field: DescField, name: string, text: string): JsonValue {
   const type = field.fieldKind === "scalar" || field.fieldKind === "list" ? field.scalar : undefined;
   if (type === ScalarType.BOOL && (text === "true" || text === "false")) return text === "true";
   if (type !== ScalarType.INT32) return text;
   if (/^-?\d{1,15}$/.test(text)) return Number(text);
-  throw malformed(`${name} must be an integer, and is ${formatValue(text)}`);
+  throw malformed(`${name} must be an integer, but is ${formatValue(text)}`);
 }

@@ -1,4 +1,3 @@
-/** Path parameters, query and JSON body -> the request message of an rpc. */
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
 import { malformed } from "../errors.js";
@@ -12,13 +11,11 @@ import { type Query, queryFields } from "./query.js";
 type Parameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * Builds the request message from the body where the rule has one, else from the query. A field that the path names is
- * read from the path only; the body's or query's value for it is dropped. Throws invalid_argument where the body is not
- * an object, or a field has the wrong type.
+ * Builds a request message from the body, or from the query where the rule has no body. Fields that the path names are
+ * read from the path only. Throws invalid_argument if the body is not an object or a field has the wrong type.
  */
 export type RequestReader = (parameters: Parameters, body: JsonValue, query?: Query) => Message;
 
-/** The reader for requests to one binding of an rpc. */
 export function requestReader(schema: DescMessage, { path: { variables }, hasBody }: Binding): RequestReader {
   const bound = schema.fields.map((field) => variables.find(({ fieldPath }) => fieldPath.join(".") === field.name));
   const noValues = bound.map((): string | undefined => undefined);
@@ -60,5 +57,5 @@ function bind(into: JsonObject, schema: DescMessage, fieldPath: readonly string[
 
 function bodyObject(body: JsonValue): JsonObject {
   if (isObject(body)) return body;
-  throw malformed(`the body must be a JSON object, and is ${formatValue(body)}`);
+  throw malformed(`the body must be a JSON object, but is ${formatValue(body)}`);
 }

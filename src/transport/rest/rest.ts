@@ -11,10 +11,7 @@ import type { Query } from "./query.js";
 import { pathOf } from "./rest-path.js";
 import { requestReader } from "./rest-request.js";
 
-/**
- * Serves the operations at the paths of their google.api.http options. Registered as a plugin of its own, because its
- * body parsers and its error handler must not apply to other routes.
- */
+/** Serves the google.api.http paths. A plugin of its own: its body parsers and error handler are for REST only. */
 export function rest(operations: readonly Operation[], maxBodyBytes: number, report: (defect: unknown) => void) {
   return async (server: FastifyInstance): Promise<void> => {
     const parseJson = acceptJson(server);

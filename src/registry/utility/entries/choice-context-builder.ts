@@ -24,7 +24,6 @@ export const entryKey = (name: string): EntryKey => ({
 /** Collects the values and the disclosed contracts of one answer. A contract that a value refers to is disclosed. */
 export class ChoiceContextBuilder {
   readonly #values: NamedValue[] = [];
-  /** In the order in which they were added. */
   readonly #disclosed = new Set<Contract>();
   readonly #legacyAliases: boolean;
 
@@ -38,7 +37,6 @@ export class ChoiceContextBuilder {
     if (this.#legacyAliases) this.#values.push({ name: legacyAlias, value });
   }
 
-  /** Returns the value that refers to a contract, and discloses the contract. */
   reference(contract: Contract): AnyValue {
     this.#disclosed.add(contract);
     return referenceTo(contract);
@@ -64,7 +62,7 @@ export class ChoiceContextBuilder {
     return { values: this.#values, disclosed: [...this.#disclosed] };
   }
 
-  /** Builds the answer for a choice on a factory, which has to be disclosed. */
+  /** Builds the answer for a choice on a factory, which must be disclosed. */
   buildForFactory(factory: Contract): FactoryAnswer {
     return { factoryId: factory.contractId, values: this.#values, disclosed: [...this.#disclosed] };
   }

@@ -3,7 +3,6 @@ import type { ContractSelector } from "../selection/contract-selector.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
 import type { ContextEntry, Disclosure, EntryInputs, PrefetchInputs } from "./context-entry.js";
 
-/** The choice context of one operation. */
 export interface ContextDefinition {
   /** Written in this order. */
   readonly entries: readonly ContextEntry[];

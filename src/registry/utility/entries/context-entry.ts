@@ -16,7 +16,6 @@ export interface EntryInputs {
   /** The instruments that the sender gives away; undefined means all. */
   readonly sent?: readonly string[] | undefined;
   readonly receiver?: string | undefined;
-  /** The parties whose holdings are minted or burned. */
   readonly issuers?: readonly string[] | undefined;
   readonly holders?: readonly Holder[] | undefined;
   readonly factory?: Contract | undefined;
@@ -24,7 +23,7 @@ export interface EntryInputs {
   readonly allocations?: readonly Contract<Instruction>[] | undefined;
 }
 
-/** The inputs as they are known before a factory is chosen. */
+/** Inputs known before a factory is chosen. */
 export interface PrefetchInputs extends EntryInputs {
   readonly registrar: string;
   /** The providers of all candidate factories. */

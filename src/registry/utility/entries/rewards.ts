@@ -52,10 +52,7 @@ function rewardsOf(view: View, provider: string): readonly Contract<AppRewardCon
   return view.byKey(appRewardConfiguration, indexKeys.appReward(provider));
 }
 
-/**
- * Any party can create a FeaturedAppRight that names the provider. If the provider has a reward configuration, on any
- * synchronizer, only rights of the DSO that it names count.
- */
+/** Anyone can create a FeaturedAppRight. If the provider has any reward configuration, only rights of its DSO count. */
 function rightsOf(selector: ContractSelector, provider: string): readonly Contract<FeaturedAppRight>[] {
   const rights = selector.view.byKey(featuredAppRight, indexKeys.featuredAppRight(provider));
   if (rights.length === 0) return rights;
@@ -64,7 +61,7 @@ function rightsOf(selector: ContractSelector, provider: string): readonly Contra
   return dso === undefined ? rights : rightsOfDso(rights, dso);
 }
 
-/** Returns the given list if nothing has to be filtered out, which is the usual case. */
+/** Returns the given list if nothing is to be filtered out, which is the usual case. */
 function rightsOfDso(
   rights: readonly Contract<FeaturedAppRight>[],
   dso: string,

@@ -5,10 +5,7 @@ import { allocationFactoryName, answerWithFactory } from "./factory.js";
 import { requireFactories } from "./require.js";
 import { checkSize, type SettlementLimits } from "./settlement-limits.js";
 
-/**
- * The factory of an allocation (`AllocationFactory_Allocate`). The input holdings are not read, so that a client can
- * ask before it has chosen them.
- */
+/** The factory of `AllocationFactory_Allocate`. Ignores input holdings: a client may ask before it has chosen them. */
 export function allocationFactory(
   context: RequestContext,
   query: FactoryQuery,

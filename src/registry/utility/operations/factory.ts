@@ -11,7 +11,7 @@ import type { AllocationFactory } from "../templates/services.js";
 export interface FactoryRequest {
   readonly registrar: string;
   readonly definition: ContextDefinition;
-  /** The candidates for the factory, newest first. Must not be empty. */
+  /** The candidates for the factory, newest first. */
   readonly factories: readonly Contract<AllocationFactory | TransferPreapproval>[];
   /** The choice's inputs, without `provider` and `factory`: these follow from the factory. */
   readonly inputs: Omit<EntryInputs, "provider" | "factory" | "lockedHolding">;

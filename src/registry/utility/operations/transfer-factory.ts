@@ -13,10 +13,7 @@ const definitions: Readonly<Record<TransferKind, ContextDefinition>> = {
   self: factoryContexts["transfer-factory/self"],
 };
 
-/**
- * The factory of a transfer: the receiver's preapproval if one covers the instrument, else the registrar's
- * AllocationFactory. The input holdings are not read, so that a client can ask before it has chosen them.
- */
+/** The receiver's preapproval if one covers the instrument, else the AllocationFactory. Ignores the input holdings. */
 export function transferFactory(context: RequestContext, query: FactoryQuery): TransferFactoryAnswer {
   const { view } = context;
   const { registrar } = query;

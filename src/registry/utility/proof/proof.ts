@@ -11,10 +11,7 @@ const templates = [transferOffer, allocationFactory, transferPreapproval];
 
 const TRANSFER = "TransferFactory_Transfer";
 
-/**
- * The outcome of a transfer in an update. Callers that do not know the transfer must learn nothing: an unknown update,
- * an update with another transfer and one without any are all "Failure", after equally long polling.
- */
+/** Unknown updates and updates without this transfer are "Failure" after equal polling: strangers learn nothing. */
 export async function transferProof(history: History, { updateId, transfer }: ProofQuery): Promise<ProofStatus> {
   const expected = readExpected(transfer);
   const found = await history.pollUntil(async () => {
@@ -58,10 +55,7 @@ function outcomeOfOffer(update: Update, expected: Terms): ProofStatus | undefine
   return offers.some(({ payload }) => isSame(termsIn(payload), expected)) ? "Pending" : undefined;
 }
 
-/**
- * Whether the offer is for the expected transfer. The offer names the holding that it locked; the sender's input
- * holdings are in the choice argument of the update that created it.
- */
+/** An offer names the holding it locked; the sender's inputs are in the choice of the update that created the offer. */
 async function isOfferOf(offer: Created, expected: Terms, history: History): Promise<boolean> {
   const terms = termsIn(offer.payload);
   if (terms === undefined || terms.agreed !== expected.agreed) return false;
@@ -84,7 +78,6 @@ const isCreationOf =
 const isOffer = (event: Created | Exercised): event is Created =>
   event.does === "create" && event.template === transferOffer;
 
-/** The status for each tag of the standard's TransferInstructionResult. */
 const outcomes: Readonly<Record<string, ProofStatus>> = {
   TransferInstructionResult_Completed: "Success",
   TransferInstructionResult_Pending: "Pending",
@@ -110,6 +103,6 @@ function readExpected(transfer: ProofQuery["transfer"]): Terms {
     if (!(error instanceof RangeError)) throw error;
     const format =
       error.message === "amount" ? "a decimal such as 1.0000000000" : "a time such as 2026-01-31T12:00:00.123456Z";
-    throw invalid(`transfer.${error.message} has to be ${format}`);
+    throw invalid(`transfer.${error.message} must be ${format}`);
   }
 }

@@ -25,10 +25,7 @@ export function termsOf(transfer: TransferTerms): Terms {
   };
 }
 
-/**
- * The `transfer` field of a contract's payload or a choice's argument, in version 1 or 2 of the token standard.
- * Undefined if it is missing or malformed.
- */
+/** The `transfer` of a payload or argument, in version 1 or 2 of the standard; undefined if missing or malformed. */
 export function termsIn(value: JsonValue): Terms | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   try {

@@ -30,10 +30,7 @@ export function requireSynchronizer(contract: Contract, name: string): string {
   return contract.synchronizerId;
 }
 
-/**
- * Returns the first successful attempt with the newest candidate of each synchronizer. If all fail, throws the first
- * "not-found", else the first "conflict". `candidates` must not be empty.
- */
+/** Tries the newest candidate of each synchronizer. If all fail, throws "not-found" in preference to "conflict". */
 export function onOneSynchronizer<F, T>(
   candidates: readonly Contract<F>[],
   name: () => string,

@@ -8,7 +8,7 @@ import { activeOn, isInReassignment, missingOn, notOnSynchronizer } from "./cand
 export interface SelectionContext {
   readonly view: View;
   readonly registrar: string;
-  /** All contracts of the answer have to be on this synchronizer. */
+  /** All contracts of the answer must be on this synchronizer. */
   readonly synchronizer: string;
   /** Milliseconds since 1970. */
   readonly now: number;

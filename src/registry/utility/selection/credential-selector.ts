@@ -61,7 +61,7 @@ function findCandidates(
   return found;
 }
 
-/** Returns the given list if nothing has to be filtered out, which is the usual case. */
+/** Returns the given list if nothing is to be filtered out, which is the usual case. */
 function filterSynchronizer<F>(contracts: readonly Contract<F>[], synchronizer: string): readonly Contract<F>[] {
   for (const contract of contracts) {
     if (contract.synchronizerId !== synchronizer) return contracts.filter((one) => one.synchronizerId === synchronizer);

@@ -11,10 +11,8 @@ export type CredentialSelection =
 const NOTHING_REQUIRED: CredentialSelection = { met: true, chosen: [] };
 
 /**
- * Chooses as few credentials as possible by which `party` meets all requirements at `now`, in milliseconds since
- * 1970. Of equally few it takes those valid longest, then the first in the order of `candidates`. Every replica
- * chooses alike, whatever the order of requirements and claims.
- *
+ * Chooses the fewest credentials by which `party` meets all requirements at `now` (milliseconds since 1970); of equally
+ * few those valid longest, then the first. Every replica chooses alike, whatever the order of requirements and claims.
  * Requirements on one issuer are met together: one credential may serve several.
  */
 export function chooseCredentials(
@@ -47,10 +45,7 @@ export function chooseCredentials(
   return { met: true, chosen };
 }
 
-/**
- * Saves the lists and the sort of the general case if there is exactly one credential per requirement, each from
- * another issuer. Returns undefined for any other case.
- */
+/** Fast path for exactly one credential per requirement, each from another issuer. Undefined for any other case. */
 function matchOnePerIssuer(
   party: string,
   requirements: readonly Requirement[],

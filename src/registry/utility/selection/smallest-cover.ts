@@ -1,4 +1,3 @@
-/** The search for the smallest set of credentials that make all claims of a requirement. */
 import type { Contract } from "../../../domain/contract.js";
 import type { Claim } from "../../sdk/registry.js";
 import type { Credential } from "../templates/parties.js";
@@ -16,10 +15,7 @@ export type Cover =
 /** After so many sets the search is greedy, which may take more credentials than necessary. */
 const SEARCH_LIMIT = 10_000;
 
-/**
- * Finds the smallest set of credentials that together make all claims; of equally small sets the first in the order of
- * the credentials. Without such a set it returns the claims that no credential makes.
- */
+/** The fewest credentials that make all claims, of equally few the first; else the claims that no credential makes. */
 export function smallestCover(credentials: readonly Contract<Credential>[], claims: readonly Claim[]): Cover {
   const candidates = findCandidates(credentials, claims);
   const covered = union(candidates);

@@ -21,7 +21,6 @@ export interface FetchRow extends ContractRow {
   readonly lookup_hash: LookupHash | null;
 }
 
-/** The JSON in the row of type `state`. */
 interface StateJson {
   readonly generation: number;
   readonly offset: number;

@@ -2,15 +2,14 @@ import type { Statement } from "../database.js";
 
 /**
  * Everything that a read needs, of one state, in one round trip: the position of the store, what has changed since the
- * state that the reader knows ($1 generation, $2 offset), and the lookups.
+ * state that the reader knows ($1 generation, $2 offset), and the lookups. $12 asks for the template counts. $13 is the
+ * number of updates that a reader may be behind.
  *
- * Unknown lookups are always executed: $3 ids, and the hashes of $5 index keys, $7 templates, $9 sums. Known lookups
- * are executed only if they have changed since $2, or if that cannot be told: the hashes of $4 ids (with the ids
- * themselves in $11), $6 index keys, $8 templates, $10 sums. $12 asks for the template counts. $13 is the number of
- * updates that a reader may be behind.
+ * Unknown lookups are always executed: $3 ids, and hashes of $5 index keys, $7 templates, $9 sums. Known lookups only
+ * if changed since $2, or if that is unknown: hashes of $4 ids (the ids in $11), $6 index keys, $8 templates, $10 sums.
  *
- * OFFSET 0 fences each LATERAL subquery. It makes the planner look up one row source at a time by all columns of an
- * index; otherwise it may scan a whole generation to find a few rows.
+ * OFFSET 0 fences each LATERAL subquery: the planner uses all columns of an index for each row. Otherwise it may scan a
+ * whole generation to find a few rows.
  */
 export const fetchStatement: Statement = {
   name: "fetch",

@@ -13,7 +13,6 @@ export interface Version {
   readonly asOf: number | undefined;
 }
 
-/** The result of one round trip. */
 export interface Fetched {
   readonly version: Version;
   /** Identifies what the store holds and how it is read; see content-id.ts. */
@@ -30,10 +29,7 @@ export interface Fetched {
 /** A reader that is more updates behind drops its whole cache instead of reading what each has changed. */
 const MAX_UPDATES_BEHIND = 2_000;
 
-/**
- * Executes the missing lookups, and repeats the known ones that have changed since a version. The template counts are
- * always fetched, known or not. Throws DatabaseError.
- */
+/** Executes missing lookups, and repeats known ones that have changed or are template counts. Throws DatabaseError. */
 export async function fetchLookups(
   database: Database,
   decoder: ContractDecoder,

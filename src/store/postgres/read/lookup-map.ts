@@ -1,7 +1,7 @@
 import type { Template } from "../../../domain/template.js";
 import type { Lookup } from "./lookups.js";
 
-/** A map with lookups as keys, compared by value. It hashes no texts and makes no strings. */
+/** Maps lookups, compared by value without making strings. `byId` and `byIndexKey` save the lookup object. */
 export class LookupMap<T> {
   readonly #byId = new Map<string, T>();
   readonly #byIndexKey = new Map<string, T>();
@@ -24,12 +24,10 @@ export class LookupMap<T> {
     }
   }
 
-  /** As `get`, without a lookup object. */
   byId(contractId: string): T | undefined {
     return this.#byId.get(contractId);
   }
 
-  /** As `get`, without a lookup object. */
   byIndexKey(indexKey: string): T | undefined {
     return this.#byIndexKey.get(indexKey);
   }

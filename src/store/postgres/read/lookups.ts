@@ -23,7 +23,6 @@ export interface LookupResult {
 
 export const EMPTY_RESULT: LookupResult = { contracts: [], wasArchived: false, amount: 0n, templateCounts: [] };
 
-/** The hash by which the database knows a lookup. */
 export function hashOf(lookup: Lookup): LookupHash {
   switch (lookup.by) {
     case "id":

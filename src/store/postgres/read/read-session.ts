@@ -12,10 +12,7 @@ const MAX_ROUND_TRIPS = 20;
 /** Fetches missing lookups, and the known lookups that have changed since a version. */
 export type FetchLookups = (since: Version, missing: readonly Lookup[], known: readonly Lookup[]) => Promise<Fetched>;
 
-/**
- * A read that needs more than the cache holds. It runs, fetches what it misses, and runs again. Each run sees one
- * version, because every fetch also refreshes the results that the read has already.
- */
+/** Reruns a read after each fetch of what it misses. A fetch also refreshes earlier results: a run sees one version. */
 export class ReadSession {
   readonly #cache: ReplicaCache;
   readonly #fetch: FetchLookups;

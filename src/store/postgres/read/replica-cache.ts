@@ -27,11 +27,9 @@ const ENTRY_BYTES = 400;
 const CONTRACT_BYTES = 2_000;
 
 /**
- * Results of lookups, all valid at one version of the store. The next version evicts what it has invalidated, or
- * everything if that is unknown.
- *
- * Eviction is second chance, bounded by bytes. The package lru-cache does not fit: entries share contracts, so the size
- * of an entry changes with its neighbours, and its one key type would cost a string for each lookup.
+ * Results of lookups, all valid at one version of the store. Eviction is second chance, bounded by bytes. The package
+ * lru-cache does not fit: entries share contracts, so the size of an entry changes with its neighbours, and its one key
+ * type would cost a string for each lookup.
  */
 export class ReplicaCache {
   readonly #maxBytes: number;
@@ -49,7 +47,6 @@ export class ReplicaCache {
   #versionQueryNumber = 0;
   #bytes = 0;
 
-  /** `maxBytes` is approximate. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -172,7 +169,6 @@ export class ReplicaCache {
     }
   }
 
-  /** Evicts entries that had no hit since eviction passed over them last. */
   #evict(): void {
     for (const entry of this.#evictionQueue) {
       if (this.#bytes <= this.#maxBytes) return;

@@ -20,7 +20,6 @@ export interface ReplicaSyncOptions {
   readonly signal: AbortSignal;
   /** Called once when the database becomes unreadable. */
   readonly onLost: (error: DatabaseError) => void;
-  /** Called once when it is readable again. */
   readonly onRecovered: () => void;
 }
 
@@ -32,7 +31,6 @@ const REQUEST_CATCH_UP: Statement = {
 /** Keeps a replica at the state of the database, by notifications and by polling. */
 export class ReplicaSync {
   readonly #options: ReplicaSyncOptions;
-  /** Catch-up requests without a reply, by request id. */
   readonly #pendingRequests = new Map<string, () => void>();
   readonly #mirrorCatchUp = new SingleFlight((timeoutMs: number) => this.#requestCatchUp(timeoutMs));
   #isLost = false;
@@ -46,10 +44,7 @@ export class ReplicaSync {
     await Promise.all([this.#keepListening(), this.#keepPolling()]);
   }
 
-  /**
-   * Waits until the mirror has caught up with the ledger, at most `timeoutMs`, and then refreshes the replica. Returns
-   * whether the replica is past `offset`. Never throws.
-   */
+  /** Lets the mirror catch up, for at most `timeoutMs`. Returns whether the replica is past `offset`. Never throws. */
   async catchUp(offset: number, timeoutMs: number): Promise<boolean> {
     // A caller that joins the next request waits for the current one too, within the same limit.
     await withTimeout(this.#mirrorCatchUp.run(timeoutMs), timeoutMs, () => undefined);
@@ -57,7 +52,6 @@ export class ReplicaSync {
     return (this.#options.replica.status.offset ?? -1) > offset;
   }
 
-  /** Resolves when the mirror has replied, when the time is over, or when the query fails. Never throws. */
   async #requestCatchUp(timeoutMs: number): Promise<void> {
     const requestId = randomUUID();
     const replied = new Promise<void>((resolve) => this.#pendingRequests.set(requestId, resolve));

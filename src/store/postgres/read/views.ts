@@ -95,7 +95,6 @@ export class CachedView extends ResultView {
   protected requireAll(): void {}
 }
 
-/** A view of what a read session has fetched so far. */
 export class SessionView extends ResultView {
   readonly wantsPrefetch = true;
   readonly #find: (lookup: Lookup) => LookupResult | undefined;

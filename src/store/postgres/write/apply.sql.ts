@@ -3,8 +3,8 @@ import type { Statement } from "../database.js";
 
 /**
  * Applies changes, at most one for each contract, and moves the offset in one step. Does nothing and returns no row
- * unless the store is where the writer left it: $1 is the epoch of the writer, $2 its generation and $3 the offset
- * before the update (the offset of the update itself in a second statement for the same update).
+ * unless the store is where the writer left it: $1 epoch, $2 generation, $3 offset before the update (in a second
+ * statement for the same update, the offset of the update itself).
  *
  * $4 offset, $5 as of, $6 update id, $7 hashes of invalidated lookups. Archived: $8 ids. Unassigned: $9 ids, $10
  * counters. Active: $11 ids, $12 template hashes, $13 template ids, $14 payloads, $15 blobs, $16 creation times, $17

@@ -13,10 +13,7 @@ export interface ChangeBatch {
 /** Keeps a statement well below its timeout. */
 const MAX_CHANGES = 2_000;
 
-/**
- * Splits changes into batches to apply in order. A batch has at most one change for each contract and at most
- * MAX_CHANGES changes. Returns at least one batch.
- */
+/** Splits changes into at least one batch, to apply in order. A batch has at most one change for each contract. */
 export function batchChanges(changes: readonly Change[]): ChangeBatch[] {
   const batches: ChangeBatch[] = [emptyBatch()];
   const sizes: number[] = [0];

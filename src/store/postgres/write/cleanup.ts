@@ -4,7 +4,7 @@ import type { Database, Statement } from "../database.js";
 
 /** Keeps each statement short, so that it blocks nothing for long. */
 const MAX_ROWS = 5_000;
-/** A replica that is more updates behind drops its whole cache. */
+/** No reader uses more than the latest MAX_UPDATES_BEHIND of them; see read/fetch.ts. */
 const MAX_INVALIDATIONS = 20_000;
 
 const TABLES = [
@@ -17,10 +17,7 @@ const TABLES = [
   "invalidations",
 ];
 
-/**
- * Deletes rows of the generations before or after the served one ($1), only in the epoch of the writer ($2). A
- * statement that sees rows of a later writer sees its epoch too, and deletes none of them.
- */
+/** $1 is the served generation, $2 the epoch of the writer. A statement that sees later rows sees a later epoch too. */
 const deleteRows = (table: string, which: "old" | "orphan"): Statement => ({
   name: `delete-${which}-${table}`,
   text: `

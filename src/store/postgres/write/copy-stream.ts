@@ -5,7 +5,6 @@ import type { Client } from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { asDatabaseError, type DatabaseError } from "../errors.js";
 
-/** Rows are sent in chunks of this many characters. */
 const CHUNK_LENGTH = 64 * 1024;
 
 /** Writes rows of one generation into a table by COPY, with backpressure. Throws DatabaseError. */

@@ -34,9 +34,8 @@ export interface LeadershipTerm {
 }
 
 /**
- * Elects the one process that writes: the holder of an advisory lock on a session of its own, kept alive by a
- * heartbeat. A process that exits or freezes loses the session and with it the lock. If it resumes, its epoch is
- * outdated and its writes have no effect.
+ * Elects the one process that writes: the holder of an advisory lock on a session that a heartbeat keeps alive. A
+ * process that exits or freezes loses both. If it resumes, its epoch is outdated and its writes have no effect.
  */
 export class Lease {
   readonly #options: LeaseOptions;
@@ -45,10 +44,7 @@ export class Lease {
     this.#options = options;
   }
 
-  /**
-   * Waits for the lease, runs a term, and returns after the term has ended. Throws DatabaseError if the lease cannot be
-   * acquired or is lost; the caller waits and tries again.
-   */
+  /** Waits for the lease and runs one term. Throws DatabaseError if the lease cannot be acquired or is lost. */
   async hold(run: (term: LeadershipTerm) => Promise<void>): Promise<void> {
     const { database, signal } = this.#options;
     const session = await database.openSession();

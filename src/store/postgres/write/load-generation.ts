@@ -25,9 +25,8 @@ const AGGREGATE_STATEMENTS = [
 ];
 
 /**
- * Loads a snapshot by COPY as a generation that no reader sees yet, next to the one that is served. Throws an Error if
- * a contract id appears twice, DatabaseError, whatever the iterable throws, and when the signal is aborted. The caller
- * deletes the rows loaded so far.
+ * Loads a snapshot by COPY as a generation that no reader sees yet. The caller deletes the loaded rows if this throws:
+ * an Error if a contract id appears twice, DatabaseError, whatever the iterable throws, or on abort.
  */
 export async function loadGeneration(
   database: Database,

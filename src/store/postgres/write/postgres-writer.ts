@@ -30,10 +30,7 @@ interface StorePosition {
   readonly updateId: string | undefined;
 }
 
-/**
- * Writes the store during one leadership term. After a failed write it is unknown whether the write was stored. The
- * writer then refuses everything, `onLost` is called, and the caller resumes with a new writer from the database.
- */
+/** Writes the store during one leadership term. Refuses everything after a failed write, which may be stored or not. */
 export class PostgresWriter implements StoreWriter {
   readonly #database: Database;
   readonly #scope: WriterScope;
@@ -49,7 +46,8 @@ export class PostgresWriter implements StoreWriter {
 
   /**
    * Creates a writer at the position of the store, or without a checkpoint if the store holds other content. `onLost`
-   * is called once, after the first failed write. `signal` ends long operations. Throws DatabaseError.
+   * is called once, after the first failed write: resume with a new writer. `signal` ends long operations. Throws
+   * DatabaseError.
    */
   static async begin(
     database: Database,
@@ -140,7 +138,6 @@ export class PostgresWriter implements StoreWriter {
     });
   }
 
-  /** Deletes rows that no reader needs any more. Throws DatabaseError. */
   async cleanUp(): Promise<void> {
     const { epoch } = this.#scope;
     await deleteOldGenerations(this.#database, epoch, this.#servedGeneration, () => this.#failure === undefined);

@@ -1,4 +1,3 @@
-/** What the service adds to the handlers of connect-es, as wrappers around them. */
 import type { IncomingMessage } from "node:http";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
@@ -16,7 +15,7 @@ type UniversalCall = (request: UniversalServerRequest) => Promise<UniversalServe
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Replaces the handlers of a router by adapted ones. */
+/** Wraps the handlers of a router with what the service adds to connect-es. */
 export function adaptHandlers({ handlers }: ConnectRouter, report: Report): void {
   for (const [index, handler] of handlers.entries()) handlers[index] = adapt(handler, report);
 }
@@ -56,8 +55,8 @@ async function unary(
   const response = await handle({ ...request, body: drainedBody(raw) });
   const isConnect = record.protocol === "connect";
   const bytes = isConnect ? NO_BYTES : await bytesOf(response);
-  // connect-es does not read a body that it refuses by its headers. Node.js forgets an HTTP/2 stream after its trailers,
-  // and a client that still sends would wait for ever.
+  // connect-es does not read a body that it refuses by its headers. Node.js forgets an HTTP/2 stream after its
+  // trailers, and a client that still sends would wait for ever.
   if (!isConnect) await drainBody(raw);
   else if (response.status !== 200) void drainBody(raw);
   recordOutcome(call, response, bytes);
@@ -81,14 +80,13 @@ async function streaming(
 /** The body of a request. What is not read of it is drained, so that the connection can serve the next request. */
 async function* drainedBody(request: IncomingMessage): AsyncGenerator<Uint8Array> {
   try {
-    // Chunks of a raw body are bytes.
     yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   } finally {
     await drainBody(request);
   }
 }
 
-/** The trailers are complete when the response has been sent. `bytes` is the whole body, where gRPC-Web has its trailers. */
+/** Trailers are complete once the response has been sent. `bytes` is the whole body: gRPC-Web trailers are in it. */
 function recordOutcome(
   { request: { record }, reply }: ConnectCall,
   response: UniversalServerResponse,

@@ -7,7 +7,6 @@ export interface ConnectCall {
   readonly reply: FastifyReply;
 }
 
-/** Set for every call; the default stands for none. */
 export const connectCall = createContextKey<ConnectCall | undefined>(undefined, {
   description: "request and reply of Fastify",
 });

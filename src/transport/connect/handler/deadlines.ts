@@ -1,6 +1,3 @@
-/** Deadlines that clients set. */
-
-/** The longest delay of a Node.js timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** The result of a call, or a rejection with the signal's reason. The call itself goes on. */
@@ -18,7 +15,7 @@ export async function withDeadline<T>(call: T | Promise<T>, signal: AbortSignal)
   }
 }
 
-/** Shortens deadlines past the longest timer: connect-es would set one that fires at once. */
+/** Shortens deadlines past the longest Node.js timer: connect-es would set one that fires at once. */
 export function limitDeadline(header: Headers): void {
   const connect = header.get("connect-timeout-ms") ?? "";
   if (/^\d{10}$/.test(connect) && Number(connect) > MAX_TIMER_MS) {

@@ -3,10 +3,7 @@ import { constants, type Http2ServerRequest } from "node:http2";
 import { drainBody } from "../../drain-body.js";
 import type { ConnectCall } from "./connect-call.js";
 
-/**
- * Drops what a client still sends after a complete response, so that it does not hold the connection up. An HTTP/2
- * stream is reset with NO_ERROR, as gRPC asks.
- */
+/** Drops what a client sends after the complete response; resets an HTTP/2 stream with NO_ERROR, as gRPC asks. */
 export function drainAfterResponse({ request: { raw }, reply }: ConnectCall): void {
   if (raw instanceof IncomingMessage && raw.httpVersionMajor === 1) {
     reply.raw.once("finish", () => void drainBody(raw));

@@ -1,22 +1,19 @@
-/**
- * Turns errors of connect-es about undecodable requests from `internal` into `invalid_argument`, as REST and the fast
- * path have it. The library offers no hook before it writes such an error, so its messages are recognised; a test holds
- * them.
- */
 import { Code } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { bytesOf, FRAME_HEADER_BYTES, TRAILERS_FLAG, trailersFrame, withBody } from "./universal-response.js";
 
-/** The beginning of the library's message for bytes that are no message. */
+/** Messages of connect-es: a prefix, for bytes that are no message, and a whole one, for truncated compressed data. */
 const PARSE_ERROR = "parse binary";
-/** Its message for a body that ends before its compression does. */
 const DECOMPRESS_ERROR = "decompression failed";
 /** Its message for any other exception. Operations throw ConnectError alone, so it is the base64 of a GET. */
 const OTHER_ERROR = "internal error";
 const INTERNAL = String(Code.Internal);
 const INVALID = String(Code.InvalidArgument);
 
-/** The handler with corrected responses. It has none of the handler's properties. */
+/**
+ * Turns connect-es errors about undecodable requests from `internal` into `invalid_argument`, as REST and the fast path
+ * do. connect-es has no hook for them, so its messages are recognised. The result lacks the handler's properties.
+ */
 export function asInvalidArgument(
   handler: UniversalHandler,
 ): (request: UniversalServerRequest) => Promise<UniversalServerResponse> {
@@ -31,7 +28,6 @@ export function asInvalidArgument(
   };
 }
 
-/** Connect: an HTTP status, and a JSON body with code and message. */
 async function correctConnect(response: UniversalServerResponse): Promise<UniversalServerResponse> {
   const body = await bytesOf(response);
   const { code, message = "" } = JSON.parse(body.toString()) as { code?: string; message?: string };

@@ -1,4 +1,3 @@
-/** How a call ended that connect-es has served. Each protocol has its status in another place. */
 import { Code } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { Outcome, Protocol } from "../../../telemetry/request-record.js";
@@ -7,7 +6,7 @@ import { FRAME_HEADER_BYTES, TRAILERS_FLAG } from "./universal-response.js";
 
 const codes = new Map(Object.values(Code).flatMap((code) => (typeof code === "number" ? [[String(code), code]] : [])));
 
-/** `body` is the whole body of a gRPC-Web response. */
+/** How a call that connect-es has served ended. `body` is the whole body of a gRPC-Web response. */
 export function outcomeOfResponse(
   { status, header, trailer }: UniversalServerResponse,
   protocol: Protocol,

@@ -1,13 +1,11 @@
 import { createAsyncIterable, type UniversalServerResponse } from "@connectrpc/connect/protocol";
 
-/** The whole body of a response. */
 export async function bytesOf({ body }: UniversalServerResponse): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body ?? []) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-/** The response with another body. */
 export function withBody(response: UniversalServerResponse, body: Uint8Array): UniversalServerResponse {
   return { ...response, body: createAsyncIterable([body]) };
 }

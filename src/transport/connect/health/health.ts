@@ -39,7 +39,6 @@ export function health(names: readonly string[], readiness: Readiness, watches: 
     },
   };
 
-  /** The status, and each change of it, until the signal aborts. */
   async function* changes(signal: AbortSignal): AsyncGenerator<MessageInitShape<typeof HealthCheckResponseSchema>> {
     let sent: Status | undefined;
     for (;;) {

@@ -1,5 +1,4 @@
 interface Waiter {
-  /** The state that the waiter knows. */
   readonly isReady: boolean;
   readonly wake: () => void;
 }
@@ -9,7 +8,6 @@ export class Readiness {
   readonly #waiters = new Set<Waiter>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `notReadyReason` returns undefined where the service is ready. */
   constructor(
     private readonly notReadyReason: () => string | undefined,
     private readonly lookMs: number,

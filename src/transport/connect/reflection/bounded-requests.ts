@@ -3,9 +3,8 @@ import { tooMany } from "../streams/errors.js";
 import type { StreamLimits } from "../streams/limits.js";
 
 /**
- * The requests of a stream, within limits. Throws the signal's reason when it aborts, deadline_exceeded when no request
- * arrives in time, and resource_exhausted after the last allowed request. The iterator is not returned: that would wait
- * for the client.
+ * The requests of a stream. Throws the signal's reason when it aborts, deadline_exceeded when no request arrives in
+ * time, and resource_exhausted past the limit. Does not call `return()` of the source: it would wait for the client.
  */
 export async function* boundedRequests<T>(
   requests: AsyncIterable<T>,

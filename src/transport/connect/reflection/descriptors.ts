@@ -44,7 +44,6 @@ export class Descriptors {
     return [...(this.#extensions.get(message)?.keys() ?? [])].toSorted((a, b) => a - b);
   }
 
-  /** A google.protobuf.FileDescriptorProto. */
   bytesOf(file: DescFile): Uint8Array {
     let bytes = this.#bytes.get(file);
     if (bytes === undefined) this.#bytes.set(file, (bytes = toBinary(FileDescriptorProtoSchema, file.proto)));
@@ -76,7 +75,6 @@ export function withImports(file: DescFile): Iterable<DescFile> {
   return found;
 }
 
-/** The names that a type defines: its own, and those of its parts. */
 function symbolsOf(type: DescMessage | DescEnum | DescExtension | DescService, scope: string): string[] {
   const { typeName } = type;
   switch (type.kind) {

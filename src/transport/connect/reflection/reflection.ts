@@ -7,7 +7,6 @@ import type { StreamLimits } from "../streams/limits.js";
 import { boundedRequests } from "./bounded-requests.js";
 import type { Streams } from "../streams/streams.js";
 
-/** Both versions have the same requests. */
 type ReflectionRequest = RequestV1 | RequestV1Alpha;
 
 /** The `oneof` of a response, in either version. */

@@ -1,16 +1,13 @@
-/** What clients may use of health and reflection. Times are in milliseconds. */
+/** What clients may use of health and reflection; `watches` and `reflections` bound the concurrent streams. */
 export interface StreamLimits {
   /** Maximum request message, in bytes: names and numbers need little. */
   readonly messageBytes: number;
-  /** Interval between two looks at the readiness, while there are watches. */
+  /** Polling interval of the readiness, while there are watches. */
   readonly lookMs: number;
-  /** Concurrent watches. */
   readonly watches: number;
-  /** Maximum duration of a watch. It bounds streams whose client is gone without a word. */
+  /** Maximum duration of a watch. It bounds streams whose client is gone without closing them. */
   readonly watchMs: number;
-  /** Concurrent reflection streams. */
   readonly reflections: number;
-  /** Maximum duration of a reflection stream. */
   readonly reflectionMs: number;
   /** Maximum time between two requests on a reflection stream. */
   readonly idleMs: number;

@@ -13,7 +13,6 @@ export class Streams {
   readonly #open = new Set<(reason: ConnectError) => void>();
   #isClosing = false;
 
-  /** `label` names the kind in errors: "watches". */
   constructor(
     private readonly label: string,
     private readonly max: number,
@@ -48,7 +47,6 @@ export class Streams {
     return { signal: controller.signal, end };
   }
 
-  /** Ends all streams, and refuses new ones. */
   close(): void {
     this.#isClosing = true;
     for (const abort of this.#open) abort(shuttingDown());
