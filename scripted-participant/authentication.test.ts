@@ -28,7 +28,7 @@ describe("over HTTP", () => {
 
   test.each<[string, () => string | undefined]>([
     ["none", () => undefined],
-    ["one that nobody issued", () => "a.b.c"],
+    ["one that was never issued", () => "a.b.c"],
     ["one that has ended", () => tokens.issue({ expiresInMs: -1 })],
     [
       "one that is revoked",

@@ -26,7 +26,7 @@ function start(port: string, says: (text: string) => void): ChildProcess {
   return child;
 }
 
-/** What stands behind a name in the lines that tell how to point offledger at it. */
+/** The value of an `export NAME=value` line in the printed usage. */
 const exported = (name: string): string => new RegExp(`export ${name}=(\\S+)`).exec(output)?.[1] ?? "";
 
 test("it has the demo registry, changes it, and stops on SIGINT", async () => {

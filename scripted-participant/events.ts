@@ -121,8 +121,8 @@ export function deltaEvents({ offset, changes }: Entry, filter: Filter): Transac
   return changes.flatMap((change): TransactionEvent[] => {
     const { contract, nodeId, type } = change;
     const sight = filter(contract);
-    const isTold = "isTransient" in change && !change.isTransient;
-    if (sight === undefined || !isTold || type === "exercise") return [];
+    const isVisible = "isTransient" in change && !change.isTransient;
+    if (sight === undefined || !isVisible || type === "exercise") return [];
     if (type === "create") return [{ CreatedEvent: createdEvent(contract, { offset, nodeId }, sight) }];
     return [{ ArchivedEvent: archivedEvent(contract, { offset, nodeId }, sight) }];
   });

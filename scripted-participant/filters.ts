@@ -31,8 +31,8 @@ export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>
       ...byParty.filter(([party]) => seenBy.includes(party)),
       ...seenBy.map((party) => [party, anyParty] as const),
     ].flatMap(([party, matches]) => {
-      const wanted = matches.map((match) => match(contract)).filter((blob) => blob !== undefined);
-      return wanted.length === 0 ? [] : [{ party, withBlob: wanted.includes(true) }];
+      const matched = matches.map((match) => match(contract)).filter((blob) => blob !== undefined);
+      return matched.length === 0 ? [] : [{ party, withBlob: matched.includes(true) }];
     });
     if (found.length === 0) return undefined;
     return {

@@ -2,8 +2,8 @@
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 
 export class DecodingError extends Error {
-  constructor(where: string, wanted: string) {
-    super(`Invalid value for: body (${wanted} at '.${where}')`);
+  constructor(where: string, problem: string) {
+    super(`Invalid value for: body (${problem} at '.${where}')`);
     this.name = "DecodingError";
   }
 }

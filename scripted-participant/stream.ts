@@ -13,7 +13,7 @@ export class Over extends Error {
 }
 
 /** Bound of the send buffer for a slow reader. */
-const MOST_BUFFERED = 1 << 20;
+const MAX_BUFFERED_BYTES = 1 << 20;
 
 export class Stream {
   readonly path: StreamPath;
@@ -67,7 +67,7 @@ export class Stream {
     const text = JSON.stringify(message);
     const isGarbled = garbled !== undefined && garbled.after-- === 0;
     this.#webSocket.send(isGarbled ? garbled.text(text) : text);
-    if (this.#webSocket.bufferedAmount > MOST_BUFFERED) await this.#flushed();
+    if (this.#webSocket.bufferedAmount > MAX_BUFFERED_BYTES) await this.#flushed();
     if (ending !== undefined && --ending.after === 0) {
       await this.#flushed();
       await this.#end(ending.ending);

@@ -191,7 +191,7 @@ describe("invalid offsets", () => {
   });
 
   test.each<[string, object, object]>([
-    ["behind what is pruned", updatesRequest(2), { code: "PARTICIPANT_PRUNED_DATA_ACCESSED", grpcCodeValue: 9 }],
+    ["before the pruned offset", updatesRequest(2), { code: "PARTICIPANT_PRUNED_DATA_ACCESSED", grpcCodeValue: 9 }],
     ["beyond the end", updatesRequest(6), { code: "OFFSET_AFTER_LEDGER_END", errorCategory: 12, grpcCodeValue: 11 }],
     ["an end beyond the end", updatesRequest(4, 6), { code: "OFFSET_AFTER_LEDGER_END" }],
     ["an end before the begin", updatesRequest(4, 3), { code: "OFFSET_OUT_OF_RANGE" }],

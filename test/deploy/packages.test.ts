@@ -35,9 +35,9 @@ const locked = Object.entries(packages).filter(([path]) => path !== "");
 describe("package-lock.json", () => {
   test("has the exact versions of package.json", () => {
     expect(lockfileVersion).toBe(3);
-    const wanted = Object.entries({ ...own.dependencies, ...own.devDependencies });
-    expect(wanted.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
-    expect(wanted.filter(([name, version]) => packages[`node_modules/${name}`]?.version !== version)).toEqual([]);
+    const required = Object.entries({ ...own.dependencies, ...own.devDependencies });
+    expect(required.filter(([, version]) => !/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version))).toEqual([]);
+    expect(required.filter(([name, version]) => packages[`node_modules/${name}`]?.version !== version)).toEqual([]);
   });
 
   test("has a hash of every package except tools of other platforms, which complete-lock.ts adds", () => {

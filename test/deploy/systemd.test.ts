@@ -90,7 +90,7 @@ describe("the example of the settings", () => {
   });
 
   test.each([
-    ["as it stands", "serve", withExamples()],
+    ["unchanged", "serve", withExamples()],
     ["with a file", "serve", withExamples("OFFLEDGER_SNAPSHOT")],
     ["with a participant", "serve", withExamples("OFFLEDGER_LEDGER", "OFFLEDGER_OIDC")],
     ["with a database", "api", withExamples("OFFLEDGER_DATABASE", "NODE_OPTIONS")],

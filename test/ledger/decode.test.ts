@@ -235,13 +235,13 @@ const arriving = (reassignmentCounter: number) => decoded(factory({ moving: "arr
 
 describe("of two elements for one contract", () => {
   test.each<[string, DecodedContract, DecodedContract]>([
-    ["the one after more reassignments tells the state", active(2), active(1)],
-    ["one that has left says more than where it was before", left(1), active(0)],
-    ["one that is arriving says more than where it was before", arriving(1), active(0)],
-    ["one that has arrived says more than that it left", active(1), left(1)],
-    ["one that has arrived says more than that it was arriving", active(1), arriving(1)],
-    ["one that has left again says more than where it had arrived", left(2), active(1)],
-    ["a later arrival is later than all before", active(3), arriving(2)],
+    ["the one with the higher reassignment counter determines the state", active(2), active(1)],
+    ["one that has left supersedes its earlier state", left(1), active(0)],
+    ["one that is arriving supersedes its earlier state", arriving(1), active(0)],
+    ["one that has arrived supersedes its unassignment", active(1), left(1)],
+    ["one that has arrived supersedes its pending arrival", active(1), arriving(1)],
+    ["one that has left again supersedes its earlier arrival", left(2), active(1)],
+    ["a later arrival supersedes all earlier states", active(3), arriving(2)],
   ])("%s", (_what, winner, loser) => {
     expect(laterState(winner, loser)).toBe(winner);
     expect(laterState(loser, winner)).toBe(winner);

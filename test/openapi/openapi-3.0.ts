@@ -1,7 +1,7 @@
 /**
  * The form of an OpenAPI 3.0 document as a JSON schema, written out from the
  * specification: those of its objects that ours has, with nothing else allowed
- * in them. Stricter in one thing: whatever may have a description has one.
+ * in them. Stricter in one thing: wherever a description is allowed, it is required.
  */
 const text = { type: "string", minLength: 1 };
 const count = { type: "integer", minimum: 0 };

@@ -18,18 +18,19 @@ const requirement = (letters: string, issuer = "issuer"): Requirement => ({
 });
 
 /** A claim in a credential's payload. */
-interface Told extends Claim {
+interface SubjectClaim extends Claim {
   readonly subject: string;
 }
 
-const claimsOn = (subject: string, made: readonly string[]): readonly Told[] =>
+const claimsOn = (subject: string, made: readonly string[]): readonly SubjectClaim[] =>
   made.map((letter) => Object.assign({ subject }, claim(letter)));
 
 /** The fields of a credential that a test may set. */
-type More = Partial<Omit<Credential, "claims">> & { readonly claims?: readonly Told[] };
+type More = Partial<Omit<Credential, "claims">> & { readonly claims?: readonly SubjectClaim[] };
 
 /** The claims in a credential's payload, with their subjects. */
-const claimsOf = ({ payload }: Contract): readonly Told[] => (JSON.parse(payload) as { claims: Told[] }).claims;
+const claimsOf = ({ payload }: Contract): readonly SubjectClaim[] =>
+  (JSON.parse(payload) as { claims: SubjectClaim[] }).claims;
 
 /** A credential of the party that claims these letters, parsed by the template. */
 function held(contractId: string, letters: string, more: More = {}): Contract<Credential> {
@@ -120,7 +121,7 @@ describe("examples", () => {
     ]) {
       expect(chosen(order, candidates)).toEqual(["east", "north", "west"]);
       expect(chosen(order, candidates.toReversed())).toEqual(["east", "north", "west"]);
-      // With another candidate the general case runs instead of the quick path.
+      // With another candidate the general case runs instead of the fast path.
       expect(chosen(order, [...candidates, held("more", "b", { issuer: "west" })])).toEqual(["east", "north", "west"]);
     }
     expect(candidates.map(({ contractId }) => contractId)).toEqual(["north", "west", "east"]);
@@ -174,14 +175,14 @@ const someCredential = fc.record({
 const someCandidates = fc
   .array(someCredential, { maxLength: 6 })
   .map((list) =>
-    list.map(({ letters: made, subject, ...facts }, index) =>
-      held(String(index), "", { ...facts, claims: claimsOn(subject, made) }),
+    list.map(({ letters: made, subject, ...fields }, index) =>
+      held(String(index), "", { ...fields, claims: claimsOn(subject, made) }),
     ),
   );
 const someRequirements = fc.array(
   fc
     .record({ issuer: fc.constantFrom(...issuers), letters: fc.subarray(letters) })
-    .map(({ issuer, letters: wanted }) => requirement(wanted.join(""), issuer)),
+    .map(({ issuer, letters: claimed }) => requirement(claimed.join(""), issuer)),
   { maxLength: 3 },
 );
 
@@ -247,10 +248,10 @@ describe("compared with all subsets", () => {
         if (choice.met) return;
         const lackingOf = (issuer: string) =>
           letters.filter((letter) => {
-            const wanted = requirements.some(
+            const isRequired = requirements.some(
               (one) => one.issuer === issuer && one.requiredClaims.some(({ property }) => property === letter),
             );
-            return wanted && !meets([requirement(letter, issuer)], candidates);
+            return isRequired && !meets([requirement(letter, issuer)], candidates);
           });
         const asked = [...new Set(requirements.map(({ issuer }) => issuer))].toSorted(ascending);
         expect(choice.issuer).toBe(asked.find((issuer) => lackingOf(issuer).length > 0));
@@ -336,10 +337,10 @@ describe("the selection does not change", () => {
     const wide = fc.subarray(letters, { minLength: 1, maxLength: 2 });
     const several = fc.array(wide, { minLength: 4, maxLength: 6 });
     fc.assert(
-      fc.property(several, fc.shuffledSubarray(letters, { minLength: 3 }), (made, wanted) => {
+      fc.property(several, fc.shuffledSubarray(letters, { minLength: 3 }), (made, required) => {
         const candidates = made.map((some, index) => held(String(index), some.join("")));
-        const inOrder = [requirement(wanted.toSorted(ascending).join(""))];
-        expect(idsOf([requirement(wanted.join(""))], candidates)).toEqual(idsOf(inOrder, candidates));
+        const inOrder = [requirement(required.toSorted(ascending).join(""))];
+        expect(idsOf([requirement(required.join(""))], candidates)).toEqual(idsOf(inOrder, candidates));
       }),
       { numRuns: 2_000 },
     );

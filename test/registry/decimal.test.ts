@@ -92,11 +92,11 @@ test("parsed texts are formatted with ten decimal places", () => {
   const whole = fc.stringMatching(/^(0|[1-9]\d{0,27})$/);
   const fraction = fc.stringMatching(/^\d{1,10}$/);
   fc.assert(
-    fc.property(fc.constantFrom("", "-"), whole, fraction, (sign, before, behind) => {
-      const isZero = /^0*$/.test(before + behind);
-      const amount = parseDecimal(`${sign}${before}.${behind}`);
+    fc.property(fc.constantFrom("", "-"), whole, fraction, (sign, integer, decimals) => {
+      const isZero = /^0*$/.test(integer + decimals);
+      const amount = parseDecimal(`${sign}${integer}.${decimals}`);
       expect(amount).toBeDefined();
-      expect(decimalText(amount ?? 0n)).toBe(`${isZero ? "" : sign}${before}.${behind.padEnd(10, "0")}`);
+      expect(decimalText(amount ?? 0n)).toBe(`${isZero ? "" : sign}${integer}.${decimals.padEnd(10, "0")}`);
     }),
   );
 });

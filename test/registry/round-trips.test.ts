@@ -1,6 +1,6 @@
 /**
  * Every operation of the Registry Utility gives the same answer on a store in memory, on a store that fetches, and on a
- * database, and takes at most three round trips, whatever the size of the request.
+ * database, and takes at most three round trips, regardless of the size of the request.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";

@@ -318,7 +318,7 @@ describe("while instruments are added and removed", () => {
     const running = await serving([factory(), ...configurations(["b", "d", "f", "h", "j"])]);
     const first = pageIn(await running.get(instruments("pageSize=2")));
     expect(first.ids).toEqual(["b", "d"]);
-    // One comes and one goes before the place of the next page, the last of this page goes, and one comes behind it.
+    // "a", "c" and "e" are added; "d", the last id of this page, is removed.
     await swap(running, ["a", "b", "c", "e", "f", "h", "j"]);
     const second = pageIn(await running.get(instruments(`pageSize=2&${token(first.next)}`)));
     expect(second.ids).toEqual(["e", "f"]);

@@ -88,9 +88,9 @@ describe("a request line", () => {
     const ids = ["with space", "", "x".repeat(129), 'quote"', undefined];
     for (const id of ids)
       await authenticatedCalls.REST?.ask(url, valid, id === undefined ? {} : { "x-request-id": id });
-    const told = (await lines(ids.length)).map(({ requestId }) => String(requestId));
-    for (const id of told) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    expect(new Set(told).size).toBe(ids.length);
+    const loggedIds = (await lines(ids.length)).map(({ requestId }) => String(requestId));
+    for (const id of loggedIds) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(new Set(loggedIds).size).toBe(ids.length);
     await authenticatedCalls.REST?.ask(url, valid, { "x-request-id": "x".repeat(128) });
     expect((await lines(ids.length + 1)).at(-1)?.requestId).toBe("x".repeat(128));
   });

@@ -115,7 +115,7 @@ test("offledger mirror serves health checks only", async () => {
 });
 
 test.each(["mirror", "serve"])(
-  "offledger %s ends in time whenever it is told to: also while it connects, and while it loads",
+  "offledger %s stops in time on request, also while it connects or loads",
   async (name) => {
     const ledgerUrl = await participant();
     // From when it listens to when it has a snapshot is a tenth of a second.

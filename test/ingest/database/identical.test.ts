@@ -30,14 +30,14 @@ import { becomesReady } from "./services.js";
 
 const { registrar } = parties;
 
-interface Question {
+interface TestRequest {
   readonly path: string;
   readonly body?: JsonObject;
 }
 
-/** Questions on every pair of a state, and on what is common to all. */
-function questions({ tags }: State): Question[] {
-  const ofPair = (pair: number): Question[] => {
+/** Requests for every pair of a state, and for what all pairs share. */
+function requestsFor({ tags }: State): TestRequest[] {
+  const ofPair = (pair: number): TestRequest[] => {
     const { offer } = idsOf(pair, tags[pair] ?? "0.0");
     const [who, what] = [holder(pair), instrument(pair)];
     const instrumentId = { admin: registrar, id: what };
@@ -74,7 +74,7 @@ test("replicas at one offset answer equally, and like a service in memory", { ti
   onTestFinished(() => participant.stop());
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
-  const alone: Config = {
+  const inMemoryConfig: Config = {
     ...quiet(),
     ledgerUrl: new URL(participant.url),
     ledgerParties: [parties.operator],
@@ -82,13 +82,13 @@ test("replicas at one offset answer equally, and like a service in memory", { ti
     readWaitMs: 50,
     graceSeconds: 2,
   };
-  const shared: Config = { ...alone, databaseUrl: new URL(database.url) };
+  const shared: Config = { ...inMemoryConfig, databaseUrl: new URL(database.url) };
   await start(shared, { mirrors: true, answers: false });
-  const inMemory = (await start(alone)).url;
+  const inMemory = (await start(inMemoryConfig)).url;
   const cached = (await start(shared, { mirrors: false, answers: true })).url;
-  // Of this one nothing that was asked for stays long.
-  const forgetful = (await start({ ...shared, cacheMegabytes: 1 }, { mirrors: false, answers: true })).url;
-  const urls = [inMemory, cached, forgetful];
+  // Its cache evicts entries early.
+  const smallCache = (await start({ ...shared, cacheMegabytes: 1 }, { mirrors: false, answers: true })).url;
+  const urls = [inMemory, cached, smallCache];
   await Promise.all(urls.map(becomesReady));
 
   const random = new Random(11);
@@ -96,24 +96,24 @@ test("replicas at one offset answer equally, and like a service in memory", { ti
   for (let round = 0; round < 12; round++) {
     for (let update = 0; update < 1 + random.below(8); update++) {
       pairs.change(random);
-      // Some are asked for in between, so that more than one state is kept.
+      // Intermediate reads make the cache hold more than one state.
       if (random.below(3) === 0) await answers(cached, [{ path: allInstrumentConfigurations }]);
     }
     const state = pairs.replace(random.below(6));
-    await until("all stand there", async () =>
-      (await Promise.all(urls.map((url) => stands(url, state)))).every(Boolean),
+    await until("all serve the state", async () =>
+      (await Promise.all(urls.map((url) => servesState(url, state)))).every(Boolean),
     );
-    const asked = questions(state);
+    const asked = requestsFor(state);
     const [first, ...others] = await Promise.all(urls.map((url) => answers(url, asked)));
     for (const other of others) expect(other).toEqual(first);
-    // Asked once more, most of it is known.
+    // Most of the second round is served from the cache.
     expect(await answers(cached, asked)).toEqual(first);
     for (const { status } of first ?? []) statuses.set(status, (statuses.get(status) ?? 0) + 1);
     await delay(20);
   }
   // Make sure that they do not agree by failing.
   expect(statuses.get(404)).toBe(12);
-  expect(statuses.get(200)).toBe(12 * (questions(pairs.now).length - 1));
+  expect(statuses.get(200)).toBe(12 * (requestsFor(pairs.now).length - 1));
 });
 
 async function start(config: Config, roles?: Roles): Promise<App> {
@@ -129,7 +129,7 @@ interface Bytes {
   readonly body: string;
 }
 
-async function answers(url: string, asked: readonly Question[]): Promise<Bytes[]> {
+async function answers(url: string, asked: readonly TestRequest[]): Promise<Bytes[]> {
   const all: Bytes[] = [];
   for (const { path, body } of asked) {
     const sent =
@@ -148,8 +148,8 @@ async function answers(url: string, asked: readonly Question[]): Promise<Bytes[]
   return all;
 }
 
-/** Whether a service tells the configurations of a state. */
-async function stands(url: string, { tags }: State): Promise<boolean> {
+/** Whether a service returns the configurations of a state. */
+async function servesState(url: string, { tags }: State): Promise<boolean> {
   const text = await (await fetch(url + allInstrumentConfigurations)).text();
   return tags.every((tag, pair) => text.includes(`"${idsOf(pair, tag).configuration}"`));
 }

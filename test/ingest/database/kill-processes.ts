@@ -7,14 +7,14 @@ import { askAccept, askAny, type Shown } from "./queries.js";
 import type { Random } from "./random.js";
 import { command, logs, type Settings, WRITES } from "./services.js";
 
-/** How long to wait for what takes a second or two. */
+/** Timeout of waits that usually take a second or two. */
 export const BOUND_MS = 30_000;
 
 interface Plan {
   /** What happens to the ledger while no mirror runs, and while the one that is killed does. */
   readonly before?: "prune" | "restore";
   readonly meanwhile?: "prune" | "restore";
-  /** When it is killed: at some moment of the sort. */
+  /** The phase in which it is killed. */
   readonly moment: "starting" | "loading" | "following";
 }
 
@@ -26,8 +26,8 @@ const PLANS: readonly [Plan, ...Plan[]] = [
   { moment: "following" },
 ];
 
-/** Starts a mirror, and kills it: one after the other. */
-export class Killing {
+/** Starts mirrors and kills them, one at a time. */
+export class MirrorKiller {
   readonly figures = { starting: 0, loading: 0, following: 0, duringLoad: 0, prune: 0, restore: 0 };
   readonly #settings: Settings;
   readonly #pairs: Pairs;
@@ -44,7 +44,7 @@ export class Killing {
     this.#client.on("error", () => undefined);
   }
 
-  /** `offset` tells where a replica stands. */
+  /** `offset` returns the offset of a replica. */
   async once(kill: number, offset: () => number): Promise<void> {
     const [random, figures] = [this.#random, this.figures];
     const plan = PLANS[kill % PLANS.length] ?? PLANS[0];
@@ -71,7 +71,7 @@ export class Killing {
     else figures[plan.moment]++;
   }
 
-  /** Whether a load has begun, before long. There is none where the ledger did not go back behind the database. */
+  /** Whether a load begins soon. None begins if the mirror can continue from the offset of the database. */
   async #loading(): Promise<boolean> {
     const text = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY offledger.%'";
     const begins = until("a load begins", async () => (await this.#rows(text)).length > 0, 2_000);
@@ -81,7 +81,7 @@ export class Killing {
     );
   }
 
-  /** Where the mirror has come further, or cannot go on, it has to see that, and to take a snapshot. */
+  /** Prunes or restores the ledger. A mirror that cannot continue from its offset must load a snapshot. */
   #disturb(how: "prune" | "restore"): void {
     this.figures[how]++;
     if (how === "restore") return this.#pairs.restore(10 + this.#random.below(30));
@@ -89,8 +89,8 @@ export class Killing {
     this.#pairs.prune();
   }
 
-  /** Whether the store stands at an offset. */
-  async stands(offset: number): Promise<boolean> {
+  /** Whether the database is at an offset. */
+  async isAtOffset(offset: number): Promise<boolean> {
     const [row] = await this.#rows<{ at: string }>("SELECT ledger_offset AS at FROM offledger.state");
     return Number(row?.at) === offset;
   }
@@ -113,8 +113,8 @@ export class Killing {
   }
 }
 
-/** Asks a service all the time. */
-export class Asking {
+/** Queries a service continuously. */
+export class RequestLoop {
   readonly wrong: string[] = [];
   readonly statuses: Record<number, number> = {};
   answers = 0;
@@ -157,7 +157,7 @@ export class Asking {
   }
 
   #note({ status, body, wrong }: Shown, allowed: readonly number[]): void {
-    // Before the first snapshot nothing is answered, and afterwards all.
+    // 503 is allowed only before the first snapshot.
     if (status === 503 && !this.#isThere) return;
     this.#isThere = true;
     this.answers++;

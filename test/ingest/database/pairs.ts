@@ -20,7 +20,7 @@ export interface State {
   readonly offset: number;
   /** By the number of the pair. */
   readonly tags: readonly Tag[];
-  /** Of the one contract that is replaced alone. */
+  /** The tag of the single contract, which belongs to no pair. */
   readonly single: Tag;
   /** By `performance.now()`. */
   readonly since: number;
@@ -66,8 +66,8 @@ export class Pairs {
   #lineage: State[] = [];
   #history = 0;
 
-  /** With so many contracts besides that never change. */
-  constructor(stock: number) {
+  /** `unchanging` is the number of additional contracts that never change. */
+  constructor(unchanging: number) {
     const one = "1.0" as const;
     const whole = [
       element("AllocationFactory", "factory", payload.service()),
@@ -75,7 +75,7 @@ export class Pairs {
       element("TransferRule", "rule", payload.service()),
       element("AppRewardConfiguration", "reward", payload.reward()),
     ];
-    const held = Array.from({ length: stock }, (_, index) =>
+    const held = Array.from({ length: unchanging }, (_, index) =>
       element("Holding", `stock-${index}`, payload.lockedHolding("keeper::1220", "STOCK")),
     );
     this.#commit(
@@ -115,7 +115,7 @@ export class Pairs {
     return this.#commit({ tags: next, single }, gone, come);
   }
 
-  /** Replaces the contract that stands alone. */
+  /** Replaces the single contract. */
   replaceSingle(): State {
     const { tags, single } = this.now;
     const next = this.#next(single);
@@ -127,7 +127,7 @@ export class Pairs {
     this.ledger.prune(this.ledger.end);
   }
 
-  /** Goes back by some updates, as a participant that is restored from a backup; not behind what is pruned. */
+  /** Removes the last updates, like a restore from a backup. Never goes back before the pruned offset. */
   restore(by: number): void {
     const to = Math.max(this.ledger.end - by, this.ledger.pruned, 1);
     this.ledger.restore(to);
@@ -147,7 +147,7 @@ export class Pairs {
     }
   }
 
-  /** Commits an update of any sort. */
+  /** Commits a random update. */
   change(random: Random): void {
     const pair = random.below(PAIRS);
     const sort = random.below(10);
@@ -161,7 +161,7 @@ export class Pairs {
     return `${countOf(tag) + 1}.${this.#history}`;
   }
 
-  /** Without contracts that are created the update is one that nobody sees. */
+  /** If `come` is undefined, the update has no visible events. */
   #commit({ tags, single }: Pick<State, "tags" | "single">, gone: readonly string[], come: Creation[] | undefined) {
     const { ledger } = this;
     const offset =

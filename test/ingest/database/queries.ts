@@ -1,4 +1,4 @@
-/** Questions on pairs, each with what its answer tells of them. */
+/** Queries for pairs, with the state of the ledger that each response shows. */
 import { parties } from "../../fixtures/elements.js";
 import { allInstrumentConfigurations, transferChoice, transferFactory, transferV1 } from "../../fixtures/requests.js";
 import { registry } from "../../fixtures/run-service.js";
@@ -18,11 +18,11 @@ import {
 import type { Random } from "./random.js";
 import { type Answer, ask } from "./services.js";
 
-/** What an answer has shown of the ledger. */
+/** A response, and what it shows of the ledger. */
 export interface Shown extends Answer {
-  /** The tags of all pairs, where it tells all of them. */
+  /** The tags of all pairs, if the response shows all of them. */
   readonly tags?: readonly Tag[];
-  /** What is wrong with it; nothing where there could be such an answer. */
+  /** Why the response is impossible; undefined if it is possible. */
   readonly wrong?: string;
 }
 
@@ -45,7 +45,7 @@ export async function askFactory(url: string, pair: number): Promise<Shown> {
   return isWhole ? answer : { ...answer, wrong: `the factory of pair ${pair} discloses ${ids.join(", ")}` };
 }
 
-/** To accept an offer takes all contracts of a pair but one, and the one that stands alone. */
+/** Accepting an offer discloses all contracts of a pair but one, and the single contract. */
 export async function askAccept(url: string, pair: number, tag: Tag): Promise<Shown> {
   const ids = idsOf(pair, tag);
   const answer = await ask(url + transferChoice("v2", "accept")(ids.offer), { meta: {} });
@@ -71,24 +71,24 @@ export async function askConfigurations(url: string, pairs: Pairs): Promise<Show
   return isKnown ? { ...answer, tags } : { ...answer, wrong: `there never were ${ids.join(", ")} at once` };
 }
 
-/** All supplies, and the time of the state that they are of. */
+/** All supplies, and the time of their state. */
 export async function askSupplies(url: string, pairs: Pairs): Promise<Shown> {
   const answer = await ask(url + metadata);
   if (answer.status !== 200) return answer;
   const { instruments } = answer.body as unknown as {
     readonly instruments: readonly { readonly totalSupply: string; readonly totalSupplyAsOf: string }[];
   };
-  const told = instruments.map(({ totalSupply }) => Number(totalSupply)).join();
+  const supplies = instruments.map(({ totalSupply }) => Number(totalSupply)).join();
   const offset = offsetAt(instruments[0]?.totalSupplyAsOf ?? "");
-  // A snapshot is of the time at which it was taken, which says nothing of its offset.
+  // A snapshot carries the time at which it was taken, from which no offset follows.
   if (offset === undefined) return answer;
   const states = pairs.at(offset);
-  const state = states.find(({ tags }) => numbers.map((pair) => supplyOf(tags[pair] ?? "0.0")).join() === told);
+  const state = states.find(({ tags }) => numbers.map((pair) => supplyOf(tags[pair] ?? "0.0")).join() === supplies);
   if (state !== undefined) return { ...answer, tags: state.tags };
-  return { ...answer, wrong: `supplies at offset ${offset} never were ${told}` };
+  return { ...answer, wrong: `supplies at offset ${offset} never were ${supplies}` };
 }
 
-/** One question of any sort but for an offer, which must be known. */
+/** A random query. Offers are excluded: their tag must be known. */
 export function askAny(url: string, pairs: Pairs, random: Random): Promise<Shown> {
   const sort = random.below(4);
   if (sort < 2) return askFactory(url, random.below(PAIRS));

@@ -17,7 +17,7 @@ const READ_WAIT_MS = 1_000;
 /** Allowance for the request to the mirror and for a busy machine. */
 const BOUND_MS = READ_WAIT_MS + 500 + 1_000;
 
-interface Scene {
+interface Setup {
   readonly pairs: Pairs;
   readonly participant: Participant;
   readonly mirror: App;
@@ -26,7 +26,7 @@ interface Scene {
 }
 
 /** A mirror and two replicas. */
-async function scene(): Promise<Scene> {
+async function startSetup(): Promise<Setup> {
   const pairs = new Pairs(10);
   const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
   onTestFinished(() => participant.stop());
@@ -64,7 +64,7 @@ const offer = (url: string, pair: number, tag: Tag = "0.0"): Promise<Answer> =>
   ask(url + reject(idsOf(pair, tag).offer), "POST");
 
 test("a contract committed before the request is found, although the mirror receives it late", async () => {
-  const { pairs, participant, url, otherUrl } = await scene();
+  const { pairs, participant, url, otherUrl } = await startSetup();
   for (let turn = 0; turn < 10; turn++) {
     participant.faults.delay(200, { streams: "open", path: "/v2/updates" });
     const { tags } = pairs.replace(turn % 3);
@@ -76,19 +76,19 @@ test("a contract committed before the request is found, although the mirror rece
 });
 
 test("an unknown contract is 404 when the mirror has caught up, for concurrent requests too", async () => {
-  const { pairs, url } = await scene();
+  const { pairs, url } = await startSetup();
   const alone = await offer(url, 0);
   expect([alone.status, alone.took < BOUND_MS]).toEqual([404, true]);
   const many = await Promise.all(Array.from({ length: 50 }, (_, turn) => offer(url, turn)));
   expect(new Set(many.map(({ status }) => status))).toEqual(new Set([404]));
   expect(Math.max(...many.map(({ took }) => took))).toBeLessThan(BOUND_MS);
-  // The ledger may move on meanwhile, without what is asked for.
+  // The ledger changes without creating the requested contract.
   pairs.replace(1);
   expect((await offer(url, 0)).status).toBe(404);
 });
 
 test("while the ledger does not answer, an unknown contract is 404 within the wait", async () => {
-  const { participant, url } = await scene();
+  const { participant, url } = await startSetup();
   participant.faults.slowLedgerEnd(3_000, { times: 20 });
   const { status, took } = await offer(url, 0);
   expect(status).toBe(404);
@@ -96,7 +96,7 @@ test("while the ledger does not answer, an unknown contract is 404 within the wa
 });
 
 test("without a mirror, an unknown contract is 404 within the wait, for concurrent requests too", async () => {
-  const { pairs, mirror, url } = await scene();
+  const { pairs, mirror, url } = await startSetup();
   await mirror.close();
   const { tags } = pairs.replace(0);
   const first = offer(url, 0, tags[0]);
@@ -114,7 +114,7 @@ test("without a mirror, an unknown contract is 404 within the wait, for concurre
 });
 
 test("a contract that is archived is 404 at once", async () => {
-  const { pairs, participant, url, otherUrl } = await scene();
+  const { pairs, participant, url, otherUrl } = await startSetup();
   const [before = "0.0"] = pairs.now.tags;
   expect((await offer(url, 0, before)).status).toBe(200);
   const { tags } = pairs.replace(0);

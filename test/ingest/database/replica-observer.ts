@@ -24,7 +24,7 @@ const UNIT = 10n ** 10n;
 
 const clock = (): number => performance.now();
 
-export class Watcher {
+export class ReplicaObserver {
   /** Descriptions of reads that match no past state. */
   readonly wrong: string[] = [];
   readings = 0;
@@ -83,7 +83,7 @@ export class Watcher {
   async lists(): Promise<unknown> {
     return this.#replica.read((view) => ({
       ...reading(view),
-      census: view.templateCounts().reduce((sum, { count }) => sum + count, 0),
+      contractCount: view.templateCounts().reduce((sum, { count }) => sum + count, 0),
     }));
   }
 

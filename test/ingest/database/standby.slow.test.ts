@@ -9,13 +9,13 @@ import { Pairs } from "./pairs.js";
 import { askAny, type Shown } from "./queries.js";
 import { Random } from "./random.js";
 import { becomesReady, command, inBackground, listening, logs, unreadiness, WRITES } from "./services.js";
-import { expected, expectedContracts, Watcher } from "./replica-observer.js";
+import { expected, expectedContracts, ReplicaObserver } from "./replica-observer.js";
 
 /** Bound of a takeover, in milliseconds. */
 const TAKEOVER_MS = 5_000;
-/** What a machine that is busy may add. */
+/** Allowance for a busy machine. */
 const SLOW_MS = 2_000;
-const STANDS_BY = "another process writes the database";
+const STANDBY = "another process writes the database";
 const ENDS = "leadership ended: this process no longer writes the database";
 
 test(
@@ -34,23 +34,23 @@ test(
     await logs(first, WRITES);
     const second = command("mirror", settings);
     await Promise.all([becomesReady(firstUrl), listening(second).then(becomesReady)]);
-    await logs(second, STANDS_BY);
+    await logs(second, STANDBY);
     const urls = await Promise.all([1, 2, 3].map(() => listening(command("api", settings))));
     await Promise.all(urls.map(becomesReady));
 
-    const watcher = new Watcher(database.url, pairs, 50_000_000);
-    onTestFinished(() => watcher.close());
+    const observer = new ReplicaObserver(database.url, pairs, 50_000_000);
+    onTestFinished(() => observer.close());
     const callers = urls.map((url, index) => new Caller(url, pairs, new Random(index)));
     const background = inBackground(
       (signal) => pairs.keepChanging(new Random(7), 20, signal),
-      (signal) => watcher.keepLooking(signal),
+      (signal) => observer.keepLooking(signal),
       ...callers.map((caller) => (signal: AbortSignal) => caller.run(signal)),
     );
     /** Milliseconds from now until a replica, and each caller, has seen an update that is committed from now on. */
     const untilSeen = async (): Promise<number> => {
       const since = performance.now();
       const { offset } = pairs.replaceSingle();
-      await until("an update is seen", () => watcher.offset >= offset, 20_000);
+      await until("an update is seen", () => observer.offset >= offset, 20_000);
       const took = performance.now() - since;
       await until("callers see it", () => callers.every((caller) => caller.offset >= offset), 20_000);
       return took;
@@ -65,7 +65,7 @@ test(
     await delay(1_000);
     first.signal("SIGCONT");
     await logs(first, ENDS);
-    await logs(first, STANDS_BY);
+    await logs(first, STANDBY);
     // It is on standby and needs nothing else.
     await until("the first is ready", async () => (await unreadiness(firstUrl)) === undefined, 10_000);
     await delay(1_000);
@@ -77,7 +77,7 @@ test(
 
     const third = command("mirror", settings);
     await becomesReady(await listening(third));
-    await logs(third, STANDS_BY);
+    await logs(third, STANDBY);
     const since = performance.now();
     first.stop();
     expect((await first.ended()).code).toBe(0);
@@ -88,16 +88,18 @@ test(
     await delay(500);
     await background.end();
     const state = pairs.replace(0);
-    await until("all is seen", async () => JSON.stringify(await watcher.lists()).includes(`"offset":${state.offset},`));
+    await until("all is seen", async () =>
+      JSON.stringify(await observer.lists()).includes(`"offset":${state.offset},`),
+    );
     const oldest = Math.max(...callers.map((caller) => caller.oldest));
     console.log(
       `an update is seen after ${ms(ordinary)} ms; where the mirror was stopped ${ms(stopped)}, killed ${ms(killed)}, ended ` +
         `${ms(ended)} ms; ${callers.map(({ answers }) => answers).join(", ")} answers, the oldest of ${ms(oldest)} ms before`,
     );
-    expect([...callers.flatMap(({ wrong }) => wrong), ...watcher.wrong]).toEqual([]);
-    expect(await watcher.contents()).toEqual(expectedContracts(pairs.ledger));
-    expect(await watcher.lists()).toMatchObject(expected(state));
-    expect(watcher.returns).toBe(0);
+    expect([...callers.flatMap(({ wrong }) => wrong), ...observer.wrong]).toEqual([]);
+    expect(await observer.contents()).toEqual(expectedContracts(pairs.ledger));
+    expect(await observer.lists()).toMatchObject(expected(state));
+    expect(observer.returns).toBe(0);
     expect(Math.max(stopped, killed)).toBeLessThan(TAKEOVER_MS);
     expect(ended).toBeLessThan(TAKEOVER_MS);
     expect(oldest).toBeLessThan(TAKEOVER_MS + SLOW_MS);
@@ -114,9 +116,9 @@ const ms = (milliseconds: number): string => milliseconds.toFixed(0);
 class Caller {
   readonly wrong: string[] = [];
   answers = 0;
-  /** How long before the answer to it a state had passed that an answer told, at the most. */
+  /** The maximum age of a returned state at the time of its request, in milliseconds. */
   oldest = 0;
-  /** The state that was told last. */
+  /** The offset of the newest returned state. */
   offset = 0;
   readonly #url: string;
   readonly #pairs: Pairs;
@@ -142,7 +144,7 @@ class Caller {
     if (tags === undefined) return;
     const states = this.#pairs.having(tags);
     const [from, to] = [states[0]?.offset ?? 0, states.at(-1)?.offset ?? 0];
-    if (to < this.offset) this.wrong.push(`an answer of ${from} to ${to} behind one of ${this.offset}`);
+    if (to < this.offset) this.wrong.push(`an answer of ${from} to ${to} after one of ${this.offset}`);
     this.offset = Math.max(this.offset, from);
     this.oldest = Math.max(this.oldest, asked - (states.at(-1)?.until ?? Infinity));
   }

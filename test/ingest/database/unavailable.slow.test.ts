@@ -11,7 +11,7 @@ import { Pairs, PAIRS } from "./pairs.js";
 import { askAccept, askConfigurations, askFactory, type Shown } from "./queries.js";
 import { Random } from "./random.js";
 import { ask, becomesReady, command, inBackground, listening, logs, unreadiness, WRITES } from "./services.js";
-import { expected, expectedContracts, Watcher } from "./replica-observer.js";
+import { expected, expectedContracts, ReplicaObserver } from "./replica-observer.js";
 
 /** The limits on the age of answers, in seconds, and what may come on top: each step on the way looks once a second. */
 const UNREADY = 4;
@@ -89,19 +89,21 @@ describe.each(["fast", "immediate"] as const)("a database that stops (%s) and st
     const shown = () => askConfigurations(url, pairs);
     await until("the mirror goes on", async () => (await shown()).tags?.join() === state.tags.join(), RECOVERY_MS);
     console.log(
-      `${mode}: known answers until ${refused.toFixed(0)} ms behind the stop, again ${answered.toFixed(0)} ms behind the ` +
+      `${mode}: known answers until ${refused.toFixed(0)} ms after the stop, again ${answered.toFixed(0)} ms after the ` +
         `start, all ${(performance.now() - started).toFixed(0)} ms; ${JSON.stringify(caller.statuses)}`,
     );
 
     expect(caller.wrong).toEqual([]);
-    // No sooner than they have to, and not long after.
+    // Rejection starts at the staleness limit.
     expect(refused).toBeGreaterThan(STALE * 1000 - LATE_MS);
     expect(refused).toBeLessThan(STALE * 1000 + LATE_MS);
-    const watcher = new Watcher(databaseUrl, pairs, 1);
-    onTestFinished(() => watcher.close());
-    await until("the watcher is there", async () => JSON.stringify(await watcher.lists().catch(String)).includes("{"));
-    expect(await watcher.contents()).toEqual(expectedContracts(pairs.ledger));
-    expect(await watcher.lists()).toMatchObject(expected(state));
+    const observer = new ReplicaObserver(databaseUrl, pairs, 1);
+    onTestFinished(() => observer.close());
+    await until("the observer is ready", async () =>
+      JSON.stringify(await observer.lists().catch(String)).includes("{"),
+    );
+    expect(await observer.contents()).toEqual(expectedContracts(pairs.ledger));
+    expect(await observer.lists()).toMatchObject(expected(state));
     expect(mirror.err.split("snapshot of the ledger loaded")).toHaveLength(2);
     for (const program of [mirror, api]) expectNoSecrets(program, caller.bodies);
     await logs(mirror, WRITES, 2);
@@ -130,7 +132,7 @@ function expectNoSecrets({ out, err }: Program, bodies: ReadonlySet<string>): vo
   expect(text).not.toMatch(/\bat .*:\d+:\d+|node_modules|\.js\b/);
 }
 
-/** Asks for what is known, and for what may be. */
+/** Queries cached contracts, and contracts that may be uncached. */
 class Caller {
   readonly wrong: string[] = [];
   readonly statuses: Record<string, number> = {};
@@ -149,7 +151,7 @@ class Caller {
     for (let turn = 0; !signal.aborted; turn++) {
       this.#note("known", await askFactory(this.#url, KNOWN), [200, 503]);
       this.#note("listed", await askConfigurations(this.#url, this.#pairs), [200, 503]);
-      // It is there, and nobody has asked for it yet.
+      // The offer exists, and no request has fetched it yet.
       const pair = 1 + (turn % (PAIRS - 1));
       const tag = this.#pairs.now.tags[pair] ?? "0.0";
       const offered = await askAccept(this.#url, pair, tag);

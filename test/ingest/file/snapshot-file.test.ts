@@ -39,7 +39,7 @@ interface Watched {
 }
 
 /** A file that is not started yet, with a store of its own, optionally wrapped. */
-function watching(path: string, wrap?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
+function createSnapshotFile(path: string, wrap?: (store: MemoryStore) => Pick<StoreWriter, "replace">): Watched {
   const store = new MemoryStore();
   const file = new SnapshotFile(path, new Decoder(templates), wrap?.(store) ?? store);
   onTestFinished(() => file.close());
@@ -53,7 +53,7 @@ const start = ({ file, swapped, rejected }: Watched) =>
   });
 
 async function started(path: string): Promise<Watched> {
-  const watched = watching(path);
+  const watched = createSnapshotFile(path);
   await start(watched);
   return watched;
 }
@@ -73,7 +73,7 @@ const untilRejected = (watched: Watched, count: number): Promise<void> =>
 describe("at the start", () => {
   test("the file is in the store when start resolves, and is reported", async () => {
     await writeFile(at("file"), content("a", "b"));
-    const watched = watching(at("file"));
+    const watched = createSnapshotFile(at("file"));
     const snapshot = await start(watched);
     expect(await idsIn(watched)).toEqual(["a", "b"]);
     expect(snapshot.contracts.map(({ contractId }) => contractId)).toEqual(["a", "b"]);
@@ -87,18 +87,20 @@ describe("at the start", () => {
   });
 
   test("a missing file is reported with its path and the system's code", async () => {
-    const watched = watching(at("nothing"));
+    const watched = createSnapshotFile(at("nothing"));
     await expect(start(watched)).rejects.toThrow(new SnapshotError(`${at("nothing")} cannot be read (ENOENT)`));
     await expect(idsIn(watched)).rejects.toThrow(NotReady);
   });
 
   test("a folder is reported too", async () => {
-    await expect(start(watching(folder))).rejects.toThrow(new SnapshotError(`${folder} cannot be read (EISDIR)`));
+    await expect(start(createSnapshotFile(folder))).rejects.toThrow(
+      new SnapshotError(`${folder} cannot be read (EISDIR)`),
+    );
   });
 
   test("each problem of an invalid file is reported with path, line and reason, and the store stays empty", async () => {
     await writeFile(at("file"), `${content("a")}5\n${content("b")}{}\n`);
-    const watched = watching(at("file"));
+    const watched = createSnapshotFile(at("file"));
     const reasons = [
       `${at("file")}:2: the element must be an object, but is not one`,
       `${at("file")}:4: contractEntry must be an object, but is missing`,
@@ -109,7 +111,7 @@ describe("at the start", () => {
 
   test("a file that could not be loaded is not watched", async () => {
     await writeFile(at("file"), "broken\n");
-    const watched = watching(at("file"));
+    const watched = createSnapshotFile(at("file"));
     await expect(start(watched)).rejects.toThrow(SnapshotError);
     await seenByAnother(at("file"), "b");
     await seenByAnother(at("file"), "c");
@@ -273,7 +275,7 @@ describe("a slow store", () => {
   test("gets the next change after the one before", async () => {
     const { waiting, begun, wrap } = slow(1);
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"), wrap);
+    const watched = createSnapshotFile(at("file"), wrap);
     await start(watched);
     await replace(at("file"), content("b"));
     await until("the first change is being written", () => begun.length === 2);
@@ -289,7 +291,7 @@ describe("a slow store", () => {
   test("ends with the change that came while the start was being written", async () => {
     const { waiting, begun, wrap } = slow(0);
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"), wrap);
+    const watched = createSnapshotFile(at("file"), wrap);
     const starting = start(watched);
     await until("the start is being written", () => begun.length === 1);
     await seenByAnother(at("file"), "b");
@@ -303,7 +305,7 @@ describe("a slow store", () => {
   test("is waited for by close", async () => {
     const { waiting, begun, wrap } = slow(1);
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"), wrap);
+    const watched = createSnapshotFile(at("file"), wrap);
     await start(watched);
     await replace(at("file"), content("b"));
     await until("the change is being written", () => begun.length === 2);
@@ -342,7 +344,7 @@ describe("close", () => {
 
   test("may be called twice, and before start", async () => {
     await writeFile(at("file"), content("a"));
-    const watched = watching(at("file"));
+    const watched = createSnapshotFile(at("file"));
     await watched.file.close();
     await start(watched);
     await watched.file.close();

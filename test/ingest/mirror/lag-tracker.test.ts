@@ -34,7 +34,7 @@ function current(offset = 10, readWait?: number) {
   return made;
 }
 
-describe("how the mirror stands", () => {
+describe("the status of the mirror", () => {
   test("is unknown at the beginning", () => {
     const { lag } = createTracker();
     expect(lag.status).toEqual({ offset: undefined, ledgerEnd: undefined, age: undefined });

@@ -85,7 +85,7 @@ async function serviceOn(url: string, config: Partial<Config> = {}): Promise<App
   return service;
 }
 
-interface Told {
+interface InstrumentSupply {
   readonly id: string;
   readonly totalSupply?: string;
   readonly totalSupplyAsOf?: string;
@@ -93,17 +93,17 @@ interface Told {
 
 const metadata = `${registry()}/metadata/v1/instruments`;
 
-async function toldOf(url: string, id: string): Promise<Told> {
+async function fetchInstrument(url: string, id: string): Promise<InstrumentSupply> {
   const response = await fetch(`${url}${metadata}/${encodeURIComponent(id)}`);
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
-  return (await response.json()) as Told;
+  return (await response.json()) as InstrumentSupply;
 }
 
 /** The supply of every instrument by its id, and their common time. */
 async function supplies(url: string) {
   const response = await fetch(`${url}${metadata}`);
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
-  const { instruments } = (await response.json()) as { readonly instruments: readonly Told[] };
+  const { instruments } = (await response.json()) as { readonly instruments: readonly InstrumentSupply[] };
   const times = new Set(instruments.map(({ totalSupplyAsOf }) => totalSupplyAsOf));
   if (times.size !== 1) throw new Error(`the instruments have more times than one: ${[...times].join(", ")}`);
   return {
@@ -154,7 +154,7 @@ describe("on a participant", () => {
     expect(asOf).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z$/);
     expect(Date.parse(asOf ?? "")).toBeGreaterThanOrEqual(begun);
     expect(Date.parse(asOf ?? "")).toBeLessThanOrEqual(Date.now());
-    const usd = await toldOf(service.url, "USD");
+    const usd = await fetchInstrument(service.url, "USD");
     expect(usd).toMatchObject({ id: "USD", totalSupply: "3.7500000000", totalSupplyAsOf: asOf });
   });
 
@@ -229,7 +229,7 @@ describe("on a participant", () => {
       ),
     );
     expect(await suppliesAt(service, offset)).toEqual({ USD: "1.2300000000" });
-    expect(await toldOf(service.url, "ISIN")).toMatchObject({ id: "USD", totalSupply: "1.2300000000" });
+    expect(await fetchInstrument(service.url, "ISIN")).toMatchObject({ id: "USD", totalSupply: "1.2300000000" });
   });
 
   test("a holding that cannot be decoded is omitted, and the others count", async () => {
@@ -252,13 +252,13 @@ describe("on a participant", () => {
     first.faults.duplicate(3);
     ledger.transact(creations(holding("a", "1.0000000000")));
     ledger.transact([{ archive: "a" }, ...creations(holding("b", "2.0000000000"))]);
-    const told = ledger.transact(creations(holding("c", "4.0000000000", { locked: true })));
-    expect(await suppliesAt(service, told)).toEqual({ USD: "6.0000000000" });
+    const repeated = ledger.transact(creations(holding("c", "4.0000000000", { locked: true })));
+    expect(await suppliesAt(service, repeated)).toEqual({ USD: "6.0000000000" });
 
     first.faults.cut({ after: 0, streams: "open", path: "/v2/updates" });
     ledger.transact(creations(holding("d", "8.0000000000")));
-    const behind = ledger.transact([{ archive: "b" }]);
-    expect(await suppliesAt(service, behind)).toEqual({ USD: "12.0000000000" });
+    const resumed = ledger.transact([{ archive: "b" }]);
+    expect(await suppliesAt(service, resumed)).toEqual({ USD: "12.0000000000" });
 
     await first.stop();
     ledger.transact([{ archive: "d" }, ...creations(holding("e", "16.0000000000"))]);
@@ -283,10 +283,10 @@ describe("on a participant", () => {
     ledger.transact(creations(holding("b", "2.0000000000", { locked: true }), configuration("GBP")));
     await until("the update is applied", async () => (await instrumentIds(service)).includes("GBP"), BOUND_MS);
     for (const id of ["EUR", "GBP", "USD"]) {
-      const told = await toldOf(service.url, id);
-      expect(told).toMatchObject({ id });
-      expect(told).not.toHaveProperty("totalSupply");
-      expect(told).not.toHaveProperty("totalSupplyAsOf");
+      const response = await fetchInstrument(service.url, id);
+      expect(response).toMatchObject({ id });
+      expect(response).not.toHaveProperty("totalSupply");
+      expect(response).not.toHaveProperty("totalSupplyAsOf");
     }
     expect((await supplies(service.url)).of).toEqual({ EUR: undefined, GBP: undefined, USD: undefined });
   });
@@ -459,9 +459,9 @@ describe("in a file", () => {
 
   test("the supply is absent if they are not counted", async () => {
     const running = await serving(elements(free("a", "1.0000000000"), locked("b", "0.2000000000")));
-    const told = await toldOf(running.url, "USD");
-    expect(told).not.toHaveProperty("totalSupply");
-    expect(told).not.toHaveProperty("totalSupplyAsOf");
+    const response = await fetchInstrument(running.url, "USD");
+    expect(response).not.toHaveProperty("totalSupply");
+    expect(response).not.toHaveProperty("totalSupplyAsOf");
   });
 
   test("another registrar's holdings are not counted", async () => {

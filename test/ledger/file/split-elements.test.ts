@@ -134,7 +134,7 @@ describe("a file that is an array", () => {
         [1, "what"],
       ],
     ],
-    ["a comma that is missing, as one element, which others tell", '[{"a":1}\n{"b":2}]', [[1, '{"a":1}\n{"b":2}']]],
+    ["a missing comma, as one element, which the JSON parser rejects", '[{"a":1}\n{"b":2}]', [[1, '{"a":1}\n{"b":2}']]],
   ])("of %s", (_what, file, elements) => {
     expect(split(file)).toEqual(elements.map(([line, text]) => ({ line, text })));
   });

@@ -163,11 +163,11 @@ export function viewCases({ store, read, found }: Subject): void {
         ids.map((id) => contract(apple, id, { labels: [id] })),
         5,
       );
-      const wanted = ids.map((id, index): Lookup => ({ template: apple, by: alternate(id, index) }));
+      const thousandLookups = ids.map((id, index): Lookup => ({ template: apple, by: alternate(id, index) }));
       const answers = await read((view) => {
         // As the rules do. A store that fetches must set wantsPrefetch, or this takes too many round trips.
-        if (view.wantsPrefetch) view.prefetch(() => wanted.map(toContractLookup));
-        return wanted.map((lookup) => lookUp(view, lookup));
+        if (view.wantsPrefetch) view.prefetch(() => thousandLookups.map(toContractLookup));
+        return thousandLookups.map((lookup) => lookUp(view, lookup));
       });
       expect(answers).toEqual(ids.map((id) => [id]));
     });

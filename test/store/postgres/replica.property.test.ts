@@ -1,4 +1,4 @@
-/** Whatever is written, and whenever replicas refresh, a read returns what a memory store returns for the same state. */
+/** For any writes and refreshes, a replica returns what a memory store returns for the same state. */
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import type { QueryResultRow } from "pg";
@@ -184,8 +184,8 @@ function read(view: View, { prefetched, lookups }: Omit<Read, "does" | "replica"
 
 const nameOf = (lookup: Lookup): string => JSON.stringify(lookup);
 
-function expectSame(seen: unknown, wanted: unknown): void {
-  expect(seen).toEqual(wanted);
+function expectSame(seen: unknown, expected: unknown): void {
+  expect(seen).toEqual(expected);
 }
 
 /** Writes to the database and to the model, and keeps the results of the model after each write. */

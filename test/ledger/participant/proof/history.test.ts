@@ -11,14 +11,14 @@ import {
   templates,
   notFound,
   offerEntity,
-  telling,
+  scriptedHistory,
   transaction,
   updateId,
 } from "./scripted-responses.js";
 
 describe("an update", () => {
   test("has its events in order", async () => {
-    const { history } = await telling([
+    const { history } = await scriptedHistory([
       { body: transaction({ ExercisedEvent: exercised }, { CreatedEvent: created }) },
     ]);
     expect(await history.update({ updateId }, templates)).toEqual({
@@ -45,18 +45,18 @@ describe("an update", () => {
       { ExercisedEvent: { ...exercised, ...same } },
       { ExercisedEvent: { ...exercised, ...other } },
     ];
-    const { history } = await telling([{ body: transaction(...events) }]);
+    const { history } = await scriptedHistory([{ body: transaction(...events) }]);
     expect(await history.update({ offset: 7 }, templates)).toEqual({ events: [] });
   });
 
   test("that is not a transaction has no events", async () => {
-    const { history } = await telling([{ body: { update: { Reassignment: { value: { events: [] } } } } }]);
+    const { history } = await scriptedHistory([{ body: { update: { Reassignment: { value: { events: [] } } } } }]);
     expect(await history.update({ updateId }, templates)).toEqual({ events: [] });
   });
 
   test("without a result or an argument has null", async () => {
     const { choiceArgument: _, exerciseResult: __, ...bare } = exercised;
-    const { history } = await telling([{ body: transaction({ ExercisedEvent: bare }) }]);
+    const { history } = await scriptedHistory([{ body: transaction({ ExercisedEvent: bare }) }]);
     const update = await history.update({ updateId }, templates);
     expect(update?.events).toMatchObject([{ argument: null, result: null }]);
   });
@@ -87,14 +87,14 @@ describe("an update", () => {
     ],
   ];
   test.each(broken)("cannot be decoded if the response %s", async (_, body) => {
-    const { history } = await telling([{ body }], 1_000);
+    const { history } = await scriptedHistory([{ body }], 1_000);
     expect((await failureOf(history.update({ updateId }, templates))).kind).toBe("unreadable");
   });
 });
 
 describe("the creation of a contract", () => {
   test("is found, archived or not", async () => {
-    const { history } = await telling([
+    const { history } = await scriptedHistory([
       { body: { created: { createdEvent: created, synchronizerId: "A" }, archived: null } },
     ]);
     const creation = {
@@ -112,7 +112,7 @@ describe("the creation of a contract", () => {
     ["is left out", { archived: {} }],
     ["is of another kind", { created: { createdEvent: { ...created, templateId: "pkg:Other:Other" } } }],
   ])("is undefined if it %s", async (_, found) => {
-    const { history } = await telling([{ body: found }]);
+    const { history } = await scriptedHistory([{ body: found }]);
     expect(await history.creation("offer", templates)).toBeUndefined();
   });
 
@@ -122,13 +122,13 @@ describe("the creation of a contract", () => {
     ["has an event that is null", { created: { createdEvent: null } }],
     ["has no arguments", { created: { createdEvent: { ...created, createArgument: [] } } }],
   ])("cannot be decoded if it %s", async (_, found) => {
-    const { history } = await telling([{ body: found }]);
+    const { history } = await scriptedHistory([{ body: found }]);
     expect((await failureOf(history.creation("offer", templates))).kind).toBe("unreadable");
   });
 
   test("that is not found is undefined at once", async () => {
     const body = { ...notFound, code: "CONTRACT_EVENTS_NOT_FOUND" };
-    const { history, requests } = await telling([{ status: 404, body }], 1_000);
+    const { history, requests } = await scriptedHistory([{ status: 404, body }], 1_000);
     expect(await history.creation("offer", templates)).toBeUndefined();
     expect(requests).toHaveLength(1);
   });
@@ -136,7 +136,7 @@ describe("the creation of a contract", () => {
 
 test.skipIf(!hasDocuments)("what is asked is as the published documents have it", async () => {
   const documents = new Documents({ closed: true });
-  const { history, requests } = await telling([{ body: transaction() }]);
+  const { history, requests } = await scriptedHistory([{ body: transaction() }]);
   await history.update({ updateId }, templates);
   await history.update({ offset: 7 }, templates);
   await history.creation("offer", templates);

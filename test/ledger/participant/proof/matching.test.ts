@@ -9,7 +9,7 @@ import {
   offering,
   pending,
   registrar,
-  standing,
+  offerCreation,
   transfer,
   transferring,
 } from "./transfer-steps.js";
@@ -96,7 +96,7 @@ describe("the holdings", () => {
 
   test("of the sender are unknown where no factory made the offer", async () => {
     const offer = fresh("offer");
-    place.transact(standing(offer));
+    place.transact(offerCreation(offer));
     const id = place.transact(ending("Accept", offer));
     expect(await place.status(id)).toBe(failure);
     expect(await place.status(id, locked(offer))).toBe(success);
@@ -152,7 +152,7 @@ describe("accounts in the factory's argument", () => {
 
   test("name the sender's holdings of an offer", async () => {
     const offer = fresh("offer");
-    place.transact(transferring("factory", inAccounts, { result: pending(offer), steps: [standing(offer)] }));
+    place.transact(transferring("factory", inAccounts, { result: pending(offer), steps: [offerCreation(offer)] }));
     expect(await place.status(place.transact(ending("Accept", offer)))).toBe(success);
   });
 });

@@ -11,7 +11,7 @@ import {
   offering,
   preapproval,
   result,
-  standing,
+  offerCreation,
   transfer,
   transferring,
 } from "./transfer-steps.js";
@@ -79,7 +79,7 @@ describe("an offer", () => {
 
   test("is pending by the contract alone, whatever made it", async () => {
     const offer = fresh("offer");
-    const id = place.transact(standing(offer));
+    const id = place.transact(offerCreation(offer));
     expect(await place.status(id, { ...transfer, inputHoldingCids: [`${offer}-locked`] })).toBe(stillPending);
   });
 
@@ -119,7 +119,7 @@ describe("an offer", () => {
     const [offer, next] = [fresh("offer"), fresh("offer")];
     place.transact(offering("factory", offer));
     const given = result("Pending", { transferInstructionCid: next });
-    const id = place.transact(ending("Accept", offer, { result: given, steps: [standing(next)] }));
+    const id = place.transact(ending("Accept", offer, { result: given, steps: [offerCreation(next)] }));
     expect(await place.status(id)).toBe(stillPending);
   });
 

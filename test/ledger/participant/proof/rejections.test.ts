@@ -83,7 +83,7 @@ const wrong: [string, JsonValue | string][] = [
   ["no update id", { transfer }],
   ["an empty update id", { updateId: "", transfer }],
   ["an update id that is a number", { updateId: 5, transfer }],
-  // Of a list protobuf cannot tell whether it is missing or empty.
+  // Protobuf does not distinguish a missing list from an empty one.
   ...Object.keys(transfer)
     .filter((name) => name !== "inputHoldingCids")
     .map((name): [string, JsonValue] => [`no ${name}`, { updateId, transfer: without(name) }]),

@@ -9,10 +9,10 @@ export const templates = [transferOffer, allocationFactory];
 export const updateId = `1220${"1".repeat(64)}`;
 export const notFound = { code: "UPDATE_NOT_FOUND", cause: "Update not found, or not visible." };
 
-/** A history whose clock goes on with its pauses alone. Answers come one after the other, the last again and again. */
-export async function telling(
+/** A history whose clock advances only by its pauses. Responses are sent in order; the last one repeats. */
+export async function scriptedHistory(
   answers: readonly { readonly status?: number; readonly body: JsonValue | string }[],
-  longest = 0,
+  maxWait = 0,
 ) {
   const requests: Seen[] = [];
   const pauses: number[] = [];
@@ -28,7 +28,7 @@ export async function telling(
     time += milliseconds;
     return Promise.resolve();
   };
-  const waiting = { maxWait: longest, now: () => time, pause };
+  const waiting = { maxWait, now: () => time, pause };
   const history = new ParticipantHistory(endpointAt(url), ["operator::1220", "registrar::1220"], waiting);
   return { history, requests, pauses, time: () => time };
 }

@@ -54,7 +54,7 @@ describe("a caller who does not know the transfer waits as long as for an unknow
 const instrument = (more: JsonObject): JsonValue => ({ admin: registrar, id: "USD", ...more });
 const values = { "splice.lfdecentralizedtrust.org/reason": "rent", "acme.example/invoice": "17" };
 
-/** One field changed, by its name and what stands in it. */
+/** The name of the changed field, and its new value. */
 const changes: readonly (readonly [string, JsonValue])[] = [
   ["sender", "alice::1221"],
   ["sender", bob],

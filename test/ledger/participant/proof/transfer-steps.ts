@@ -61,8 +61,8 @@ export const holding = (id: string): Step => ({
   ),
 });
 
-/** An offer that stands for itself; of a transfer it takes the locked holding alone. */
-export const standing = (id: string, terms: JsonObject = transfer, locked = `${id}-locked`): Step => ({
+/** Creates an offer without a transfer choice. Its only input is the locked holding. */
+export const offerCreation = (id: string, terms: JsonObject = transfer, locked = `${id}-locked`): Step => ({
   create: contract(id, app, "Utility.Registry.App.V0.Model.Transfer:TransferOffer", {
     operator,
     provider,
@@ -91,7 +91,7 @@ export function transferring(on: string, terms: JsonObject = transfer, more: Par
 
 /** The transfer is offered: a holding is locked, and the offer names it. */
 export const offering = (on: string, id: string, terms: JsonObject = transfer): Step =>
-  transferring(on, terms, { result: pending(id), steps: [holding(`${id}-locked`), standing(id, terms)] });
+  transferring(on, terms, { result: pending(id), steps: [holding(`${id}-locked`), offerCreation(id, terms)] });
 
 /** The offer ends by a choice of the standard. */
 export function ending(how: "Accept" | "Reject" | "Withdraw", id: string, more: Partial<Exercise> = {}): Step {

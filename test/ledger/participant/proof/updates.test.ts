@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { until } from "../../../fixtures/wait.js";
 import { ScriptedLedger } from "../../../../scripted-participant/ledger.js";
 import { fresh, failure, proving, stillPending, success, unknownId } from "./proof-service.js";
-import { ending, offering, holding, standing, transfer, transferring } from "./transfer-steps.js";
+import { ending, offering, holding, offerCreation, transfer, transferring } from "./transfer-steps.js";
 
 const place = proving({ readWaitMs: 400 });
 
@@ -37,7 +37,7 @@ describe("an update that holds no transfer is a failure", () => {
   test("as one that cannot be read is", async () => {
     const broken = fresh("offer");
     const id = place.transact(
-      standing(broken, { sender: 5 }),
+      offerCreation(broken, { sender: 5 }),
       transferring("factory", { ...transfer, amount: "many" }),
     );
     expect(await place.status(id)).toBe(failure);
@@ -121,7 +121,7 @@ describe("nothing is known of pruned updates", () => {
 
 test("an offer that has entered from a synchronizer on which we are not is accepted here", async () => {
   const offer = fresh("offer");
-  const made = standing(offer);
+  const made = offerCreation(offer);
   if (!("create" in made)) throw new Error("an offer is created");
   place.ledger.enter(made.create, "sync-X::1220", "sync-A::1220");
   const id = place.transact(ending("Accept", offer));

@@ -1,29 +1,29 @@
 /** How long an unknown update is polled for, and which errors mean that it is unknown. */
 import { describe, expect, test } from "vitest";
 import { failureOf } from "../servers.js";
-import { templates, notFound, telling, transaction, updateId } from "./scripted-responses.js";
+import { templates, notFound, scriptedHistory, transaction, updateId } from "./scripted-responses.js";
 
 describe("an update that has not arrived yet", () => {
   const missing = { status: 404, body: notFound };
 
   test("is polled by its id until it arrives", async () => {
-    const { history, requests } = await telling([missing, missing, { body: transaction() }], 1_000);
+    const { history, requests } = await scriptedHistory([missing, missing, { body: transaction() }], 1_000);
     expect(await history.pollUntil(() => history.update({ updateId }, templates))).toEqual({ events: [] });
     expect(requests).toHaveLength(3);
   });
 
   test.each([0, 100, 250, 400, 1_000])(
     "by its id is looked for until %s ms have passed, and no longer",
-    async (longest) => {
-      const { history, pauses, time } = await telling([missing], longest);
+    async (maxWait) => {
+      const { history, pauses, time } = await scriptedHistory([missing], maxWait);
       expect(await history.pollUntil(() => history.update({ updateId }, templates))).toBeUndefined();
-      expect(time()).toBe(longest);
+      expect(time()).toBe(maxWait);
       expect(pauses.every((pause) => pause > 0 && pause <= 250)).toBe(true);
     },
   );
 
   test("is none at once where it is not asked for again", async () => {
-    const { history, requests } = await telling([missing], 1_000);
+    const { history, requests } = await scriptedHistory([missing], 1_000);
     expect(await history.update({ offset: 7 }, templates)).toBeUndefined();
     expect(requests).toHaveLength(1);
   });
@@ -33,7 +33,7 @@ describe("an update that has not arrived yet", () => {
     [404, "PACKAGE_NAMES_NOT_FOUND"],
     [404, "TEMPLATES_OR_INTERFACES_NOT_FOUND"],
   ])("is not what %s %s says", async (status, code) => {
-    const { history } = await telling([{ status, body: { ...notFound, code } }], 0);
+    const { history } = await scriptedHistory([{ status, body: { ...notFound, code } }], 0);
     expect((await failureOf(history.update({ updateId }, templates))).code).toBe(code);
   });
 });
