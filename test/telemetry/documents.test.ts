@@ -7,7 +7,7 @@ import { calls } from "../fixtures/calls/index.js";
 import { freshDatabase } from "../fixtures/postgres.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
-import { authenticatedCalls } from "./asking.js";
+import { protocolClients } from "./protocol-clients.js";
 import { scrape, typesOf } from "./exposition.js";
 import { read } from "./promql.js";
 
@@ -83,8 +83,8 @@ beforeAll(async () => {
     await startApp({ ...common, ledgerUrl: gone, ledgerParties: ["p::1220"] }),
   ];
   for (const { url } of apps) {
-    for (const { ask } of Object.values(authenticatedCalls)) {
-      for (const call of Object.values(calls).filter((_, at) => at % 9 === 0)) await ask(url, call);
+    for (const { send } of Object.values(protocolClients)) {
+      for (const call of Object.values(calls).filter((_, at) => at % 9 === 0)) await send(url, call);
     }
   }
   for (const { metricsUrl } of apps) {

@@ -4,17 +4,16 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, connect } from "node:net";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
-import type { Call } from "../fixtures/protocols.js";
+import { callNamed } from "../fixtures/calls/index.js";
 import { until } from "../fixtures/wait.js";
-import { nameOf, authenticatedCalls } from "./asking.js";
+import { nameOf, protocolClients } from "./protocol-clients.js";
 import { type Sample, scrape, typesOf, valueOf } from "./exposition.js";
 import { start } from "./starting.js";
 
 const REQUESTS = "offledger_requests_total";
-const valid = successfulCalls["v1 instruments"] as Call;
-const missing = failingCalls["an instrument that does not exist"]?.call as Call;
-const invalid = failingCalls["a page of no instruments"]?.call as Call;
+const valid = callNamed("v1 instruments");
+const missing = callNamed("an instrument that does not exist");
+const invalid = callNamed("a page of no instruments");
 
 /** The request counts of an operation that are not zero. */
 const countsOf = (samples: readonly Sample[], operation: string) =>
@@ -26,11 +25,11 @@ const countsOf = (samples: readonly Sample[], operation: string) =>
 describe("requests", () => {
   test("are counted once by operation, protocol and status", async () => {
     const app = await start({ metricsPort: 0 });
-    for (const { ask } of Object.values(authenticatedCalls)) {
-      expect(await ask(app.url, valid)).toBeUndefined();
-      expect(await ask(app.url, missing)).toBe(Code.NotFound);
-      expect(await ask(app.url, invalid)).toBe(Code.InvalidArgument);
-      expect(await ask(app.url, valid)).toBeUndefined();
+    for (const { send } of Object.values(protocolClients)) {
+      expect(await send(app.url, valid)).toBeUndefined();
+      expect(await send(app.url, missing)).toBe(Code.NotFound);
+      expect(await send(app.url, invalid)).toBe(Code.InvalidArgument);
+      expect(await send(app.url, valid)).toBeUndefined();
     }
     const { samples } = await scrape(app.metricsUrl);
     // The invalid request is to the same operation as the valid one.
@@ -56,7 +55,7 @@ describe("requests", () => {
   test("are in a histogram of their durations", async () => {
     const app = await start({ metricsPort: 0 });
     const begun = performance.now();
-    for (let i = 0; i < 20; i++) await authenticatedCalls.REST?.ask(app.url, valid);
+    for (let i = 0; i < 20; i++) await protocolClients.REST?.send(app.url, valid);
     const seconds = (performance.now() - begun) / 1000;
     const { samples } = await scrape(app.metricsUrl);
     const of = { operation: nameOf(valid), protocol: "rest" };
@@ -89,7 +88,7 @@ describe("requests", () => {
 
   test("export failures at zero", async () => {
     const app = await start({ metricsPort: 0 });
-    await authenticatedCalls.gRPC?.ask(app.url, valid);
+    await protocolClients.gRPC?.send(app.url, valid);
     const { samples } = await scrape(app.metricsUrl);
     const of = { operation: nameOf(valid), protocol: "grpc" };
     expect(valueOf(samples, REQUESTS, { ...of, status: "internal" })).toBe(0);
@@ -116,7 +115,7 @@ describe("the service", () => {
 
   test("keeps the metrics of two instances in one process apart", async () => {
     const [one, other] = [await start({ metricsPort: 0 }), await start({ metricsPort: 0 })];
-    await authenticatedCalls.REST?.ask(one.url, valid);
+    await protocolClients.REST?.send(one.url, valid);
     expect(countsOf((await scrape(one.metricsUrl)).samples, nameOf(valid))).toEqual(["rest ok 1"]);
     const { samples } = await scrape(other.metricsUrl);
     expect(countsOf(samples, nameOf(valid))).toEqual([]);

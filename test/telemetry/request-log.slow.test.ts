@@ -1,14 +1,14 @@
 /** The request log: what a line contains, and what no line may contain. */
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
-import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
+import { callNamed, failingCalls, successfulCalls } from "../fixtures/calls/index.js";
 import { main, Program } from "../fixtures/program.js";
 import type { Call } from "../fixtures/protocols.js";
 import { until } from "../fixtures/wait.js";
-import { nameOf, authenticatedCalls } from "./asking.js";
+import { nameOf, protocolClients } from "./protocol-clients.js";
 
-const valid = successfulCalls["v1 instruments"] as Call;
-const missing = failingCalls["an instrument that does not exist"]?.call as Call;
+const valid = callNamed("v1 instruments");
+const missing = callNamed("an instrument that does not exist");
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 type Line = Readonly<Record<string, unknown>>;
@@ -52,8 +52,8 @@ describe("a request line", () => {
   test("has exactly these fields, on every protocol", async () => {
     const { url, lines } = await start("all");
     let count = 0;
-    for (const { protocol, ask } of Object.values(authenticatedCalls)) {
-      await ask(url, valid, { "x-request-id": `id-${++count}`, traceparent });
+    for (const { protocol, send } of Object.values(protocolClients)) {
+      await send(url, valid, { "x-request-id": `id-${++count}`, traceparent });
       const line = (await lines(count)).at(-1) ?? {};
       expect(Object.keys(line).toSorted((a, b) => a.localeCompare(b))).toEqual([
         "client",
@@ -86,19 +86,18 @@ describe("a request line", () => {
   test("has a random id if the caller's is missing or malformed", async () => {
     const { url, lines } = await start("all");
     const ids = ["with space", "", "x".repeat(129), 'quote"', undefined];
-    for (const id of ids)
-      await authenticatedCalls.REST?.ask(url, valid, id === undefined ? {} : { "x-request-id": id });
+    for (const id of ids) await protocolClients.REST?.send(url, valid, id === undefined ? {} : { "x-request-id": id });
     const loggedIds = (await lines(ids.length)).map(({ requestId }) => String(requestId));
     for (const id of loggedIds) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(new Set(loggedIds).size).toBe(ids.length);
-    await authenticatedCalls.REST?.ask(url, valid, { "x-request-id": "x".repeat(128) });
+    await protocolClients.REST?.send(url, valid, { "x-request-id": "x".repeat(128) });
     expect((await lines(ids.length + 1)).at(-1)?.requestId).toBe("x".repeat(128));
   });
 
   test("of a failed request has its status, and no path", async () => {
     const { url, lines } = await start("failed");
-    await authenticatedCalls.gRPC?.ask(url, valid);
-    await authenticatedCalls.gRPC?.ask(url, missing);
+    await protocolClients.gRPC?.send(url, valid);
+    await protocolClients.gRPC?.send(url, missing);
     await fetch(`${url}/no/such/path`);
     const [first, second, ...more] = await lines(2);
     expect(first).toMatchObject({ level: 30, operation: nameOf(missing), protocol: "grpc", status: "not_found" });
@@ -112,13 +111,13 @@ describe("a request line", () => {
     // Nothing listens there.
     const ledger = { OFFLEDGER_LEDGER_URL: "http://127.0.0.1:9", OFFLEDGER_LEDGER_PARTIES: "p::1220" };
     const { url, lines } = await start("failed", ledger);
-    await authenticatedCalls.REST?.ask(url, valid);
+    await protocolClients.REST?.send(url, valid);
     expect((await lines(1))[0]).toMatchObject({ level: 40, operation: nameOf(valid), status: "unavailable" });
   });
 
   test("is not written with OFFLEDGER_LOG_REQUESTS=none", async () => {
     const { url, program } = await start("none");
-    await authenticatedCalls.REST?.ask(url, missing);
+    await protocolClients.REST?.send(url, missing);
     program.stop();
     await program.ended();
     expect(linesOf(program)).toEqual([]);
@@ -144,7 +143,7 @@ test("no token, payload or header is logged, whatever fails", async () => {
     .map(({ method, path, body, request }) => ({ method, path, body: withMark(body), request: withMark(request, 1) }));
   expect(marked.length).toBeGreaterThan(30);
   const linesUntil = async (id: string): Promise<Line[]> => {
-    await authenticatedCalls.REST?.ask(url, valid, { "x-request-id": id });
+    await protocolClients.REST?.send(url, valid, { "x-request-id": id });
     let found: Line[] = [];
     await until(`${id} is logged`, async () => {
       found = await lines(0);
@@ -153,9 +152,9 @@ test("no token, payload or header is logged, whatever fails", async () => {
     return found;
   };
   let turn = 0;
-  for (const { ask } of Object.values(authenticatedCalls)) {
+  for (const { send } of Object.values(protocolClients)) {
     for (const call of marked.filter((_, at) => at % 3 === turn % 3)) {
-      await ask(url, call, headers);
+      await send(url, call, headers);
     }
     turn++;
   }

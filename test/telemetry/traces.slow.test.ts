@@ -2,16 +2,15 @@
 import { Code } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import type { Config } from "../../src/config/config.js";
-import { failingCalls, successfulCalls } from "../fixtures/calls/index.js";
-import type { Call } from "../fixtures/protocols.js";
+import { callNamed } from "../fixtures/calls/index.js";
 import { until } from "../fixtures/wait.js";
-import { nameOf, authenticatedCalls } from "./asking.js";
+import { nameOf, protocolClients } from "./protocol-clients.js";
 import { scrape, valueOf } from "./exposition.js";
 import { attributesOf, Receiver, type Span } from "./receiver.js";
 import { start } from "./starting.js";
 
-const valid = successfulCalls["v1 instruments"] as Call;
-const missing = failingCalls["an instrument that does not exist"]?.call as Call;
+const valid = callNamed("v1 instruments");
+const missing = callNamed("an instrument that does not exist");
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const caller = "b7ad6b7169203331";
 const sampled = { traceparent: `00-${traceId}-${caller}-01` };
@@ -29,8 +28,8 @@ describe("a span", () => {
     const receiver = await Receiver.start();
     const app = await tracing(receiver);
     const begun = Date.now();
-    const all = Object.values(authenticatedCalls);
-    for (const [at, { ask }] of all.entries()) await ask(app.url, valid, { ...sampled, "x-request-id": `id-${at}` });
+    const all = Object.values(protocolClients);
+    for (const [at, { send }] of all.entries()) await send(app.url, valid, { ...sampled, "x-request-id": `id-${at}` });
     const spans = await received(receiver, all.length);
     for (const [at, { protocol }] of all.entries()) {
       const span = spans[at];
@@ -58,7 +57,7 @@ describe("a span", () => {
     const receiver = await Receiver.start();
     const app = await tracing(receiver);
     const headers = { ...sampled, authorization: "Bearer MARK-token", cookie: "MARK-cookie" };
-    await authenticatedCalls.REST?.ask(app.url, missing, headers);
+    await protocolClients.REST?.send(app.url, missing, headers);
     await fetch(`${app.url}/MARK-path?MARK=1`, { headers });
     const [known, unknown] = await received(receiver, 2);
     expect(attributesOf(known ?? { attributes: [] })).toMatchObject({
@@ -76,7 +75,7 @@ describe("a span", () => {
   test("is an error if the service failed", async () => {
     const receiver = await Receiver.start();
     const app = await tracing(receiver, { ledgerUrl: new URL("http://127.0.0.1:9"), ledgerParties: ["p::1220"] });
-    expect(await authenticatedCalls.gRPC?.ask(app.url, valid)).toBe(Code.Unavailable);
+    expect(await protocolClients.gRPC?.send(app.url, valid)).toBe(Code.Unavailable);
     const [span] = await received(receiver, 1);
     expect(span?.status).toEqual({ code: 2, message: "unavailable" });
     expect(attributesOf(span ?? { attributes: [] })["rpc.response.status_code"]).toBe("UNAVAILABLE");
@@ -94,14 +93,14 @@ describe("a span", () => {
       `00-${traceId}-${caller}`,
       `01-${traceId}-${caller}-01-${"x".repeat(100)}`,
     ];
-    await authenticatedCalls.REST?.ask(app.url, valid);
-    for (const traceparent of wrong) await authenticatedCalls.REST?.ask(app.url, valid, { traceparent });
+    await protocolClients.REST?.send(app.url, valid);
+    for (const traceparent of wrong) await protocolClients.REST?.send(app.url, valid, { traceparent });
     const spans = await received(receiver, wrong.length + 1);
     for (const span of spans) expect(span.parentSpanId ?? "").toBe("");
     expect(new Set(spans.map((span) => span.traceId)).size).toBe(wrong.length + 1);
     expect(spans.map((span) => span.traceId)).not.toContain(traceId);
     // Of a later version the known fields are read.
-    await authenticatedCalls.REST?.ask(app.url, valid, { traceparent: `01-${traceId}-${caller}-01-more` });
+    await protocolClients.REST?.send(app.url, valid, { traceparent: `01-${traceId}-${caller}-01-more` });
     expect((await received(receiver, wrong.length + 2)).at(-1)).toMatchObject({ traceId, parentSpanId: caller });
   });
 });
@@ -109,14 +108,14 @@ describe("a span", () => {
 test("the caller's sampled flag decides, and the percentage applies to other traces", async () => {
   const receiver = await Receiver.start();
   const app = await tracing(receiver, { tracesPercent: 0 });
-  for (let i = 0; i < 20; i++) await authenticatedCalls.REST?.ask(app.url, valid);
-  await authenticatedCalls.REST?.ask(app.url, valid, { traceparent: `00-${traceId}-${caller}-00` });
-  await authenticatedCalls.REST?.ask(app.url, valid, sampled);
+  for (let i = 0; i < 20; i++) await protocolClients.REST?.send(app.url, valid);
+  await protocolClients.REST?.send(app.url, valid, { traceparent: `00-${traceId}-${caller}-00` });
+  await protocolClients.REST?.send(app.url, valid, sampled);
   await app.close();
   expect(receiver.spans.map((span) => span.parentSpanId)).toEqual([caller]);
   const half = await Receiver.start();
   const other = await tracing(half, { tracesPercent: 50 });
-  for (let i = 0; i < 200; i++) await authenticatedCalls.REST?.ask(other.url, valid);
+  for (let i = 0; i < 200; i++) await protocolClients.REST?.send(other.url, valid);
   await other.close();
   // Outside these bounds once in ten million runs.
   expect(half.spans.length).toBeGreaterThan(60);
@@ -126,7 +125,7 @@ test("the caller's sampled flag decides, and the percentage applies to other tra
 test("the queue is sent at shutdown", async () => {
   const receiver = await Receiver.start();
   const app = await tracing(receiver);
-  for (let i = 0; i < 700; i++) await authenticatedCalls.REST?.ask(app.url, valid, sampled);
+  for (let i = 0; i < 700; i++) await protocolClients.REST?.send(app.url, valid, sampled);
   await app.close();
   expect(receiver.spans).toHaveLength(700);
 });
@@ -141,7 +140,7 @@ describe("a receiver that", () => {
   test.each(failures)("%s affects neither requests nor shutdown", async (_, urlOf) => {
     const receiver = await Receiver.start();
     const app = await start({ tracesUrl: urlOf(receiver), metricsPort: 0, graceSeconds: 1 });
-    for (let i = 0; i < 600; i++) expect(await authenticatedCalls.REST?.ask(app.url, valid, sampled)).toBeUndefined();
+    for (let i = 0; i < 600; i++) expect(await protocolClients.REST?.send(app.url, valid, sampled)).toBeUndefined();
     const begun = performance.now();
     await app.close();
     expect(performance.now() - begun).toBeLessThan(5_000);
@@ -164,13 +163,13 @@ describe("a receiver that", () => {
     const receiver = await Receiver.start();
     receiver.answer = 400;
     const app = await tracing(receiver, { metricsPort: 0 });
-    await authenticatedCalls.REST?.ask(app.url, valid, sampled);
+    await protocolClients.REST?.send(app.url, valid, sampled);
     const spans = async (result: string) =>
       valueOf((await scrape(app.metricsUrl)).samples, "offledger_trace_spans_total", { result });
     await until("the span is dropped", async () => (await spans("failed")) === 1);
     expect(await spans("sent")).toBe(0);
     receiver.answer = 200;
-    await authenticatedCalls.REST?.ask(app.url, valid, sampled);
+    await protocolClients.REST?.send(app.url, valid, sampled);
     await received(receiver, 1);
     await until("the span is counted", async () => (await spans("sent")) === 1);
     expect(await spans("failed")).toBe(1);

@@ -22,32 +22,42 @@ interface CollectedDefinition extends Definition {
   readonly read: () => number | undefined | readonly Sample[] | Promise<readonly Sample[]>;
 }
 
-export function createGauge({ name, help, labelNames = [], read }: CollectedDefinition): Metric {
+export function createGauge(definition: CollectedDefinition): Metric {
   return new Gauge({
-    name,
-    help,
-    labelNames: [...labelNames],
-    registers: [],
-    async collect() {
-      const samples = await collectSamples(read);
-      clear(this, labelNames);
-      for (const { labels, value } of samples) this.set(labels, value);
+    ...configurationOf(definition),
+    collect() {
+      return collect(this, definition, (labels, value) => this.set(labels, value));
     },
   });
 }
 
-export function createCounter({ name, help, labelNames = [], read }: CollectedDefinition): Metric {
+export function createCounter(definition: CollectedDefinition): Metric {
   return new Counter({
-    name,
-    help,
-    labelNames: [...labelNames],
-    registers: [],
-    async collect() {
-      const samples = await collectSamples(read);
-      clear(this, labelNames);
-      for (const { labels, value } of samples) this.inc(labels, value);
+    ...configurationOf(definition),
+    collect() {
+      return collect(this, definition, (labels, value) => this.inc(labels, value));
     },
   });
+}
+
+const configurationOf = ({ name, help, labelNames = [] }: CollectedDefinition) => ({
+  name,
+  help,
+  labelNames: [...labelNames],
+  registers: [],
+});
+
+/** Replaces the samples of a metric by those that are read now. */
+async function collect(
+  metric: Gauge | Counter,
+  { labelNames = [], read }: CollectedDefinition,
+  add: (labels: Sample["labels"], value: number) => void,
+): Promise<void> {
+  const samples = await readSamples(read);
+  metric.reset();
+  // reset() leaves 0 in a metric without labels.
+  if (labelNames.length === 0) metric.remove();
+  for (const { labels, value } of samples) add(labels, value);
 }
 
 /** A histogram whose buckets are counted elsewhere. That of prom-client takes only single observations. */
@@ -61,7 +71,7 @@ export function createHistogram({ name, help, read }: Definition & { readonly re
   return histogram as unknown as Metric;
 }
 
-async function collectSamples(read: CollectedDefinition["read"]): Promise<readonly Sample[]> {
+async function readSamples(read: CollectedDefinition["read"]): Promise<readonly Sample[]> {
   try {
     const result = await read();
     if (result === undefined) return [];
@@ -70,10 +80,4 @@ async function collectSamples(read: CollectedDefinition["read"]): Promise<readon
     // For instance a store before its first snapshot.
     return [];
   }
-}
-
-function clear(metric: Gauge | Counter, labelNames: readonly string[]): void {
-  metric.reset();
-  // reset() leaves 0 in a metric without labels.
-  if (labelNames.length === 0) metric.remove();
 }

@@ -1,20 +1,20 @@
-/** Calls an operation over every protocol with any headers, by third-party clients. */
+/** Clients that call an operation over every protocol with any headers: fetch for REST, connect-node for the others. */
 import { fromJson } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { type Call, sendRest } from "../fixtures/protocols.js";
 
 /** Returns the error code; undefined for success. */
-export type Ask = (url: string, call: Call, headers?: Readonly<Record<string, string>>) => Promise<Code | undefined>;
+export type Send = (url: string, call: Call, headers?: Readonly<Record<string, string>>) => Promise<Code | undefined>;
 
-export interface Way {
+export interface ProtocolClient {
   /** The label of the metrics. */
   readonly protocol: string;
-  readonly ask: Ask;
+  readonly send: Send;
 }
 
-export const authenticatedCalls: Readonly<Record<string, Way>> = {
-  REST: { protocol: "rest", ask: rest },
+export const protocolClients: Readonly<Record<string, ProtocolClient>> = {
+  REST: { protocol: "rest", send: rest },
   "Connect JSON": rpc("connect", (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1" })),
   "Connect binary over HTTP/2": rpc("connect", (baseUrl) =>
     createConnectTransport({ baseUrl, httpVersion: "2", useBinaryFormat: true }),
@@ -40,10 +40,10 @@ async function rest(
   return response.ok ? undefined : (codes[response.status] ?? Code.Unknown);
 }
 
-function rpc(protocol: string, transportTo: (baseUrl: string) => Transport): Way {
+function rpc(protocol: string, transportTo: (baseUrl: string) => Transport): ProtocolClient {
   return {
     protocol,
-    async ask(url, { method, request }, headers = {}) {
+    async send(url, { method, request }, headers = {}) {
       try {
         await transportTo(url).unary(method, undefined, undefined, headers, fromJson(method.input, request));
         return undefined;
