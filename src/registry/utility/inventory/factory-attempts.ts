@@ -1,0 +1,41 @@
+/** The operations that return a factory, attempted for an instrument. */
+import type { Contract } from "../../../domain/contract.js";
+import type { CheckContext } from "../../sdk/registry.js";
+import type { FactoryOperation } from "../contexts/operations.js";
+import type { EntryInputs } from "../entries/context-entry.js";
+import { contextOn } from "../operations/choice-context.js";
+import { allocationFactoryName, answerWithFactory } from "../operations/factory.js";
+import { directTransferReach } from "../operations/transfer-factory.js";
+import { candidateConfigurations } from "../selection/contract-selector.js";
+import type { AllocationFactory } from "../templates/services.js";
+import type { Attempt } from "./find-problems.js";
+
+/** Attempts an operation with the registrar's AllocationFactories, newest first. */
+export function attemptWithFactories(
+  context: CheckContext,
+  registrar: string,
+  factories: readonly Contract<AllocationFactory>[],
+): Attempt {
+  return (definition, inputs) => {
+    answerWithFactory(context, { registrar, definition, factories, inputs }, () => allocationFactoryName(registrar));
+  };
+}
+
+/** Attempts a direct transfer with a preapproval on each synchronizer where it would count. */
+export function attemptDirectTransfer(context: CheckContext, registrar: string, instrument: string): Attempt {
+  const { view } = context;
+  const isReachable = directTransferReach(view, registrar, instrument);
+  const synchronizers = candidateConfigurations(view, registrar, instrument)
+    .flatMap(({ synchronizerId }) => synchronizerId ?? [])
+    .filter(isReachable);
+  return (definition, inputs) => {
+    for (const synchronizer of new Set(synchronizers)) contextOn(context, definition, registrar, synchronizer, inputs);
+  };
+}
+
+/** The inputs of any request to an operation about one instrument. The parties are not known. */
+export function factoryInputs(operation: FactoryOperation, registrar: string, instrument: string): EntryInputs {
+  const instruments = [instrument];
+  // The registrar needs credentials whoever the owners of the outputs are.
+  return operation === "burn-mint-factory" ? { instruments, issuers: [registrar] } : { instruments };
+}
