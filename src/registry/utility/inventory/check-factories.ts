@@ -20,16 +20,19 @@ export function checkFactories(
   const factories = view.byKey(allocationFactory, indexKeys.factory(registrar));
   const withFactories = attemptWithFactories(context, registrar, factories);
   const direct = attemptDirectTransfer(context, registrar, instrument);
-  const warnings = [...operations.values()].flatMap((lines) => {
+  return [...operations.values()].flatMap((lines) => {
     const { operation } = lines;
-    if (unusable?.operations.includes(operation) === true) return [];
+    const isDirect = operation === "transfer-factory/direct" && direct !== undefined;
+    // Without a preapproval that counts, the transfer is an offer.
+    const isOffer = operation === "transfer-factory/direct" && !isDirect;
+    const answering = isOffer ? (operations.get("transfer-factory/offer") ?? lines) : lines;
+    if (unusable?.fails(answering.operation) === true) return [unusable.warn([operation])];
     const inputs = factoryInputs(operation, registrar, instrument);
     return (
-      findProblems(lines, view, inputs, operation === "transfer-factory/direct" ? direct : withFactories)
+      findProblems(answering, view, inputs, isDirect ? direct : withFactories)
         // Not every registrar burns and mints at once: its own credentials matter only if they are required.
         .filter(({ refusal }) => refusal !== undefined)
         .map((problem) => toWarning(problem, { registrar, instrument }, inputs, operation))
     );
   });
-  return unusable === undefined ? warnings : [unusable.warning, ...warnings];
 }

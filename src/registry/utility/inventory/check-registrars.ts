@@ -52,7 +52,7 @@ function ofRegistrar(
     {
       kind: "no-configuration",
       registrar,
-      operations: failing.map(({ operation }) => operation),
+      operations: [...failing.map(({ operation }) => operation), "instrument-configuration"],
       refusal: "not-found",
       problem: `registrar ${registrar} has an AllocationFactory, but no InstrumentConfiguration`,
       remedy: remedies["no-configuration"],

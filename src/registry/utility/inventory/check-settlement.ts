@@ -27,7 +27,7 @@ export function checkSettlement(
   const lines = operations.get(OPERATION);
   if (lines === undefined) return [];
   const unusable = findFactoryProblem(view, registrar);
-  if (unusable !== undefined) return [unusable.warning];
+  if (unusable !== undefined) return [unusable.warn([OPERATION])];
   const factories = view.byKey(allocationFactory, indexKeys.factory(registrar));
   const attempt = attemptWithFactories(context, registrar, factories);
   return settlementInputs(allocation).flatMap((inputs) =>

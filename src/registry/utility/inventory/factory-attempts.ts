@@ -21,15 +21,22 @@ export function attemptWithFactories(
   };
 }
 
-/** Attempts a direct transfer with a preapproval on each synchronizer where it would count. */
-export function attemptDirectTransfer(context: CheckContext, registrar: string, instrument: string): Attempt {
+/** Attempts a direct transfer on each synchronizer where a preapproval would count. Undefined if there is none. */
+export function attemptDirectTransfer(
+  context: CheckContext,
+  registrar: string,
+  instrument: string,
+): Attempt | undefined {
   const { view } = context;
   const isReachable = directTransferReach(view, registrar, instrument);
-  const synchronizers = candidateConfigurations(view, registrar, instrument)
-    .flatMap(({ synchronizerId }) => synchronizerId ?? [])
-    .filter(isReachable);
+  const synchronizers = new Set(
+    candidateConfigurations(view, registrar, instrument)
+      .flatMap(({ synchronizerId }) => synchronizerId ?? [])
+      .filter(isReachable),
+  );
+  if (synchronizers.size === 0) return undefined;
   return (definition, inputs) => {
-    for (const synchronizer of new Set(synchronizers)) contextOn(context, definition, registrar, synchronizer, inputs);
+    for (const synchronizer of synchronizers) contextOn(context, definition, registrar, synchronizer, inputs);
   };
 }
 

@@ -1,7 +1,7 @@
 import { RegistryError } from "../../../domain/errors.js";
 import type { View } from "../../../store/port.js";
 import type { Warning } from "../../sdk/registry.js";
-import { type FactoryOperation, factoryOperations } from "../contexts/operations.js";
+import type { FactoryOperation } from "../contexts/operations.js";
 import { allocationFactoryName } from "../operations/factory.js";
 import { requireFactories } from "../operations/require.js";
 import { isInReassignment, requireSynchronizer } from "../selection/candidates.js";
@@ -9,9 +9,10 @@ import { remedies } from "./remedies.js";
 
 /** Why no AllocationFactory of a registrar can be used. */
 export interface FactoryProblem {
-  /** The operations that fail because of it, whatever the request. */
-  readonly operations: readonly FactoryOperation[];
-  readonly warning: Warning;
+  /** Whether an operation fails because of it, whatever the request. */
+  fails(operation: FactoryOperation): boolean;
+  /** The warning that names these operations. */
+  warn(operations: readonly FactoryOperation[]): Warning;
 }
 
 /** Undefined if a factory can be used. */
@@ -24,21 +25,36 @@ export function findFactoryProblem(view: View, registrar: string): FactoryProble
     return undefined;
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;
-    return toProblem(view, registrar, error);
+    return error.reason === "not-found" ? noFactory(registrar, error) : allMoving(view, registrar, error);
   }
 }
 
-function toProblem(
+const noFactory = (registrar: string, { reason: refusal, message: problem }: RegistryError): FactoryProblem => ({
+  fails: () => true,
+  warn: (operations) => ({
+    kind: "no-factory",
+    registrar,
+    operations: [...operations, "metadata"],
+    refusal,
+    problem,
+    remedy: remedies["no-factory"],
+  }),
+});
+
+const allMoving = (
   view: View,
   registrar: string,
   { reason: refusal, message: problem }: RegistryError,
-): FactoryProblem {
-  const isMissing = refusal === "not-found";
-  const kind = isMissing ? "no-factory" : "contract-in-reassignment";
+): FactoryProblem => ({
   // The factory of a direct transfer is a preapproval.
-  const operations = factoryOperations.filter((operation) => isMissing || operation !== "transfer-factory/direct");
-  const contractId = isMissing ? undefined : requireFactories(view, registrar)[0]?.contractId;
-  const failing = isMissing ? [...operations, "metadata"] : operations;
-  const remedy = remedies[kind];
-  return { operations, warning: { kind, registrar, contractId, operations: failing, refusal, problem, remedy } };
-}
+  fails: (operation) => operation !== "transfer-factory/direct",
+  warn: (operations) => ({
+    kind: "contract-in-reassignment",
+    registrar,
+    contractId: requireFactories(view, registrar)[0]?.contractId,
+    operations,
+    refusal,
+    problem,
+    remedy: remedies["contract-in-reassignment"],
+  }),
+});

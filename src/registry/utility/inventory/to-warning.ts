@@ -57,8 +57,9 @@ const kindByMissingLine = new Map<string | undefined, WarningKind>([
 ]);
 
 /** The party whose credentials the line has; undefined if there are several. */
-function partyOf({ line }: Problem, { sender, receiver, issuers = [] }: EntryInputs): string | undefined {
+function partyOf({ line }: Problem, { sender, receiver, issuers = [], holders = [] }: EntryInputs): string | undefined {
   if (line === "sender-credentials") return sender;
   if (line === "receiver-credentials") return receiver;
-  return line === "issuer-credentials" && issuers.length === 1 ? issuers[0] : undefined;
+  const parties = line === "issuer-credentials" ? issuers : holders.map(({ party }) => party);
+  return parties.length === 1 ? parties[0] : undefined;
 }
