@@ -9,6 +9,8 @@ export interface Instrument {
   /** 0 to 10. */
   readonly decimals?: number | undefined;
   readonly description?: string | undefined;
+  /** Whether its registrar has paused it. */
+  readonly paused?: boolean | undefined;
 }
 
 /** The total supply of an instrument: everything minted and not burned. */
@@ -32,6 +34,10 @@ export interface InstrumentConfiguration {
   readonly additionalIdentifiers: readonly InstrumentIdentifier[];
   readonly issuerRequirements: readonly Requirement[];
   readonly holderRequirements: readonly Requirement[];
+  /** Whether the registrar has paused the instrument. */
+  readonly paused: boolean;
+  /** Whether choices on the instrument check a blocklist. */
+  readonly checkBlocklist: boolean;
 }
 
 /** Claims that a party needs in credentials of one issuer. */

@@ -14,6 +14,8 @@ export const instrumentConfiguration = defineTemplate(
     additionalIdentifiers: payload.objects("additionalIdentifiers").map(identifier),
     issuerRequirements: payload.objects("issuerRequirements").map(requirement),
     holderRequirements: payload.objects("holderRequirements").map(requirement),
+    paused: isPaused(payload),
+    checkBlocklist: payload.optionalBool("checkBlocklist") ?? false,
   }),
   ({ registrar, defaultIdentifier, additionalIdentifiers }) => {
     const ids = new Set([defaultIdentifier, ...additionalIdentifiers].map(({ id }) => id));
@@ -23,6 +25,12 @@ export const instrumentConfiguration = defineTemplate(
 
 function identifier(fields: JsonReader): InstrumentIdentifier {
   return { source: fields.text("source"), id: fields.text("id"), scheme: fields.text("scheme") };
+}
+
+/** `isPaused` is an optional constructor without fields: ledgers encode it as its name, as an object or as true. */
+function isPaused(payload: JsonReader): boolean {
+  const value = payload.raw("isPaused");
+  return value === "Paused" || value === true || (typeof value === "object" && !Array.isArray(value));
 }
 
 /** A required claim is a Daml pair: `{_1: property, _2: value}`. */
