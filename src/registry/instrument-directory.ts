@@ -1,5 +1,6 @@
 import { invalid, notFound } from "../domain/errors.js";
 import type { QueryExecutor } from "./executor.js";
+import { pageSize } from "./pages.js";
 import type { Instrument, Registry, RequestContext, Supply } from "./sdk/registry.js";
 
 /** What the operator configures for an instrument that has no value on the ledger. */
@@ -24,8 +25,6 @@ export interface Page {
   readonly nextPageToken: string | undefined;
 }
 
-const DEFAULT_PAGE_SIZE = 25;
-const MAX_PAGE_SIZE = 1_000;
 const DEFAULT_DECIMALS = 10;
 
 /** Lists the instruments of a registry, with overrides for what the ledger does not say. */
@@ -42,12 +41,12 @@ export class InstrumentDirectory {
   }
 
   /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
-  page(registrar: string, size = DEFAULT_PAGE_SIZE, token = ""): Page | Promise<Page> {
+  page(registrar: string, size?: number, token = ""): Page | Promise<Page> {
     const after = token === "" ? undefined : readPageToken(token, registrar);
     return this.#executor.execute((registry, context) => {
       const all = registry.instruments(context, registrar);
       const rest = all.filter(({ id }) => after === undefined || id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-      const page = rest.slice(0, Math.min(size, MAX_PAGE_SIZE));
+      const page = rest.slice(0, pageSize(size));
       const last = page.at(-1);
       const isLast = last === undefined || page.length === rest.length;
       return {

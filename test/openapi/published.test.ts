@@ -76,7 +76,7 @@ const unlistedStatuses: Readonly<Record<string, readonly string[]>> = {
 
 test.skipIf(!hasDocuments)(`the published documents exist (tests here are skipped without ../shared/reference)`, () => {
   expect(published).toHaveLength(5);
-  expect(routes).toHaveLength(46 - 12);
+  expect(routes).toHaveLength(47 - 13);
 });
 
 describe.skipIf(!hasDocuments)("the paths", () => {
@@ -84,10 +84,11 @@ describe.skipIf(!hasDocuments)("the paths", () => {
     expect(routes.map(({ route }) => route).filter((route) => !own.operations.has(route))).toEqual([]);
   });
 
-  test("that are not published are version 2 of the token standard, and health", () => {
+  test("that are not published are version 2 of the token standard, Utilities API 2.2.0, and health", () => {
     const known = new Set(routes.map(({ route }) => route));
     const R = `${registrar}/registry`;
     expect([...own.operations.keys()].filter((route) => !known.has(route)).toSorted()).toEqual([
+      "GET /api/utilities/v0/contract/instrument-configuration/paginated",
       "GET /livez",
       "GET /readyz",
       `POST ${R}/allocation-instruction/v2/allocation-factory`,

@@ -63,6 +63,7 @@ const others: readonly Documented[] = [
   ["GET", `${U}/package/all`, "none"],
   ["GET", `${U}/openapi`, "none"],
   ["GET", `${U}/contract/instrument-configuration/all`, "none"],
+  ["GET", `${U}/contract/instrument-configuration/paginated`, "none"],
   ["POST", `${U}/registry/mint/v0/offer`, "OfferMintRequest"],
   ["POST", `${U}/registry/mint/v0/request`, "RequestMintRequest"],
   ["POST", `${U}/registry/burn/v0/offer`, "OfferBurnRequest"],
