@@ -13,25 +13,21 @@ import { settlementFactory } from "./operations/settlement-factory.js";
 import type { SettlementLimits } from "./operations/settlement-limits.js";
 import { transferFactory } from "./operations/transfer-factory.js";
 import { transferProof } from "./proof/proof.js";
+import { type PackageVersions, SUPPORTED_APIS, supportedApisOf } from "./supported-apis.js";
 
 export interface UtilityOptions {
   readonly settlementLimits: SettlementLimits;
+  /** Empty by default: every package counts as current. */
+  readonly packageVersions?: PackageVersions;
 }
 
 /** The Registry Utility for the Canton Network. */
-export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry {
+export function utilityRegistry({ settlementLimits, packageVersions = new Map() }: UtilityOptions): Registry {
   return {
     name: "Registry Utility",
     templates,
-    supportedApis: {
-      "splice-api-token-metadata-v1": 1,
-      "splice-api-token-transfer-instruction-v1": 1,
-      "splice-api-token-transfer-instruction-v2": 1,
-      "splice-api-token-allocation-v1": 1,
-      "splice-api-token-allocation-v2": 1,
-      "splice-api-token-allocation-instruction-v1": 1,
-      "splice-api-token-allocation-instruction-v2": 1,
-    },
+    supportedApis: SUPPORTED_APIS,
+    supportedApisOf: supportedApisOf(packageVersions),
     instruments,
     transferFactory,
     allocationFactory: (context, query) => allocationFactory(context, query, settlementLimits),
