@@ -11,14 +11,15 @@ export function noRoute(served: ServedMethods) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { method } = request;
     const url = request.url.length > MAX_SHOWN_URL ? `${request.url.slice(0, MAX_SHOWN_URL)}…` : request.url;
-    const methods = served.of(request.url);
+    const path = served.find(request.url);
     // A route for a folder of files has the method, but not the file.
-    if (methods.length === 0 || methods.includes(method)) {
+    if (path === undefined || path.methods.has(method)) {
       await sendRestError(reply, httpError(404, `nothing is served at ${method} ${url}`, pathOf(request)));
       return;
     }
+    const methods = [...path.methods].toSorted();
     const message = `the method of ${url} must be ${methods.join(" or ")}, but is ${method}`;
     reply.header("allow", methods.join(", "));
-    await sendRestError(reply, httpError(405, message, pathOf(request)));
+    await sendRestError(reply, httpError(405, message, path.route));
   };
 }

@@ -2,9 +2,11 @@
 import { connect as connectHttp2 } from "node:http2";
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createServer } from "../../../src/transport/server.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 import { AUDIENCE, ISSUER, JwksServer, Key } from "../../fixtures/issuer.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 const registry = "/api/token-standard/v0/registrars/registrar%3A%3A1220/registry";
 const id = "00ab";
@@ -89,6 +91,8 @@ describe("a utility path", () => {
     ["GET", `/api/utilities/v0/registry/burn/v0/request/${id}/choice-contexts/accept`, "POST"],
     ["PUT", `/api/utilities/v0/registry/burn/v0/offer/${id}/choice-contexts/cancel`, "POST"],
     ["DELETE", "/api/utilities/v0/operator", "GET, HEAD"],
+    ["POST", "//api/utilities//v0/operator/", "GET, HEAD"],
+    ["POST", "/%61pi/utilities/v0/operator", "GET, HEAD"],
     ["OPTIONS", "/api/utilities/v0/operator", "GET, HEAD"],
   ])("answers %s %s with 405 in the form of its errors", async (method, path, allow) => {
     const response = await send(method, path);
@@ -112,6 +116,19 @@ describe("405 is answered", () => {
       const response = await send("POST", "/api/utilities/v0/operator", "{}", service);
       expect(response).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
     }
+  });
+
+  test("as a mistake of the caller in logs and metrics", async () => {
+    const outcomes: [operation: string, outcome: number][] = [];
+    const server = await createServer([], {
+      ...TEST_SERVER_OPTIONS,
+      observers: [({ operation, outcome }) => outcomes.push([operation, outcome])],
+    });
+    onTestFinished(() => server.close(1_000));
+    const url = await server.listen("127.0.0.1", 0);
+    expect((await fetch(url, { method: "POST" })).status).toBe(405);
+    // No operation, and invalid_argument.
+    expect(outcomes).toEqual([["", 3]]);
   });
 
   test("over HTTP/2", async () => {
