@@ -6,7 +6,9 @@ import type { UtilityContexts } from "../contexts/contexts.js";
 import type { ChoiceOperation } from "../contexts/operations.js";
 import { contextOn, instructionInputs } from "../operations/choice-context.js";
 import { factoriesLookup } from "../operations/require.js";
+import { candidateConfigurations } from "../selection/contract-selector.js";
 import type { Instruction } from "../templates/instructions.js";
+import { checkFactories } from "./check-factories.js";
 import { checkSettlement, prefetchSettlement } from "./check-settlement.js";
 import { findProblems } from "./find-problems.js";
 import { inReassignment } from "./instruction-in-reassignment.js";
@@ -67,9 +69,13 @@ function ofInstruction(
   const { contractId, synchronizerId } = instruction;
   const { admin: registrar, instrumentId: instrument } = instruction.fields;
   const subject = { registrar, instrument, instruction: { contractId, label } };
+  // The check of instruments does not know an instrument without a configuration.
+  const isKnown = candidateConfigurations(context.view, registrar, instrument).length > 0;
+  const ofInstrument = isKnown ? [] : checkFactories(context, lines, registrar, instrument);
   if (synchronizerId === undefined) {
     const operations = choices.map(({ operation }) => operation);
-    return [inReassignment(instruction, label, isAllocation ? [...operations, "settlement-factory"] : operations)];
+    const failing = isAllocation ? [...operations, "settlement-factory" as const] : operations;
+    return [...ofInstrument, inReassignment(instruction, label, failing)];
   }
   const inputs = instructionInputs(instruction);
   const warnings = choices.flatMap((choice) =>
@@ -77,7 +83,8 @@ function ofInstruction(
       contextOn(context, definition, registrar, synchronizerId, given);
     }).map((problem) => toWarning(problem, subject, inputs, choice.operation)),
   );
-  return isAllocation ? [...warnings, ...checkSettlement(context, lines, instruction, subject)] : warnings;
+  const settlement = isAllocation ? checkSettlement(context, lines, instruction, subject) : [];
+  return [...ofInstrument, ...warnings, ...settlement];
 }
 
 function prefetch(
@@ -87,7 +94,7 @@ function prefetch(
   instructions: readonly Contract<Instruction>[],
 ): void {
   if (!view.wantsPrefetch) return;
-  if (isAllocation) view.prefetch(() => instructions.map(({ fields }) => factoriesLookup(fields.admin)));
+  view.prefetch(() => instructions.map(({ fields }) => factoriesLookup(fields.admin)));
   for (const phase of ["inputs", "configurations"] as const)
     prefetchAll(view, instructions, (collecting, instruction) => {
       const inputs = { ...instructionInputs(instruction), registrar: instruction.fields.admin };
