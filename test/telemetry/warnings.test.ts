@@ -177,6 +177,38 @@ async function file(elements: readonly JsonObject[]): Promise<string> {
   return path;
 }
 
+test("a registry of one's own has the warnings that its checks find", async () => {
+  const path = (await file([])).replace(".ndjson", ".mjs");
+  await writeFile(
+    path,
+    `const refuse = () => { throw new Error(); };
+    const template = { packageName: "gold-v1", qualifiedName: "Gold:Mine", parse: () => ({ fields: null, indexKeys: [] }) };
+    const warnings = (context, contracts) => contracts.map(({ contractId }) => ({
+      kind: "contract-missing", registrar: "digger", contractId, operations: ["transfer-factory/offer"], problem: "no lamp",
+      remedy: "Buy " + context.credentialDays }));
+    export default { name: "gold", templates: [template], supportedApis: {}, checks: [{ template, warnings }],
+      instruments: refuse, transferFactory: refuse, allocationFactory: refuse, settlementFactory: refuse,
+      choiceContext: refuse, inventory: () => ({ registrars: [], counts: [], warnings: [] }) };`,
+  );
+  const text = JSON.stringify(element("TransferRule", "mine", {}));
+  const mine = JSON.parse(
+    text
+      .replace("utility-registry-v0", "gold-v1")
+      .replace("Utility.Registry.V0.Rule.Transfer:TransferRule", "Gold:Mine"),
+  ) as JsonObject;
+  const snapshot = await file([mine]);
+  const app = await start({ registry: path, snapshot, metricsPort: 0, credentialDays: 7 });
+  expect((await listWarnings(app.metricsUrl)).warnings).toEqual([
+    {
+      kind: "contract-missing",
+      registrar: "digger",
+      contractId: "mine",
+      operations: ["transfer-factory/offer"],
+      message: "no lamp. Fails on the ledger: transfer-factory/offer. Buy 7.",
+    },
+  ]);
+});
+
 describe("GET /warnings", () => {
   test("is on the metrics port only", async () => {
     const app = await start({ metricsPort: 0 });

@@ -69,15 +69,15 @@ export function describeWarning({ kind, problem, operations, refusal, remedy }: 
 }
 
 /** Finds what will fail for the contracts of one template, a few of them at a time. */
-export interface Check {
+export interface Check<F = unknown> {
   /** The template whose contracts are checked. */
-  readonly template: Template;
+  readonly template: Template<F>;
   /**
    * The warnings about some contracts of the template, which are those of `context.view`. A check is called with each
    * contract once. Warnings that differ only in their operations are reported as one. Like the methods of a registry it
    * is synchronous, has no side effects, and may be run again.
    */
-  warnings(context: CheckContext, contracts: readonly Contract[]): readonly Warning[];
+  warnings(context: CheckContext, contracts: readonly Contract<F>[]): readonly Warning[];
 }
 
 export interface CheckContext extends RequestContext {

@@ -26,11 +26,10 @@ interface Loss {
 }
 
 /** Credentials that end soon, and without which a party no longer meets the requirements of an instrument. */
-export const checkCredentials = (lines: LinesByOperation): Check => ({
+export const checkCredentials = (lines: LinesByOperation): Check<Credential> => ({
   template: credential,
-  warnings(context, contracts) {
-    // A check gets contracts of its template.
-    const ending = (contracts as readonly Contract<Credential>[]).flatMap((one) => endingOf(one, context));
+  warnings(context, credentials) {
+    const ending = credentials.flatMap((one) => endingOf(one, context));
     if (ending.length === 0) return [];
     const configurations = newestConfigurations(context.view);
     context.view.prefetch(() => ending.flatMap((one) => lookupsOf(one.ending)));

@@ -47,12 +47,14 @@ function kindOf(
   };
 }
 
-function checkTemplate(template: Template<Instruction>, kind: InstructionKind, lines: LinesByOperation): Check {
+function checkTemplate(
+  template: Template<Instruction>,
+  kind: InstructionKind,
+  lines: LinesByOperation,
+): Check<Instruction> {
   return {
     template,
-    warnings(context, contracts) {
-      // A check gets contracts of its template.
-      const instructions = contracts as readonly Contract<Instruction>[];
+    warnings(context, instructions) {
       prefetch(context.view, kind, lines, instructions);
       const checked = recording(context);
       return instructions.flatMap((instruction) => ofInstruction(checked, kind, lines, instruction));

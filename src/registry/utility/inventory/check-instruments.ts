@@ -12,11 +12,9 @@ import type { LinesByOperation } from "./operation-lines.js";
 import { prefetchAll, recording, type RecordingContext } from "./views.js";
 
 /** Instruments for which an operation cannot be answered, whoever asks. */
-export const checkInstruments = (lines: LinesByOperation): Check => ({
+export const checkInstruments = (lines: LinesByOperation): Check<InstrumentConfiguration> => ({
   template: instrumentConfiguration,
-  warnings(context, contracts) {
-    // A check gets contracts of its template.
-    const configurations = contracts as readonly Contract<InstrumentConfiguration>[];
+  warnings(context, configurations) {
     prefetch(context.view, lines, configurations);
     const checked = recording(context);
     return configurations.flatMap((configuration) =>

@@ -12,11 +12,9 @@ import { remedies } from "./remedies.js";
 import { recording } from "./views.js";
 
 /** Registrars that have a factory, but no instrument. */
-export const checkRegistrars = (lines: LinesByOperation): Check => ({
+export const checkRegistrars = (lines: LinesByOperation): Check<AllocationFactory> => ({
   template: allocationFactory,
-  warnings(context, contracts) {
-    // A check gets contracts of its template.
-    const factories = contracts as readonly Contract<AllocationFactory>[];
+  warnings(context, factories) {
     context.view.prefetch(() => factories.flatMap(lookupsOf));
     return factories
       .filter((factory) => isNewest(context.view, factory))
