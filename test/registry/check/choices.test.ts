@@ -51,9 +51,8 @@ test("those that need a blocklist, although no instruction can be created", asyn
     "usd",
     payload.configuration("USD", { checkBlocklist: true }),
   );
-  // The factory of the other synchronizer is newer, and has no configuration beside it.
-  const newer = { ...onB, createdAt: "2026-01-06T09:00:00.000000Z" };
-  const added = [element("AllocationFactory", "factory-b", payload.service(), newer)];
+  const moving = { moving: "unassigned", createdAt: "2026-01-06T09:00:00.000000Z" } as const;
+  const added = [element("AllocationFactory", "newest", payload.service(), moving)];
   expect(await namedChoices({ registry: { configuration }, added })).toEqual(
     ["allocation/execute-transfer", ...accepts, "transfer-instruction/accept"].toSorted((a, b) => a.localeCompare(b)),
   );
