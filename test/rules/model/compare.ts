@@ -1,0 +1,120 @@
+/** Compares an answer of the registry with the model's. */
+import { distinct } from "./choice-arguments.js";
+import type { CredentialChoice } from "./credentials.js";
+import type { Actual, ActualAnswer, Value } from "./execute.js";
+import type { Expected, ExpectedContext, ExpectedValue } from "./expected.js";
+
+/** What differs, one sentence each; empty if the answer is as expected. */
+export function differences(expected: Expected, actual: Actual): string[] {
+  if (expected.kind === "failure") {
+    const { failures } = expected;
+    const statuses = distinct(failures.map(({ status }) => status));
+    if (actual.status === 200) return [`the status must be ${statuses.join(" or ")}, but is 200`];
+    const { status, message } = actual;
+    const same = failures.filter((failure) => failure.status === status);
+    if (same.length === 0) return [`the status must be ${statuses.join(" or ")}, but is ${status}: ${message}`];
+    const isNamed = same.some(({ mentions }) => mentions.every((mention) => message.includes(mention)));
+    const wanted = same.map(({ mentions }) => mentions.join(" and ")).join("; or ");
+    return isNamed ? [] : [`the message must name ${wanted}, but is: ${message}`];
+  }
+  if (actual.status !== 200) return [`the status must be 200, but is ${actual.status}: ${actual.message}`];
+  const { answer } = actual;
+  switch (expected.kind) {
+    case "context":
+      return [
+        ...unlessEqual("factoryId", expected.factoryId, answer.factoryId),
+        ...unlessEqual("transferKind", expected.transferKind, answer.transferKind),
+        ...contextDifferences(expected.context, answer),
+      ];
+    case "contracts":
+      return unlessEqual("the contracts", expected.contractIds.toSorted(), answer.contractIds?.toSorted());
+    case "instruments":
+      return unlessEqual("the instruments", expected.instruments.toSorted(byId), answer.instruments?.toSorted(byId));
+    case "party":
+      return unlessEqual("the party", expected.party, answer.party);
+  }
+}
+
+function contextDifferences({ values, disclosures }: ExpectedContext, answer: ActualAnswer): string[] {
+  const actual = answer.values ?? [];
+  const keys = unlessEqual(
+    "the keys",
+    values.map(({ key }) => key),
+    actual.map(({ key }) => key),
+  );
+  if (keys.length > 0) return keys;
+  const different = values.flatMap(({ key, value }, index) => {
+    const found = actual[index]?.value;
+    return found !== undefined && matches(value, found)
+      ? []
+      : [`${key} must be ${JSON.stringify(value)}, but is ${JSON.stringify(found)}`];
+  });
+  if (different.length > 0) return different;
+  // The values are as expected. Every contract that they refer to is disclosed, in their order, then the others.
+  const referred = actual.flatMap(({ value }) => contractIdsIn(value));
+  return unlessEqual("the disclosed contracts", distinct([...referred, ...disclosures]), answer.disclosed);
+}
+
+function matches(expected: ExpectedValue, actual: Value): boolean {
+  switch (expected.is) {
+    case "contract":
+      return actual === expected.contractId;
+    case "flag":
+      return actual === expected.value;
+    case "contracts by name":
+      return isMap(actual) && isSame(sortedEntries(expected.contractIds), sortedEntries(actual));
+    case "credentials":
+      return isTexts(actual) && areCredentials(expected.parties, actual);
+    case "credentials by party": {
+      const lists = isMap(actual) ? sortedEntries(actual) : [];
+      const parties = sortedEntries(expected.parties);
+      return (
+        lists.length === parties.length &&
+        parties.every(([party, choices], index) => {
+          const [name, list] = lists[index] ?? [];
+          return name === party && isTexts(list) && areCredentials([choices], list);
+        })
+      );
+    }
+  }
+}
+
+/** Whether a list has, party by party, one of the allowed sets of each issuer. */
+function areCredentials(parties: readonly (readonly CredentialChoice[])[], ids: readonly string[]): boolean {
+  let from = 0;
+  for (const choices of parties) {
+    const size = choices.reduce((total, { sets: [first] }) => total + (first?.length ?? 0), 0);
+    const own = ids.slice(from, from + size);
+    const isAllowed = choices.every(({ sets }) =>
+      sets.some((set) => isSame(set, own.filter((id) => sets.flat().includes(id)).toSorted())),
+    );
+    if (!isAllowed || distinct(own).length !== size) return false;
+    from += size;
+  }
+  return from === ids.length;
+}
+
+const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
+
+const isTexts = (value: Value | undefined): value is readonly string[] =>
+  Array.isArray(value) && value.every((element) => typeof element === "string");
+
+const isMap = (value: Value): value is Readonly<Record<string, Value>> =>
+  typeof value === "object" && !Array.isArray(value);
+
+/** The contract ids in a value, in order. */
+function contractIdsIn(value: Value): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "boolean" ? [] : Object.values(value).flatMap(contractIdsIn);
+}
+
+function sortedEntries<T>(value: Readonly<Record<string, T>>): [string, T][] {
+  return Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function unlessEqual(what: string, expected: unknown, actual: unknown): string[] {
+  if (isSame(expected, actual)) return [];
+  return [`${what} must be ${JSON.stringify(expected)}, but is ${JSON.stringify(actual)}`];
+}

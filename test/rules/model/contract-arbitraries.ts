@@ -1,0 +1,279 @@
+/** Random contracts of every template and of all five releases. */
+import fc from "fast-check";
+import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
+import type { Template } from "../../fixtures/elements.js";
+import {
+  claims,
+  instrument,
+  issuers,
+  operator,
+  party,
+  provider,
+  registrar,
+  registrars,
+  synchronizers,
+  trader,
+  traders,
+} from "./names.js";
+
+/** A contract before it has an id. */
+export interface ContractDraft {
+  readonly template: Template;
+  readonly payload: JsonObject;
+  readonly placement: Placement;
+  /** The holding that an instruction locks: created with it. Its contract id is written into the payload. */
+  readonly locks: LockedHolding | undefined;
+}
+
+export interface Placement {
+  /** From 0 to 4: the five releases of the specification, each with its own packages. */
+  readonly release: number;
+  readonly createdAt: string;
+  /** Undefined: in reassignment. */
+  readonly synchronizerId: string | undefined;
+  /** Before the number of the contract in its id: the order of ids is not that of creation. */
+  readonly idPrefix: string;
+}
+
+interface LockedHolding {
+  /** Where it is: with its instruction, elsewhere, or nowhere. */
+  readonly place: "same" | "other" | "moving" | "gone";
+  readonly isLocked: boolean;
+}
+
+const often = <T>(value: T, other: fc.Arbitrary<T>, weight: number): fc.Arbitrary<T> =>
+  fc.oneof({ weight, arbitrary: fc.constant(value) }, { weight: 1, arbitrary: other });
+
+/** Few times, of which some are equal: the second and the third are one instant. */
+const createdAt = fc.constantFrom(
+  "2026-01-05T09:00:00.000000Z",
+  "2026-02-05T09:00:00.5Z",
+  "2026-02-05T09:00:00.500000Z",
+  "2026-02-05T09:00:00.500001Z",
+);
+const [syncA, syncB] = synchronizers;
+const placement: fc.Arbitrary<Placement> = fc.record({
+  release: fc.nat({ max: 4 }),
+  createdAt,
+  synchronizerId: fc.oneof(
+    { weight: 14, arbitrary: fc.constant<string | undefined>(syncA) },
+    { weight: 2, arbitrary: fc.constant(syncB) },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  ),
+  idPrefix: fc.constantFrom("00a", "00b", "00c"),
+});
+
+const lockedHolding: fc.Arbitrary<LockedHolding> = fc.record({
+  place: often("same", fc.constantFrom("other", "moving", "gone"), 10),
+  isLocked: often(true, fc.constant(false), 20),
+});
+
+/** An optional field at the end of a payload: absent before the release that brought it, and then absent, null or set. */
+const trailing = ({ release }: Placement, since: number, name: string, value: JsonValue | undefined): JsonObject =>
+  release < since || value === undefined ? {} : { [name]: value };
+
+const optional = <T extends JsonValue>(value: fc.Arbitrary<T>): fc.Arbitrary<JsonValue | undefined> =>
+  fc.oneof(
+    { weight: 2, arbitrary: value },
+    { weight: 1, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  );
+
+function draft<T>(
+  template: Template,
+  fields: fc.Arbitrary<T>,
+  payload: (fields: T, placement: Placement) => JsonObject,
+  locks: fc.Arbitrary<LockedHolding | undefined> = fc.constant(undefined),
+): fc.Arbitrary<ContractDraft> {
+  return fc.record({ fields, placement, locks }).map((drawn) => ({
+    template,
+    payload: payload(drawn.fields, drawn.placement),
+    placement: drawn.placement,
+    locks: drawn.locks,
+  }));
+}
+
+const identifier = (source: string, id: string): JsonObject => ({ source, id, scheme: "Internal" });
+const requirements = fc.array(
+  fc.record({ issuer: fc.constantFrom(...issuers), claims: fc.subarray([...claims], { maxLength: 2 }) }),
+  { maxLength: 2 },
+);
+const requirementList = (drawn: readonly { issuer: string; claims: readonly string[] }[]): JsonValue[] =>
+  drawn.map((one) => ({ issuer: one.issuer, requiredClaims: one.claims.map((claim) => ({ _1: claim, _2: "yes" })) }));
+
+export const factoryOf = (of: fc.Arbitrary<string>) =>
+  draft(
+    "AllocationFactory",
+    fc.record({ operator: fc.option(operator, { freq: 15, nil: undefined }), provider, registrar: of }),
+    ({ operator: named, ...others }) => ({ ...(named === undefined ? {} : { operator: named }), ...others }),
+  );
+export const serviceOf = (of: fc.Arbitrary<string>) =>
+  draft(
+    "RegistrarService",
+    fc.record({ fields: fc.record({ operator, provider, registrar: of }), enable: optional(fc.boolean()) }),
+    ({ fields, enable }, where) => ({ ...fields, ...trailing(where, 1, "enableResultContracts", enable) }),
+  );
+export const configurationOf = (of: fc.Arbitrary<string>, id: fc.Arbitrary<string>) =>
+  draft(
+    "InstrumentConfiguration",
+    fc.record({
+      fields: fc.record({ operator, provider, registrar: of }),
+      id,
+      additional: often<readonly string[]>([], fc.subarray(["840", "EUR"], { minLength: 1 }), 3),
+      holderRequirements: requirements,
+      issuerRequirements: requirements,
+      beneficiaries: fc.constantFrom(null, undefined),
+      checkBlocklist: often<JsonValue | undefined>(false, fc.constantFrom(true, true, null, undefined), 3),
+      isPaused: optional(fc.constantFrom<JsonValue>("Paused", {}, true)),
+    }),
+    ({ fields, id: ownId, additional, beneficiaries, ...drawn }, where) => ({
+      ...fields,
+      defaultIdentifier: identifier(fields.registrar, ownId),
+      additionalIdentifiers: additional.map((other) => identifier("ISO", other)),
+      issuerRequirements: requirementList(drawn.issuerRequirements),
+      holderRequirements: requirementList(drawn.holderRequirements),
+      ...trailing(where, 0, "providerAppRewardBeneficiaries", beneficiaries),
+      ...trailing(where, 2, "checkBlocklist", drawn.checkBlocklist),
+      ...trailing(where, 4, "isPaused", drawn.isPaused),
+    }),
+  );
+export const ruleOf = (of: fc.Arbitrary<string>) =>
+  draft("TransferRule", fc.record({ operator, provider, registrar: of }), (fields) => fields);
+
+const reward = draft(
+  "AppRewardConfiguration",
+  fc.record({ operator, provider, dso: fc.constantFrom("dso::1220", "dso-2::1220") }),
+  ({ dso, ...fields }) => ({
+    ...fields,
+    details: { dso, operatorAppRewardBeneficiary: { beneficiary: fields.operator, weight: "0.2" } },
+  }),
+);
+const right = draft(
+  "FeaturedAppRight",
+  fc.record({ dso: fc.constantFrom("dso::1220", "dso-2::1220"), provider }),
+  (fields) => fields,
+);
+
+/** At, just before and just after the time of the requests; the others are long before and after it. */
+const time = fc.constantFrom<JsonValue | undefined>(
+  "2026-06-01T00:00:00Z",
+  "2026-05-31T23:59:59.999999Z",
+  "2026-06-01T00:00:00.000001Z",
+  "2030-01-01T00:00:00Z",
+  "2025-01-01T00:00:00Z",
+);
+const claim = fc.record({
+  subject: fc.oneof({ weight: 4, arbitrary: trader }, { weight: 1, arbitrary: fc.constantFrom(...registrars) }),
+  property: fc.constantFrom(...claims),
+  value: often("yes", fc.constant("no"), 12),
+});
+export const credential = draft(
+  "Credential",
+  fc.record({
+    issuer: fc.constantFrom(...issuers),
+    holder: fc.oneof({ weight: 3, arbitrary: trader }, { weight: 2, arbitrary: fc.constantFrom(...issuers) }),
+    /** Claims on the holder, which is the usual case, and others. */
+    own: fc.subarray([...claims]),
+    others: fc.array(claim, { maxLength: 3 }),
+    validFrom: often<JsonValue | undefined>(null, time, 3),
+    validUntil: often<JsonValue | undefined>(undefined, fc.oneof(time, fc.constant(null)), 2),
+  }),
+  ({ issuer, holder, own, others, validFrom, validUntil }) => ({
+    issuer,
+    holder,
+    id: "credential",
+    description: "",
+    ...(validFrom === undefined ? {} : { validFrom }),
+    ...(validUntil === undefined ? {} : { validUntil }),
+    claims: [...own.map((property): JsonObject => ({ subject: holder, property, value: "yes" })), ...others],
+    observers: { map: [] },
+  }),
+);
+export const preapproval = draft(
+  "TransferPreapproval",
+  fc.record({
+    operator,
+    receiver: often<string>(traders[1], fc.constantFrom(...traders, ...registrars), 2),
+    instrumentAdmin: registrar,
+    allowances: often<readonly string[]>([], fc.subarray(["USD", "EUR", "840"], { minLength: 1 }), 1),
+  }),
+  ({ allowances, ...fields }) => ({ ...fields, instrumentAllowances: allowances.map((id) => ({ id })) }),
+);
+
+const meta = { values: {} };
+const terms = {
+  amount: "1.0000000000",
+  requestedAt: "2026-01-05T09:00:00Z",
+  executeBefore: "2036-01-05T09:00:00Z",
+  meta,
+};
+const instrumentId = fc.record({ admin: registrar, id: instrument });
+const offer = draft(
+  "TransferOffer",
+  fc.record({ operator, provider, transfer: fc.record({ sender: party, receiver: party, instrumentId }) }),
+  ({ transfer, ...fields }) => ({ ...fields, transfer: { ...transfer, ...terms, inputHoldingCids: [] } }),
+  fc.option(lockedHolding, { freq: 10, nil: undefined }),
+);
+const allocation = draft(
+  "DvpLegAllocation",
+  fc.record({
+    operator,
+    provider: optional(provider),
+    leg: fc.record({ sender: party, receiver: party, instrumentId }),
+  }),
+  ({ operator: by, provider: of, leg }) => ({
+    operator: by,
+    ...(of === undefined ? {} : { provider: of }),
+    allocation: {
+      settlement: {
+        executor: "executor::1220",
+        settlementRef: { id: "trade", cid: null },
+        requestedAt: "2026-01-05T09:00:00Z",
+        allocateBefore: "2036-01-05T09:00:00Z",
+        settleBefore: "2036-01-05T09:00:00Z",
+        meta,
+      },
+      transferLegId: "leg",
+      transferLeg: { ...leg, amount: "1.0000000000", meta },
+    },
+  }),
+  lockedHolding,
+);
+const issuance = (template: Template, name: "mint" | "burn", locks?: fc.Arbitrary<LockedHolding>) =>
+  draft(
+    template,
+    fc.record({ operator, provider, issued: fc.record({ instrumentId, holder: trader }) }),
+    ({ issued, ...fields }) => ({ ...fields, [name]: { ...issued, ...terms, reference: "" } }),
+    locks,
+  );
+
+export const instruction = fc.oneof(
+  { weight: 3, arbitrary: offer },
+  { weight: 3, arbitrary: allocation },
+  { weight: 1, arbitrary: issuance("MintOffer", "mint") },
+  { weight: 1, arbitrary: issuance("MintRequest", "mint") },
+  { weight: 1, arbitrary: issuance("BurnOffer", "burn") },
+  { weight: 1, arbitrary: issuance("BurnRequest", "burn", lockedHolding) },
+);
+
+/** One of each instruction, so that every operation has something to be asked about. */
+export const oneOfEach = fc.tuple(
+  offer,
+  allocation,
+  issuance("MintOffer", "mint"),
+  issuance("MintRequest", "mint"),
+  issuance("BurnOffer", "burn"),
+  issuance("BurnRequest", "burn", lockedHolding),
+);
+
+/** A contract of any template but the instructions. */
+export const otherContract = fc.oneof(
+  { weight: 5, arbitrary: credential },
+  { weight: 2, arbitrary: configurationOf(registrar, instrument) },
+  { weight: 1, arbitrary: factoryOf(registrar) },
+  { weight: 1, arbitrary: ruleOf(registrar) },
+  { weight: 1, arbitrary: serviceOf(registrar) },
+  { weight: 2, arbitrary: preapproval },
+  { weight: 1, arbitrary: reward },
+  { weight: 1, arbitrary: right },
+);

@@ -1,0 +1,77 @@
+/** Random scripts: the contracts that a ledger begins with, and steps with requests after each. */
+import fc from "fast-check";
+import {
+  configurationOf,
+  type ContractDraft,
+  credential,
+  factoryOf,
+  instruction,
+  oneOfEach,
+  otherContract,
+  preapproval,
+  ruleOf,
+  serviceOf,
+} from "./contract-arbitraries.js";
+import { registrars, synchronizers } from "./names.js";
+import type { Step } from "./random-ledger.js";
+import { request, type RequestDraft } from "./request-arbitraries.js";
+
+export interface Script {
+  readonly first: readonly ContractDraft[];
+  readonly steps: readonly { readonly changes: readonly Step[]; readonly requests: readonly RequestDraft[] }[];
+}
+
+/** What a registrar needs to be served; each part is missing once in a while. */
+const registryOf = (registrar: string): fc.Arbitrary<ContractDraft[]> => {
+  const of = fc.constant(registrar);
+  const parts = [
+    factoryOf(of),
+    serviceOf(of),
+    configurationOf(of, fc.constant("USD")),
+    configurationOf(of, fc.constant("EUR")),
+    ruleOf(of),
+  ].map((part) => fc.option(part, { freq: 15, nil: undefined }));
+  return fc.tuple(...parts).map((drawn) => drawn.flatMap((part) => part ?? []));
+};
+
+/** The same on the second synchronizer. */
+const secondRegistryOf = (registrar: string): fc.Arbitrary<ContractDraft[]> =>
+  registryOf(registrar).map((drafts) =>
+    drafts.map((draft) => ({ ...draft, placement: { ...draft.placement, synchronizerId: synchronizers[1] } })),
+  );
+
+const first: fc.Arbitrary<ContractDraft[]> = fc
+  .tuple(
+    registryOf(registrars[0]),
+    registryOf(registrars[1]),
+    fc.option(secondRegistryOf(registrars[0]), { freq: 2, nil: [] }),
+    fc.array(preapproval, { maxLength: 2 }),
+    oneOfEach,
+    fc.array(credential, { maxLength: 10 }),
+    fc.array(otherContract, { maxLength: 8 }),
+  )
+  .map((parts) => parts.flat());
+
+const change: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ does: fc.constant("create" as const), draft: fc.oneof(instruction, otherContract) }),
+  },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant("archive" as const), which: fc.nat() }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant("reassign" as const), which: fc.nat() }) },
+);
+
+export const script: fc.Arbitrary<Script> = fc
+  .record({
+    // An empty ledger, once in a while.
+    first: fc.option(first, { freq: 20, nil: [] }),
+    steps: fc.array(
+      fc.record({
+        changes: fc.array(change, { maxLength: 4 }),
+        requests: fc.array(request, { minLength: 8, maxLength: 8 }),
+      }),
+      { minLength: 3, maxLength: 5 },
+    ),
+  })
+  // The error of a failed run has the request and the ledger; the drafts say nothing more.
+  .map((drawn) => Object.assign(drawn, { [fc.toStringMethod]: () => "a script" }));
