@@ -2,6 +2,7 @@
 /** Reads the configuration and runs the command. */
 import { packageVersion } from "./app/package-files.js";
 import { check } from "./cli/check.js";
+import { contexts } from "./cli/contexts.js";
 import { configFailure, fail } from "./cli/failure.js";
 import { health } from "./cli/health.js";
 import { helpText } from "./cli/help.js";
@@ -16,6 +17,7 @@ const commands: Readonly<Record<Command, (config: Config) => Promise<void> | voi
   api: (config) => serve(config, { mirrors: false, answers: true }),
   migrate,
   check,
+  contexts,
   health,
   help: () => print(helpText()),
   version: () => print(`${packageVersion()}\n`),

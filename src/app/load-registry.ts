@@ -4,6 +4,10 @@ import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
 import { minimalRegistry } from "../registry/minimal/index.js";
 import type { Registry } from "../registry/sdk/registry.js";
+import type { UtilityContexts } from "../registry/utility/contexts/contexts.js";
+import type { UtilityExtension } from "../registry/utility/contexts/extension.js";
+import type { ExtendedUtility } from "../registry/utility/extend-utility.js";
+import { loadContexts } from "./load-contexts.js";
 import { utilityRegistry } from "../registry/utility/index.js";
 
 /** Loads the configured registry. Throws SettingError if an operator's module cannot be loaded or is no registry. */
@@ -12,14 +16,24 @@ export async function loadRegistry(config: Config): Promise<Registry> {
     case "utility":
       return createUtilityRegistry(config);
     case "minimal":
+      rejectContexts(config);
       return minimalRegistry;
     default:
-      return loadModule(config.registry);
+      return fromModule(config, await loadModule(config.registry));
   }
 }
 
-function createUtilityRegistry(config: Config): Registry {
+/** The contexts that `offledger contexts` prints. Throws SettingError if the registry is not the Registry Utility. */
+export async function loadUtilityContexts(config: Config): Promise<UtilityContexts> {
+  if (config.registry === "utility") return loadContexts(config);
+  const loaded = config.registry === "minimal" ? minimalRegistry : await loadModule(config.registry);
+  if (isExtendedUtility(loaded)) return loadContexts(config, loaded.utilityExtension);
+  throw settingError("only the Registry Utility, or a module that extends it, has a table of contexts");
+}
+
+async function createUtilityRegistry(config: Config, extension?: UtilityExtension): Promise<Registry> {
   return utilityRegistry({
+    contexts: await loadContexts(config, extension),
     settlementLimits: {
       legs: config.maxLegs,
       allocations: config.maxAllocations,
@@ -30,17 +44,33 @@ function createUtilityRegistry(config: Config): Registry {
   });
 }
 
-async function loadModule(path: string): Promise<Registry> {
+async function fromModule(config: Config, loaded: Registry | ExtendedUtility): Promise<Registry> {
+  if (isExtendedUtility(loaded)) return createUtilityRegistry(config, loaded.utilityExtension);
+  rejectContexts(config);
+  return loaded;
+}
+
+/** A wrong setting must not go unnoticed. */
+function rejectContexts({ contexts, registry }: Config): void {
+  if (contexts === undefined) return;
+  throw new SettingError("OFFLEDGER_CONTEXTS", "unset", `the registry ${registry} has no table of contexts`);
+}
+
+const isExtendedUtility = (loaded: object): loaded is ExtendedUtility => "utilityExtension" in loaded;
+
+async function loadModule(path: string): Promise<Registry | ExtendedUtility> {
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
   } catch (error) {
     throw settingError(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const defect = findDefect(loaded.default);
+  const { default: exported } = loaded;
+  if (typeof exported === "object" && exported !== null && isExtendedUtility(exported)) return exported;
+  const defect = findDefect(exported);
   if (defect !== undefined) throw settingError(`the default export of ${path} ${defect}`);
   // findDefect checked its shape; the compiler checks its types where the module is written.
-  return loaded.default as Registry;
+  return exported as Registry;
 }
 
 const settingError = (reason: string) =>

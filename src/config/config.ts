@@ -4,7 +4,7 @@ import { type Config, type Setting, settings } from "./settings.js";
 
 export type { Config } from "./settings.js";
 
-const commands = ["serve", "mirror", "api", "migrate", "check", "health", "help", "version"] as const;
+const commands = ["serve", "mirror", "api", "migrate", "check", "contexts", "health", "help", "version"] as const;
 export type Command = (typeof commands)[number];
 
 export type ConfigResult =

@@ -12,6 +12,11 @@ export interface Template<F = unknown> {
    */
   parse(payload: JsonObject): ParsedPayload<F> | undefined;
   /**
+   * Changes whenever `parse` returns other fields or index keys for the same arguments: a database is then filled again.
+   * Absent for a template whose parsing is part of this program.
+   */
+  readonly revision?: string;
+  /**
    * What a contract adds to a sum over all contracts of the template, stored or not. Absent if nothing is summed.
    * Called only if the service keeps total supply. Throws as `parse` does.
    */

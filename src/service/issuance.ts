@@ -2,14 +2,14 @@
 import type { GetBurnRequestCreateContextRequest } from "../../gen/offledger/burn/v0/burn_pb.js";
 import type { GetCreateContextRequest, InstrumentId } from "../../gen/offledger/utility/v0/factory_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
-import type { IssuanceChoice, IssuanceQuery } from "../registry/sdk/registry.js";
+import type { IssuanceChoice, IssuanceInstruction, IssuanceQuery } from "../registry/sdk/registry.js";
 import { utilityContextReply, utilityFactoryReply } from "./context-reply.js";
 
-export function createHandler(executor: QueryExecutor) {
+export function createHandler(executor: QueryExecutor, instruction: IssuanceInstruction) {
   return async ({ holder, instrumentId }: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {
     const query = issuanceQuery(instrumentId, [holder]);
     return utilityFactoryReply(
-      await executor.executeUtility((utility, context) => utility.issuanceFactory(context, query)),
+      await executor.executeUtility((utility, context) => utility.issuanceFactory(context, instruction, query)),
     );
   };
 }

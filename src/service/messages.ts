@@ -65,7 +65,17 @@ function contextData({ values }: ContextAnswer): JsonObject {
 }
 
 function asObject(values: readonly NamedValue[]): JsonObject {
-  return Object.fromEntries(values.map(({ name, value }) => [name, asJson(value)]));
+  return Object.fromEntries(
+    values.flatMap(({ name, alias, value }) => {
+      const json = asJson(value);
+      return alias === undefined
+        ? [[name, json]]
+        : [
+            [name, json],
+            [alias, json],
+          ];
+    }),
+  );
 }
 
 function asJson({ tag, value }: AnyValue): JsonObject {

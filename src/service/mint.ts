@@ -5,15 +5,14 @@ import { createHandler, executeIssuanceContext } from "./issuance.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 export function mints(executor: QueryExecutor): ServiceBinding[] {
-  const create = createHandler(executor);
   const context = (choice: IssuanceChoice, contractId: string) => executeIssuanceContext(executor, choice, contractId);
   return [
     bind(MintService, {
-      getMintOfferCreateContext: create,
+      getMintOfferCreateContext: createHandler(executor, "mint-offer"),
       getMintOfferAcceptContext: ({ mintOfferId }) => context("mint-offer/accept", mintOfferId),
       getMintOfferRejectContext: ({ mintOfferId }) => context("mint-offer/reject", mintOfferId),
       getMintOfferCancelContext: ({ mintOfferId }) => context("mint-offer/cancel", mintOfferId),
-      getMintRequestCreateContext: create,
+      getMintRequestCreateContext: createHandler(executor, "mint-request"),
       getMintRequestAcceptContext: ({ mintRequestId }) => context("mint-request/accept", mintRequestId),
       getMintRequestRejectContext: ({ mintRequestId }) => context("mint-request/reject", mintRequestId),
       getMintRequestCancelContext: ({ mintRequestId }) => context("mint-request/cancel", mintRequestId),

@@ -34,6 +34,11 @@ export const serviceSettings = {
     description: "file with names, symbols, decimals and descriptions of instruments",
     parse: nonEmpty,
   }),
+  contexts: optional("contexts", {
+    accepts: "the path of a YAML file",
+    description: "file that changes the choice contexts of the Registry Utility",
+    parse: nonEmpty,
+  }),
   totalSupply: setting<boolean>("total-supply", {
     accepts: "true or false",
     description: "whether to count holdings and report the total supply of instruments",

@@ -34,7 +34,7 @@ export const minimalRegistry: Registry = {
 
   transferFactory(context, query) {
     const transfer = new JsonReader(query.choiceArguments, "choiceArguments").object("transfer");
-    const isSelf = partyOf(transfer, "sender") === partyOf(transfer, "receiver");
+    const isSelf = partyOf(transfer, "sender", query.registrar) === partyOf(transfer, "receiver", query.registrar);
     checkInstrument(transfer.object("instrumentId"), rulesContract(context, query.registrar));
     return { ...factory(context, query), transferKind: isSelf ? "self" : "offer" };
   },

@@ -1,4 +1,4 @@
-/** Accounts, as version 2 of the token standard defines them. */
+/** Accounts, as version 2 of the token standard (CIP-0112) defines them. */
 import { invalid } from "../../domain/errors.js";
 import type { JsonReader } from "./json-reader.js";
 
@@ -6,21 +6,50 @@ export interface Account {
   readonly owner: string | undefined;
   readonly provider: string | undefined;
   readonly id: string;
-  /** The party of the account: its owner, else its provider. */
+  /** The party of the account: its owner, else its provider; of a special account the instrument's admin. */
   readonly party: string;
+  /** Whether it is the source of a mint or the target of a burn, which nobody holds. */
+  readonly isSpecial: boolean;
 }
 
-/** Reads an account. Throws "invalid" if it has neither owner nor provider. */
-export function accountOf(fields: JsonReader): Account {
+/** Accounts without owner and provider: the source of a mint and the target of a burn. */
+const SPECIAL_IDS = ["cip-112/mint", "cip-112/burn"];
+
+/** The party that stands for a special account where version 1 of the standard has a party. */
+export const NO_OWNER = "cip-112_no-owner::1220000000000000000000000000000000000000000000000000000000000000abcd";
+
+/** Reads an account. Throws "invalid" if it has neither owner nor provider and is not special. */
+export function accountOf(fields: JsonReader, admin: string): Account {
   const owner = fields.optionalId("owner");
   const provider = fields.optionalId("provider");
+  const id = fields.raw("id") === undefined ? "" : fields.text("id");
   const party = owner ?? provider;
-  if (party === undefined)
-    throw invalid(`${fields.path("owner")} is missing, and so is the provider: an account needs one of them`);
-  return { owner, provider, id: fields.raw("id") === undefined ? "" : fields.text("id"), party };
+  if (party !== undefined) return { owner, provider, id, party, isSpecial: false };
+  return specialAccount(id, admin, () => fields.path("owner"));
+}
+
+/** The account in a field that is a party in version 1 of the standard and an account in version 2. */
+export function accountIn(fields: JsonReader, name: string, admin: string): Account {
+  if (typeof fields.raw(name) !== "string") return accountOf(fields.object(name), admin);
+  const party = fields.id(name);
+  if (party !== NO_OWNER) return { owner: party, provider: undefined, id: "", party, isSpecial: false };
+  const values = fields.optionalObject("meta")?.optionalObject("values");
+  const provider = values?.optionalId(`cip-112/${name}.provider`);
+  const id = values?.optionalId(`cip-112/${name}.id`);
+  if (provider !== undefined) return { owner: undefined, provider, id: id ?? "", party: provider, isSpecial: false };
+  // Without an id the party alone names the special account.
+  return specialAccount(id ?? "cip-112/mint", admin, () => values?.path(`cip-112/${name}.id`) ?? fields.path(name));
 }
 
 /** The party in a field that is a party in version 1 of the standard and an account in version 2. */
-export function partyOf(fields: JsonReader, name: string): string {
-  return typeof fields.raw(name) === "string" ? fields.id(name) : accountOf(fields.object(name)).party;
+export function partyOf(fields: JsonReader, name: string, admin: string): string {
+  return accountIn(fields, name, admin).party;
+}
+
+function specialAccount(id: string, admin: string, path: () => string): Account {
+  if (SPECIAL_IDS.includes(id)) return { owner: undefined, provider: undefined, id, party: admin, isSpecial: true };
+  throw invalid(
+    `${path()} must name an owner or a provider, because the account's id is not ${SPECIAL_IDS.join(" or ")}, ` +
+      `but the id is ${JSON.stringify(id)}`,
+  );
 }

@@ -13,9 +13,11 @@ export type AnyValue =
   | { readonly tag: "AV_List"; readonly value: readonly AnyValue[] }
   | { readonly tag: "AV_Map"; readonly value: readonly NamedValue[] };
 
-/** A value with its name, which is unique in its list. */
+/** A value with its names, which are unique in their list. */
 export interface NamedValue {
   readonly name: string;
+  /** A second name under which the value stands. */
+  readonly alias?: string | undefined;
   readonly value: AnyValue;
 }
 

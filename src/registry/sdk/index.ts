@@ -1,5 +1,5 @@
 /** The public package `offledger/registry`. docs/your-own-registry.md shows how to write a registry with it. */
-export { type Account, accountOf, partyOf } from "./accounts.js";
+export { type Account, accountIn, accountOf, partyOf } from "./accounts.js";
 export { conflict, invalid, notFound, RegistryError, unavailable } from "../../domain/errors.js";
 export { JsonReader } from "./json-reader.js";
 export { decimalText, parseDecimal } from "./decimal.js";
@@ -8,4 +8,10 @@ export type * from "./history.js";
 export type { JsonObject, JsonValue } from "../../domain/json.js";
 export { parseLedgerTime } from "../../domain/ledger-time.js";
 export { indexKey, type Template, type ParsedPayload, type SupplyContribution } from "../../domain/template.js";
+export { type ExtendedUtility, extendUtility } from "../utility/extend-utility.js";
+export type { UtilityExtension } from "../utility/contexts/extension.js";
+export type { ContextEntry, Disclosure, EntryInputs, PrefetchInputs } from "../utility/entries/context-entry.js";
+export type { ChoiceContextBuilder } from "../utility/entries/choice-context-builder.js";
+export type { ContractSelector } from "../utility/selection/contract-selector.js";
+export type { Instruction } from "../utility/templates/instructions.js";
 export type { TemplateCount, ContractLookup, View } from "../../store/port.js";

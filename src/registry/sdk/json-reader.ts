@@ -96,6 +96,23 @@ export class JsonReader {
     });
   }
 
+  /** The keys of a Daml map: an object, or a list of pairs of key and value. None if the field is absent or null. */
+  mapKeys(name: string): string[] {
+    const value = this.raw(name);
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) return Object.keys(asObject(value) ?? this.#wrongType(name, "a map"));
+    return value.map((pair, index) => {
+      const [key] = Array.isArray(pair) ? pair : [];
+      if (typeof key === "string") return key;
+      throw invalid(`${this.path(name)}[${index}] must be a pair of a string and a value, but is ${formatValue(pair)}`);
+    });
+  }
+
+  /** The objects of a list; none if the field is absent or null. */
+  optionalObjects(name: string): JsonReader[] {
+    return this.raw(name) === undefined ? [] : this.objects(name);
+  }
+
   /** All fields of an object whose values are strings. */
   allTexts(): Record<string, string> {
     return Object.fromEntries(Object.keys(this.#value).map((name) => [name, this.text(name)]));

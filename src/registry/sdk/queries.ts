@@ -12,7 +12,10 @@ export type Choice =
   | "allocation/withdraw"
   | "allocation/cancel";
 
-export type IssuanceChoice = `${"mint" | "burn"}-${"offer" | "request"}/${"accept" | "reject" | "cancel"}`;
+/** The instructions to mint and burn. */
+export type IssuanceInstruction = `${"mint" | "burn"}-${"offer" | "request"}`;
+
+export type IssuanceChoice = `${IssuanceInstruction}/${"accept" | "reject" | "cancel"}`;
 
 export interface FactoryQuery {
   readonly registrar: string;
@@ -26,7 +29,7 @@ export interface ChoiceQuery {
   readonly contractId: string;
 }
 
-/** Asks for the factory for creating an offer or a request to mint or burn, or for minting and burning at once. */
+/** Asks for a factory for minting or burning. */
 export interface IssuanceQuery {
   /** The admin of the instrument. */
   readonly registrar: string;

@@ -10,6 +10,7 @@ import type {
   FactoryQuery,
   InstrumentQuery,
   IssuanceChoice,
+  IssuanceInstruction,
   IssuanceQuery,
   ProofQuery,
 } from "./queries.js";
@@ -60,7 +61,7 @@ export interface UtilityOperations {
   /** All configurations that are not in reassignment. */
   instrumentConfigurations(context: RequestContext): readonly Contract<InstrumentConfiguration>[];
   /** The factory for creating an offer or a request to mint or burn. */
-  issuanceFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
+  issuanceFactory(context: RequestContext, instruction: IssuanceInstruction, query: IssuanceQuery): FactoryAnswer;
   burnMintFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
   /** The context of a choice on an offer or a request to mint or burn. */
   issuanceContext(context: RequestContext, choice: IssuanceChoice, query: ChoiceQuery): ContextAnswer;

@@ -1,10 +1,9 @@
 import type { Registry } from "../sdk/registry.js";
 import { inventory } from "./inventory.js";
-import { templates } from "./templates/index.js";
+import { type UtilityContexts, compileContexts } from "./contexts/contexts.js";
 import { allocationFactory } from "./operations/allocation-factory.js";
 import { allocationInstruction } from "./operations/allocation-instruction.js";
 import { choiceContext } from "./operations/choice-context.js";
-import { choiceContexts } from "./choice-contexts.js";
 import { instrumentConfiguration, instrumentConfigurations } from "./operations/instrument-configuration.js";
 import { instruments, totalSupply } from "./operations/instruments.js";
 import { burnMintFactory, issuanceFactory } from "./operations/issuance.js";
@@ -16,13 +15,15 @@ import { transferProof } from "./proof/proof.js";
 
 export interface UtilityOptions {
   readonly settlementLimits: SettlementLimits;
+  /** The contexts in force; by default those of contexts.yaml. */
+  readonly contexts?: UtilityContexts;
 }
 
 /** The Registry Utility for the Canton Network. */
-export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry {
+export function utilityRegistry({ settlementLimits, contexts = compileContexts() }: UtilityOptions): Registry {
   return {
     name: "Registry Utility",
-    templates,
+    templates: contexts.templates,
     supportedApis: {
       "splice-api-token-metadata-v1": 1,
       "splice-api-token-transfer-instruction-v1": 1,
@@ -33,14 +34,14 @@ export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry 
       "splice-api-token-allocation-instruction-v2": 1,
     },
     instruments,
-    transferFactory,
-    allocationFactory: (context, query) => allocationFactory(context, query, settlementLimits),
-    settlementFactory: (context, query) => settlementFactory(context, query, settlementLimits),
+    transferFactory: (context, query) => transferFactory(context, query, contexts),
+    allocationFactory: (context, query) => allocationFactory(context, query, contexts, settlementLimits),
+    settlementFactory: (context, query) => settlementFactory(context, query, contexts, settlementLimits),
     choiceContext(context, choice, query) {
       if (choice === "allocation-instruction/accept" || choice === "allocation-instruction/withdraw") {
         return allocationInstruction(context, query);
       }
-      return choiceContext(context, choiceContexts[choice], query);
+      return choiceContext(context, contexts.choices[choice], query);
     },
     inventory,
     totalSupply,
@@ -48,9 +49,9 @@ export function utilityRegistry({ settlementLimits }: UtilityOptions): Registry 
       operator,
       instrumentConfiguration,
       instrumentConfigurations,
-      issuanceFactory,
-      burnMintFactory,
-      issuanceContext: (context, choice, query) => choiceContext(context, choiceContexts[choice], query),
+      issuanceFactory: (context, instruction, query) => issuanceFactory(context, instruction, query, contexts),
+      burnMintFactory: (context, query) => burnMintFactory(context, query, contexts),
+      issuanceContext: (context, choice, query) => choiceContext(context, contexts.choices[choice], query),
       transferProof,
     },
   };

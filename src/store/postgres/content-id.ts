@@ -6,7 +6,9 @@ const CONTENT_VERSION = 3;
 /** Identifies what a store holds and how it is read. Processes with different content ids cannot share a database. */
 export function contentId(templates: readonly Template[], countsSupply: boolean): string {
   const names = templates
-    .map(({ packageName, qualifiedName }) => `${packageName}#${qualifiedName}`)
+    .map(({ packageName, qualifiedName, revision }) =>
+      [`${packageName}#${qualifiedName}`, ...(revision === undefined ? [] : [revision])].join("@"),
+    )
     .toSorted((a, b) => (a < b ? -1 : 1));
   return JSON.stringify({ version: CONTENT_VERSION, countsSupply, templates: names });
 }

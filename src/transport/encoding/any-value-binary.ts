@@ -4,7 +4,7 @@ import { boundedMemoize } from "../../util/bounded-memoize.js";
 import { type BinaryString, flatten } from "./binary-string.js";
 import { ChunkList } from "./chunk-list.js";
 import { cacheEntry } from "./entry-cache.js";
-import { inObjectOrder, referencedContract } from "./map-entries.js";
+import { cachedEntry, inObjectOrder } from "./map-entries.js";
 import { delimited, lengthPrefix, text, varintField } from "./protobuf.js";
 import { ENTRY_KEY, ENTRY_VALUE, LIST_VALUES, STRUCT_FIELDS, VALUE } from "./struct.js";
 
@@ -20,34 +20,29 @@ const tagEntry = boundedMemoize((tag) =>
   flatten(delimited(STRUCT_FIELDS, text(ENTRY_KEY, "tag") + delimited(ENTRY_VALUE, text(VALUE.string, tag)))),
 );
 
-const referenceEntry = cacheEntry(({ contractId }, name) =>
-  encodeEntry(name, { tag: "AV_ContractId", value: contractId }),
+const referenceEntry = cacheEntry(({ contractId }, names) =>
+  encodeEntries(names, { tag: "AV_ContractId", value: contractId }),
 );
-const listEntry = cacheEntry(({ contractId }, name) =>
-  encodeEntry(name, { tag: "AV_List", value: [{ tag: "AV_ContractId", value: contractId }] }),
+const listEntry = cacheEntry(({ contractId }, names) =>
+  encodeEntries(names, { tag: "AV_List", value: [{ tag: "AV_ContractId", value: contractId }] }),
 );
 
 export function addFields(chunks: ChunkList, values: readonly NamedValue[]): void {
-  for (const { name, value } of inObjectOrder(values)) {
-    const cached = cachedEntry(name, value);
-    if (cached === undefined) addEntry(chunks, name, () => addValue(chunks, value));
-    else chunks.add(cached);
+  for (const entry of inObjectOrder(values)) {
+    const cached = cachedEntry(entry, referenceEntry, listEntry);
+    if (cached !== undefined) {
+      chunks.add(cached);
+      continue;
+    }
+    const { name, alias, value } = entry;
+    addEntry(chunks, name, () => addValue(chunks, value));
+    if (alias !== undefined) addEntry(chunks, alias, () => addValue(chunks, value));
   }
 }
 
-/** Nearly every entry refers to one contract, by itself or as the only element of a list. */
-function cachedEntry(name: string, value: AnyValue): Uint8Array | undefined {
-  if (value.tag === "AV_List" && value.value.length === 1) {
-    const contract = referencedContract(value.value[0]);
-    return contract === undefined ? undefined : listEntry(contract, name);
-  }
-  const contract = referencedContract(value);
-  return contract === undefined ? undefined : referenceEntry(contract, name);
-}
-
-function encodeEntry(name: string, value: AnyValue): Uint8Array {
+function encodeEntries(names: readonly string[], value: AnyValue): Uint8Array {
   const chunks = new ChunkList();
-  addEntry(chunks, name, () => addValue(chunks, value));
+  for (const name of names) addEntry(chunks, name, () => addValue(chunks, value));
   const bytes = Buffer.allocUnsafe(chunks.length);
   chunks.write(bytes, 0);
   return bytes;

@@ -4,7 +4,8 @@ import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import { boundedMemoize } from "../../util/bounded-memoize.js";
 import { type BinaryString, utf8 } from "./binary-string.js";
 import type { ChunkList } from "./chunk-list.js";
-import { inObjectOrder } from "./map-entries.js";
+import { cacheEntry } from "./entry-cache.js";
+import { cachedEntry, inObjectOrder } from "./map-entries.js";
 
 // Bytes copy faster than strings encode.
 const bytes = (binary: BinaryString): Uint8Array => Buffer.from(binary, "latin1");
@@ -14,15 +15,31 @@ const MAP_START = bytes('{"tag":"AV_Map","value":{');
 const END = bytes("},");
 
 const reference = memoizeByContract(({ contractId }) => bytes(contractIdJson(contractId)));
+const referenceEntry = cacheEntry(({ contractId }, names) =>
+  bytes(names.map((name) => `${quoted(name)}:${contractIdJson(contractId)}`).join("")),
+);
+const listEntry = cacheEntry(({ contractId }, names) => {
+  const element = contractIdJson(contractId).slice(0, -1);
+  return bytes(names.map((name) => `${quoted(name)}:{"tag":"AV_List","value":[${element}]},`).join(""));
+});
 const nameJson = boundedMemoize((name) => bytes(`${quoted(name)}:`));
 
 /** The entries of an object, after its opening brace. */
 export function addFields(chunks: ChunkList, values: readonly NamedValue[]): void {
-  for (const { name, value } of inObjectOrder(values)) {
-    chunks.add(nameJson(name));
-    addValue(chunks, value);
+  for (const entry of inObjectOrder(values)) {
+    const cached = cachedEntry(entry, referenceEntry, listEntry);
+    if (cached === undefined) addEntry(chunks, entry);
+    else chunks.add(cached);
   }
   chunks.close("}", values.length === 0);
+}
+
+function addEntry(chunks: ChunkList, { name, alias, value }: NamedValue): void {
+  chunks.add(nameJson(name));
+  addValue(chunks, value);
+  if (alias === undefined) return;
+  chunks.add(nameJson(alias));
+  addValue(chunks, value);
 }
 
 function addValue(chunks: ChunkList, value: AnyValue): void {

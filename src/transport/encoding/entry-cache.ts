@@ -1,5 +1,6 @@
 import type { Contract } from "../../domain/contract.js";
 import { contractSlot } from "../../domain/contract-slots.js";
+import type { EncodeReference } from "./map-entries.js";
 
 /** Per contract. A credential has entries as sender, receiver and issuer, with and without prefix, and by party. */
 const MAX_ENTRIES = 8;
@@ -7,6 +8,7 @@ const MAX_ENTRIES = 8;
 /** A linked list: it takes fewer memory accesses than a map of this size. */
 interface CachedEntry {
   readonly name: string;
+  readonly alias: string | undefined;
   readonly encoded: Uint8Array;
   readonly next: CachedEntry | undefined;
   /** Entries from this one on. */
@@ -14,21 +16,19 @@ interface CachedEntry {
 }
 
 /**
- * Caches, with a contract, the encoding of an entry that refers to it alone. Gains 19 % of the CPU of a Connect binary
+ * Caches, with a contract, the encoding of an entry that refers to it alone, with its alias. Gains 19 % of the CPU of a Connect binary
  * call; it can go when an entry is a typed message in place of a Struct. Call it when a module is loaded.
  */
-export function cacheEntry(
-  encode: (contract: Contract, name: string) => Uint8Array,
-): (contract: Contract, name: string) => Uint8Array {
+export function cacheEntry(encode: (contract: Contract, names: readonly string[]) => Uint8Array): EncodeReference {
   const slot = contractSlot<CachedEntry>();
-  return (contract, name) => {
+  return (contract, name, alias) => {
     const first = slot.get(contract);
     for (let entry = first; entry !== undefined; entry = entry.next) {
-      if (entry.name === name) return entry.encoded;
+      if (entry.name === name && entry.alias === alias) return entry.encoded;
     }
-    const encoded = encode(contract, name);
+    const encoded = encode(contract, alias === undefined ? [name] : [name, alias]);
     const count = (first?.count ?? 0) + 1;
-    if (count <= MAX_ENTRIES) slot.set(contract, { name, encoded, next: first, count });
+    if (count <= MAX_ENTRIES) slot.set(contract, { name, alias, encoded, next: first, count });
     return encoded;
   };
 }

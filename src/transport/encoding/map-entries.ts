@@ -1,17 +1,46 @@
 import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import type { Contract } from "../../domain/contract.js";
 
-/** Entries in the order of a JavaScript object, which the library follows: integer-like names come first. */
+/**
+ * Entries in the order of a JavaScript object, which the library follows: integer-like names come first. Only then has
+ * an alias an entry of its own.
+ */
 export function inObjectOrder(values: readonly NamedValue[]): readonly NamedValue[] {
-  for (const { name } of values) if (isDigit(name.charCodeAt(0))) return sortedAsObject(values);
+  for (const { name, alias } of values) {
+    if (isDigit(name) || (alias !== undefined && isDigit(alias))) return sortedAsObject(values);
+  }
   return values;
 }
 
 function sortedAsObject(values: readonly NamedValue[]): NamedValue[] {
-  return Object.values(Object.fromEntries(values.map((entry): [string, NamedValue] => [entry.name, entry])));
+  const entries = values.flatMap(({ name, alias, value }): [string, NamedValue][] => {
+    const named = (own: string): [string, NamedValue] => [own, { name: own, alias: undefined, value }];
+    return alias === undefined ? [named(name)] : [named(name), named(alias)];
+  });
+  return Object.values(Object.fromEntries(entries));
 }
 
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+function isDigit(name: string): boolean {
+  const code = name.charCodeAt(0);
+  return code >= 0x30 && code <= 0x39;
+}
 
-export const referencedContract = (value: AnyValue | undefined): Contract | undefined =>
+const referencedContract = (value: AnyValue | undefined): Contract | undefined =>
   value?.tag === "AV_ContractId" ? value.contract : undefined;
+
+/** Encodes an entry that refers to one contract, with its alias if it has one. */
+export type EncodeReference = (contract: Contract, name: string, alias: string | undefined) => Uint8Array;
+
+/** The cached encoding of an entry. Nearly every entry refers to one contract, by itself or as all that a list has. */
+export function cachedEntry(
+  { name, alias, value }: NamedValue,
+  reference: EncodeReference,
+  list: EncodeReference,
+): Uint8Array | undefined {
+  if (value.tag === "AV_List" && value.value.length === 1) {
+    const contract = referencedContract(value.value[0]);
+    return contract === undefined ? undefined : list(contract, name, alias);
+  }
+  const contract = referencedContract(value);
+  return contract === undefined ? undefined : reference(contract, name, alias);
+}

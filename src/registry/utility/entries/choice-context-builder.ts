@@ -9,39 +9,26 @@ const referenceTo = memoizeByContract((contract): AnyValue => ({
   contract,
 }));
 
-export interface EntryKey {
-  readonly key: string;
-  /** The key without prefix, as older packages read it. */
-  readonly legacyAlias: string;
-}
-
-/** Call it when a module is loaded, not for each request. */
-export const entryKey = (name: string): EntryKey => ({
-  key: `utility.digitalasset.com/${name}`,
-  legacyAlias: name,
-});
-
 /** Collects the values and the disclosed contracts of one answer. A contract that a value refers to is disclosed. */
 export class ChoiceContextBuilder {
   readonly #values: NamedValue[] = [];
   readonly #disclosed = new Set<Contract>();
-  readonly #legacyAliases: boolean;
 
-  constructor(legacyAliases: boolean) {
-    this.#legacyAliases = legacyAliases;
+  /** Sets the value of each key. Call it once per key. */
+  set(keys: readonly string[], value: AnyValue): void {
+    for (let index = 0; index < keys.length; index += 2) {
+      const name = keys[index];
+      if (name !== undefined) this.#values.push({ name, alias: keys[index + 1], value });
+    }
   }
 
-  /** Call it once per key. */
-  set({ key, legacyAlias }: EntryKey, value: AnyValue): void {
-    this.#values.push({ name: key, value });
-    if (this.#legacyAliases) this.#values.push({ name: legacyAlias, value });
-  }
-
+  /** A value that refers to the contract, which is then disclosed. */
   reference(contract: Contract): AnyValue {
     this.#disclosed.add(contract);
     return referenceTo(contract);
   }
 
+  /** A list of references, in the same order. */
   referenceAll(contracts: readonly Contract[]): AnyValue {
     const [only] = contracts;
     // Most lists have one element: avoid the closure that `map` needs.
@@ -54,10 +41,12 @@ export class ChoiceContextBuilder {
     return contracts.map((contract) => this.reference(contract));
   }
 
+  /** Discloses a contract that no value refers to. */
   disclose(contract: Contract): void {
     this.#disclosed.add(contract);
   }
 
+  /** Builds the answer for a choice on an instruction. */
   build(): ContextAnswer {
     return { values: this.#values, disclosed: [...this.#disclosed] };
   }

@@ -16,8 +16,8 @@ export const lockedHoldingDisclosure: Disclosure = {
   *prefetch({ lockedHolding }) {
     if (lockedHolding !== undefined) yield lookup(lockedHolding);
   },
-  disclose(builder, selector, { lockedHolding }) {
-    if (lockedHolding !== undefined) discloseHolding(builder, selector, lockedHolding);
+  disclose(builder, selector, { lockedHolding }, required) {
+    if (lockedHolding !== undefined) discloseHolding(builder, selector, lockedHolding, required);
   },
 };
 
@@ -35,16 +35,21 @@ export const allocationHoldingsDisclosure: Disclosure = {
   *prefetch({ allocations = [] }) {
     for (const { fields } of allocations) if (fields.lockedHolding !== undefined) yield lookup(fields.lockedHolding);
   },
-  disclose(builder, selector, { allocations = [] }) {
+  disclose(builder, selector, { allocations = [] }, required) {
     for (const { fields } of allocations)
-      if (fields.lockedHolding !== undefined) discloseHolding(builder, selector, fields.lockedHolding);
+      if (fields.lockedHolding !== undefined) discloseHolding(builder, selector, fields.lockedHolding, required);
   },
 };
 
 const lookup = (contractId: string): ContractLookup => ({ template: holding, contractId });
 
-function discloseHolding(builder: ChoiceContextBuilder, selector: ContractSelector, contractId: string): void {
+function discloseHolding(
+  builder: ChoiceContextBuilder,
+  selector: ContractSelector,
+  contractId: string,
+  required: boolean,
+): void {
   const found = selector.view.byId(holding, contractId);
   if (found?.synchronizerId === selector.synchronizer) builder.disclose(found);
-  else selector.requiredMissing(found === undefined ? [] : [found], `the locked holding ${contractId}`);
+  else selector.missing(found === undefined ? [] : [found], required, `the locked holding ${contractId}`);
 }

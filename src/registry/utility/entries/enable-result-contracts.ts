@@ -1,11 +1,9 @@
 import { indexKeys } from "../templates/index-keys.js";
 import { registrarService } from "../templates/services.js";
-import { entryKey } from "./choice-context-builder.js";
 import type { ContextEntry } from "./context-entry.js";
 
 /** Whether the registrar's service asks for result contracts; left out if the service does not say. */
 export const enableResultContractsEntry: ContextEntry = {
-  key: entryKey("enable-result-contracts"),
   *prefetch({ registrar }) {
     yield { template: registrarService, indexKey: indexKeys.service(registrar) };
   },

@@ -1,4 +1,4 @@
-/** The entries and disclosures by the names that choice-contexts.ts uses. */
+/** The built-in entries and disclosures, by the names that contexts.yaml uses. */
 import type { ContextEntry, Disclosure } from "./context-entry.js";
 import {
   holderCredentialsEntry,
@@ -13,18 +13,13 @@ import {
   lockedHoldingDisclosure,
 } from "./disclosures.js";
 import { enableResultContractsEntry } from "./enable-result-contracts.js";
-import {
-  instrumentConfigurationEntry,
-  instrumentConfigurationsEntry,
-  severalInstrumentConfigurationsEntry,
-} from "./instrument-configuration.js";
+import { instrumentConfigurationEntry, instrumentConfigurationsEntry } from "./instrument-configuration.js";
 import { appRewardConfigurationEntry, featuredAppRightEntry } from "./rewards.js";
 import { transferRuleEntry } from "./transfer-rule.js";
 
-export const contextEntries = {
+export const builtInEntries: Readonly<Record<string, ContextEntry>> = {
   "instrument-configuration": instrumentConfigurationEntry,
   "instrument-configurations": instrumentConfigurationsEntry,
-  "several-instrument-configurations": severalInstrumentConfigurationsEntry,
   "sender-credentials": senderCredentialsEntry,
   "receiver-credentials": receiverCredentialsEntry,
   "issuer-credentials": issuerCredentialsEntry,
@@ -33,15 +28,11 @@ export const contextEntries = {
   "app-reward-configuration": appRewardConfigurationEntry,
   "featured-app-right": featuredAppRightEntry,
   "enable-result-contracts": enableResultContractsEntry,
-} satisfies Record<string, ContextEntry>;
+};
 
-export type EntryName = keyof typeof contextEntries;
-
-export const disclosures = {
+export const builtInDisclosures: Readonly<Record<string, Disclosure>> = {
   factory: factoryDisclosure,
   "locked-holding": lockedHoldingDisclosure,
   allocations: allocationsDisclosure,
   "allocation-holdings": allocationHoldingsDisclosure,
-} satisfies Record<string, Disclosure>;
-
-export type DisclosureName = keyof typeof disclosures;
+};

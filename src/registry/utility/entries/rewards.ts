@@ -2,48 +2,43 @@ import type { Contract } from "../../../domain/contract.js";
 import type { View } from "../../../store/port.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import { indexKeys } from "../templates/index-keys.js";
-import { instrumentConfiguration } from "../templates/instruments.js";
 import {
   type AppRewardConfiguration,
   appRewardConfiguration,
   type FeaturedAppRight,
   featuredAppRight,
 } from "../templates/services.js";
-import { entryKey } from "./choice-context-builder.js";
-import type { ContextEntry, EntryInputs, PrefetchInputs } from "./context-entry.js";
+import type { ContextEntry } from "./context-entry.js";
+import { candidateProviders, selectProvider } from "./provider.js";
 
 export const appRewardConfigurationEntry: ContextEntry = {
-  key: entryKey("app-reward-configuration"),
   *prefetchByConfiguration(inputs, view) {
     for (const provider of candidateProviders(inputs, view))
       yield { template: appRewardConfiguration, indexKey: indexKeys.appReward(provider) };
   },
-  value(builder, selector, inputs) {
+  value(builder, selector, inputs, required) {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
     const candidates = rewardsOf(selector.view, provider);
-    const found =
-      selector.newest(candidates) ??
-      selector.optionalMissing(candidates, `the AppRewardConfiguration of provider ${provider}`);
+    const name = `the AppRewardConfiguration of provider ${provider}`;
+    const found = selector.newest(candidates) ?? selector.missing(candidates, required, name);
     return found === undefined ? undefined : builder.reference(found);
   },
 };
 
 export const featuredAppRightEntry: ContextEntry = {
-  key: entryKey("featured-app-right"),
   *prefetchByConfiguration(inputs, view) {
     for (const provider of candidateProviders(inputs, view)) {
       yield { template: featuredAppRight, indexKey: indexKeys.featuredAppRight(provider) };
       yield { template: appRewardConfiguration, indexKey: indexKeys.appReward(provider) };
     }
   },
-  value(builder, selector, inputs) {
+  value(builder, selector, inputs, required) {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
     const candidates = rightsOf(selector, provider);
-    const found =
-      selector.newest(candidates) ??
-      selector.optionalMissing(candidates, `the FeaturedAppRight of provider ${provider}`);
+    const name = `the FeaturedAppRight of provider ${provider}`;
+    const found = selector.newest(candidates) ?? selector.missing(candidates, required, name);
     return found === undefined ? undefined : builder.reference(found);
   },
 };
@@ -68,20 +63,4 @@ function rightsOfDso(
 ): readonly Contract<FeaturedAppRight>[] {
   for (const right of rights) if (right.fields.dso !== dso) return rights.filter(({ fields }) => fields.dso === dso);
   return rights;
-}
-
-function selectProvider(selector: ContractSelector, { provider, instruments }: EntryInputs): string | undefined {
-  if (provider !== undefined) return provider;
-  const instrument = instruments[0];
-  return instrument === undefined ? undefined : selector.configuration(instrument)?.fields.provider;
-}
-
-/** Every provider that `selectProvider` may return. */
-function candidateProviders(inputs: PrefetchInputs, view: View): Iterable<string> {
-  const { registrar, instruments, provider, providers } = inputs;
-  if (providers !== undefined) return providers;
-  if (provider !== undefined) return [provider];
-  return instruments
-    .flatMap((id) => view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, id)))
-    .map(({ fields }) => fields.provider);
 }

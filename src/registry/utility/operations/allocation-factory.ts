@@ -1,5 +1,6 @@
 import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
-import { factoryContexts } from "../choice-contexts.js";
+import type { UtilityContexts } from "../contexts/contexts.js";
+import { holderOf } from "../selection/requirements.js";
 import { allocationArguments } from "./arguments.js";
 import { allocationFactoryName, answerWithFactory } from "./factory.js";
 import { requireFactories } from "./require.js";
@@ -9,14 +10,15 @@ import { checkSize, type SettlementLimits } from "./settlement-limits.js";
 export function allocationFactory(
   context: RequestContext,
   query: FactoryQuery,
+  contexts: UtilityContexts,
   limits: SettlementLimits,
 ): FactoryAnswer {
   const { registrar } = query;
   const { sender, instruments, sent, sides } = allocationArguments(query);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
   const factories = requireFactories(context.view, registrar);
-  const inputs = { instruments, sender, sent };
-  const definition = factoryContexts["allocation-factory"];
+  const inputs = { instruments, sender: holderOf(sender), sent };
+  const definition = contexts.factories["allocation-factory"];
   return answerWithFactory(context, { registrar, definition, factories, inputs }, () =>
     allocationFactoryName(registrar),
   );

@@ -1,19 +1,19 @@
 /** The arguments of the factories' choices, in versions 1 and 2 of the token standard. */
-import { type Account, accountOf, partyOf } from "../../sdk/accounts.js";
+import { type Account, accountIn, accountOf } from "../../sdk/accounts.js";
 import { invalid } from "../../../domain/errors.js";
 import { JsonReader } from "../../sdk/json-reader.js";
 import type { FactoryQuery } from "../../sdk/registry.js";
 
 export interface TransferArguments {
-  readonly sender: string;
-  readonly receiver: string;
+  readonly sender: Account;
+  readonly receiver: Account;
   readonly instrumentId: string;
 }
 
 export interface AllocationArguments {
   /** The sender of the leg in version 1, the authorizer in version 2. */
-  readonly sender: string;
-  /** Every instrument, each once. */
+  readonly sender: Account;
+  /** Every instrument, each once. Empty for a committed allocation whose legs are given later. */
   readonly instruments: readonly string[];
   readonly sent: readonly string[];
   readonly sides: number;
@@ -21,8 +21,8 @@ export interface AllocationArguments {
 
 export interface SettlementArguments {
   readonly legs: readonly Leg[];
-  /** Contract ids of the allocations to settle, each once. */
-  readonly allocations: readonly string[];
+  /** The allocations to settle, each contract id once. */
+  readonly allocations: readonly SettledAllocation[];
 }
 
 export interface Leg {
@@ -31,12 +31,21 @@ export interface Leg {
   readonly instrumentId: string;
 }
 
+export interface SettledAllocation {
+  readonly contractId: string;
+  /** Sides of legs that the allocation itself does not have. */
+  readonly extraSides: readonly { readonly otherSide: Account; readonly instrumentId: string }[];
+  /** Instruments of which the allocation funds the next iteration. */
+  readonly nextIterationFunding: readonly string[];
+}
+
 export function transferArguments({ registrar, choiceArguments }: FactoryQuery): TransferArguments {
   const fields = new JsonReader(choiceArguments, "choiceArguments");
   checkRegistrar(registrar, fields, "expectedAdmin");
   const transfer = fields.object("transfer");
   const instrumentId = readInstrumentId(registrar, transfer);
-  return { sender: partyOf(transfer, "sender"), receiver: partyOf(transfer, "receiver"), instrumentId };
+  const [sender, receiver] = [accountIn(transfer, "sender", registrar), accountIn(transfer, "receiver", registrar)];
+  return { sender, receiver, instrumentId };
 }
 
 export function allocationArguments({ registrar, choiceArguments }: FactoryQuery): AllocationArguments {
@@ -54,33 +63,65 @@ export function allocationArguments({ registrar, choiceArguments }: FactoryQuery
     instrumentId: side.id("instrumentId"),
     isSent: side.oneOf("side", ["SenderSide", "ReceiverSide"]) === "SenderSide",
   }));
-  if (sides.length === 0)
-    throw invalid(`${allocation.path("transferLegSides")} is empty: an allocation needs at least one`);
+  const funded = allocation.mapKeys("nextIterationFunding");
+  const sent = sides.filter(({ isSent }) => isSent).map(({ instrumentId }) => instrumentId);
   return {
-    sender: accountOf(allocation.object("authorizer")).party,
-    instruments: [...new Set(sides.map(({ instrumentId }) => instrumentId))],
-    sent: [...new Set(sides.filter(({ isSent }) => isSent).map(({ instrumentId }) => instrumentId))],
+    sender: accountOf(allocation.object("authorizer"), registrar),
+    instruments: [...new Set([...sides.map(({ instrumentId }) => instrumentId), ...funded])],
+    sent: [...new Set([...sent, ...funded])],
     sides: sides.length,
   };
 }
 
 function readLeg(registrar: string, leg: JsonReader): AllocationArguments {
   const instruments = [readInstrumentId(registrar, leg)];
-  return { sender: partyOf(leg, "sender"), instruments, sent: instruments, sides: 1 };
+  return { sender: accountIn(leg, "sender", registrar), instruments, sent: instruments, sides: 1 };
 }
 
 export function settlementArguments({ registrar, choiceArguments }: FactoryQuery): SettlementArguments {
   const fields = new JsonReader(choiceArguments, "choiceArguments");
   checkRegistrar(registrar, fields, "expectedAdmin");
   const legs = fields.objects("transferLegs").map((leg) => ({
-    sender: accountOf(leg.object("sender")),
-    receiver: accountOf(leg.object("receiver")),
+    sender: accountOf(leg.object("sender"), registrar),
+    receiver: accountOf(leg.object("receiver"), registrar),
     instrumentId: leg.id("instrumentId"),
   }));
   if (legs.length === 0) throw invalid("choiceArguments.transferLegs is empty: a settlement needs at least one leg");
-  const allocations = fields.objects("allocations").map((allocation) => allocation.id("allocationCid"));
-  return { legs, allocations: [...new Set(allocations)] };
+  const allocations = new Map<string, SettledAllocation>();
+  for (const allocation of fields.objects("allocations")) {
+    const read = readAllocation(registrar, allocation);
+    const known = allocations.get(read.contractId);
+    allocations.set(read.contractId, known === undefined ? read : merge(known, read));
+  }
+  return { legs, allocations: [...allocations.values()] };
 }
+
+/** The instruments of the legs, then those that only an allocation names. */
+export function distinctInstruments({ legs, allocations }: SettlementArguments): string[] {
+  const instruments = new Set(legs.map(({ instrumentId }) => instrumentId));
+  for (const { extraSides, nextIterationFunding } of allocations) {
+    for (const { instrumentId } of extraSides) instruments.add(instrumentId);
+    for (const instrumentId of nextIterationFunding) instruments.add(instrumentId);
+  }
+  return [...instruments];
+}
+
+function readAllocation(registrar: string, fields: JsonReader): SettledAllocation {
+  return {
+    contractId: fields.id("allocationCid"),
+    extraSides: fields.optionalObjects("extraTransferLegSides").map((side) => ({
+      otherSide: accountOf(side.object("otherside"), registrar),
+      instrumentId: side.id("instrumentId"),
+    })),
+    nextIterationFunding: fields.mapKeys("nextIterationFunding"),
+  };
+}
+
+const merge = (a: SettledAllocation, b: SettledAllocation): SettledAllocation => ({
+  contractId: a.contractId,
+  extraSides: [...a.extraSides, ...b.extraSides],
+  nextIterationFunding: [...a.nextIterationFunding, ...b.nextIterationFunding],
+});
 
 /** The id of an instrument whose admin must be the registrar. */
 function readInstrumentId(registrar: string, fields: JsonReader): string {

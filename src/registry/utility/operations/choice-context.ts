@@ -1,10 +1,10 @@
 import type { ChoiceQuery, ContextAnswer, RequestContext } from "../../sdk/registry.js";
-import type { ChoiceContextDefinition } from "../choice-contexts.js";
+import type { ChoiceContextDefinition } from "../contexts/contexts.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import { prefetchContext, writeContext } from "../entries/context-definition.js";
 import { requireSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
-import { requireInstruction } from "./require.js";
+import { findInstruction, requireInstruction } from "./require.js";
 
 /** The context of a choice on one instruction. */
 export function choiceContext(
@@ -12,15 +12,24 @@ export function choiceContext(
   definition: ChoiceContextDefinition,
   { registrar, contractId }: ChoiceQuery,
 ): ContextAnswer {
-  const { label, template, allowMissing, legacyAliases } = definition;
-  const instruction = requireInstruction(registrar, label, contractId, view.byId(template, contractId));
+  const { label, templates, refusesBlocklist } = definition;
+  const found = findInstruction(view, templates, contractId);
+  const instruction = requireInstruction(view, registrar, label, contractId, found);
   const { admin, instrumentId, lockedHolding, provider, sender, receiver, issuers } = instruction.fields;
-  const inputs = { instruments: [instrumentId], provider, sender, receiver, issuers, lockedHolding };
+  const inputs = {
+    instruments: [instrumentId],
+    provider,
+    sender,
+    receiver,
+    issuers,
+    lockedHolding,
+    subject: instruction,
+  };
   const synchronizer = requireSynchronizer(instruction, `the ${label}`);
 
   if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
-  const builder = new ChoiceContextBuilder(legacyAliases);
-  const selector = new ContractSelector({ view, registrar: admin, synchronizer, now, allowMissing });
+  const builder = new ChoiceContextBuilder();
+  const selector = new ContractSelector({ view, registrar: admin, synchronizer, now, refusesBlocklist });
   writeContext(definition, builder, selector, inputs);
   return builder.build();
 }

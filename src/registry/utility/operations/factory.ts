@@ -13,8 +13,8 @@ export interface FactoryRequest {
   readonly definition: ContextDefinition;
   /** The candidates for the factory, newest first. */
   readonly factories: readonly Contract<AllocationFactory | TransferPreapproval>[];
-  /** The choice's inputs, without `provider` and `factory`: these follow from the factory. */
-  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "lockedHolding">;
+  /** The choice's inputs, without what follows from the factory. */
+  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding">;
 }
 
 /** Answers with the newest factory on whose synchronizer everything is that its choice requires. */
@@ -28,11 +28,11 @@ export function answerWithFactory(
     const known = providers.length > 0 ? providers : undefined;
     prefetchContext(view, definition, { ...inputs, registrar, providers: known });
   }
-  const { allowMissing, legacyAliases } = definition;
+  const { refusesBlocklist } = definition;
   const { instruments, sender, sent, receiver, issuers, holders, allocations } = inputs;
   return onOneSynchronizer(factories, name, (factory, synchronizer) => {
-    const builder = new ChoiceContextBuilder(legacyAliases);
-    const selector = new ContractSelector({ view, registrar, synchronizer, now, allowMissing });
+    const builder = new ChoiceContextBuilder();
+    const selector = new ContractSelector({ view, registrar, synchronizer, now, refusesBlocklist });
     const provider = providerOf(factory);
     // A literal instead of a spread: all factories pass objects of one shape.
     writeContext(definition, builder, selector, {
@@ -44,6 +44,7 @@ export function answerWithFactory(
       issuers,
       holders,
       factory,
+      subject: factory,
       allocations,
     });
     return builder.buildForFactory(factory);

@@ -1,4 +1,5 @@
 import type { Contract } from "../../../domain/contract.js";
+import type { Template } from "../../../domain/template.js";
 import type { ContractLookup, View } from "../../../store/port.js";
 import { notFound } from "../../../domain/errors.js";
 import type { Instruction } from "../templates/instructions.js";
@@ -17,8 +18,25 @@ export const factoriesLookup = (registrar: string): ContractLookup => ({
   indexKey: indexKeys.factory(registrar),
 });
 
-/** An instruction of another registrar is indistinguishable from one that does not exist. */
+/** The instruction with this id, in any of the templates. */
+export function findInstruction(
+  view: View,
+  templates: readonly Template<Instruction>[],
+  contractId: string,
+): Contract<Instruction> | undefined {
+  for (const template of templates) {
+    const found = view.byId(template, contractId);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * An instruction of another registrar is indistinguishable from one that does not exist. One that exists is answered
+ * even if the registrar has no factory any more: reject, withdraw and cancel must always be possible.
+ */
 export function requireInstruction(
+  view: View,
   registrar: string | undefined,
   label: string,
   contractId: string,
@@ -26,6 +44,7 @@ export function requireInstruction(
 ): Contract<Instruction> {
   if (instruction !== undefined && (registrar ?? instruction.fields.admin) === instruction.fields.admin)
     return instruction;
+  if (registrar !== undefined) requireFactories(view, registrar);
   const of = registrar === undefined ? "" : ` of registrar ${registrar}`;
   throw notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`);
 }

@@ -1,16 +1,19 @@
+import type { Contract } from "../../../domain/contract.js";
 import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
-import { factoryContexts } from "../choice-contexts.js";
+import type { Account } from "../../sdk/accounts.js";
+import type { UtilityContexts } from "../contexts/contexts.js";
 import type { Holder } from "../selection/requirements.js";
-import { dvpLegAllocation } from "../templates/instructions.js";
-import { type Leg, settlementArguments } from "./arguments.js";
+import type { Instruction } from "../templates/instructions.js";
+import { distinctInstruments, type SettlementArguments, settlementArguments } from "./arguments.js";
 import { allocationFactoryName, answerWithFactory } from "./factory.js";
-import { factoriesLookup, requireFactories, requireInstruction } from "./require.js";
+import { factoriesLookup, findInstruction, requireFactories, requireInstruction } from "./require.js";
 import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
 
 /** The factory for settling several allocations in one batch (`SettlementFactory_SettleBatch`). */
 export function settlementFactory(
   context: RequestContext,
   query: FactoryQuery,
+  contexts: UtilityContexts,
   limits: SettlementLimits,
 ): FactoryAnswer {
   const { view } = context;
@@ -18,34 +21,57 @@ export function settlementFactory(
   const settlement = settlementArguments(query);
   checkSettlement(settlement, limits);
 
+  const templates = contexts.allocationTemplates;
   if (view.wantsPrefetch) {
-    const lookups = settlement.allocations.map((contractId) => ({ template: dvpLegAllocation, contractId }));
+    const lookups = settlement.allocations.flatMap(({ contractId }) =>
+      templates.map((template) => ({ template, contractId })),
+    );
     view.prefetch(() => [factoriesLookup(registrar), ...lookups]);
   }
   const factories = requireFactories(view, registrar);
-  const allocations = settlement.allocations.map((id) =>
-    requireInstruction(registrar, "allocation", id, view.byId(dvpLegAllocation, id)),
+  const allocations = settlement.allocations.map(({ contractId }) =>
+    requireInstruction(view, registrar, "allocation", contractId, findInstruction(view, templates, contractId)),
   );
-  const instruments = [...new Set(settlement.legs.map(({ instrumentId }) => instrumentId))];
   const request = {
     registrar,
-    definition: factoryContexts["settlement-factory"],
+    definition: contexts.factories["settlement-factory"],
     factories,
-    inputs: { instruments, holders: accountHolders(settlement.legs), allocations },
+    inputs: {
+      instruments: distinctInstruments(settlement),
+      holders: accountHolders(settlement, allocations),
+      allocations,
+    },
   };
   return answerWithFactory(context, request, () => allocationFactoryName(registrar));
 }
 
-function accountHolders(legs: readonly Leg[]): Holder[] {
+/** The party of each account with the instruments that it sends or receives. Special accounts have no holder. */
+function accountHolders(
+  { legs, allocations: settled }: SettlementArguments,
+  allocations: readonly Contract<Instruction>[],
+): Holder[] {
   const holders = new Map<string, { party: string; instruments: string[] }>();
-  const add = (party: string, instrumentId: string) => {
+  const addParty = (party: string, instrumentId: string) => {
     const known = holders.get(party);
     if (known === undefined) holders.set(party, { party, instruments: [instrumentId] });
     else if (!known.instruments.includes(instrumentId)) known.instruments.push(instrumentId);
   };
+  const add = ({ party, isSpecial }: Account, instrumentId: string) => {
+    if (!isSpecial) addParty(party, instrumentId);
+  };
   for (const { sender, receiver, instrumentId } of legs) {
-    add(sender.party, instrumentId);
-    add(receiver.party, instrumentId);
+    add(sender, instrumentId);
+    add(receiver, instrumentId);
+  }
+  for (const [index, { extraSides, nextIterationFunding }] of settled.entries()) {
+    // The one whose allocation it is takes the other side of each extra leg, and funds the next iteration.
+    const authorizer = allocations[index]?.fields.sender;
+    for (const { otherSide, instrumentId } of extraSides) {
+      add(otherSide, instrumentId);
+      if (authorizer !== undefined) addParty(authorizer, instrumentId);
+    }
+    if (authorizer === undefined) continue;
+    for (const instrumentId of nextIterationFunding) addParty(authorizer, instrumentId);
   }
   return [...holders.values()];
 }

@@ -1,6 +1,6 @@
 import { invalid } from "../../../domain/errors.js";
 import type { Account } from "../../sdk/accounts.js";
-import type { SettlementArguments } from "./arguments.js";
+import { distinctInstruments, type SettlementArguments } from "./arguments.js";
 
 export interface SettlementLimits {
   readonly legs: number;
@@ -21,25 +21,37 @@ export const MIN_SETTLEMENT_LIMITS: SettlementLimits = {
 
 /** Throws "invalid" if a settlement is over a limit. */
 export function checkSettlement(settlement: SettlementArguments, limits: SettlementLimits): void {
-  const legs = settlement.legs.length;
+  let legs = settlement.legs.length;
+  let funded = 0;
+  for (const { extraSides, nextIterationFunding } of settlement.allocations) {
+    legs += extraSides.length;
+    funded += nextIterationFunding.length;
+  }
   // An upper bound is cheaper than counting: a leg has one instrument and two accounts of at most two parties each.
   const upperBound = {
     legs,
     allocations: settlement.allocations.length,
-    instruments: legs,
+    instruments: legs + funded,
     accounts: 2 * legs,
     parties: 4 * legs,
   };
-  if (!isWithin(upperBound, limits)) checkSize("settlement", measure(settlement), limits);
+  if (!isWithin(upperBound, limits)) checkSize("settlement", measure(settlement, legs), limits);
 }
 
-/** Counts the owners and providers of accounts as parties; executors and actors do not count. */
-function measure({ legs, allocations }: SettlementArguments): SettlementLimits {
-  const accounts = legs.flatMap(({ sender, receiver }) => [sender, receiver]);
+/**
+ * Extra sides count as legs. Counts the owners and providers of accounts as parties; executors and actors do not
+ * count.
+ */
+function measure(settlement: SettlementArguments, legs: number): SettlementLimits {
+  const extraSides = settlement.allocations.flatMap((allocation) => allocation.extraSides);
+  const accounts = [
+    ...settlement.legs.flatMap(({ sender, receiver }) => [sender, receiver]),
+    ...extraSides.map(({ otherSide }) => otherSide),
+  ];
   return {
-    legs: legs.length,
-    allocations: allocations.length,
-    instruments: new Set(legs.map(({ instrumentId }) => instrumentId)).size,
+    legs,
+    allocations: settlement.allocations.length,
+    instruments: distinctInstruments(settlement).length,
     accounts: new Set(accounts.map(accountName)).size,
     parties: new Set(accounts.flatMap(({ owner, provider }) => [owner ?? [], provider ?? []].flat())).size,
   };

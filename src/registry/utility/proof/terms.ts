@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../../domain/json.js";
 import { parseLedgerTime } from "../../../domain/ledger-time.js";
 import { parseDecimal } from "../../sdk/decimal.js";
-import { partyOf } from "../../sdk/accounts.js";
+import { accountOf, NO_OWNER } from "../../sdk/accounts.js";
 import { JsonReader } from "../../sdk/json-reader.js";
 import type { TransferTerms } from "../../sdk/registry.js";
 
@@ -31,11 +31,12 @@ export function termsIn(value: JsonValue): Terms | undefined {
   try {
     const transfer = new JsonReader(value, "").object("transfer");
     const instrument = transfer.object("instrumentId");
+    const admin = instrument.id("admin");
     return termsOf({
-      sender: partyOf(transfer, "sender"),
-      receiver: partyOf(transfer, "receiver"),
+      sender: partyIn(transfer, "sender", admin),
+      receiver: partyIn(transfer, "receiver", admin),
       amount: transfer.text("amount"),
-      instrumentId: { admin: instrument.id("admin"), id: instrument.id("id") },
+      instrumentId: { admin, id: instrument.id("id") },
       requestedAt: transfer.text("requestedAt"),
       executeBefore: transfer.text("executeBefore"),
       inputHoldingCids: transfer.texts("inputHoldingCids"),
@@ -44,6 +45,13 @@ export function termsIn(value: JsonValue): Terms | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** As version 1 of the standard names the party of an account. */
+function partyIn(transfer: JsonReader, name: string, admin: string): string {
+  if (typeof transfer.raw(name) === "string") return transfer.id(name);
+  const { party, isSpecial } = accountOf(transfer.object(name), admin);
+  return isSpecial ? NO_OWNER : party;
 }
 
 function parseTime(name: string, text: string): number {

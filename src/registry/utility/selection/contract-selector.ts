@@ -1,4 +1,5 @@
 import type { Contract } from "../../../domain/contract.js";
+import { invalid, type RegistryError } from "../../../domain/errors.js";
 import type { ContractLookup, View } from "../../../store/port.js";
 import type { InstrumentConfiguration } from "../../sdk/registry.js";
 import { indexKeys } from "../templates/index-keys.js";
@@ -12,8 +13,8 @@ export interface SelectionContext {
   readonly synchronizer: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Leave out a missing contract instead of failing the request. */
-  readonly allowMissing: boolean;
+  /** Whether an instrument with `checkBlocklist` makes the request fail. */
+  readonly refusesBlocklist: boolean;
 }
 
 /** Selects the contracts of one answer from the candidates in the store. Candidates come newest first. */
@@ -22,51 +23,69 @@ export class ContractSelector implements SelectionContext {
   readonly registrar: string;
   readonly synchronizer: string;
   readonly now: number;
-  readonly allowMissing: boolean;
+  readonly refusesBlocklist: boolean;
   /** The latest result of `configuration`: several entries of an answer need the same one. */
   #instrument: string | undefined;
   #configuration: Contract<InstrumentConfiguration> | undefined;
 
-  constructor({ view, registrar, synchronizer, now, allowMissing }: SelectionContext) {
+  constructor({ view, registrar, synchronizer, now, refusesBlocklist }: SelectionContext) {
     this.view = view;
     this.registrar = registrar;
     this.synchronizer = synchronizer;
     this.now = now;
-    this.allowMissing = allowMissing;
+    this.refusesBlocklist = refusesBlocklist;
   }
 
-  /** The configuration of an instrument. Undefined only if `allowMissing`. */
-  configuration(instrument: string): Contract<InstrumentConfiguration> | undefined {
-    if (instrument === this.#instrument) return this.#configuration;
-    const { view, registrar } = this;
-    const candidates = view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, instrument));
-    this.#configuration =
-      this.newest(candidates) ??
-      this.requiredMissing(
-        candidates,
-        `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`,
-      );
+  /**
+   * The configuration of an instrument. Undefined only if it is missing and not `required`. Throws "invalid" for an
+   * instrument whose blocklist the choice needs, if none is disclosed.
+   */
+  configuration(instrument: string, required: boolean): Contract<InstrumentConfiguration> | undefined {
+    if (instrument === this.#instrument && this.#configuration !== undefined) return this.#configuration;
+    const candidates = candidateConfigurations(this.view, this.registrar, instrument);
+    const found = this.newest(candidates);
+    if (found === undefined) {
+      const name = `the InstrumentConfiguration of instrument "${instrument}" of registrar ${this.registrar}`;
+      return this.missing(candidates, required, name);
+    }
+    if (found.fields.checkBlocklist && this.refusesBlocklist) throw blocklistNeeded(instrument, this.registrar);
+    this.#configuration = found;
     this.#instrument = instrument;
-    return this.#configuration;
+    return found;
   }
 
+  /** The newest of the candidates on the synchronizer of the answer. */
   newest<F>(candidates: readonly Contract<F>[]): Contract<F> | undefined {
     return activeOn(candidates, this.synchronizer);
   }
 
-  /** Throws if the choice requires the contract, unless `allowMissing`: see `missingOn`. */
-  requiredMissing(candidates: readonly Contract[], name: string): undefined {
-    if (!this.allowMissing) missingOn(candidates, this.synchronizer, name);
-  }
-
-  /** For an optional contract. Throws only for one in reassignment: it must not be left out by chance. */
-  optionalMissing(candidates: readonly Contract[], name: string): undefined {
-    const reassigned = this.allowMissing ? undefined : candidates.find(isInReassignment);
+  /**
+   * Decides for a contract of which `newest` found none. Throws "conflict" if a candidate is in reassignment; if the
+   * contract is `required`, "not-found" without candidates, "conflict" with candidates elsewhere. `name` is for the
+   * message.
+   */
+  missing(candidates: readonly Contract[], required: boolean, name: string): undefined {
+    if (required) missingOn(candidates, this.synchronizer, name);
+    const reassigned = candidates.find(isInReassignment);
     if (reassigned !== undefined) throw notOnSynchronizer(reassigned, this.synchronizer, name);
   }
 }
+
+/** The configurations of an instrument by any of its ids, on any synchronizer, newest first. */
+export const candidateConfigurations = (
+  view: View,
+  registrar: string,
+  instrument: string,
+): readonly Contract<InstrumentConfiguration>[] =>
+  view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, instrument));
 
 export const instrumentConfigurationLookup = (registrar: string, instrument: string): ContractLookup => ({
   template: instrumentConfiguration,
   indexKey: indexKeys.instrument(registrar, instrument),
 });
+
+const blocklistNeeded = (instrument: string, registrar: string): RegistryError =>
+  invalid(
+    `instrument "${instrument}" of registrar ${registrar} has checkBlocklist set, but this service has no blocklist ` +
+      "to disclose for this operation, so the choice would fail: the operator can add one in OFFLEDGER_CONTEXTS",
+  );

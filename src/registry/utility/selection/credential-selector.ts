@@ -1,32 +1,61 @@
 import type { Contract } from "../../../domain/contract.js";
-import { conflict, notFound } from "../../../domain/errors.js";
+import { notFound } from "../../../domain/errors.js";
 import type { Requirement } from "../../sdk/registry.js";
 import { indexKeys } from "../templates/index-keys.js";
-import { type Credential, credential } from "../templates/parties.js";
+import { claimsOn, type Credential, credential } from "../templates/parties.js";
 import { notOnSynchronizer } from "./candidates.js";
 import type { ContractSelector } from "./contract-selector.js";
-import { chooseCredentials, indexOfIssuer } from "./credentials.js";
+import { chooseCredentials, type CredentialSelection, indexOfIssuer, type LackingClaims } from "./credentials.js";
 import { requirementsFor, type Role } from "./requirements.js";
+import { includesClaim } from "./smallest-cover.js";
 
-/** Throws "not-found" if the party lacks credentials, "conflict" if it has them only on another synchronizer. */
+/**
+ * The credentials by which a party meets the requirements of instruments. If some are missing, what there is of them;
+ * if they are `required`, throws "not-found". Throws "conflict" if the party has the missing ones on another
+ * synchronizer, or in reassignment.
+ */
 export function selectCredentials(
   selector: ContractSelector,
   party: string,
   role: Role,
   instruments: readonly string[],
+  required: boolean,
 ): readonly Contract<Credential>[] {
   const requirements = collectRequirements(selector, role, instruments);
   if (requirements.length === 0) return [];
   const { synchronizer, now } = selector;
   const candidates = findCandidates(selector, party, requirements);
-  const selection = chooseCredentials(party, requirements, filterSynchronizer(candidates, synchronizer), now);
-  if (selection.met) return selection.chosen;
-  const claims = selection.lacking.map(({ property, value }) => `${property} = ${value}`).join(", ");
-  const name = `a valid credential for ${party} from issuer ${selection.issuer} with the claim ${claims}`;
-  const anywhere = chooseCredentials(party, requirements, candidates, now);
-  if (!anywhere.met) throw notFound(`${name} does not exist`);
-  const elsewhere = anywhere.chosen.find(({ synchronizerId }) => synchronizerId !== synchronizer);
-  throw elsewhere === undefined ? conflict(name) : notOnSynchronizer(elsewhere, synchronizer, name);
+  const here = filterSynchronizer(candidates, synchronizer);
+  const selection = chooseCredentials(party, requirements, here, now);
+  if (selection.lacking.length === 0) return selection.chosen;
+  const anywhere = here === candidates ? selection : chooseCredentials(party, requirements, candidates, now);
+  const elsewhere = findElsewhere(party, selection, anywhere, synchronizer);
+  if (elsewhere !== undefined) throw notOnSynchronizer(elsewhere, synchronizer, nameOf(party, selection.lacking));
+  if (required) throw notFound(`${nameOf(party, anywhere.lacking)} does not exist`);
+  return selection.chosen;
+}
+
+/** A chosen credential elsewhere that makes a claim which those on the synchronizer do not make. */
+function findElsewhere(
+  party: string,
+  { lacking }: CredentialSelection,
+  anywhere: CredentialSelection,
+  synchronizer: string,
+): Contract<Credential> | undefined {
+  return anywhere.chosen.find(
+    ({ synchronizerId, fields }) =>
+      synchronizerId !== synchronizer &&
+      lacking.some(
+        ({ issuer, claims }) =>
+          issuer === fields.issuer && claims.some((claim) => includesClaim(claimsOn(fields, party), claim)),
+      ),
+  );
+}
+
+/** What messages call the first missing credential. */
+function nameOf(party: string, [first]: readonly LackingClaims[]): string {
+  const claims = (first?.claims ?? []).map(({ property, value }) => `${property} = ${value}`).join(", ");
+  return `a valid credential for ${party} from issuer ${first?.issuer} with the claim ${claims}`;
 }
 
 function collectRequirements(
@@ -40,11 +69,11 @@ function collectRequirements(
 }
 
 function requirementsOf(selector: ContractSelector, role: Role, instrument: string): readonly Requirement[] {
-  const configuration = selector.configuration(instrument);
+  const configuration = selector.configuration(instrument, false);
   return configuration === undefined ? [] : requirementsFor(role, configuration.fields);
 }
 
-/** The party's credentials from the issuers of the requirements, on any synchronizer. */
+/** The credentials with claims on the party from the issuers of the requirements, on any synchronizer. */
 function findCandidates(
   { view }: ContractSelector,
   party: string,
@@ -52,11 +81,11 @@ function findCandidates(
 ): readonly Contract<Credential>[] {
   const [only, second] = requirements;
   if (only !== undefined && second === undefined)
-    return view.byKey(credential, indexKeys.credential(party, only.issuer));
+    return view.byKey(credential, indexKeys.credential(only.issuer, party));
   const found: Contract<Credential>[] = [];
   for (const [index, { issuer }] of requirements.entries()) {
     if (indexOfIssuer(issuer, requirements) < index) continue;
-    for (const one of view.byKey(credential, indexKeys.credential(party, issuer))) found.push(one);
+    for (const one of view.byKey(credential, indexKeys.credential(issuer, party))) found.push(one);
   }
   return found;
 }

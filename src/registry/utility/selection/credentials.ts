@@ -1,19 +1,28 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { Claim, Requirement } from "../../sdk/registry.js";
-import type { Credential } from "../templates/parties.js";
+import { claimsOn, type Credential } from "../templates/parties.js";
 import { includesClaim, makesAll, smallestCover } from "./smallest-cover.js";
 
-/** The credentials that meet a party's requirements, or the claims of one issuer that none of them makes. */
-export type CredentialSelection =
-  | { readonly met: true; readonly chosen: readonly Contract<Credential>[] }
-  | { readonly met: false; readonly issuer: string; readonly lacking: readonly Claim[] };
+/** The credentials for a party's requirements. */
+export interface CredentialSelection {
+  readonly chosen: readonly Contract<Credential>[];
+  /** The required claims that no candidate makes, by issuer; empty if the requirements are met. */
+  readonly lacking: readonly LackingClaims[];
+}
 
-const NOTHING_REQUIRED: CredentialSelection = { met: true, chosen: [] };
+export interface LackingClaims {
+  readonly issuer: string;
+  /** At least one. */
+  readonly claims: readonly Claim[];
+}
+
+const NOTHING_LACKING: readonly LackingClaims[] = [];
 
 /**
- * Chooses the fewest credentials by which `party` meets all requirements at `now` (milliseconds since 1970); of equally
- * few those valid longest, then the first. Every replica chooses alike, whatever the order of requirements and claims.
- * Requirements on one issuer are met together: one credential may serve several.
+ * Chooses the fewest credentials that make all required claims on `party` that any candidate makes at `now`
+ * (milliseconds since 1970). Of equally few, those that the party holds come first, then those valid longest. Every
+ * replica chooses alike, whatever the order of requirements and claims. Requirements on one issuer are met together: one
+ * credential may serve several. The candidates are those of the issuers that have claims on the party.
  */
 export function chooseCredentials(
   party: string,
@@ -22,27 +31,31 @@ export function chooseCredentials(
   now: number,
 ): CredentialSelection {
   const onePerIssuer = matchOnePerIssuer(party, requirements, candidates, now);
-  if (onePerIssuer !== undefined) return { met: true, chosen: onePerIssuer };
-  const claimsByIssuer = groupClaims(requirements);
-  if (claimsByIssuer.size === 0) return NOTHING_REQUIRED;
-  const valid = candidates.filter(({ fields }) => fields.holder === party && isValid(fields, now));
-  // The sort is stable. Infinity - Infinity is NaN, which counts as equal.
-  if (valid.length > 1)
-    valid.sort((a, b) => (b.fields.validUntil ?? Infinity) - (a.fields.validUntil ?? Infinity) || 0);
+  if (onePerIssuer !== undefined) return { chosen: onePerIssuer, lacking: NOTHING_LACKING };
+  const valid = candidates.filter(({ fields }) => isValid(fields, now));
+  if (valid.length > 1) valid.sort((a, b) => comparePreference(party, a.fields, b.fields));
   const chosen: Contract<Credential>[] = [];
-  for (const [issuer, claims] of sortByIssuer(claimsByIssuer)) {
+  const lacking: LackingClaims[] = [];
+  for (const [issuer, claims] of sortByIssuer(groupClaims(requirements))) {
     if (claims.length === 0) continue;
     const issued = valid.filter(({ fields }) => fields.issuer === issuer);
-    const single = issued.find(({ fields }) => makesAll(fields, claims));
+    const single = issued.find(({ fields }) => makesAll(claimsOn(fields, party), claims));
     if (single !== undefined) {
       chosen.push(single);
       continue;
     }
-    const cover = smallestCover(issued, claims);
-    if (!cover.complete) return { met: false, issuer, lacking: cover.lacking };
+    const cover = smallestCover(issued, party, claims);
     chosen.push(...cover.credentials);
+    if (cover.lacking.length > 0) lacking.push({ issuer, claims: cover.lacking });
   }
-  return { met: true, chosen };
+  return { chosen, lacking };
+}
+
+/** Negative if `a` is preferred. The sort is stable: of equals the first candidate stays first. */
+function comparePreference(party: string, a: Credential, b: Credential): number {
+  const byHolder = Number(b.holder === party) - Number(a.holder === party);
+  // Infinity - Infinity is NaN, which counts as equal.
+  return byHolder || (b.validUntil ?? Infinity) - (a.validUntil ?? Infinity) || 0;
 }
 
 /** Fast path for exactly one credential per requirement, each from another issuer. Undefined for any other case. */
@@ -85,9 +98,8 @@ function sortDistinctIssuers(
 const compareIssuers = ({ fields: a }: Contract<Credential>, { fields: b }: Contract<Credential>): number =>
   a.issuer < b.issuer ? -1 : a.issuer > b.issuer ? 1 : 0;
 
-function meets(credential: Credential, party: string, { issuer, requiredClaims }: Requirement, now: number): boolean {
-  const isRelevant = credential.holder === party && credential.issuer === issuer;
-  return isRelevant && requiredClaims.length > 0 && isValid(credential, now) && makesAll(credential, requiredClaims);
+function meets(credential: Credential, party: string, { requiredClaims }: Requirement, now: number): boolean {
+  return requiredClaims.length > 0 && isValid(credential, now) && makesAll(claimsOn(credential, party), requiredClaims);
 }
 
 function isValid({ validFrom, validUntil }: Credential, now: number): boolean {

@@ -1,3 +1,4 @@
+import type { Account } from "../../sdk/accounts.js";
 import type { InstrumentConfiguration, Requirement } from "../../sdk/registry.js";
 
 /** Which of an instrument's requirements apply: those for holding it, or those for minting and burning it. */
@@ -11,3 +12,6 @@ export interface Holder {
 export function requirementsFor(role: Role, configuration: InstrumentConfiguration): readonly Requirement[] {
   return role === "holder" ? configuration.holderRequirements : configuration.issuerRequirements;
 }
+
+/** The party whose credentials an account needs; undefined for a special account, which needs none. */
+export const holderOf = ({ party, isSpecial }: Account): string | undefined => (isSpecial ? undefined : party);

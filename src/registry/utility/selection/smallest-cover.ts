@@ -1,6 +1,6 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { Claim } from "../../sdk/registry.js";
-import type { Credential } from "../templates/parties.js";
+import { claimsOn, type Credential } from "../templates/parties.js";
 
 interface Candidate {
   readonly credential: Contract<Credential>;
@@ -8,28 +8,39 @@ interface Candidate {
   readonly claims: bigint;
 }
 
-export type Cover =
-  | { readonly complete: true; readonly credentials: readonly Contract<Credential>[] }
-  | { readonly complete: false; readonly lacking: readonly Claim[] };
+export interface Cover {
+  readonly credentials: readonly Contract<Credential>[];
+  /** The claims that no credential makes. */
+  readonly lacking: readonly Claim[];
+}
 
 /** After so many sets the search is greedy, which may take more credentials than necessary. */
 const SEARCH_LIMIT = 10_000;
 
-/** The fewest credentials that make all claims, of equally few the first; else the claims that no credential makes. */
-export function smallestCover(credentials: readonly Contract<Credential>[], claims: readonly Claim[]): Cover {
-  const candidates = findCandidates(credentials, claims);
+/** The fewest credentials that make all claims on the party that can be made; of equally few the first. */
+export function smallestCover(
+  credentials: readonly Contract<Credential>[],
+  party: string,
+  claims: readonly Claim[],
+): Cover {
+  const candidates = findCandidates(credentials, party, claims);
   const covered = union(candidates);
-  const lacking = claims.filter((_, index) => !(covered & bit(index)));
-  if (lacking.length > 0) return { complete: false, lacking };
-  const chosen = search(candidates, claims.length) ?? searchGreedily(candidates, allBits(claims.length));
-  return { complete: true, credentials: chosen.map(({ credential }) => credential) };
+  const chosen = search(candidates, covered) ?? searchGreedily(candidates, covered);
+  return {
+    credentials: chosen.map(({ credential }) => credential),
+    lacking: claims.filter((_, index) => !(covered & bit(index))),
+  };
 }
 
 /** Leaves out each credential that adds nothing to a single earlier one. */
-function findCandidates(credentials: readonly Contract<Credential>[], required: readonly Claim[]): Candidate[] {
+function findCandidates(
+  credentials: readonly Contract<Credential>[],
+  party: string,
+  required: readonly Claim[],
+): Candidate[] {
   const candidates: Candidate[] = [];
   for (const credential of credentials) {
-    const made = credential.fields.claims;
+    const made = claimsOn(credential.fields, party);
     const claims = required.reduce((all, claim, index) => (includesClaim(made, claim) ? all | bit(index) : all), 0n);
     const isRedundant = candidates.some((earlier) => (earlier.claims & claims) === claims);
     if (claims !== 0n && !isRedundant) candidates.push({ credential, claims });
@@ -38,7 +49,7 @@ function findCandidates(credentials: readonly Contract<Credential>[], required: 
 }
 
 /** Tries sets of growing size, depth first. Undefined if SEARCH_LIMIT is reached. */
-function search(candidates: readonly Candidate[], claimCount: number): Candidate[] | undefined {
+function search(candidates: readonly Candidate[], all: bigint): Candidate[] | undefined {
   // The claims that candidates from each index on make.
   const reachable = candidates.map((_, index) => union(candidates.slice(index)));
   let tried = 0;
@@ -53,8 +64,9 @@ function search(candidates: readonly Candidate[], claimCount: number): Candidate
     }
     return undefined;
   };
-  for (let size = 0; size <= claimCount && tried <= SEARCH_LIMIT; size++) {
-    const found = extend(allBits(claimCount), size, 0);
+  const maxSize = countBits(all);
+  for (let size = 0; size <= maxSize && tried <= SEARCH_LIMIT; size++) {
+    const found = extend(all, size, 0);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -71,8 +83,8 @@ function searchGreedily(candidates: readonly Candidate[], all: bigint): Candidat
   return chosen;
 }
 
-/** Whether the credential makes all of the claims. */
-export function makesAll({ claims: made }: Credential, claims: readonly Claim[]): boolean {
+/** Whether all of the claims are among those made. */
+export function makesAll(made: readonly Claim[], claims: readonly Claim[]): boolean {
   for (const claim of claims) if (!includesClaim(made, claim)) return false;
   return true;
 }
@@ -83,7 +95,6 @@ export function includesClaim(claims: readonly Claim[], { property, value }: Cla
 }
 
 const bit = (index: number): bigint => 1n << BigInt(index);
-const allBits = (count: number): bigint => bit(count) - 1n;
 const union = (candidates: readonly Candidate[]): bigint => candidates.reduce((all, { claims }) => all | claims, 0n);
 
 function countBits(bits: bigint): number {

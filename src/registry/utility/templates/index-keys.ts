@@ -14,8 +14,8 @@ export const indexKeys = {
   transferRule: memoizeOne("transfer-rule"),
   appReward: memoizeOne("app-reward"),
   featuredAppRight: memoizeOne("featured-app-right"),
-  /** By holder and issuer. */
-  credential: memoizeTwo("credential", "second"),
+  /** By issuer and subject of the claims. */
+  credential: memoizeTwo("credential", "first"),
   /** By receiver and admin. */
   preapproval: memoizeTwo("preapproval", "second"),
   /** By registrar and instrument id. */

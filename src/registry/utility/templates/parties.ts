@@ -10,33 +10,67 @@ export interface Credential {
   readonly validFrom: number | undefined;
   /** Microseconds since 1970; undefined if it never expires. */
   readonly validUntil: number | undefined;
-  /** The claims whose subject is the holder; instruments require no others. */
+  /**
+   * The claims that count, by ascending subject, each subject once: those on the holder, and on everyone if the issuer
+   * holds the credential itself. An allow-list may have 10,000 subjects.
+   */
+  readonly subjects: readonly SubjectClaims[];
+}
+
+export interface SubjectClaims {
+  readonly subject: string;
   readonly claims: readonly Claim[];
+}
+
+const NO_CLAIMS: readonly Claim[] = [];
+
+/** The claims of a credential on a party, found without reading those on others. */
+export function claimsOn({ subjects }: Credential, party: string): readonly Claim[] {
+  let low = 0;
+  let high = subjects.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = subjects[middle];
+    if (found === undefined) break;
+    if (found.subject === party) return found.claims;
+    if (found.subject < party) low = middle + 1;
+    else high = middle - 1;
+  }
+  return NO_CLAIMS;
 }
 
 export const credential = defineTemplate(
   "utility-credential-v0",
   "Utility.Credential.V0.Credential:Credential",
-  (payload): Credential => ({
-    issuer: payload.id("issuer"),
-    holder: payload.id("holder"),
-    validFrom: payload.optionalTime("validFrom"),
-    validUntil: payload.optionalTime("validUntil"),
-    claims: claimsOn(payload.id("holder"), payload.objects("claims")),
-  }),
-  ({ holder, issuer }) => [indexKeys.credential(holder, issuer)],
+  (payload): Credential => {
+    const [issuer, holder] = [payload.id("issuer"), payload.id("holder")];
+    return {
+      issuer,
+      holder,
+      validFrom: payload.optionalTime("validFrom"),
+      validUntil: payload.optionalTime("validUntil"),
+      subjects: groupClaims(payload.objects("claims"), issuer, holder),
+    };
+  },
+  ({ issuer, subjects }) => subjects.map(({ subject }) => indexKeys.credential(issuer, subject)),
 );
 
-function claimsOn(holder: string, claims: readonly JsonReader[]): Claim[] {
-  const all = claims.map((claim) => ({
-    subject: claim.text("subject"),
-    property: claim.text("property"),
-    value: claim.text("value"),
-  }));
-  return all.filter(({ subject }) => subject === holder).map(({ property, value }) => ({ property, value }));
+function groupClaims(claims: readonly JsonReader[], issuer: string, holder: string): SubjectClaims[] {
+  const bySubject = new Map<string, Claim[]>();
+  for (const fields of claims) {
+    const subject = fields.text("subject");
+    const claim = { property: fields.text("property"), value: fields.text("value") };
+    if (subject !== holder && holder !== issuer) continue;
+    const known = bySubject.get(subject);
+    if (known === undefined) bySubject.set(subject, [claim]);
+    else known.push(claim);
+  }
+  const subjects = [...bySubject].map(([subject, ofSubject]) => ({ subject, claims: ofSubject }));
+  return subjects.sort((a, b) => (a.subject < b.subject ? -1 : 1));
 }
 
 export interface TransferPreapproval {
+  readonly operator: string;
   readonly receiver: string;
   readonly instrumentAdmin: string;
   /** Empty if every instrument of the admin is allowed. */
@@ -47,6 +81,7 @@ export const transferPreapproval = defineTemplate(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Model.TransferPreapproval:TransferPreapproval",
   (payload): TransferPreapproval => ({
+    operator: payload.id("operator"),
     receiver: payload.id("receiver"),
     instrumentAdmin: payload.id("instrumentAdmin"),
     instrumentAllowances: payload.objects("instrumentAllowances").map((allowance) => allowance.text("id")),

@@ -1,0 +1,77 @@
+/** The entries, disclosures and templates that a table may name: built in, of a module, of the operator's file. */
+import type { Template } from "../../../domain/template.js";
+import type { Problem } from "../../../util/object-reader.js";
+import type { ContextEntry, Disclosure } from "../entries/context-entry.js";
+import { builtInDisclosures, builtInEntries } from "../entries/index.js";
+import { templates as builtInTemplates } from "../templates/index.js";
+import type { EntryDefinition } from "./entry-definition.js";
+import { MODULE_PATH } from "./contexts-error.js";
+import type { UtilityExtension } from "./extension.js";
+import { ownEntry, ownTemplates, templateName } from "./own-entry.js";
+import type { KnownParts } from "./parse-lines.js";
+
+export interface Parts {
+  readonly entries: ReadonlyMap<string, ContextEntry>;
+  readonly disclosures: ReadonlyMap<string, Disclosure>;
+  readonly templates: readonly Template[];
+}
+
+const builtInParts: Parts = {
+  entries: new Map(Object.entries(builtInEntries)),
+  disclosures: new Map(Object.entries(builtInDisclosures)),
+  templates: builtInTemplates,
+};
+
+/** The names that lines may use. */
+export const namesOf = ({ entries, disclosures }: Parts): KnownParts => ({
+  entries: new Set(entries.keys()),
+  disclosures: new Set(disclosures.keys()),
+});
+
+/** The built-in parts with those of a module. Adds a problem for each name that exists already. */
+export function partsWithExtension(extension: UtilityExtension, problems: Problem[]): Parts {
+  const { entries = {}, templates = [], allocations = [] } = extension;
+  for (const name of Object.keys(entries)) {
+    if (builtInParts.entries.has(name) || builtInParts.disclosures.has(name))
+      problems.push({ path: [MODULE_PATH], reason: `entries.${name} of the module is the name of a built-in entry` });
+  }
+  const added = [...templates, ...allocations];
+  const known = new Set(builtInParts.templates.map(nameOfTemplate));
+  for (const template of added) {
+    const name = nameOfTemplate(template);
+    if (known.has(name))
+      problems.push({ path: [MODULE_PATH], reason: `the module has the template ${name}, which exists already` });
+    known.add(name);
+  }
+  const disclosures = Object.entries(entries).filter(
+    (entry): entry is [string, ContextEntry & Disclosure] => "disclose" in entry[1],
+  );
+  return {
+    entries: new Map([...builtInParts.entries, ...Object.entries(entries)]),
+    disclosures: new Map([...builtInParts.disclosures, ...disclosures]),
+    templates: [...builtInParts.templates, ...added],
+  };
+}
+
+/** The parts with the entries of the operator's file. Adds a problem for each template that is known already. */
+export function partsWithEntries(parts: Parts, definitions: readonly EntryDefinition[], problems: Problem[]): Parts {
+  const known = new Set(parts.templates.map(nameOfTemplate));
+  for (const definition of definitions) {
+    if (!known.has(templateName(definition))) continue;
+    const path = ["entries", definition.name, "template"];
+    const reason = `${path.join(".")} is a template of the registry, whose entries are built in: use a module instead`;
+    problems.push({ path, reason });
+  }
+  const templates = ownTemplates(definitions);
+  const entries = definitions.flatMap((definition) => {
+    const template = templates.get(templateName(definition));
+    return template === undefined ? [] : [[definition.name, ownEntry(definition, template)] as const];
+  });
+  return {
+    entries: new Map([...parts.entries, ...entries]),
+    disclosures: new Map([...parts.disclosures, ...entries]),
+    templates: [...parts.templates, ...templates.values()],
+  };
+}
+
+const nameOfTemplate = ({ packageName, qualifiedName }: Template): string => `${packageName}#${qualifiedName}`;
