@@ -24,7 +24,10 @@ export function expectedAnswer(ledger: Ledger, settings: Settings, request: Requ
       return allocationFactory(situation, request.choiceArguments);
     case "settlement-factory":
       return settlementFactory(situation, request.choiceArguments);
-    case "issuance-factory":
+    case "mint-offer/create":
+    case "mint-request/create":
+    case "burn-offer/create":
+    case "burn-request/create":
     case "burn-mint-factory":
       return issuanceFactory(situation, request.operation, request);
     case "allocation-instruction/accept":

@@ -47,7 +47,7 @@ function contextDifferences({ values, disclosures }: ExpectedContext, answer: Ac
     const found = actual[index]?.value;
     return found !== undefined && matches(value, found)
       ? []
-      : [`${key} must be ${JSON.stringify(value)}, but is ${JSON.stringify(found)}`];
+      : [`${key} must be ${format(value)}, but is ${format(found)}`];
   });
   if (different.length > 0) return different;
   // The values are as expected. Every contract that they refer to is disclosed, in their order, then the others.
@@ -62,11 +62,11 @@ function matches(expected: ExpectedValue, actual: Value): boolean {
     case "flag":
       return actual === expected.value;
     case "contracts by name":
-      return isMap(actual) && isSame(sortedEntries(expected.contractIds), sortedEntries(actual));
+      return actual instanceof Map && isSame(sortedEntries(expected.contractIds), sortedEntries(actual));
     case "credentials":
       return isTexts(actual) && areCredentials(expected.parties, actual);
     case "credentials by party": {
-      const lists = isMap(actual) ? sortedEntries(actual) : [];
+      const lists = actual instanceof Map ? sortedEntries<Value>(actual) : [];
       const parties = sortedEntries(expected.parties);
       return (
         lists.length === parties.length &&
@@ -79,19 +79,26 @@ function matches(expected: ExpectedValue, actual: Value): boolean {
   }
 }
 
-/** Whether a list has, party by party, one of the allowed sets of each issuer. */
+/**
+ * Whether a list has one of the allowed sets of each party and issuer: party by party, and within a party in any order.
+ * A credential that serves several parties stands there once.
+ */
 function areCredentials(parties: readonly (readonly CredentialChoice[])[], ids: readonly string[]): boolean {
-  let from = 0;
-  for (const choices of parties) {
-    const size = choices.reduce((total, { sets: [first] }) => total + (first?.length ?? 0), 0);
-    const own = ids.slice(from, from + size);
-    const isAllowed = choices.every(({ sets }) =>
-      sets.some((set) => isSame(set, own.filter((id) => sets.flat().includes(id)).toSorted())),
-    );
-    if (!isAllowed || distinct(own).length !== size) return false;
-    from += size;
-  }
-  return from === ids.length;
+  const matchFrom = (index: number, used: ReadonlySet<string>): boolean => {
+    const choices = parties[index];
+    if (choices === undefined) return used.size === ids.length;
+    return combinations(choices).some((chosen) => {
+      const next = new Set([...used, ...chosen]);
+      return ids.slice(0, next.size).every((id) => next.has(id)) && matchFrom(index + 1, next);
+    });
+  };
+  return matchFrom(0, new Set());
+}
+
+/** Every way to take one set of each issuer. */
+function combinations([first, ...others]: readonly CredentialChoice[]): string[][] {
+  if (first === undefined) return [[]];
+  return combinations(others).flatMap((rest) => first.sets.map((set) => rest.concat(set)));
 }
 
 const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
@@ -99,18 +106,19 @@ const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
 const isTexts = (value: Value | undefined): value is readonly string[] =>
   Array.isArray(value) && value.every((element) => typeof element === "string");
 
-const isMap = (value: Value): value is Readonly<Record<string, Value>> =>
-  typeof value === "object" && !Array.isArray(value);
-
 /** The contract ids in a value, in order. */
 function contractIdsIn(value: Value): string[] {
   if (typeof value === "string") return [value];
-  return typeof value === "boolean" ? [] : Object.values(value).flatMap(contractIdsIn);
+  return typeof value === "boolean" ? [] : [...value.values()].flatMap(contractIdsIn);
 }
 
-function sortedEntries<T>(value: Readonly<Record<string, T>>): [string, T][] {
-  return Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+function sortedEntries<T>(value: ReadonlyMap<string, T>): [string, T][] {
+  return [...value].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
+
+/** JSON, with maps as lists of pairs. */
+const format = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) => (inner instanceof Map ? [...inner] : inner));
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 

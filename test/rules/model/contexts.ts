@@ -68,7 +68,10 @@ export const factoryContexts = {
     ],
     rewards: true,
   },
-  "issuance-factory": issuanceCreate,
+  "mint-offer/create": issuanceCreate,
+  "mint-request/create": issuanceCreate,
+  "burn-offer/create": issuanceCreate,
+  "burn-request/create": issuanceCreate,
   "burn-mint-factory": {
     entries: ["instrument-configuration", "issuer-credentials", "enable-result-contracts"],
     rewards: true,

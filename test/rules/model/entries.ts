@@ -33,8 +33,10 @@ export function valueOf(entry: EntryName, selection: Selection, inputs: EntryInp
     case "instrument-configuration":
       return only === undefined || second !== undefined ? undefined : single(selection.configurations.get(only));
     case "instrument-configurations": {
-      const ids = [...selection.configurations].map(([instrument, { contractId }]) => [instrument, contractId]);
-      return { is: "contracts by name", contractIds: Object.fromEntries(ids) as Record<string, string> };
+      const ids = [...selection.configurations].map(
+        ([instrument, { contractId }]) => [instrument, contractId] as const,
+      );
+      return { is: "contracts by name", contractIds: new Map(ids) };
     }
     case "sender-credentials":
       return { is: "credentials", parties: [credentialsOf(selection, inputs.sender)] };
@@ -49,7 +51,7 @@ export function valueOf(entry: EntryName, selection: Selection, inputs: EntryInp
         const { party } = holder.account;
         return party === undefined ? [] : [[party, credentialsOf(selection, holder)] as const];
       });
-      return { is: "credentials by party", parties: Object.fromEntries(holders) };
+      return { is: "credentials by party", parties: new Map(holders) };
     }
     case "transfer-rule":
       return single(selection.pick(registrarsContracts(ledger, "TransferRule", registrar), !isExit, registrar));

@@ -6,7 +6,7 @@ import type { Status } from "./expected.js";
 import type { Request } from "./requests.js";
 
 /** A context value: contract ids and flags without their tags, which `untagged` has checked. */
-export type Value = string | boolean | readonly Value[] | { readonly [name: string]: Value };
+export type Value = string | boolean | readonly Value[] | ReadonlyMap<string, Value>;
 
 export type Actual =
   | { readonly status: 400 | 404 | 409; readonly message: string }
@@ -25,6 +25,13 @@ export interface ActualAnswer {
 }
 
 const statusOf: Readonly<Record<string, Status>> = { invalid: 400, "not-found": 404, conflict: 409 };
+
+const created = {
+  "mint-offer/create": "mint-offer",
+  "mint-request/create": "mint-request",
+  "burn-offer/create": "burn-offer",
+  "burn-request/create": "burn-request",
+} as const;
 
 /** Throws an error that is no RegistryError, and one that a client could not have caused. */
 export async function execute(executor: QueryExecutor, request: Request): Promise<Actual> {
@@ -51,12 +58,17 @@ async function send(executor: QueryExecutor, request: Request): Promise<ActualAn
       const answer = await executor.execute((registry, context) => registry.settlementFactory(context, request));
       return { ...contextOf(answer), factoryId: answer.factoryId };
     }
-    case "issuance-factory":
+    case "mint-offer/create":
+    case "mint-request/create":
+    case "burn-offer/create":
+    case "burn-request/create":
     case "burn-mint-factory": {
       const { operation, registrar, instrument: instrumentId, holders } = request;
-      const method = operation === "issuance-factory" ? "issuanceFactory" : "burnMintFactory";
+      const query = { registrar, instrumentId, holders };
       const answer = await executor.executeUtility((utility, context) =>
-        utility[method](context, { registrar, instrumentId, holders }),
+        operation === "burn-mint-factory"
+          ? utility.burnMintFactory(context, query)
+          : utility.issuanceFactory(context, created[operation], query),
       );
       return { ...contextOf(answer), factoryId: answer.factoryId };
     }
@@ -99,10 +111,12 @@ async function send(executor: QueryExecutor, request: Request): Promise<ActualAn
 }
 
 function contextOf({ values, disclosed }: ContextAnswer): ActualAnswer {
-  return { values: values.map(namedValue), disclosed: disclosed.map(({ contractId }: Contract) => contractId) };
+  return { values: values.flatMap(namedValue), disclosed: disclosed.map(({ contractId }: Contract) => contractId) };
 }
 
-const namedValue = ({ name, value }: NamedValue) => ({ key: name, value: untagged(value) });
+/** A value stands under its name, and then under its alias if it has one. */
+const namedValue = ({ name, alias, value }: NamedValue) =>
+  (alias === undefined ? [name] : [name, alias]).map((key) => ({ key, value: untagged(value) }));
 
 function untagged(value: AnyValue): Value {
   switch (value.tag) {
@@ -112,7 +126,7 @@ function untagged(value: AnyValue): Value {
     case "AV_List":
       return value.value.map(untagged);
     case "AV_Map":
-      return Object.fromEntries(value.value.map(({ name, value: inner }) => [name, untagged(inner)]));
+      return new Map(value.value.map(({ name, value: inner }) => [name, untagged(inner)]));
     default:
       throw new Error(`no entry of the specification has a value with the tag ${value.tag}`);
   }

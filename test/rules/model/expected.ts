@@ -12,13 +12,13 @@ export interface Failure {
 
 export type ExpectedValue =
   | { readonly is: "contract"; readonly contractId: string }
-  | { readonly is: "contracts by name"; readonly contractIds: Readonly<Record<string, string>> }
+  | { readonly is: "contracts by name"; readonly contractIds: ReadonlyMap<string, string> }
   | { readonly is: "flag"; readonly value: boolean }
   /** The credentials of several parties, in this order, in one list. */
   | { readonly is: "credentials"; readonly parties: readonly (readonly CredentialChoice[])[] }
   | {
       readonly is: "credentials by party";
-      readonly parties: Readonly<Record<string, readonly CredentialChoice[]>>;
+      readonly parties: ReadonlyMap<string, readonly CredentialChoice[]>;
     };
 
 export interface ExpectedContext {

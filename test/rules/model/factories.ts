@@ -61,9 +61,10 @@ export function answerOn(
       { ...inputs, provider: readText(payload, "provider") },
       [{ contractId, candidates: [factory] }, ...disclosures],
     );
-    if (missing.length === 0 && blocked.length > 0) return { kind: "failure", failures: blocked };
-    if (missing.length === 0) return { kind: "context", context, factoryId: contractId };
     failures.push(...missing, ...blocked);
+    // A blocklist is no reason to answer from another synchronizer.
+    if (missing.length === 0 && blocked.length > 0) return { kind: "failure", failures };
+    if (missing.length === 0) return { kind: "context", context, factoryId: contractId };
   }
   return failures.length === 0 ? failed(409) : { kind: "failure", failures };
 }

@@ -42,13 +42,21 @@ const constantDraft =
 
 const issuance: fc.Arbitrary<RequestDraft> = fc
   .record({
-    operation: fc.constantFrom<IssuanceOperation>("issuance-factory", "burn-mint-factory"),
+    operation: fc.oneof(
+      fc.constantFrom<IssuanceOperation>(
+        "mint-offer/create",
+        "mint-request/create",
+        "burn-offer/create",
+        "burn-request/create",
+      ),
+      fc.constant<IssuanceOperation>("burn-mint-factory"),
+    ),
     registrar: namedRegistrar,
     instrument,
     holders: fc.array(fc.oneof(trader, fc.constantFrom<string>(...registrars)), { minLength: 1, maxLength: 3 }),
   })
   .map(({ operation, holders, ...others }) =>
-    constantDraft({ operation, ...others, holders: operation === "issuance-factory" ? holders.slice(0, 1) : holders }),
+    constantDraft({ operation, ...others, holders: operation === "burn-mint-factory" ? holders : holders.slice(0, 1) }),
   );
 
 const lookup: fc.Arbitrary<RequestDraft> = fc
@@ -104,8 +112,8 @@ export const request: fc.Arbitrary<RequestDraft> = fc.oneof(
   { weight: 4, arbitrary: factory("allocation-factory", always(allocationChoice)) },
   { weight: 4, arbitrary: factory("settlement-factory", settlementChoice) },
   { weight: 14, arbitrary: choice },
-  { weight: 3, arbitrary: issuance },
+  { weight: 5, arbitrary: issuance },
   { weight: 1, arbitrary: lookup },
-  { weight: 1, arbitrary: list },
+  { weight: 2, arbitrary: list },
   { weight: 1, arbitrary: allocationInstruction },
 );

@@ -4,7 +4,13 @@ import type { InstructionChoice } from "./contexts.js";
 import type { Identifier } from "./ledger.js";
 
 export type FactoryOperation = "transfer-factory" | "allocation-factory" | "settlement-factory";
-export type IssuanceOperation = "issuance-factory" | "burn-mint-factory";
+/** The factories for creating an offer or a request, and for burning and minting at once. */
+export type IssuanceOperation =
+  | "mint-offer/create"
+  | "mint-request/create"
+  | "burn-offer/create"
+  | "burn-request/create"
+  | "burn-mint-factory";
 /** The choices whose path names a registrar. */
 export type RegistrarsChoice = Extract<InstructionChoice, `transfer-instruction/${string}` | `allocation/${string}`>;
 export type IssuanceChoice = Exclude<InstructionChoice, RegistrarsChoice>;

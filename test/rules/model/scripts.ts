@@ -64,7 +64,7 @@ const change: fc.Arbitrary<Step> = fc.oneof(
 export const script: fc.Arbitrary<Script> = fc
   .record({
     // An empty ledger, once in a while.
-    first: fc.option(first, { freq: 20, nil: [] }),
+    first: fc.option(first, { freq: 15, nil: [] }),
     steps: fc.array(
       fc.record({
         changes: fc.array(change, { maxLength: 4 }),
