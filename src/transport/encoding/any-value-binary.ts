@@ -3,8 +3,8 @@ import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import { boundedMemoize } from "../../util/bounded-memoize.js";
 import { type BinaryString, flatten } from "./binary-string.js";
 import { ChunkList } from "./chunk-list.js";
-import { cacheEntry } from "./entry-cache.js";
-import { cachedEntry, inObjectOrder } from "./map-entries.js";
+import { cacheBoolEntry, cacheEntry } from "./entry-cache.js";
+import { type CachedEncoders, cachedEntry, inObjectOrder } from "./map-entries.js";
 import { delimited, lengthPrefix, text, varintField } from "./protobuf.js";
 import { ENTRY_KEY, ENTRY_VALUE, LIST_VALUES, STRUCT_FIELDS, VALUE } from "./struct.js";
 
@@ -20,18 +20,19 @@ const tagEntry = boundedMemoize((tag) =>
   flatten(delimited(STRUCT_FIELDS, text(ENTRY_KEY, "tag") + delimited(ENTRY_VALUE, text(VALUE.string, tag)))),
 );
 
-const referenceEntry = cacheEntry(({ contractId }, names) =>
-  encodeEntries(names, { tag: "AV_ContractId", value: contractId }),
-);
-const listEntry = cacheEntry(({ contractId }, names) =>
-  encodeEntries(names, { tag: "AV_List", value: [{ tag: "AV_ContractId", value: contractId }] }),
-);
+const cached: CachedEncoders = {
+  reference: cacheEntry(({ contractId }, names) => encodeEntries(names, { tag: "AV_ContractId", value: contractId })),
+  list: cacheEntry(({ contractId }, names) =>
+    encodeEntries(names, { tag: "AV_List", value: [{ tag: "AV_ContractId", value: contractId }] }),
+  ),
+  bool: cacheBoolEntry((name, value) => encodeEntries([name], { tag: "AV_Bool", value })),
+};
 
 export function addFields(chunks: ChunkList, values: readonly NamedValue[]): void {
   for (const entry of inObjectOrder(values)) {
-    const cached = cachedEntry(entry, referenceEntry, listEntry);
-    if (cached !== undefined) {
-      chunks.add(cached);
+    const known = cachedEntry(entry, cached);
+    if (known !== undefined) {
+      chunks.add(known);
       continue;
     }
     const { name, alias, value } = entry;

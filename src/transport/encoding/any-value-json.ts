@@ -4,8 +4,8 @@ import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import { boundedMemoize } from "../../util/bounded-memoize.js";
 import { type BinaryString, utf8 } from "./binary-string.js";
 import type { ChunkList } from "./chunk-list.js";
-import { cacheEntry } from "./entry-cache.js";
-import { cachedEntry, inObjectOrder } from "./map-entries.js";
+import { cacheBoolEntry, cacheEntry } from "./entry-cache.js";
+import { type CachedEncoders, cachedEntry, inObjectOrder } from "./map-entries.js";
 
 // Bytes copy faster than strings encode.
 const bytes = (binary: BinaryString): Uint8Array => Buffer.from(binary, "latin1");
@@ -15,21 +15,24 @@ const MAP_START = bytes('{"tag":"AV_Map","value":{');
 const END = bytes("},");
 
 const reference = memoizeByContract(({ contractId }) => bytes(contractIdJson(contractId)));
-const referenceEntry = cacheEntry(({ contractId }, names) =>
-  bytes(names.map((name) => `${quoted(name)}:${contractIdJson(contractId)}`).join("")),
-);
-const listEntry = cacheEntry(({ contractId }, names) => {
-  const element = contractIdJson(contractId).slice(0, -1);
-  return bytes(names.map((name) => `${quoted(name)}:{"tag":"AV_List","value":[${element}]},`).join(""));
-});
+const cached: CachedEncoders = {
+  reference: cacheEntry(({ contractId }, names) =>
+    bytes(names.map((name) => `${quoted(name)}:${contractIdJson(contractId)}`).join("")),
+  ),
+  list: cacheEntry(({ contractId }, names) => {
+    const element = contractIdJson(contractId).slice(0, -1);
+    return bytes(names.map((name) => `${quoted(name)}:{"tag":"AV_List","value":[${element}]},`).join(""));
+  }),
+  bool: cacheBoolEntry((name, value) => bytes(`${quoted(name)}:{"tag":"AV_Bool","value":${value}},`)),
+};
 const nameJson = boundedMemoize((name) => bytes(`${quoted(name)}:`));
 
 /** The entries of an object, after its opening brace. */
 export function addFields(chunks: ChunkList, values: readonly NamedValue[]): void {
   for (const entry of inObjectOrder(values)) {
-    const cached = cachedEntry(entry, referenceEntry, listEntry);
-    if (cached === undefined) addEntry(chunks, entry);
-    else chunks.add(cached);
+    const known = cachedEntry(entry, cached);
+    if (known === undefined) addEntry(chunks, entry);
+    else chunks.add(known);
   }
   chunks.close("}", values.length === 0);
 }

@@ -1,3 +1,4 @@
+import { boundedMemoize } from "../../util/bounded-memoize.js";
 import type { Contract } from "../../domain/contract.js";
 import { contractSlot } from "../../domain/contract-slots.js";
 import type { EncodeReference } from "./map-entries.js";
@@ -31,4 +32,13 @@ export function cacheEntry(encode: (contract: Contract, names: readonly string[]
     if (count <= MAX_ENTRIES) slot.set(contract, { name, alias, encoded, next: first, count });
     return encoded;
   };
+}
+
+/** Caches the encodings of boolean entries by name. Call it when a module is loaded. */
+export function cacheBoolEntry(
+  encode: (name: string, value: boolean) => Uint8Array,
+): (name: string, value: boolean) => Uint8Array {
+  const whenTrue = boundedMemoize((name) => encode(name, true));
+  const whenFalse = boundedMemoize((name) => encode(name, false));
+  return (name, value) => (value ? whenTrue(name) : whenFalse(name));
 }

@@ -31,12 +31,23 @@ const referencedContract = (value: AnyValue | undefined): Contract | undefined =
 /** Encodes an entry that refers to one contract, with its alias if it has one. */
 export type EncodeReference = (contract: Contract, name: string, alias: string | undefined) => Uint8Array;
 
-/** The cached encoding of an entry. Nearly every entry refers to one contract, by itself or as all that a list has. */
+/** The encoders of entries whose encoding is cached. */
+export interface CachedEncoders {
+  readonly reference: EncodeReference;
+  /** A list of one reference. */
+  readonly list: EncodeReference;
+  readonly bool: (name: string, value: boolean) => Uint8Array;
+}
+
+/**
+ * The cached encoding of an entry: of one that refers to one contract, by itself or as all that a list has, or of a
+ * boolean. Nearly every entry is of these.
+ */
 export function cachedEntry(
   { name, alias, value }: NamedValue,
-  reference: EncodeReference,
-  list: EncodeReference,
+  { reference, list, bool }: CachedEncoders,
 ): Uint8Array | undefined {
+  if (value.tag === "AV_Bool") return alias === undefined ? bool(name, value.value) : undefined;
   if (value.tag === "AV_List" && value.value.length === 1) {
     const contract = referencedContract(value.value[0]);
     return contract === undefined ? undefined : list(contract, name, alias);
