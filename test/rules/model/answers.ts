@@ -103,6 +103,7 @@ function choiceContext(situation: Situation, { operation, registrar, contractId 
   const { context, missing, blocked } = buildContext(
     { ledger, settings, registrar: instruction.registrar, synchronizer },
     row,
+    contract,
     {
       instruments,
       sender: holderOf(sender),

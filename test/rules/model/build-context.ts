@@ -1,8 +1,10 @@
 /** Builds the context of one operation on one synchronizer, as "How a choice context is built" describes it. */
+import type { Template } from "../../fixtures/elements.js";
 import type { ContextRow, EntryName } from "./contexts.js";
 import { type EntryInputs, valueOf } from "./entries.js";
 import type { ExpectedContext, Failure } from "./expected.js";
-import { type LedgerContract, read } from "./ledger.js";
+import { type LedgerContract, read, registrarsContracts } from "./ledger.js";
+import type { Settings } from "./settings.js";
 import { Selection, type SelectionOptions } from "./selection.js";
 
 /** A contract of the extra disclosures with its candidates: one, or none. */
@@ -19,17 +21,29 @@ export interface Attempt {
   readonly blocked: readonly Failure[];
 }
 
+/** The templates of `utility-registry-app-v0` on which choices are exercised. */
+const ofAppPackage: readonly Template[] = [
+  "AllocationFactory",
+  "TransferPreapproval",
+  "TransferOffer",
+  "MintOffer",
+  "MintRequest",
+  "BurnOffer",
+  "BurnRequest",
+];
 const PREFIX = "utility.digitalasset.com/";
 const rewardEntries: readonly EntryName[] = ["app-reward-configuration", "featured-app-right"];
 
+/** `exercised` is the contract of the choice: the factory, or the instruction. */
 export function buildContext(
   where: Omit<SelectionOptions, "isExit">,
   { entries, isExit = false, bareNames = false, rewards = false }: ContextRow,
+  exercised: LedgerContract,
   inputs: EntryInputs,
   disclosures: readonly Disclosure[],
 ): Attempt {
   const selection = new Selection({ ...where, isExit });
-  const all = rewards && where.settings.rewards ? [...entries, ...rewardEntries] : entries;
+  const all = rewards && hasRewards(where.settings, exercised) ? [...entries, ...rewardEntries] : entries;
   const needsConfigurations = all.some((entry) => entry.startsWith("instrument-configuration"));
   if (needsConfigurations) selection.pickConfigurations(inputs.instruments);
   const values = all.flatMap((entry) => {
@@ -38,11 +52,33 @@ export function buildContext(
     const prefixed = { key: `${PREFIX}${entry}`, value };
     return bareNames && entry !== "enable-result-contracts" ? [prefixed, { key: entry, value }] : [prefixed];
   });
+  const checked = [...selection.configurations].filter(
+    ([, { payload }]) => !isExit && read(payload, "checkBlocklist") === true,
+  );
+  const { blocklist } = where.settings;
+  if (blocklist && checked.length > 0) {
+    const rule = selection.pick(registrarsContracts(where.ledger, "TransferRule", where.registrar), false);
+    if (rule !== undefined) values.push({ key: "blocklist", value: { is: "contract", contractId: rule.contractId } });
+  }
   const disclosed = disclosures.flatMap(
     ({ contractId, candidates }) => selection.pick(candidates, !isExit, contractId)?.contractId ?? [],
   );
-  const blocked = [...selection.configurations]
-    .filter(([, { payload }]) => !isExit && read(payload, "checkBlocklist") === true)
-    .map(([instrument]): Failure => ({ status: 400, mentions: [instrument, "checkBlocklist"] }));
+  const blocked = (blocklist ? [] : checked).map(([instrument]): Failure => ({
+    status: 400,
+    mentions: [instrument, "checkBlocklist"],
+  }));
   return { context: { values, disclosures: disclosed }, missing: selection.missing, blocked };
+}
+
+function hasRewards({ rewards }: Settings, { template, packageId }: LedgerContract): boolean {
+  if (typeof rewards === "string") return rewards === "on";
+  const version = rewards.versions.get(packageId);
+  return ofAppPackage.includes(template) && version !== undefined && isBefore(version, rewards.before);
+}
+
+/** Compares versions such as 0.9.2 and 0.10.0 number by number. */
+function isBefore(version: string, other: string): boolean {
+  const [numbers, others] = [version.split(".").map(Number), other.split(".").map(Number)];
+  const index = numbers.findIndex((number, at) => number !== others[at]);
+  return index !== -1 && (numbers[index] ?? 0) < (others[index] ?? 0);
 }

@@ -1,6 +1,7 @@
 /** What the operations that use a factory have in common. */
 import { BadRequest } from "./accounts.js";
 import { buildContext, type Disclosure } from "./build-context.js";
+import { distinct } from "./choice-arguments.js";
 import { type ContextRow, type FactoryContext, factoryContexts } from "./contexts.js";
 import type { EntryInputs } from "./entries.js";
 import { type Expected, failed, type Failure } from "./expected.js";
@@ -42,7 +43,7 @@ export const answerWithFactory = (
   disclosures: readonly Disclosure[] = [],
 ): Expected => answerOn(situation, allocationFactoriesOf(situation), operation, inputs, disclosures);
 
-/** Answers with the newest factory on whose synchronizer the needed contracts are. */
+/** Answers on the synchronizer of the newest factory that shares it with the needed contracts. */
 export function answerOn(
   { ledger, settings, registrar }: Situation,
   factories: readonly LedgerContract[],
@@ -52,12 +53,14 @@ export function answerOn(
 ): Expected {
   const row: ContextRow = factoryContexts[operation];
   const failures: Failure[] = [];
-  for (const factory of factories) {
-    const { synchronizerId: synchronizer, contractId, payload } = factory;
-    if (synchronizer === undefined) continue;
+  for (const synchronizer of distinct(factories.map(({ synchronizerId }) => synchronizerId))) {
+    const factory = factories.find(({ synchronizerId }) => synchronizerId === synchronizer);
+    if (synchronizer === undefined || factory === undefined) continue;
+    const { contractId, payload } = factory;
     const { context, missing, blocked } = buildContext(
       { ledger, settings, registrar, synchronizer },
       { ...row, entries: entriesFor(operation, inputs) },
+      factory,
       { ...inputs, provider: readText(payload, "provider") },
       [{ contractId, candidates: [factory] }, ...disclosures],
     );

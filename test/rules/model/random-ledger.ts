@@ -43,6 +43,11 @@ const packageOf: Readonly<Record<Template, keyof typeof versions>> = {
   Holding: "holding-v0",
 };
 
+/** The versions of the packages by package id. */
+export const packageVersions: ReadonlyMap<string, string> = new Map(
+  Object.entries(versions).flatMap(([name, all]) => all.map((version) => [`${name}-${version}`, version] as const)),
+);
+
 export class RandomLedger {
   readonly #contracts = new Map<string, LedgerContract>();
   #created = 0;

@@ -10,7 +10,8 @@ import { differences } from "./compare.js";
 import { execute } from "./execute.js";
 import type { Ledger, LedgerContract } from "./ledger.js";
 import { type LedgerChange, RandomLedger, elementOf } from "./random-ledger.js";
-import type { Operation, Request } from "./requests.js";
+import type { Outcomes } from "./outcomes.js";
+import type { Request } from "./requests.js";
 import type { Script } from "./scripts.js";
 import type { Settings } from "./settings.js";
 
@@ -26,9 +27,6 @@ export interface Store {
   /** Makes the readers see what has been written. */
   readonly refresh: () => Promise<unknown>;
 }
-
-/** How often each operation ended in each outcome: a status, or the kind of a transfer. */
-export type Outcomes = Map<Operation, Map<string, number>>;
 
 export async function runScript(
   { registry, settings }: Subject,
@@ -58,7 +56,7 @@ export async function runScript(
         const different = differences(expected, actual);
         if (different.length > 0) throw new Error(report(name, different, request, ledger.contracts));
         const kind = actual.status === 200 ? actual.answer.transferKind : undefined;
-        count(outcomes, request.operation, kind ?? String(actual.status));
+        outcomes.add(request.operation, kind ?? String(actual.status));
       }
     }
   }
@@ -79,9 +77,4 @@ function storeChange(decoder: Decoder, change: LedgerChange): Change[] {
 function report(store: string, different: readonly string[], request: Request, ledger: Ledger): string {
   const contracts = ledger.map((contract) => JSON.stringify(contract));
   return [`on the store "${store}":`, ...different, JSON.stringify(request, undefined, 2), ...contracts].join("\n");
-}
-
-function count(outcomes: Outcomes, operation: Operation, outcome: string): void {
-  const counts = outcomes.get(operation) ?? new Map<string, number>();
-  outcomes.set(operation, counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
 }

@@ -34,10 +34,13 @@ const registryOf = (registrar: string): fc.Arbitrary<ContractDraft[]> => {
   return fc.tuple(...parts).map((drawn) => drawn.flatMap((part) => part ?? []));
 };
 
-/** The same on the second synchronizer. */
+/** The same on the second synchronizer, with a preapproval. */
 const secondRegistryOf = (registrar: string): fc.Arbitrary<ContractDraft[]> =>
-  registryOf(registrar).map((drafts) =>
-    drafts.map((draft) => ({ ...draft, placement: { ...draft.placement, synchronizerId: synchronizers[1] } })),
+  fc.tuple(registryOf(registrar), preapproval).map(([parts, approval]) =>
+    [...parts, approval].map((draft) => {
+      const placement = { ...draft.placement, synchronizerId: synchronizers[1] };
+      return Object.assign({}, draft, { placement });
+    }),
   );
 
 const first: fc.Arbitrary<ContractDraft[]> = fc

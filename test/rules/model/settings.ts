@@ -8,5 +8,17 @@ export interface Settings {
   /** Whether a party without the required credentials is 404. */
   readonly credentialsRequired: boolean;
   /** Whether contexts have the entries for app rewards. */
-  readonly rewards: boolean;
+  readonly rewards: "off" | "on" | RewardsOfOlderPackages;
+  /**
+   * Whether the operator has configured an entry for the blocklist, under the key `blocklist`. Here it is the transfer
+   * rule, since the names of the real contracts are not public.
+   */
+  readonly blocklist: boolean;
+}
+
+/** Only for choices on contracts of `utility-registry-app-v0` before this version. */
+export interface RewardsOfOlderPackages {
+  readonly before: string;
+  /** Versions by package id; a package that is not listed counts as current. */
+  readonly versions: ReadonlyMap<string, string>;
 }
