@@ -33,6 +33,8 @@ export interface Placement {
   readonly synchronizerId: string | undefined;
   /** Before the number of the contract in its id: the order of ids is not that of creation. */
   readonly idPrefix: string;
+  /** Whether its package has another name than that of the Registry Utility. */
+  readonly isLookalike: boolean;
 }
 
 interface LockedHolding {
@@ -61,6 +63,7 @@ const placement: fc.Arbitrary<Placement> = fc.record({
     { weight: 1, arbitrary: fc.constant(undefined) },
   ),
   idPrefix: fc.constantFrom("00a", "00b", "00c"),
+  isLookalike: often(false, fc.constant(true), 40),
 });
 
 const lockedHolding: fc.Arbitrary<LockedHolding> = fc.record({
@@ -94,10 +97,8 @@ function draft<T>(
 }
 
 const identifier = (source: string, id: string): JsonObject => ({ source, id, scheme: "Internal" });
-const requirements = fc.array(
-  fc.record({ issuer: fc.constantFrom(...issuers), claims: fc.subarray([...claims], { maxLength: 2 }) }),
-  { maxLength: 2 },
-);
+const issuer = often<string>(issuers[0], fc.constantFrom(...issuers), 1);
+const requirements = fc.array(fc.record({ issuer, claims: fc.subarray([...claims]) }), { maxLength: 2 });
 const requirementList = (drawn: readonly { issuer: string; claims: readonly string[] }[]): JsonValue[] =>
   drawn.map((one) => ({ issuer: one.issuer, requiredClaims: one.claims.map((claim) => ({ _1: claim, _2: "yes" })) }));
 
@@ -170,15 +171,20 @@ const claim = fc.record({
 export const credential = draft(
   "Credential",
   fc.record({
-    issuer: fc.constantFrom(...issuers),
-    holder: fc.oneof({ weight: 3, arbitrary: trader }, { weight: 2, arbitrary: fc.constantFrom(...issuers) }),
+    issuer,
+    /** Undefined: the issuer. */
+    holder: fc.oneof(
+      { weight: 8, arbitrary: trader },
+      { weight: 6, arbitrary: fc.constant(undefined) },
+      { weight: 1, arbitrary: fc.constantFrom(...issuers) },
+    ),
     /** Claims on the holder, which is the usual case, and others. */
     own: fc.subarray([...claims]),
-    others: fc.array(claim, { maxLength: 3 }),
+    others: fc.array(claim, { maxLength: 4 }),
     validFrom: often<JsonValue | undefined>(null, time, 3),
     validUntil: often<JsonValue | undefined>(undefined, fc.oneof(time, fc.constant(null)), 2),
   }),
-  ({ issuer, holder, own, others, validFrom, validUntil }) => ({
+  ({ issuer, holder = issuer, own, others, validFrom, validUntil }) => ({
     issuer,
     holder,
     id: "credential",

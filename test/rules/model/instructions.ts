@@ -38,7 +38,7 @@ export function findInstruction(
   contractId: string,
   registrar: string | undefined,
 ): Instruction | undefined {
-  const contract = ledger.find((one) => one.contractId === contractId && one.template === template);
+  const contract = contractsOf(ledger, template).find((one) => one.contractId === contractId);
   if (contract === undefined) return undefined;
   const instruction = parse(template, contract);
   return registrar === undefined || registrar === instruction.registrar ? instruction : undefined;

@@ -6,6 +6,8 @@ export interface LedgerContract {
   readonly contractId: string;
   readonly template: Template;
   readonly packageId: string;
+  /** Whether it is from a package of another name, whose template only has the same qualified name. */
+  readonly isLookalike: boolean;
   /** RFC 3339, UTC. */
   readonly createdAt: string;
   readonly payload: JsonObject;
@@ -46,7 +48,7 @@ export function microseconds(time: string): number {
 /** All contracts of a template: "the newest by creation wins, ties by contract id". */
 export function contractsOf(ledger: Ledger, template: Template): LedgerContract[] {
   return ledger
-    .filter((contract) => contract.template === template)
+    .filter((contract) => contract.template === template && !contract.isLookalike)
     .toSorted(
       (a, b) =>
         microseconds(b.createdAt) - microseconds(a.createdAt) ||

@@ -65,7 +65,7 @@ export class RandomLedger {
 
   /** An instruction is created with the holding that it locks. */
   #create({ template, payload, placement, locks }: ContractDraft): LedgerContract[] {
-    const { createdAt, synchronizerId, idPrefix, release } = placement;
+    const { createdAt, synchronizerId, idPrefix, release, isLookalike } = placement;
     const add = (of: Template, prefix: string, own: JsonObject, where: string | undefined): LedgerContract => {
       const contractId = `${prefix}${String(this.#created++).padStart(3, "0")}`;
       const ofPackage = packageOf[of];
@@ -74,6 +74,7 @@ export class RandomLedger {
         contractId,
         template: of,
         packageId: `${ofPackage}-${version}`,
+        isLookalike: isLookalike && of === template,
         createdAt,
         payload: own,
         synchronizerId: where,
@@ -113,11 +114,13 @@ export class RandomLedger {
 
 /** A contract as the participant's active contracts have it. */
 export function elementOf(contract: LedgerContract): JsonObject {
-  const { template, contractId, payload, synchronizerId, packageId, createdAt, reassignmentCounter } = contract;
+  const { template, contractId, payload, synchronizerId, packageId, createdAt, reassignmentCounter, isLookalike } =
+    contract;
   return element(template, contractId, payload, {
     packageId,
     createdAt,
     reassignmentCounter,
+    ...(isLookalike ? { packageName: "utility-registry-lookalike-v0" } : {}),
     ...(synchronizerId === undefined ? { moving: "unassigned" } : { synchronizerId }),
   });
 }

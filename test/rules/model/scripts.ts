@@ -50,7 +50,7 @@ const first: fc.Arbitrary<ContractDraft[]> = fc
     fc.option(secondRegistryOf(registrars[0]), { freq: 2, nil: [] }),
     fc.array(preapproval, { maxLength: 2 }),
     oneOfEach,
-    fc.array(credential, { maxLength: 10 }),
+    fc.array(credential, { maxLength: 20 }),
     fc.array(otherContract, { maxLength: 8 }),
   )
   .map((parts) => parts.flat());
