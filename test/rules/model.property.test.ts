@@ -16,8 +16,8 @@ import { script } from "./model/scripts.js";
 import { subjects } from "./model/subjects.js";
 
 /** Each run sends 24 to 40 requests to each reader of a store. */
-const MEMORY_RUNS = 600;
-const DATABASE_RUNS = 30;
+const MEMORY_RUNS = 450;
+const DATABASE_RUNS = 20;
 /** The limit for every operation: see docs/decisions/synchronous-registry.md. */
 const MAX_ROUND_TRIPS = 3;
 

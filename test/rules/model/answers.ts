@@ -9,7 +9,7 @@ import { type Expected, failed } from "./expected.js";
 import { answerWithFactory, type Situation, unservedFailures, withArguments } from "./factories.js";
 import { findInstruction, lockedHoldings } from "./instructions.js";
 import type { Ledger } from "./ledger.js";
-import { allConfigurations, findOperator, instrumentConfiguration, listInstruments } from "./lists.js";
+import { allConfigurations, findOperator, instrumentConfiguration, listInstruments, supportedApis } from "./lists.js";
 import type { IssuanceOperation, Request } from "./requests.js";
 import type { Settings } from "./settings.js";
 import { settlementFactory } from "./settlements.js";
@@ -40,6 +40,8 @@ export function expectedAnswer(ledger: Ledger, settings: Settings, request: Requ
       return instrumentConfiguration(situation, request.identifier);
     case "instruments":
       return listInstruments(situation);
+    case "supported-apis":
+      return supportedApis(situation);
     case "instrument-configurations":
       return allConfigurations(ledger);
     case "operator":

@@ -5,6 +5,7 @@ import { type EntryInputs, valueOf } from "./entries.js";
 import type { ExpectedContext, Failure } from "./expected.js";
 import { type LedgerContract, read, registrarsContracts } from "./ledger.js";
 import type { Settings } from "./settings.js";
+import { isOlder } from "./versions.js";
 import { Selection, type SelectionOptions } from "./selection.js";
 
 /** A contract of the extra disclosures with its candidates: one, or none. */
@@ -22,7 +23,7 @@ export interface Attempt {
 }
 
 /** The templates of `utility-registry-app-v0` on which choices are exercised. */
-const ofAppPackage: readonly Template[] = [
+const ofAppPackage: ReadonlySet<Template> = new Set([
   "AllocationFactory",
   "TransferPreapproval",
   "TransferOffer",
@@ -30,7 +31,7 @@ const ofAppPackage: readonly Template[] = [
   "MintRequest",
   "BurnOffer",
   "BurnRequest",
-];
+]);
 const PREFIX = "utility.digitalasset.com/";
 const rewardEntries: readonly EntryName[] = ["app-reward-configuration", "featured-app-right"];
 
@@ -70,15 +71,8 @@ export function buildContext(
   return { context: { values, disclosures: disclosed }, missing: selection.missing, blocked };
 }
 
-function hasRewards({ rewards }: Settings, { template, packageId }: LedgerContract): boolean {
+function hasRewards(settings: Settings, exercised: LedgerContract): boolean {
+  const { rewards } = settings;
   if (typeof rewards === "string") return rewards === "on";
-  const version = rewards.versions.get(packageId);
-  return ofAppPackage.includes(template) && version !== undefined && isBefore(version, rewards.before);
-}
-
-/** Compares versions such as 0.9.2 and 0.10.0 number by number. */
-function isBefore(version: string, other: string): boolean {
-  const [numbers, others] = [version.split(".").map(Number), other.split(".").map(Number)];
-  const index = numbers.findIndex((number, at) => number !== others[at]);
-  return index !== -1 && (numbers[index] ?? 0) < (others[index] ?? 0);
+  return ofAppPackage.has(exercised.template) && isOlder(settings, exercised, rewards.appPackageBefore);
 }

@@ -30,6 +30,8 @@ export function differences(expected: Expected, actual: Actual): string[] {
       return unlessEqual("the contracts", expected.contractIds.toSorted(), answer.contractIds?.toSorted());
     case "instruments":
       return unlessEqual("the instruments", expected.instruments.toSorted(byId), answer.instruments?.toSorted(byId));
+    case "supported apis":
+      return unlessEqual("the supported APIs", sortedByName(expected.apis), sortedByName(answer.supportedApis ?? {}));
     case "party":
       return unlessEqual("the party", expected.party, answer.party);
   }
@@ -115,6 +117,9 @@ function contractIdsIn(value: Value): string[] {
 function sortedEntries<T>(value: ReadonlyMap<string, T>): [string, T][] {
   return [...value].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
+
+const sortedByName = (value: Readonly<Record<string, number>>): [string, number][] =>
+  sortedEntries(new Map(Object.entries(value)));
 
 /** JSON, with maps as lists of pairs. */
 const format = (value: unknown): string =>

@@ -1,6 +1,7 @@
 /** Sends a request of the model to the registry, and reduces the answer to what the model predicts. */
 import { RegistryError } from "../../../src/domain/errors.js";
 import type { QueryExecutor } from "../../../src/registry/executor.js";
+import { supportedApisOf } from "../../../src/registry/instrument-directory.js";
 import type { AnyValue, Contract, ContextAnswer, NamedValue } from "../../../src/registry/sdk/registry.js";
 import type { Status } from "./expected.js";
 import type { Request } from "./requests.js";
@@ -21,6 +22,7 @@ export interface ActualAnswer {
   readonly disclosed?: readonly string[];
   readonly contractIds?: readonly string[];
   readonly instruments?: readonly { readonly id: string; readonly paused: boolean }[];
+  readonly supportedApis?: Readonly<Record<string, number>>;
   readonly party?: string;
 }
 
@@ -87,6 +89,11 @@ async function send(executor: QueryExecutor, request: Request): Promise<ActualAn
       const { registrar } = request;
       const instruments = await executor.execute((registry, context) => registry.instruments(context, registrar));
       return { instruments: instruments.map(({ id, paused = false }) => ({ id, paused })) };
+    }
+    case "supported-apis": {
+      const { registrar } = request;
+      const apis = await executor.execute((registry, context) => supportedApisOf(registry, context, registrar));
+      return { supportedApis: apis };
     }
     case "operator":
       return { party: await executor.executeUtility((utility, context) => utility.operator(context)) };

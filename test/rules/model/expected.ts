@@ -39,6 +39,8 @@ export type Expected =
   /** Configurations, in any order. */
   | { readonly kind: "contracts"; readonly contractIds: readonly string[] }
   | { readonly kind: "instruments"; readonly instruments: readonly ExpectedInstrument[] }
+  /** Minor versions by the names of APIs. */
+  | { readonly kind: "supported apis"; readonly apis: Readonly<Record<string, number>> }
   | { readonly kind: "party"; readonly party: string };
 
 export interface ExpectedInstrument {

@@ -1,7 +1,8 @@
 /** The operations that read contracts and need no context. */
 import { distinct } from "./choice-arguments.js";
 import { type Expected, failed } from "./expected.js";
-import { type Situation, unservedFailures } from "./factories.js";
+import { allocationFactoriesOf, type Situation, unservedFailures } from "./factories.js";
+import { isOlder } from "./versions.js";
 import {
   contractsOf,
   type Identifier,
@@ -59,4 +60,27 @@ export function findOperator(ledger: Ledger): Expected {
   const factories = contractsOf(ledger, "AllocationFactory");
   const [party] = factories.flatMap(({ payload }) => readText(payload, "operator") ?? []);
   return party === undefined ? failed(404) : { kind: "party", party };
+}
+
+const version1 = {
+  "splice-api-token-metadata-v1": 2,
+  "splice-api-token-transfer-instruction-v1": 1,
+  "splice-api-token-allocation-v1": 1,
+  "splice-api-token-allocation-instruction-v1": 1,
+};
+const version2 = {
+  "splice-api-token-transfer-instruction-v2": 1,
+  "splice-api-token-allocation-v2": 1,
+  "splice-api-token-allocation-instruction-v2": 1,
+  "splice-api-token-holding-v2": 1,
+  "splice-api-token-allocation-request-v2": 1,
+  "splice-api-token-transfer-events-v2": 1,
+};
+
+/** No version 2 for a registrar whose factories are all of utility-registry-app-v0 before 0.9.0. */
+export function supportedApis(situation: Situation): Expected {
+  const unserved = unservedFailures(situation);
+  if (unserved.length > 0) return { kind: "failure", failures: unserved };
+  const isOld = allocationFactoriesOf(situation).every((factory) => isOlder(situation.settings, factory, "0.9.0"));
+  return { kind: "supported apis", apis: isOld ? version1 : { ...version1, ...version2 } };
 }

@@ -35,6 +35,10 @@ export const instrument = fc.oneof(
   { weight: 3, arbitrary: fc.constant("EUR") },
   { weight: 1, arbitrary: fc.constantFrom("840", "GBP") },
 );
+export const anyIssuer = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<string>(issuers[0]) },
+  { weight: 1, arbitrary: fc.constant<string>(issuers[1]) },
+);
 export const trader = fc.constantFrom(...traders);
 /** A party that may also be the registrar, or the name of the special account. */
 export const party = fc.oneof(

@@ -31,7 +31,6 @@ export function possibleOutcomes({ blocklist }: Settings): Readonly<Record<strin
   // Without choice arguments only an instrument that checks an unknown blocklist is 400.
   const withoutArguments = blocklist ? ["200", "404", "409"] : ["200", "400", "404", "409"];
   const choices = Object.keys(choiceContexts) as InstructionChoice[];
-  const isExit = (choice: InstructionChoice): boolean => (choiceContexts[choice] as ContextRow).isExit === true;
   return {
     "transfer-factory": ["400", "404", "409", "direct", "offer", "self"],
     "allocation-factory": ["200", "400", "404", "409"],
@@ -42,7 +41,10 @@ export function possibleOutcomes({ blocklist }: Settings): Readonly<Record<strin
     "allocation-instruction/withdraw": ["400", "404"],
     "instrument-configuration": ["200", "404", "409"],
     instruments: ["200", "404"],
+    "supported-apis": ["200", "404"],
     "instrument-configurations": ["200"],
     operator: ["200", "404"],
   };
 }
+
+const isExit = (choice: InstructionChoice): boolean => (choiceContexts[choice] as ContextRow).isExit === true;

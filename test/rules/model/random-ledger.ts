@@ -1,7 +1,7 @@
 /** A ledger that random steps change. It knows every contract, and says what a store has to be told. */
 import type { JsonObject } from "../../../src/domain/json.js";
 import { element, type Template } from "../../fixtures/elements.js";
-import type { ContractDraft } from "./contract-arbitraries.js";
+import type { ContractDraft } from "./contract-drafts.js";
 import { isObject, type Ledger, type LedgerContract, read } from "./ledger.js";
 import { synchronizers } from "./names.js";
 

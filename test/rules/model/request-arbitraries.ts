@@ -1,9 +1,10 @@
 /** Random requests to every operation. */
 import fc from "fast-check";
 import type { JsonObject } from "../../../src/domain/json.js";
-import { allocationChoice, pick, settlementChoice, transferChoice } from "./choice-argument-arbitraries.js";
+import { allocationChoice, transferChoice } from "./choice-argument-arbitraries.js";
 import { choiceContexts, type InstructionChoice } from "./contexts.js";
 import type { Ledger } from "./ledger.js";
+import { pick, settlementChoice } from "./settlement-arbitraries.js";
 import { instrument, namedRegistrar, rarely, registrars, trader } from "./names.js";
 import type { FactoryOperation, IssuanceOperation, RegistrarsChoice, Request } from "./requests.js";
 
@@ -71,11 +72,13 @@ const lookup: fc.Arbitrary<RequestDraft> = fc
 
 const list: fc.Arbitrary<RequestDraft> = fc
   .record({
-    operation: fc.constantFrom("instruments", "instrument-configurations", "operator"),
+    operation: fc.constantFrom("instruments", "supported-apis", "instrument-configurations", "operator"),
     registrar: namedRegistrar,
   })
   .map(({ operation, registrar }) =>
-    constantDraft(operation === "instruments" ? { operation, registrar } : { operation }),
+    constantDraft(
+      operation === "instruments" || operation === "supported-apis" ? { operation, registrar } : { operation },
+    ),
   );
 
 const allocationInstruction: fc.Arbitrary<RequestDraft> = fc
@@ -113,7 +116,7 @@ export const request: fc.Arbitrary<RequestDraft> = fc.oneof(
   { weight: 4, arbitrary: factory("settlement-factory", settlementChoice) },
   { weight: 14, arbitrary: choice },
   { weight: 5, arbitrary: issuance },
-  { weight: 1, arbitrary: lookup },
-  { weight: 2, arbitrary: list },
+  { weight: 2, arbitrary: lookup },
+  { weight: 3, arbitrary: list },
   { weight: 1, arbitrary: allocationInstruction },
 );

@@ -31,7 +31,7 @@ export type Request =
       readonly contractId: string;
     }
   | { readonly operation: "instrument-configuration"; readonly registrar: string; readonly identifier: Identifier }
-  | { readonly operation: "instruments"; readonly registrar: string }
+  | { readonly operation: "instruments" | "supported-apis"; readonly registrar: string }
   | { readonly operation: "instrument-configurations" | "operator" };
 
 export type Operation = Request["operation"];

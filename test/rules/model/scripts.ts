@@ -1,18 +1,10 @@
 /** Random scripts: the contracts that a ledger begins with, and steps with requests after each. */
 import fc from "fast-check";
-import {
-  configurationOf,
-  type ContractDraft,
-  credential,
-  factoryOf,
-  instruction,
-  oneOfEach,
-  otherContract,
-  preapproval,
-  ruleOf,
-  serviceOf,
-} from "./contract-arbitraries.js";
-import { registrars, synchronizers } from "./names.js";
+import type { ContractDraft } from "./contract-drafts.js";
+import { credential, preapproval } from "./credential-arbitraries.js";
+import { instruction, oneOfEach } from "./instruction-arbitraries.js";
+import { configurationOf, factoryOf, reward, right, ruleOf, serviceOf } from "./service-arbitraries.js";
+import { instrument, registrar, registrars, synchronizers } from "./names.js";
 import type { Step } from "./random-ledger.js";
 import { request, type RequestDraft } from "./request-arbitraries.js";
 
@@ -22,8 +14,8 @@ export interface Script {
 }
 
 /** What a registrar needs to be served; each part is missing once in a while. */
-const registryOf = (registrar: string): fc.Arbitrary<ContractDraft[]> => {
-  const of = fc.constant(registrar);
+const registryOf = (ownRegistrar: string): fc.Arbitrary<ContractDraft[]> => {
+  const of = fc.constant(ownRegistrar);
   const parts = [
     factoryOf(of),
     serviceOf(of),
@@ -35,13 +27,25 @@ const registryOf = (registrar: string): fc.Arbitrary<ContractDraft[]> => {
 };
 
 /** The same on the second synchronizer, with a preapproval. */
-const secondRegistryOf = (registrar: string): fc.Arbitrary<ContractDraft[]> =>
-  fc.tuple(registryOf(registrar), preapproval).map(([parts, approval]) =>
+const secondRegistryOf = (ownRegistrar: string): fc.Arbitrary<ContractDraft[]> =>
+  fc.tuple(registryOf(ownRegistrar), preapproval).map(([parts, approval]) =>
     [...parts, approval].map((draft) => {
       const placement = { ...draft.placement, synchronizerId: synchronizers[1] };
       return Object.assign({}, draft, { placement });
     }),
   );
+
+/** A contract of any template but the instructions. */
+const otherContract = fc.oneof(
+  { weight: 5, arbitrary: credential },
+  { weight: 2, arbitrary: configurationOf(registrar, instrument) },
+  { weight: 1, arbitrary: factoryOf(registrar) },
+  { weight: 1, arbitrary: ruleOf(registrar) },
+  { weight: 1, arbitrary: serviceOf(registrar) },
+  { weight: 2, arbitrary: preapproval },
+  { weight: 1, arbitrary: reward },
+  { weight: 1, arbitrary: right },
+);
 
 const first: fc.Arbitrary<ContractDraft[]> = fc
   .tuple(
@@ -67,7 +71,7 @@ const change: fc.Arbitrary<Step> = fc.oneof(
 export const script: fc.Arbitrary<Script> = fc
   .record({
     // An empty ledger, once in a while.
-    first: fc.option(first, { freq: 15, nil: [] }),
+    first: fc.option(first, { freq: 12, nil: [] }),
     steps: fc.array(
       fc.record({
         changes: fc.array(change, { maxLength: 4 }),

@@ -7,18 +7,13 @@ export interface Settings {
   readonly limits: Limits;
   /** Whether a party without the required credentials is 404. */
   readonly credentialsRequired: boolean;
-  /** Whether contexts have the entries for app rewards. */
-  readonly rewards: "off" | "on" | RewardsOfOlderPackages;
+  /** Whether contexts have the entries for app rewards: for all, or for contracts of older packages. */
+  readonly rewards: "off" | "on" | { readonly appPackageBefore: string };
+  /** Versions by package id; a package that is not listed counts as current. */
+  readonly packageVersions: ReadonlyMap<string, string>;
   /**
    * Whether the operator has configured an entry for the blocklist, under the key `blocklist`. Here it is the transfer
    * rule, since the names of the real contracts are not public.
    */
   readonly blocklist: boolean;
-}
-
-/** Only for choices on contracts of `utility-registry-app-v0` before this version. */
-export interface RewardsOfOlderPackages {
-  readonly before: string;
-  /** Versions by package id; a package that is not listed counts as current. */
-  readonly versions: ReadonlyMap<string, string>;
 }

@@ -12,6 +12,7 @@ const byDefault: Settings = {
   limits: { legs: 60, allocations: 50, instruments: 25, accounts: 60, parties: 100 },
   credentialsRequired: false,
   rewards: "off",
+  packageVersions: new Map(),
   blocklist: false,
 };
 
@@ -42,16 +43,19 @@ const blocklist = {
   add: [{ entry: "transfer-rule", keys: ["blocklist"], when: "checkBlocklist" }],
 };
 
+/** All but one, which counts as current although it is the oldest. */
+const listed = new Map([...packageVersions].filter(([id]) => id !== "app-v0-0.5.0"));
+
 export const subjects: Readonly<Record<string, Subject>> = {
   "by default": subject({}),
   "with required credentials, rewards and a blocklist": subject(
     { credentialsRequired: true, rewards: "on", blocklist: true },
     { changes: [{ credentials: "required", rewards: true }, blocklist] },
   ),
-  "with rewards for choices on contracts of older packages": subject(
-    { rewards: { before: "0.9.2", versions: packageVersions } },
+  "with versions of packages, and rewards for older ones": subject(
+    { rewards: { appPackageBefore: "0.9.2" }, packageVersions: listed },
     {
-      packages: Object.fromEntries(packageVersions),
+      packages: Object.fromEntries(listed),
       changes: [{ when: { package: "utility-registry-app-v0", before: "0.9.2" }, rewards: true }],
     },
   ),

@@ -28,10 +28,11 @@ export function transferFactory(situation: Situation, choice: JsonObject): Expec
       const receiver = partyOf(situation, transfer.receiver);
       if (partyOf(situation, transfer.sender) === receiver)
         return { ...answerWithFactory(situation, "transfer-factory/self", inputs), transferKind: "self" };
-      const preapproval = findPreapproval(situation, transfer, receiver);
-      if (preapproval === undefined)
+      const preapprovals = countingPreapprovals(situation, transfer, receiver);
+      if (preapprovals.length === 0)
         return { ...answerWithFactory(situation, "transfer-factory/offer", inputs), transferKind: "offer" };
-      return { ...answerOn(situation, [preapproval], "transfer-factory/direct", inputs, []), transferKind: "direct" };
+      // Each is a factory: the newest wins that shares a synchronizer with the needed contracts.
+      return { ...answerOn(situation, preapprovals, "transfer-factory/direct", inputs, []), transferKind: "direct" };
     },
   );
 }
@@ -39,11 +40,11 @@ export function transferFactory(situation: Situation, choice: JsonObject): Expec
 /** A special account stands for the instrument's admin. */
 const partyOf = ({ registrar }: Situation, { party }: Account): string => party ?? registrar;
 
-/** The newest preapproval of the receiver that counts. */
-function findPreapproval(situation: Situation, { instrument }: Transfer, receiver: string): LedgerContract | undefined {
+/** The preapprovals of the receiver that count, the newest first. */
+function countingPreapprovals(situation: Situation, { instrument }: Transfer, receiver: string): LedgerContract[] {
   const { ledger, registrar } = situation;
   const operator = readText(allocationFactoriesOf(situation)[0]?.payload, "operator");
-  return contractsOf(ledger, "TransferPreapproval").find(({ payload, synchronizerId }) => {
+  return contractsOf(ledger, "TransferPreapproval").filter(({ payload, synchronizerId }) => {
     const allowances = readList(payload, "instrumentAllowances").map((allowance) => readText(allowance, "id"));
     /** Whether one is on the synchronizer of the preapproval, or none exists. */
     const isUsable = (candidates: readonly LedgerContract[]): boolean =>
