@@ -11,7 +11,7 @@ const participant = { ...url, ...parties };
 const issuer = { OFFLEDGER_OIDC_ISSUER: "https://issuer.example/realm" };
 const client = { OFFLEDGER_OIDC_CLIENT_ID: "offledger", OFFLEDGER_OIDC_CLIENT_SECRET_FILE: "secret" };
 const keys = { OFFLEDGER_AUTH_JWKS_URL: "https://issuer.example/keys" };
-const names = ["serve", "mirror", "api", "migrate", "check", "health", "help", "version"];
+const names = ["serve", "mirror", "api", "migrate", "check", "contexts", "health", "help", "version"];
 
 describe("combinations of settings", () => {
   test.each<[Record<string, string>, string]>([
@@ -83,6 +83,8 @@ describe("commands", () => {
     [["api", ...database], "api"],
     [["migrate", ...database], "migrate"],
     [["check"], "check"],
+    [["contexts"], "contexts"],
+    [["contexts", "--contexts", "file"], "contexts"],
     [["health"], "health"],
     [["help"], "help"],
     [["version"], "version"],

@@ -57,8 +57,8 @@ test("the worst case that every registry has to support works", async () => {
     allocations(50),
   );
   const answer = await worst.post(settlementFactory(), body);
-  // 25 configurations, 50 each of credentials, allocations and holdings; factory, rule, reward and right.
-  expect(disclosedBy(answer)).toHaveLength(25 + 3 * 50 + 4);
+  // 25 configurations, 50 each of credentials, allocations and holdings; factory and rule.
+  expect(disclosedBy(answer)).toHaveLength(25 + 3 * 50 + 2);
 });
 
 describe("at each default limit, and one above it", () => {
