@@ -44,7 +44,10 @@ describe.skipIf(!hasEvidence)("choices of a deployed Registry Utility (skipped w
     );
   });
 
-  describe.each(recordedChoices)("$choice in update $update", (recorded) => {
+  const named = recordedChoices.map(
+    (recorded) => [`${recorded.choice} in update ${recorded.update}`, recorded] as const,
+  );
+  describe.each(named)("%s", (_, recorded) => {
     test("our context has each recorded entry but the dropped", async () => {
       const { exercise, values } = await ask(recorded);
       const kept = withoutDropped(contextOf(exercise));
