@@ -2,6 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { until } from "../fixtures/wait.js";
+import type { StalenessLimits } from "../../src/ingest/staleness.js";
 import { type RunningMirror, startMirror } from "../ingest/mirror/run-mirror.js";
 import {
   type CreatedEvent,
@@ -55,8 +56,11 @@ interface Mirrored {
   readonly state: State;
 }
 
+/** Limits that no test reaches: what is not ready with them is so at once. */
+const NEVER: StalenessLimits = { unreadyAfter: 3_600_000, staleAfter: 7_200_000 };
+
 /** Mirrors a participant whose ledger ends at offset 39, unless the state says otherwise. */
-async function mirrored(changes: Partial<State> = {}): Promise<Mirrored> {
+async function mirrored(changes: Partial<State> = {}, staleness = NEVER): Promise<Mirrored> {
   const state: State = {
     end: 39,
     delivered: 34,
@@ -78,14 +82,14 @@ async function mirrored(changes: Partial<State> = {}): Promise<Mirrored> {
       return { ...recorded("update by id"), response: update };
     },
   });
-  const mirror = startMirror(participant.url.href, ["registrar::1220"]);
+  const mirror = startMirror(participant.url.href, ["registrar::1220"], undefined, staleness);
   onTestFinished(() => mirror.stop());
   return { participant, mirror, state };
 }
 
 /** A mirror that began before the first creation and has applied all delivered updates: it is ready. */
-async function following(delivered = 34): Promise<Mirrored> {
-  const all = await mirrored({ end: 24, delivered });
+async function following(delivered = 34, staleness = NEVER): Promise<Mirrored> {
+  const all = await mirrored({ end: 24, delivered }, staleness);
   await reaches(all.mirror, delivered);
   all.state.end = delivered;
   await until("it is ready", () => all.mirror.lag.notReadyReason() === undefined);
@@ -216,7 +220,7 @@ describe.skipIf(!hasEvidence)("after a recorded error (skipped without the recor
   });
 
   test("a participant that refuses the stream ages the mirror, although its ledger ends where it did", async () => {
-    const { mirror, participant, state } = await following();
+    const { mirror, participant, state } = await following(34, { unreadyAfter: 200, staleAfter: 400 });
     state.updates = () => stream("updates, package names unknown");
     participant.cut();
     await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
@@ -227,23 +231,30 @@ describe.skipIf(!hasEvidence)("after a recorded error (skipped without the recor
     await until("it is ready", () => mirror.lag.notReadyReason() === undefined);
   });
 
-  test("a participant that came back empty is not ready at once, until a snapshot can be had", async () => {
-    const { mirror, participant, state } = await following();
-    Object.assign(state, {
-      end: 22,
-      hasUpdates: false,
-      activeContracts: () => stream("active contracts, package names unknown"),
-      updates: () => stream("updates, package names unknown"),
-    });
-    participant.cut();
-    await until("it is not ready", () => mirror.lag.notReadyReason() !== undefined, 900);
-    expect(mirror.lag.staleReason()).toBeUndefined();
-    await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
-    expect(mirror.lag.notReadyReason()).toBeDefined();
-    expect(await heldBy(mirror)).toEqual(activeInRecording());
-    Object.assign(state, { end: 39, delivered: 34, activeContracts: contractsAt, updates: liveUpdates });
-    await reaches(mirror, 39);
-    expect(mirror.lag.notReadyReason()).toBeUndefined();
-    expect(await heldBy(mirror)).toEqual(activeInRecording());
-  });
+  test.each<[string, () => Promise<Mirrored>]>([
+    ["a snapshot", () => mirrored()],
+    ["updates", () => following()],
+  ])(
+    "a participant that comes back empty after %s: not ready at once, until a snapshot can be had",
+    async (_, begin) => {
+      const { mirror, participant, state } = await begin();
+      await until("it is ready", () => mirror.lag.notReadyReason() === undefined);
+      Object.assign(state, {
+        end: 22,
+        hasUpdates: false,
+        activeContracts: () => stream("active contracts, package names unknown"),
+        updates: () => stream("updates, package names unknown"),
+      });
+      participant.cut();
+      await until("it is not ready", () => mirror.lag.notReadyReason() !== undefined);
+      await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
+      expect(mirror.lag.notReadyReason()).toContain("the ledger ends at offset 22");
+      expect(mirror.lag.staleReason()).toBeUndefined();
+      expect(await heldBy(mirror)).toEqual(activeInRecording());
+      Object.assign(state, { end: 39, delivered: 34, activeContracts: contractsAt, updates: liveUpdates });
+      await until("it is ready again", () => mirror.lag.notReadyReason() === undefined);
+      expect(snapshots(mirror)).toBe(2);
+      expect(await heldBy(mirror)).toEqual(activeInRecording());
+    },
+  );
 });
