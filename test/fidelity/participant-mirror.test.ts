@@ -50,6 +50,8 @@ function contractsAt({ body }: ReplayRequest): StreamAnswer {
   throw new Error(`the recording has no active contracts at offset ${activeAtOffset}`);
 }
 
+const refuseContracts = (): StreamAnswer => stream("active contracts, package names unknown");
+
 interface Mirrored {
   readonly participant: Replay;
   readonly mirror: RunningMirror;
@@ -199,13 +201,17 @@ describe.skipIf(!hasEvidence)("after a recorded error (skipped without the recor
     expect(await heldBy(mirror)).toEqual(activeInRecording());
   });
 
-  test("an unknown update where we resume: a new snapshot", async () => {
+  test("an unknown update where we resume: not ready at once, until a snapshot can be had", async () => {
     const { mirror, participant, state } = await following();
-    Object.assign(state, { end: 39, hasUpdates: false });
+    Object.assign(state, { end: 39, hasUpdates: false, activeContracts: refuseContracts });
     participant.cut();
-    await logs(mirror, "following the ledger again");
+    await until("it is not ready", () => mirror.lag.notReadyReason() !== undefined);
+    await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
+    expect(mirror.lag.notReadyReason()).toContain("does not have the update at offset 34");
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+    state.activeContracts = contractsAt;
+    await until("it is ready again", () => mirror.lag.notReadyReason() === undefined);
     expect(snapshots(mirror)).toBe(2);
-    expect(mirror.logged.join("\n")).toContain("does not have the update at offset 34");
   });
 
   test("an invalid request: repeated, and the contracts stay", async () => {
@@ -242,7 +248,7 @@ describe.skipIf(!hasEvidence)("after a recorded error (skipped without the recor
       Object.assign(state, {
         end: 22,
         hasUpdates: false,
-        activeContracts: () => stream("active contracts, package names unknown"),
+        activeContracts: refuseContracts,
         updates: () => stream("updates, package names unknown"),
       });
       participant.cut();
