@@ -53,7 +53,7 @@ export function answerWithFactory(
 }
 
 /** Undefined for a preapproval, which names no provider. */
-function providerOf({ fields }: Contract<AllocationFactory | TransferPreapproval>): string | undefined {
+export function providerOf({ fields }: Contract<AllocationFactory | TransferPreapproval>): string | undefined {
   return "provider" in fields ? fields.provider : undefined;
 }
 
