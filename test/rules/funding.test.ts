@@ -4,8 +4,9 @@ import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { allocationFactory, settlementFactory } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map, prefixed, resultContracts } from "../fixtures/context.js";
 import { element, payload, requirement } from "../fixtures/elements.js";
-import { askOver, refused, restAndGrpc } from "../fixtures/outcomes.js";
-import { registryOf } from "../fixtures/registries.js";
+import { refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
+import type { Call } from "../fixtures/protocols.js";
+import { registryOf, useRegistry } from "../fixtures/registries.js";
 import { account, allocationV2, leg, legSide, replaced, settlement } from "../fixtures/requests.js";
 
 const [alice, bob] = [account("alice"), account("bob")];
@@ -64,11 +65,12 @@ const settled = (entries: JsonObject, ...disclosed: readonly string[]): JsonObje
 const ofAlice = { allocationCid: "of-alice", extraTransferLegSides: [], nextIterationFunding: null };
 
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
-  const ask = askOver(send);
+  const url = useRegistry(elements);
+  const ask = async (call: Call) => shortOutcome(await send(url(), call));
 
   describe("an allocation without legs", () => {
     const askFor = (sides: readonly JsonObject[], more: JsonObject) =>
-      ask(elements, allocationFactory("v2", allocating(sides, more)));
+      ask(allocationFactory("v2", allocating(sides, more)));
 
     test.each<[string, JsonObject]>([
       ["that is committed", { committed: true, nextIterationFunding: null }],
@@ -133,16 +135,13 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     test("needs its list of sides, or a leg", async () => {
       for (const transferLegSides of [undefined, null]) {
         const body = replaced(allocationV2(alice, []), "choiceArguments.allocation.transferLegSides", transferLegSides);
-        expect(await ask(elements, allocationFactory("v2", body))).toEqual(
-          refused(400, "transferLeg", "transferLegSides"),
-        );
+        expect(await ask(allocationFactory("v2", body))).toEqual(refused(400, "transferLeg", "transferLegSides"));
       }
     });
   });
 
   describe("a settlement", () => {
-    const settle = (...allocations: readonly JsonObject[]) =>
-      ask(elements, settlementFactory(settling(...allocations)));
+    const settle = (...allocations: readonly JsonObject[]) => ask(settlementFactory(settling(...allocations)));
 
     test.each<[string, JsonObject]>([
       ["empty", ofAlice],
@@ -262,7 +261,7 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
         "choiceArguments.transferLegs",
         [],
       );
-      expect(await ask(elements, settlementFactory(body))).toEqual(refused(400, "transferLegs"));
+      expect(await ask(settlementFactory(body))).toEqual(refused(400, "transferLegs"));
     });
   });
 });

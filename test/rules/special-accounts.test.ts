@@ -4,9 +4,9 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { allocationFactory, settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map, prefixed, resultContracts, twice } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
-import { askOver, refused, restAndGrpc } from "../fixtures/outcomes.js";
+import { askOver, refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
 import type { Call } from "../fixtures/protocols.js";
-import { instructions, registryOf } from "../fixtures/registries.js";
+import { instructions, registryOf, useRegistry } from "../fixtures/registries.js";
 import {
   account,
   allocationV1,
@@ -65,6 +65,8 @@ const fromAlice = offer(contractIds("alice-holds"), "alice-holds");
 
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   const ask = askOver(send);
+  const url = useRegistry(usd);
+  const answerTo = async (call: Call) => shortOutcome(await send(url(), call));
 
   describe("a special account", () => {
     test.each<[string, Call]>([
@@ -75,7 +77,7 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
       ["mints, in version 1, with its id", withMeta(NO_OWNER, "bob", { "cip-112/sender.id": "cip-112/mint" })],
       ["mints, in version 1, with the other id", withMeta(NO_OWNER, "bob", { "cip-112/sender.id": "cip-112/burn" })],
     ])("%s: it needs no credentials", async (_what, call) => {
-      expect(await ask(usd, call)).toEqual(offer(contractIds()));
+      expect(await answerTo(call)).toEqual(offer(contractIds()));
       expect(await ask(usd, call, WITH_CREDENTIALS_REQUIRED)).toEqual(offer(contractIds()));
     });
 
@@ -94,7 +96,7 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
       ["in version 1", v1("alice", NO_OWNER)],
       ["in version 1, with its id", withMeta("alice", NO_OWNER, { "cip-112/receiver.id": "cip-112/burn" })],
     ])("receives what is burned, %s; its preapproval is that of the registrar", async (_what, call) => {
-      expect(await ask(usd, call)).toEqual(fromAlice);
+      expect(await answerTo(call)).toEqual(fromAlice);
       expect(await ask([...usd, preapproval(registrar)], call)).toEqual({
         factoryId: "registrar::1220-approves",
         transferKind: "direct",
@@ -104,19 +106,19 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     });
 
     test("and the registrar are one party", async () => {
-      expect(await ask(usd, v2(mint, account(registrar)))).toEqual({
+      expect(await answerTo(v2(mint, account(registrar)))).toEqual({
         factoryId: "factory",
         transferKind: "self",
         values: executed(contractIds(), contractIds("registrar-holds")),
         disclosed: ["factory", "registrar-holds", "rule", "usd"],
       });
-      expect(await ask(usd, v1(registrar, NO_OWNER))).toEqual({
+      expect(await answerTo(v1(registrar, NO_OWNER))).toEqual({
         factoryId: "factory",
         transferKind: "self",
         values: executed(contractIds("registrar-holds"), contractIds()),
         disclosed: ["factory", "registrar-holds", "rule", "usd"],
       });
-      expect(await ask(usd, v2(mint, burn))).toEqual({
+      expect(await answerTo(v2(mint, burn))).toEqual({
         factoryId: "factory",
         transferKind: "self",
         values: executed(contractIds(), contractIds()),
@@ -132,13 +134,13 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
 
     test("authorizes an allocation without credentials", async () => {
       const sides = [legSide("SenderSide", "USD")];
-      expect(await ask(usd, allocationFactory("v2", allocationV2(mint, sides)))).toEqual(allocated);
-      expect(await ask(usd, allocationFactory("v1", allocationV1(NO_OWNER, "bob")))).toEqual(allocated);
+      expect(await answerTo(allocationFactory("v2", allocationV2(mint, sides)))).toEqual(allocated);
+      expect(await answerTo(allocationFactory("v1", allocationV1(NO_OWNER, "bob")))).toEqual(allocated);
     });
 
     test("has no credentials in a settlement, and no list of them", async () => {
       const legs = [leg(mint, bob, "USD"), leg(alice, burn, "USD")];
-      expect(await ask(usd, settlementFactory(settlement(legs, ["allocation"])))).toEqual({
+      expect(await answerTo(settlementFactory(settlement(legs, ["allocation"])))).toEqual({
         factoryId: "factory",
         values: {
           ...prefixed({
@@ -156,8 +158,8 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
 
   describe("an account with a special id", () => {
     test("is its owner's or its provider's if it has one", async () => {
-      expect(await ask(usd, v2(account("alice", null, "cip-112/mint"), bob))).toEqual(fromAlice);
-      expect(await ask(usd, v2(account(null, "alice", "cip-112/burn"), bob))).toEqual(fromAlice);
+      expect(await answerTo(v2(account("alice", null, "cip-112/mint"), bob))).toEqual(fromAlice);
+      expect(await answerTo(v2(account(null, "alice", "cip-112/burn"), bob))).toEqual(fromAlice);
     });
   });
 
@@ -173,7 +175,7 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
 
     test.each(Object.entries(calls))("as %s", async (name, callWith) => {
       for (const wrong of others) {
-        const answer = await ask(usd, callWith(wrong));
+        const answer = await answerTo(callWith(wrong));
         expect(answer).toEqual(refused(400, name.replace("the ", ""), "owner or a provider", "cip-112/mint"));
       }
     });
@@ -187,12 +189,12 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
         "cip-112/receiver.id": "",
         "cip-112/receiver.provider": "bank",
       };
-      expect(await ask(usd, withMeta("alice", "bob", values))).toEqual(fromAlice);
+      expect(await answerTo(withMeta("alice", "bob", values))).toEqual(fromAlice);
     });
 
     test("names the provider whose account it is, if there is no owner", async () => {
       const values = { "cip-112/sender.id": "7", "cip-112/sender.provider": "bank" };
-      expect(await ask(usd, withMeta(NO_OWNER, "bob", values))).toEqual(offer(contractIds("bank-holds"), "bank-holds"));
+      expect(await answerTo(withMeta(NO_OWNER, "bob", values))).toEqual(offer(contractIds("bank-holds"), "bank-holds"));
       const receiving = { "cip-112/receiver.provider": "bob" };
       expect(await ask([...usd, preapproval("bob")], withMeta("alice", NO_OWNER, receiving))).toMatchObject({
         factoryId: "bob-approves",
@@ -203,14 +205,14 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     test("with another id, but no provider, is a bad request", async () => {
       for (const side of ["sender", "receiver"]) {
         const [sender, receiver] = side === "sender" ? [NO_OWNER, "bob"] : ["alice", NO_OWNER];
-        const answer = await ask(usd, withMeta(sender, receiver, { [`cip-112/${side}.id`]: "savings" }));
+        const answer = await answerTo(withMeta(sender, receiver, { [`cip-112/${side}.id`]: "savings" }));
         expect(answer).toEqual(refused(400, `cip-112/${side}.id`, "savings"));
       }
     });
 
     test("belongs to its own side", async () => {
       const values = { "cip-112/receiver.id": "savings", "cip-112/receiver.provider": "bank" };
-      expect(await ask(usd, withMeta(NO_OWNER, "bob", values))).toEqual(offer(contractIds()));
+      expect(await answerTo(withMeta(NO_OWNER, "bob", values))).toEqual(offer(contractIds()));
     });
   });
 });
