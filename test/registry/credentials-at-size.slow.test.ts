@@ -31,11 +31,11 @@ const { issuer, registrar } = parties;
 const claim = requirement(["member=yes"]);
 const needs = { holderRequirements: [claim], issuerRequirements: [claim] };
 
-/** As many parties, two of which are alice and bob, in no particular order. */
+/** As many parties, in no particular order. Half of the others come before alice and bob by name, half after. */
 const partiesOf = (count: number): string[] => [
-  ...Array.from({ length: count / 2 - 1 }, (_, index) => `party-${(index * 7_919) % 1_000_003}::1220`),
+  ...Array.from({ length: count / 2 - 1 }, (_, index) => `zoe-${(index * 7_919) % 1_000_003}::1220`),
   "alice",
-  ...Array.from({ length: count / 2 - 1 }, (_, index) => `member-${(index * 7_919) % 1_000_003}::1220`),
+  ...Array.from({ length: count / 2 - 1 }, (_, index) => `aaron-${(index * 7_919) % 1_000_003}::1220`),
   "bob",
 ];
 const member = (subject: string): JsonObject => ({ subject, property: "member", value: "yes" });

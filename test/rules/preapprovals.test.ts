@@ -125,6 +125,13 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     );
   });
 
+  test.each<[string, Options]>([
+    ["unassigned", { moving: "unassigned" }],
+    ["arriving", { moving: "arriving" }],
+  ])("one that is %s leaves it an offer, even without a transfer rule", async (_state, options) => {
+    expect(await ask(registryOf({ rule: undefined }, approves("it", options)), call)).toEqual(offer);
+  });
+
   test("a preapproval of oneself leaves a transfer to oneself what it is", async () => {
     const own = element("TransferPreapproval", "it", payload.preapproval("alice", []));
     const toSelf = transferFactory("v1", transferV1("alice", "alice"));
