@@ -29,7 +29,8 @@ export function choiceContext(
 
   if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
   const builder = new ChoiceContextBuilder();
-  const selector = new ContractSelector({ view, registrar: admin, synchronizer, now, refusesBlocklist });
+  const selector = new ContractSelector({ view, registrar: admin, synchronizer, now });
   writeContext(definition, builder, selector, inputs);
+  if (refusesBlocklist) selector.rejectBlocklist();
   return builder.build();
 }

@@ -1,3 +1,4 @@
+import { NO_OWNER } from "../../sdk/accounts.js";
 import type { JsonReader } from "../../sdk/json-reader.js";
 import { defineTemplate } from "./define-template.js";
 
@@ -7,7 +8,7 @@ export interface Instruction {
   readonly instrumentId: string;
   /** Undefined if the contract names none: the instrument's configuration does then. */
   readonly provider: string | undefined;
-  /** Sender and receiver are undefined for mint and burn. */
+  /** Sender and receiver are undefined for mint and burn, and for a special account, which nobody holds. */
   readonly sender: string | undefined;
   readonly receiver: string | undefined;
   /** The parties whose holdings are minted or burned; undefined for a transfer. */
@@ -26,8 +27,8 @@ export const transferOffer = defineTemplate(
       admin: instrument.id("admin"),
       instrumentId: instrument.id("id"),
       provider: payload.id("provider"),
-      sender: transfer.id("sender"),
-      receiver: transfer.id("receiver"),
+      sender: holderIn(transfer, "sender"),
+      receiver: holderIn(transfer, "receiver"),
       issuers: undefined,
       lockedHolding: transfer.texts("inputHoldingCids")[0],
     };
@@ -44,8 +45,8 @@ export const dvpLegAllocation = defineTemplate(
       admin: instrument.id("admin"),
       instrumentId: instrument.id("id"),
       provider: payload.optionalId("provider"),
-      sender: leg.id("sender"),
-      receiver: leg.id("receiver"),
+      sender: holderIn(leg, "sender"),
+      receiver: holderIn(leg, "receiver"),
       issuers: undefined,
       lockedHolding: payload.id("lockedHoldingCid"),
     };
@@ -58,6 +59,14 @@ export const burnOffer = issuance("Utility.Registry.App.V0.Model.Burn:BurnOffer"
 export const burnRequest = issuance("Utility.Registry.App.V0.Model.Burn:BurnRequest", "burn", (payload) =>
   payload.id("lockedHoldingCid"),
 );
+
+/** The party whose credentials count for an account in the form of version 1; undefined for a special account. */
+function holderIn(fields: JsonReader, name: "sender" | "receiver"): string | undefined {
+  const party = fields.id(name);
+  if (party !== NO_OWNER) return party;
+  const provider = fields.optionalObject("meta")?.optionalObject("values")?.raw(`cip-112/${name}.provider`);
+  return typeof provider === "string" && provider !== "" ? provider : undefined;
+}
 
 function issuance(
   qualifiedName: string,
