@@ -13,11 +13,11 @@ import {
 } from "../fixtures/calls/operations.js";
 import { contractIds, map, prefixed } from "../fixtures/context.js";
 import { element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
-import { askOver, refused, restAndGrpc } from "../fixtures/outcomes.js";
+import { askOver, refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
 import type { Call } from "../fixtures/protocols.js";
-import { registryOf } from "../fixtures/registries.js";
+import { registryOf, useRegistry } from "../fixtures/registries.js";
 import { account, allocationV2, leg, legSide, settlement, transferV1 } from "../fixtures/requests.js";
-import { WITH_CREDENTIALS_REQUIRED } from "../fixtures/run-service.js";
+import { type ServeOptions, WITH_CREDENTIALS_REQUIRED } from "../fixtures/run-service.js";
 
 const claims = requirement(["knows=USD", "resides=CH"]);
 const needs = { holderRequirements: [claims], issuerRequirements: [claims] };
@@ -87,40 +87,51 @@ const operations: readonly (readonly [name: string, call: Call, withList: (list:
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   const ask = askOver(send);
 
-  describe.each(operations)("%s", (_name, call, withList) => {
-    test("has an empty list if there is no credential", async () => {
-      const answer = await ask(registryWith(...others), call);
+  /** Makes the calls on a registry where bob has these credentials. */
+  function on(credentials: readonly JsonObject[], options?: ServeOptions) {
+    const url = useRegistry(registryWith(...others, ...credentials), options);
+    return async (call: Call) => shortOutcome(await send(url(), call));
+  }
+
+  describe("an empty list if there is no credential", () => {
+    const answerTo = on([]);
+    test.each(operations)("for %s", async (_name, call, withList) => {
+      const answer = await answerTo(call);
       expect(answer).toMatchObject(withList(contractIds()));
       expect(answer["disclosed"]).not.toContain("bob-knows");
     });
+  });
 
-    test("has what there is if one credential is missing", async () => {
-      const answer = await ask(registryWith(...others, knows("bob")), call);
+  describe("what there is if one credential is missing", () => {
+    const answerTo = on([knows("bob")]);
+    test.each(operations)("for %s", async (_name, call, withList) => {
+      const answer = await answerTo(call);
       expect(answer).toMatchObject(withList(contractIds("bob-knows")));
       expect(answer["disclosed"]).toContain("bob-knows");
     });
+  });
 
-    test("is not found if credentials are required, and the message names what is missing alone", async () => {
-      const required = (...credentials: readonly JsonObject[]) =>
-        ask(registryWith(...others, ...credentials), call, WITH_CREDENTIALS_REQUIRED);
-      const nothing = await required();
-      expect(nothing).toEqual(refused(404, "bob", parties.issuer, "knows = USD", "resides = CH"));
-      const half = await required(knows("bob"));
-      expect(half).toEqual(refused(404, "bob", parties.issuer, "resides = CH"));
-      expect(half).not.toEqual(refused(404, "knows"));
-      expect(await required(knows("bob"), resides("bob"))).toMatchObject(
-        withList(contractIds("bob-knows", "bob-resides")),
-      );
+  describe("not found if credentials are required, and the message names what is missing alone", () => {
+    const [nothing, half, all] = [[], [knows("bob")], [knows("bob"), resides("bob")]].map((credentials) =>
+      on(credentials, WITH_CREDENTIALS_REQUIRED),
+    );
+    test.each(operations)("for %s", async (_name, call, withList) => {
+      expect(await nothing?.(call)).toEqual(refused(404, "bob", parties.issuer, "knows = USD", "resides = CH"));
+      const missing = await half?.(call);
+      expect(missing).toEqual(refused(404, "bob", parties.issuer, "resides = CH"));
+      expect(missing).not.toEqual(refused(404, "knows"));
+      expect(await all?.(call)).toMatchObject(withList(contractIds("bob-knows", "bob-resides")));
     });
+  });
 
-    test.each<[string, Options]>([
-      ["on another synchronizer", { synchronizerId: "sync-B" }],
-      ["unassigned", { moving: "unassigned" }],
-      ["arriving", { moving: "arriving" }],
-    ])("is a conflict if the missing credential is %s", async (_where, options) => {
-      expect(await ask(registryWith(...others, knows("bob"), resides("bob", options)), call)).toEqual(
-        refused(409, "bob", "resides = CH"),
-      );
+  describe.each<[string, Options]>([
+    ["on another synchronizer", { synchronizerId: "sync-B" }],
+    ["unassigned", { moving: "unassigned" }],
+    ["arriving", { moving: "arriving" }],
+  ])("a conflict if the missing credential is %s", (_where, options) => {
+    const answerTo = on([knows("bob"), resides("bob", options)]);
+    test.each(operations)("for %s", async (_name, call) => {
+      expect(await answerTo(call)).toEqual(refused(409, "bob", "resides = CH"));
     });
   });
 

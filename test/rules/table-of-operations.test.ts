@@ -1,5 +1,5 @@
 /** Every operation has the context of its row in the specification's table: the keys in order, and what it discloses. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import {
   allocationFactory,
@@ -17,19 +17,10 @@ import { resultContracts } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
 import type { Call } from "../fixtures/protocols.js";
+import { useRegistry } from "../fixtures/registries.js";
 import { account, allocationV1, leg, settlement, transferV1 } from "../fixtures/requests.js";
-import { type Running, serve, type ServeOptions, WITH_REWARDS } from "../fixtures/run-service.js";
+import { WITH_REWARDS } from "../fixtures/run-service.js";
 import { complete, creations, ENABLED, factories, onInstructions, type Row, table, versions } from "./table.js";
-
-/** Serves a registry during the tests of a group. Returns its URL. */
-function useRegistry(elements: readonly JsonObject[], options?: ServeOptions): () => string {
-  let running: Running;
-  beforeAll(async () => {
-    running = await serve(elements, options);
-  });
-  afterAll(() => running.close());
-  return () => running.url;
-}
 
 const keysOf = ({ values }: JsonObject): string[] => Object.keys(values as JsonObject);
 const sorted = (texts: readonly string[]): string[] => texts.toSorted((a, b) => (a < b ? -1 : 1));
