@@ -43,7 +43,7 @@ export function utilityRegistry({ settlementLimits, contexts = compileContexts()
       }
       return choiceContext(context, contexts.choices[choice], query);
     },
-    inventory,
+    inventory: (view) => inventory(view, contexts),
     totalSupply,
     utility: {
       operator,

@@ -1,14 +1,15 @@
 import type { Contract } from "../../domain/contract.js";
+import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
 import type { Inventory } from "../sdk/registry.js";
-import { templates } from "./templates/index.js";
+import type { UtilityContexts } from "./contexts/contexts.js";
 import { holding } from "./templates/holding.js";
-import { burnRequest, dvpLegAllocation, transferOffer } from "./templates/instructions.js";
+import { burnRequest, type Instruction, lockedHoldingsOf, transferOffer } from "./templates/instructions.js";
 import { instrumentConfiguration } from "./templates/instruments.js";
 import { allocationFactory, transferRule } from "./templates/services.js";
 
 /** Lists the registrars and the contract counts, and warns of missing contracts that will make requests fail. */
-export function inventory(view: View): Inventory {
+export function inventory(view: View, { templates, allocationTemplates }: UtilityContexts): Inventory {
   const factories = view.all(allocationFactory);
   const configurations = view.all(instrumentConfiguration);
   const served = [...new Set(factories.map(({ fields }) => fields.registrar))].toSorted();
@@ -26,7 +27,11 @@ export function inventory(view: View): Inventory {
         .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     })),
     counts: counts.filter(({ count }) => count > 0),
-    warnings: [...unservedRegistrars(served, configurations), ...missingRules(view, served), ...missingHoldings(view)],
+    warnings: [
+      ...unservedRegistrars(served, configurations),
+      ...missingRules(view, served),
+      ...missingHoldings(view, allocationTemplates),
+    ],
   };
 }
 
@@ -47,13 +52,13 @@ function missingRules(view: View, served: readonly string[]): string[] {
     .map((party) => `registrar ${party} has no TransferRule: direct transfers and settlements are answered 404`);
 }
 
-function missingHoldings(view: View): string[] {
+function missingHoldings(view: View, allocationTemplates: readonly Template<Instruction>[]): string[] {
   const held = new Set(view.all(holding).map(({ contractId }) => contractId));
-  return [transferOffer, dvpLegAllocation, burnRequest]
+  return [transferOffer, ...allocationTemplates, burnRequest]
     .flatMap((template) => view.all(template))
-    .filter(({ fields }) => fields.lockedHolding !== undefined && !held.has(fields.lockedHolding))
-    .map(
-      ({ template, contractId, fields }) =>
-        `${template.qualifiedName} ${contractId} refers to the locked holding ${fields.lockedHolding}, which is missing`,
+    .flatMap(({ template, contractId, fields }) =>
+      lockedHoldingsOf(fields)
+        .filter((id) => !held.has(id))
+        .map((id) => `${template.qualifiedName} ${contractId} refers to the locked holding ${id}, which is missing`),
     );
 }

@@ -4,6 +4,7 @@ import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import { prefetchContext, writeContext } from "../entries/context-definition.js";
 import { requireSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
+import { instrumentsOf, lockedHoldingsOf } from "../templates/instructions.js";
 import { findInstruction, requireInstruction } from "./require.js";
 
 /** The context of a choice on one instruction. */
@@ -13,16 +14,18 @@ export function choiceContext(
   { registrar, contractId }: ChoiceQuery,
 ): ContextAnswer {
   const { label, templates, refusesBlocklist } = definition;
+  if (view.wantsPrefetch && templates.length > 1)
+    view.prefetch(() => templates.map((template) => ({ template, contractId })));
   const found = findInstruction(view, templates, contractId);
   const instruction = requireInstruction(view, registrar, label, contractId, found);
-  const { admin, instrumentId, lockedHolding, provider, sender, receiver, issuers } = instruction.fields;
+  const { admin, provider, sender, receiver, issuers } = instruction.fields;
   const inputs = {
-    instruments: [instrumentId],
+    instruments: instrumentsOf(instruction.fields),
     provider,
     sender,
     receiver,
     issuers,
-    lockedHolding,
+    lockedHoldings: lockedHoldingsOf(instruction.fields),
     subject: instruction,
   };
   const synchronizer = requireSynchronizer(instruction, `the ${label}`);

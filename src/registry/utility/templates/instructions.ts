@@ -1,19 +1,38 @@
 import type { JsonReader } from "../../sdk/json-reader.js";
 import { defineTemplate } from "./define-template.js";
 
+/** The fields of a pending contract: a transfer, an allocation, an offer or a request to mint or burn. */
 export interface Instruction {
-  /** The registrar of the instrument. */
+  /** The registrar of the instruments. A request for another registrar does not find the contract. */
   readonly admin: string;
   readonly instrumentId: string;
+  /** Further instruments of an allocation with several legs; absent if `instrumentId` is the only one. */
+  readonly otherInstrumentIds?: readonly string[] | undefined;
   /** Undefined if the contract names none: the instrument's configuration does then. */
   readonly provider: string | undefined;
-  /** Sender and receiver are undefined for mint and burn. */
+  /** For an allocation of version 2 the party of its authorizer. Undefined for mint and burn. */
   readonly sender: string | undefined;
+  /** Undefined for mint and burn, and for an allocation with several receivers. */
   readonly receiver: string | undefined;
-  /** The parties whose holdings are minted or burned; undefined for a transfer. */
+  /** The parties whose holdings are minted or burned; undefined for a transfer or an allocation. */
   readonly issuers: readonly string[] | undefined;
-  /** Contract id of the holding that it locks; undefined if it locks none. */
+  /** Contract id of the holding that it locks, which is disclosed; undefined if it locks none. */
   readonly lockedHolding: string | undefined;
+  /** Further holdings that it locks; absent if `lockedHolding` is the only one. */
+  readonly otherLockedHoldings?: readonly string[] | undefined;
+}
+
+/** Every instrument of the instruction. */
+export const instrumentsOf = ({ instrumentId, otherInstrumentIds }: Instruction): readonly string[] =>
+  otherInstrumentIds === undefined ? [instrumentId] : [...new Set([instrumentId, ...otherInstrumentIds])];
+
+const NO_HOLDINGS: readonly string[] = [];
+
+/** Every holding that the instruction locks. */
+export function lockedHoldingsOf({ lockedHolding, otherLockedHoldings }: Instruction): readonly string[] {
+  if (otherLockedHoldings !== undefined)
+    return [...(lockedHolding === undefined ? [] : [lockedHolding]), ...otherLockedHoldings];
+  return lockedHolding === undefined ? NO_HOLDINGS : [lockedHolding];
 }
 
 export const transferOffer = defineTemplate(
