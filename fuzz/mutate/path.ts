@@ -31,6 +31,8 @@ const QUERIES = [
   "pageSize=1e9",
   "pageSize=99999999999999999999",
   "pageSize=1&pageSize=2",
+  "page=-1&size=0",
+  "page=2147483647&size=2147483647",
   "page_size=2",
   "pageToken=%00",
   "pageToken=%ff",

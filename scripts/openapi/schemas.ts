@@ -4,6 +4,9 @@ import { field as rulesOption, type FieldRules } from "@bufbuild/protovalidate/g
 import type { JsonObject } from "../../src/domain/json.js";
 import { readComment } from "./comments.js";
 
+/** A list that, unlike a repeated field, may be absent. */
+const LIST_VALUE = "google.protobuf.ListValue";
+
 /** Collects a schema for each message, and returns references to them. */
 export class Schemas {
   readonly #names: ReadonlyMap<string, string>;
@@ -72,7 +75,7 @@ export class Schemas {
       case "enum":
         return enumeration(field.enum);
       case "message":
-        return this.of(field.message);
+        return field.message.typeName === LIST_VALUE ? listOfNames(field) : this.of(field.message);
       case "map":
         if (field.mapKind !== "scalar") throw new Error(`${field.toString()}: only maps of scalars are supported`);
         return { type: "object", additionalProperties: scalar(field.scalar, undefined, "") };
@@ -116,6 +119,15 @@ function scalar(type: ScalarType, rules: FieldRules | undefined, comment: string
     default:
       throw new Error(`fields of type ${ScalarType[type]} are not supported`);
   }
+}
+
+/** Throws unless the comment names the strings that the list may have. */
+function listOfNames(field: DescField): JsonObject {
+  const { text } = readComment(field);
+  const [, list = ""] = /Each is ((?:`\w+`(?: or |, )?)+), and none comes twice/.exec(text) ?? [];
+  const names = [...list.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
+  if (names.length === 0) throw new Error(`the comment of ${field.toString()} must say which strings it may have`);
+  return { type: "array", items: { type: "string", enum: names }, uniqueItems: true };
 }
 
 /** Without the value 0, which is never sent. */

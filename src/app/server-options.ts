@@ -2,6 +2,7 @@ import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
 import { Certificate, CertificateError } from "../transport/listener/certificate.js";
 import type { ServerOptions } from "../transport/server.js";
+import { packageVersion } from "./package-files.js";
 
 /** Maps settings to options of the server. Throws SettingError if the certificate cannot be used. */
 export async function serverOptions(config: Config, openApi: object): Promise<ServerOptions> {
@@ -25,6 +26,7 @@ export async function serverOptions(config: Config, openApi: object): Promise<Se
     arguments: { depth: config.maxArgumentDepth, keys: config.maxArgumentKeys },
     trustedProxies: config.trustedProxies,
     certificate: await readCertificate(config),
+    version: packageVersion(),
   };
 }
 

@@ -2,12 +2,14 @@ import {
   isAlias,
   isMap,
   isScalar,
+  isSeq,
   LineCounter,
   type Node,
   parseDocument,
   type ParsedNode,
   Scalar,
   type YAMLMap,
+  type YAMLSeq,
 } from "yaml";
 
 /** A YAML document that collects problems, each with its line. */
@@ -43,6 +45,13 @@ export class YamlDocument {
         yield [key.source, this.#resolve(value) ?? nullAt(key)];
       }
     }
+  }
+
+  /** The items of a list, with their positions; reports other nodes. A missing item is a null scalar. */
+  *items(node: Node, path: string, content: string): Generator<[index: number, item: Node]> {
+    if (!isSeq(node)) return this.report(node, `${path} must be a list of ${content}`);
+    for (const [index, item] of (node as YAMLSeq.Parsed).items.entries())
+      yield [index, this.#resolve(item) ?? nullAt(node)];
   }
 
   /** Adds a problem at the line of a node. Problems in an alias are reported at its anchor. */

@@ -1,21 +1,39 @@
 import { invalid, notFound } from "../domain/errors.js";
 import type { QueryExecutor } from "./executor.js";
-import type { Instrument, Registry, RequestContext, Supply } from "./sdk/registry.js";
+import { pageSize } from "./pages.js";
+import type { Instrument, Registry, RequestContext, SupportedApis, Supply } from "./sdk/registry.js";
 
 /** What the operator configures for an instrument that has no value on the ledger. */
-export type InstrumentOverrides = Pick<Instrument, "name" | "symbol" | "decimals" | "description">;
+export interface InstrumentOverrides
+  extends Pick<Instrument, "name" | "symbol" | "decimals" | "description">, WalletHints {}
+
+/** What only the operator says, for wallets. */
+interface WalletHints {
+  /** Shown while the instrument is paused. */
+  readonly pauseInfo?: PauseInfo | undefined;
+  readonly showAccountInputFields?: boolean | undefined;
+  /** Each once. */
+  readonly accountInputFieldsToShow?: readonly ("provider" | "accountId")[] | undefined;
+}
+
+export interface PauseInfo {
+  readonly reason?: string;
+  /** RFC 3339 in UTC. */
+  readonly until?: string;
+}
 
 export type OverridesByInstrument = ReadonlyMap<string, ReadonlyMap<string, InstrumentOverrides>>;
 
 /** An instrument with everything that a wallet shows. */
-export interface ListedInstrument {
+export interface ListedInstrument extends WalletHints {
   readonly id: string;
   readonly name: string;
   readonly symbol: string;
   readonly decimals: number;
   readonly description: string | undefined;
+  readonly paused: boolean;
   readonly supply: Supply | undefined;
-  readonly supportedApis: Readonly<Record<string, number>>;
+  readonly supportedApis: SupportedApis;
 }
 
 export interface Page {
@@ -24,8 +42,6 @@ export interface Page {
   readonly nextPageToken: string | undefined;
 }
 
-const DEFAULT_PAGE_SIZE = 25;
-const MAX_PAGE_SIZE = 1_000;
 const DEFAULT_DECIMALS = 10;
 
 /** Lists the instruments of a registry, with overrides for what the ledger does not say. */
@@ -42,12 +58,12 @@ export class InstrumentDirectory {
   }
 
   /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
-  page(registrar: string, size = DEFAULT_PAGE_SIZE, token = ""): Page | Promise<Page> {
+  page(registrar: string, size?: number, token = ""): Page | Promise<Page> {
     const after = token === "" ? undefined : readPageToken(token, registrar);
     return this.#executor.execute((registry, context) => {
       const all = registry.instruments(context, registrar);
       const rest = all.filter(({ id }) => after === undefined || id > after).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-      const page = rest.slice(0, Math.min(size, MAX_PAGE_SIZE));
+      const page = rest.slice(0, pageSize(size));
       const last = page.at(-1);
       const isLast = last === undefined || page.length === rest.length;
       return {
@@ -76,8 +92,10 @@ export class InstrumentDirectory {
   ): ListedInstrument[] {
     const totalSupply = this.#countsHoldings ? registry.totalSupply : undefined;
     const supplies = totalSupply?.(context, registrar, instruments) ?? [];
+    const supportedApis = supportedApisOf(registry, context, registrar);
     return instruments.map(({ id, ...known }, index) => {
       const overrides = this.#overrides.get(registrar)?.get(id) ?? {};
+      const { paused = false } = known;
       return {
         id,
         name: known.name ?? overrides.name ?? id,
@@ -85,10 +103,19 @@ export class InstrumentDirectory {
         decimals: known.decimals ?? overrides.decimals ?? DEFAULT_DECIMALS,
         description: known.description ?? overrides.description,
         supply: supplies[index],
-        supportedApis: registry.supportedApis,
+        supportedApis,
+        paused,
+        pauseInfo: paused ? overrides.pauseInfo : undefined,
+        showAccountInputFields: overrides.showAccountInputFields,
+        accountInputFieldsToShow: overrides.accountInputFieldsToShow,
       };
     });
   }
+}
+
+/** The APIs that a registry serves for one of its registrars. */
+export function supportedApisOf(registry: Registry, context: RequestContext, registrar: string): SupportedApis {
+  return registry.supportedApisOf?.(context, registrar) ?? registry.supportedApis;
 }
 
 function createPageToken(registrar: string, lastId: string): string {

@@ -2,11 +2,13 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { InstrumentConfigurationSchema } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_pb.js";
 import { InstrumentConfigurationService } from "../../gen/offledger/instrument_configuration/v0/instrument_configuration_service_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
+import { pageRange } from "../registry/pages.js";
 import type { Contract, InstrumentConfiguration, Requirement } from "../registry/sdk/registry.js";
 import { contractMeta } from "./messages.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding[] {
+  const all = async () => executor.executeUtility((utility, context) => utility.instrumentConfigurations(context));
   return [
     bind(InstrumentConfigurationService, {
       async getInstrumentConfiguration({ registrar, instrumentIdentifier }) {
@@ -17,13 +19,28 @@ export function instrumentConfigurations(executor: QueryExecutor): ServiceBindin
         );
       },
       async getAllInstrumentConfigurations() {
-        const configurations = await executor.executeUtility((utility, context) =>
-          utility.instrumentConfigurations(context),
-        );
-        return { instrumentConfigurations: configurations.map(message) };
+        return { instrumentConfigurations: (await all()).map(message) };
+      },
+      async listInstrumentConfigurations({ page, size }) {
+        // Before the look-up: a wrong request is rejected in every state of the service.
+        const range = pageRange(page, size);
+        const configurations = (await all()).toSorted(oldestFirst);
+        return {
+          instrumentConfigurations: configurations.slice(range.start, range.end).map(message),
+          currentPage: range.page,
+          totalPages: Math.ceil(configurations.length / range.size),
+          pageSize: range.size,
+          totalElements: configurations.length,
+        };
       },
     }),
   ];
+}
+
+/** By creation time, then by contract id. */
+function oldestFirst(a: Contract, b: Contract): number {
+  if (a.createdMicros !== b.createdMicros) return a.createdMicros - b.createdMicros;
+  return a.contractId < b.contractId ? -1 : 1;
 }
 
 function message(contract: Contract<InstrumentConfiguration>): MessageInitShape<typeof InstrumentConfigurationSchema> {

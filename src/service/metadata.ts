@@ -1,7 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { InstrumentSchema } from "../../gen/offledger/metadata/v1/metadata_pb.js";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
-import type { InstrumentDirectory, ListedInstrument } from "../registry/instrument-directory.js";
+import { type InstrumentDirectory, type ListedInstrument, supportedApisOf } from "../registry/instrument-directory.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
@@ -13,7 +14,10 @@ export function metadata(executor: QueryExecutor, directory: InstrumentDirectory
         executor.execute((registry, context) => {
           // Throws "not-found" if the registrar is not served.
           registry.instruments(context, registrarParty);
-          return { adminId: registrarParty, supportedApis: { ...registry.supportedApis } };
+          return {
+            adminId: registrarParty,
+            supportedApis: { ...supportedApisOf(registry, context, registrarParty) },
+          };
         }),
       async listInstruments({ registrarParty, pageSize, pageToken }) {
         const { instruments, nextPageToken } = await directory.page(registrarParty, pageSize, pageToken);
@@ -25,13 +29,27 @@ export function metadata(executor: QueryExecutor, directory: InstrumentDirectory
   ];
 }
 
-function message({ description, supply, ...instrument }: ListedInstrument): MessageInitShape<typeof InstrumentSchema> {
+function message(instrument: ListedInstrument): MessageInitShape<typeof InstrumentSchema> {
+  const { id, name, symbol, decimals, description, supply, paused, pauseInfo } = instrument;
+  const { showAccountInputFields, accountInputFieldsToShow } = instrument;
   return {
-    ...instrument,
+    id,
+    name,
+    symbol,
+    decimals,
     supportedApis: { ...instrument.supportedApis },
     ...(description !== undefined && { description }),
     ...(supply !== undefined && { totalSupply: supply.total, totalSupplyAsOf: formatTime(supply.asOf) }),
+    ...(paused && { paused }),
+    ...(pauseInfo !== undefined && { pauseInfo }),
+    ...(showAccountInputFields !== undefined && { showAccountInputFields }),
+    ...(accountInputFieldsToShow !== undefined && { accountInputFieldsToShow: listValue(accountInputFieldsToShow) }),
   };
+}
+
+/** A list that, unlike a repeated field, may be absent. */
+function listValue(texts: readonly string[]): MessageInitShape<typeof ListValueSchema> {
+  return { values: texts.map((value) => ({ kind: { case: "stringValue", value } })) };
 }
 
 function formatTime(micros: number): string {

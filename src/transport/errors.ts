@@ -19,6 +19,7 @@ const table: readonly Row[] = [
   { reason: undefined, code: Code.Unauthenticated, status: 401, name: "unauthenticated" },
   { reason: undefined, code: Code.PermissionDenied, status: 403, name: "permission_denied" },
   { reason: "not-found", code: Code.NotFound, status: 404, name: "not_found" },
+  { reason: undefined, code: Code.InvalidArgument, status: 405, name: "invalid_argument" },
   { reason: "conflict", code: Code.Aborted, status: 409, name: "aborted" },
   { reason: undefined, code: Code.DeadlineExceeded, status: 504, name: "deadline_exceeded" },
   { reason: undefined, code: Code.DeadlineExceeded, status: 408, name: "deadline_exceeded" },
@@ -40,7 +41,7 @@ export function outcomeOf(status: number): Code | 0 {
   if (status < 400) return 0;
   // Statuses that only Connect uses.
   if (status === 499) return Code.Canceled;
-  if (status === 405 || status === 501) return Code.Unimplemented;
+  if (status === 501) return Code.Unimplemented;
   return table.find((row) => row.status === status)?.code ?? (status < 500 ? Code.InvalidArgument : Code.Internal);
 }
 

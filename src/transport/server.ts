@@ -14,14 +14,15 @@ import { addMiddleware, type MiddlewareOptions } from "./middleware/middleware.j
 import { recordRequests } from "./middleware/record-requests.js";
 import { operations } from "./operations.js";
 import { docs } from "./rest/docs-page.js";
+import { noRoute } from "./rest/no-route.js";
 import { rest, sendRestError } from "./rest/rest.js";
 import { pathOf } from "./rest/rest-path.js";
+import { root } from "./rest/root.js";
+import { ROUTER_OPTIONS } from "./rest/router-options.js";
+import { ServedMethods } from "./rest/served-methods.js";
 import { sendShutdownResponse } from "./shutdown-response.js";
 
 const MIB = 1024 * 1024;
-
-/** Longest path parameter. Longer than any URL that Node.js accepts, so that the rules on fields decide. */
-const MAX_PARAM_LENGTH = 64 * 1024;
 
 /** A server that answers REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
@@ -53,6 +54,8 @@ export interface ServerOptions {
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies?: readonly string[] | undefined;
   readonly openApi: object;
+  /** The version of the service. */
+  readonly version: string;
 }
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
@@ -64,8 +67,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     serverFactory: listener.factory,
     bodyLimit: maxBodyBytes,
     trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
-    // Clients join a base URL with a trailing slash and a path with a leading one.
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreDuplicateSlashes: true, ignoreTrailingSlash: true },
+    routerOptions: ROUTER_OPTIONS,
     frameworkErrors: (error, request, reply) => {
       void sendRestError(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
@@ -73,16 +75,21 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   });
   recordRequests(server, options.observers ?? []);
   const { middleware, guards = [] } = options;
-  const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void notFound(request, reply);
+  const methods = new ServedMethods();
+  const answerNoRoute = noRoute(methods);
+  const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
   const shedding = await addMiddleware(server, middleware, rejectUnknown, guards.length > 0);
   // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
   for (const guard of guards) await guard(server, log);
   const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
   const served = operations(bindings, report, options.arguments, () => shedding.overloadError());
-  server.setNotFoundHandler(notFound);
-  await server.register(rest(served, maxBodyBytes, report));
+  server.setNotFoundHandler(answerNoRoute);
+  // Connect and gRPC answer other methods themselves.
   await server.register(connect(served, options.standard, maxBodyBytes, report));
+  server.addHook("onRoute", methods.add);
+  await server.register(rest(served, maxBodyBytes, report));
+  await server.register(root(options.version, served));
   await server.register(docs(options.openApi));
   server.addHook("preClose", (done) => {
     listener.drain(sendShutdownResponse);
@@ -106,9 +113,4 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
       }
     },
   };
-}
-
-async function notFound(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const url = request.url.length > 200 ? `${request.url.slice(0, 200)}…` : request.url;
-  await sendRestError(reply, httpError(404, `nothing is served at ${request.method} ${url}`, pathOf(request)));
 }

@@ -78,13 +78,16 @@ const onAllocation = (name: "execute-transfer" | "withdraw" | "cancel") =>
   `/registry/allocations/v1/{allocationId}/choice-contexts/${name}` as const;
 
 const supportedApis = {
-  "splice-api-token-metadata-v1": 1,
+  "splice-api-token-metadata-v1": 2,
+  "splice-api-token-holding-v2": 1,
   "splice-api-token-transfer-instruction-v1": 1,
   "splice-api-token-transfer-instruction-v2": 1,
   "splice-api-token-allocation-v1": 1,
   "splice-api-token-allocation-v2": 1,
   "splice-api-token-allocation-instruction-v1": 1,
   "splice-api-token-allocation-instruction-v2": 1,
+  "splice-api-token-allocation-request-v2": 1,
+  "splice-api-token-transfer-events-v2": 1,
 };
 const instrument = (id: string) => ({ id, name: id, symbol: id, decimals: 10, supportedApis });
 

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type InstrumentEntry, parseInstruments, readInstruments } from "../../src/config/instruments-file.js";
+import type { InstrumentEntry } from "../../src/config/instrument-entry.js";
+import { parseInstruments, readInstruments } from "../../src/config/instruments-file.js";
 import { SettingError } from "../../src/config/setting-error.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { element, payload } from "../fixtures/elements.js";
@@ -68,6 +69,37 @@ describe("a valid file", () => {
     ["a map that is empty", ["{}"]],
   ])("may have %s", (_title, lines) => {
     expect(parseValid(...lines)).toEqual({});
+  });
+
+  test("has the hints for wallets", () => {
+    const entries = parseValid(
+      "acme:",
+      "  A:",
+      "    pauseInfo:",
+      "      reason: Annual meeting",
+      "      until: 2026-12-01T08:00:00Z",
+      "    showAccountInputFields: true",
+      "    accountInputFieldsToShow: [provider, accountId]",
+      "  B:",
+      "    pauseInfo: {reason: Forever}",
+      "    showAccountInputFields: false",
+      "    accountInputFieldsToShow: []",
+      "  C:",
+      '    pauseInfo: {until: "2028-02-29T23:59:59.999999Z"}',
+      "    accountInputFieldsToShow:",
+      "      - accountId",
+    );
+    expect(entries).toEqual({
+      acme: {
+        A: {
+          pauseInfo: { reason: "Annual meeting", until: "2026-12-01T08:00:00Z" },
+          showAccountInputFields: true,
+          accountInputFieldsToShow: ["provider", "accountId"],
+        },
+        B: { pauseInfo: { reason: "Forever" }, showAccountInputFields: false, accountInputFieldsToShow: [] },
+        C: { pauseInfo: { until: "2028-02-29T23:59:59.999999Z" }, accountInputFieldsToShow: ["accountId"] },
+      },
+    });
   });
 
   test("may name no instrument of a registrar", () => {
@@ -179,6 +211,68 @@ describe("a problem is reported with its line and key", () => {
     ["a boolean for a symbol", ["acme:", "  USD:", "    symbol: true"], 3, "acme.USD.symbol"],
     ["a list for a symbol", ["acme:", "  USD:", "    symbol: [a]"], 3, "acme.USD.symbol"],
     ["a map for a description", ["acme:", "  USD:", "    description: {en: a}"], 3, "acme.USD.description"],
+    ["a text for a pause", ["acme:", "  USD:", "    pauseInfo: soon"], 3, "acme.USD.pauseInfo"],
+    ["nothing for a pause", ["acme:", "  USD:", "    pauseInfo:"], 3, "acme.USD.pauseInfo"],
+    ["a pause without a field", ["acme:", "  USD:", "    pauseInfo: {}"], 3, "acme.USD.pauseInfo"],
+    [
+      "an unknown key of a pause",
+      ["acme:", "  USD:", "    pauseInfo:", "      since: a"],
+      4,
+      "acme.USD.pauseInfo.since",
+    ],
+    ["an empty reason", ["acme:", "  USD:", "    pauseInfo: {reason: ''}"], 3, "acme.USD.pauseInfo.reason"],
+    ["a date for a time", ["acme:", "  USD:", "    pauseInfo: {until: 2026-12-01}"], 3, "acme.USD.pauseInfo.until"],
+    ["a local time", ["acme:", "  USD:", "    pauseInfo: {until: 2026-12-01T08:00:00}"], 3, "acme.USD.pauseInfo.until"],
+    [
+      "an offset",
+      ["acme:", "  USD:", '    pauseInfo: {until: "2026-12-01T08:00:00+01:00"}'],
+      3,
+      "acme.USD.pauseInfo.until",
+    ],
+    [
+      "30 February",
+      ["acme:", "  USD:", '    pauseInfo: {until: "2026-02-30T08:00:00Z"}'],
+      3,
+      "acme.USD.pauseInfo.until",
+    ],
+    [
+      "24 o'clock",
+      ["acme:", "  USD:", '    pauseInfo: {until: "2026-02-03T24:00:00Z"}'],
+      3,
+      "acme.USD.pauseInfo.until",
+    ],
+    ["a number for a time", ["acme:", "  USD:", "    pauseInfo: {until: 2026}"], 3, "acme.USD.pauseInfo.until"],
+    [
+      "a text for a boolean",
+      ["acme:", "  USD:", "    showAccountInputFields: yes"],
+      3,
+      "acme.USD.showAccountInputFields",
+    ],
+    ["nothing for a boolean", ["acme:", "  USD:", "    showAccountInputFields:"], 3, "acme.USD.showAccountInputFields"],
+    [
+      "a text for a list",
+      ["acme:", "  USD:", "    accountInputFieldsToShow: provider"],
+      3,
+      "acme.USD.accountInputFieldsToShow",
+    ],
+    [
+      "nothing for a list",
+      ["acme:", "  USD:", "    accountInputFieldsToShow:"],
+      3,
+      "acme.USD.accountInputFieldsToShow",
+    ],
+    [
+      "an unknown account field",
+      ["acme:", "  USD:", "    accountInputFieldsToShow:", "      - provider", "      - owner"],
+      5,
+      "acme.USD.accountInputFieldsToShow[1]",
+    ],
+    [
+      "an account field that is given twice",
+      ["acme:", "  USD:", "    accountInputFieldsToShow:", "      - provider", "      - provider"],
+      5,
+      "acme.USD.accountInputFieldsToShow[1]",
+    ],
     ["a list for an instrument", ["acme:", "  USD:", "    - name: a"], 3, "acme.USD"],
     ["a text for an instrument", ["acme:", "  USD: Dollar"], 2, "acme.USD"],
     ["nothing for an instrument", ["acme:", "  USD:"], 2, "acme.USD"],
@@ -223,8 +317,29 @@ describe("a problem is reported with its line and key", () => {
   test("names what is accepted", () => {
     expect(problemsOf("acme:", "  USD:", "    decimals: 11", "    nam: a", "    name: 5")).toEqual([
       "3: acme.USD.decimals must be an integer from 0 to 10",
-      "4: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description",
+      "4: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description, pauseInfo, " +
+        "showAccountInputFields, accountInputFieldsToShow",
       "5: acme.USD.name must be a non-empty string; quote text that looks like another type",
+    ]);
+  });
+
+  test("names what is accepted in the hints for wallets", () => {
+    const lines = [
+      "acme:",
+      "  USD:",
+      "    pauseInfo: {until: soon, since: now}",
+      "    showAccountInputFields: 1",
+      "    accountInputFieldsToShow: [owner, accountId, accountId]",
+      "  EUR: {pauseInfo: {}, accountInputFieldsToShow: accountId}",
+    ];
+    expect(problemsOf(...lines)).toEqual([
+      "3: acme.USD.pauseInfo.until must be a time in UTC such as 2026-01-31T12:00:00Z",
+      "3: acme.USD.pauseInfo.since is not a known field; known fields: reason, until",
+      "4: acme.USD.showAccountInputFields must be true or false",
+      "5: acme.USD.accountInputFieldsToShow[0] must be one of provider, accountId",
+      "5: acme.USD.accountInputFieldsToShow[2] is a duplicate of accountId",
+      "6: acme.EUR.pauseInfo must have a reason or until",
+      "6: acme.EUR.accountInputFieldsToShow must be a list of provider, accountId",
     ]);
   });
 
@@ -271,7 +386,8 @@ describe("reading", () => {
     const { message } = await readError(path);
     expect(message).toContain("OFFLEDGER_INSTRUMENTS");
     expect(message.split("\n").slice(1)).toEqual([
-      `${path}:3: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description`,
+      `${path}:3: acme.USD.nam is not a known field; known fields: name, symbol, decimals, description, pauseInfo, ` +
+        "showAccountInputFields, accountInputFieldsToShow",
       `${path}:4: acme.USD.decimals must be an integer from 0 to 10`,
     ]);
   });

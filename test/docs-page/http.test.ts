@@ -87,7 +87,7 @@ describe("other paths have no content security policy, and their own errors", ()
     [200, "/api/utilities/v0/openapi"],
     [200, "/livez"],
     [404, `${registry("nobody::1220")}/metadata/v1/info`],
-    [404, "/"],
+    [200, "/"],
     [404, "/docsy"],
   ])("%i for %s", async (status, path) => {
     const response = await get(path);
@@ -116,8 +116,8 @@ describe("other paths have no content security policy, and their own errors", ()
 
   test("another method of a path of the page", async () => {
     const response = await fetch(`${running.url}/docs`, { method: "POST" });
-    expect(response.status).toBe(404);
-    expect(await response.json()).toEqual({ error: "nothing is served at POST /docs" });
+    expect(response.status).toBe(405);
+    expect(await response.json()).toEqual({ error: "the method of /docs must be GET or HEAD, but is POST" });
   });
 
   test("an rpc", async () => {

@@ -90,7 +90,7 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
       registrarParty: nordic,
     });
     expect(status).toBe("200");
-    expect(answer).toMatchObject({ adminId: nordic, supportedApis: { "splice-api-token-metadata-v1": 1 } });
+    expect(answer).toMatchObject({ adminId: nordic, supportedApis: { "splice-api-token-metadata-v1": 2 } });
     await expectNoProblem(page);
   });
 

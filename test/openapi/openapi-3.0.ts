@@ -38,6 +38,7 @@ const schemaObject = object(
     minLength: count,
     maxLength: count,
     maxItems: count,
+    uniqueItems: { const: true },
     items: ref("schema"),
     required: { type: "array", minItems: 1, uniqueItems: true, items: text },
     properties: mapOf(ref("schema")),

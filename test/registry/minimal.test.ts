@@ -71,7 +71,7 @@ describe("with its demo snapshot", () => {
 
   describe("metadata", () => {
     const supportedApis = {
-      "splice-api-token-metadata-v1": 1,
+      "splice-api-token-metadata-v1": 2,
       "splice-api-token-transfer-instruction-v1": 1,
       "splice-api-token-transfer-instruction-v2": 1,
       "splice-api-token-allocation-v1": 1,

@@ -131,7 +131,16 @@ describe("413 and 415", () => {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/xml"]) {
       expect(short(await send(endpoint, text, { "content-type": type }))).toEqual(refusal(endpoint, 415));
     }
-    const withCharset = { "content-type": "application/json; charset=utf-8" };
-    expect(await send(endpoint, text, withCharset)).toMatchObject({ status: 200 });
+  });
+
+  test.each(withBody)("a charset must be UTF-8, on endpoint %i", async (endpoint) => {
+    const text = JSON.stringify(sampleRequests[endpoint].body);
+    const answers = (charset: string) => send(endpoint, text, { "content-type": `application/json${charset}` });
+    for (const charset of ["; charset=utf-8", ";charset=UTF-8", '; charset="utf-8"', "; charset=utf8", "; x=latin1"]) {
+      expect({ charset, ...(await answers(charset)) }).toMatchObject({ charset, status: 200 });
+    }
+    for (const charset of ["utf-16", "iso-8859-1", "utf-8859", "UTF-32"]) {
+      expect(short(await answers(`; charset=${charset}`))).toEqual(refusal(endpoint, 415, "utf-8", charset));
+    }
   });
 });

@@ -31,7 +31,7 @@ export const serviceSettings = {
   }),
   instruments: optional("instruments", {
     accepts: "the path of a YAML file",
-    description: "file with names, symbols, decimals and descriptions of instruments",
+    description: "file with names, symbols, decimals, descriptions and hints for wallets of instruments",
     parse: nonEmpty,
   }),
   contexts: optional("contexts", {

@@ -19,7 +19,7 @@ export const minimalRegistry: Registry = {
   name: "minimal token",
   templates: [rules, transferInstruction, allocation],
   supportedApis: {
-    "splice-api-token-metadata-v1": 1,
+    "splice-api-token-metadata-v1": 2,
     "splice-api-token-transfer-instruction-v1": 1,
     "splice-api-token-transfer-instruction-v2": 1,
     "splice-api-token-allocation-v1": 1,

@@ -31,7 +31,7 @@ export interface Registry {
   /** The templates that its rules use; contracts of others are not stored. */
   readonly templates: readonly Template[];
   /** The APIs of the token standard that it serves, each with its minor version. */
-  readonly supportedApis: Readonly<Record<string, number>>;
+  readonly supportedApis: SupportedApis;
 
   /** All instruments of a registrar, in any order, each id once. */
   instruments(context: RequestContext, registrar: string): readonly Instrument[];
@@ -42,6 +42,8 @@ export interface Registry {
   /** A summary of the stored contracts, for the start-up log and `offledger check`. */
   inventory(view: View): Inventory;
 
+  /** The APIs of a registrar that supports not all of `supportedApis`. Called only for registrars that it serves. */
+  readonly supportedApisOf?: (context: RequestContext, registrar: string) => SupportedApis;
   /** The total supply of each instrument, in order; absent if it has none. Called only if holdings are counted. */
   readonly totalSupply?: (
     context: RequestContext,
@@ -51,6 +53,9 @@ export interface Registry {
   /** The operations beyond the token standard; absent if it has none. */
   readonly utility?: UtilityOperations;
 }
+
+/** Minor versions by the names of APIs, such as `splice-api-token-metadata-v1`. */
+export type SupportedApis = Readonly<Record<string, number>>;
 
 /** The operations of the Registry Utility beyond the token standard. */
 export interface UtilityOperations {

@@ -12,6 +12,7 @@ import { settlementFactory } from "./operations/settlement-factory.js";
 import type { SettlementLimits } from "./operations/settlement-limits.js";
 import { transferFactory } from "./operations/transfer-factory.js";
 import { transferProof } from "./proof/proof.js";
+import { SUPPORTED_APIS, supportedApisOf } from "./supported-apis.js";
 
 export interface UtilityOptions {
   readonly settlementLimits: SettlementLimits;
@@ -24,15 +25,8 @@ export function utilityRegistry({ settlementLimits, contexts = compileContexts()
   return {
     name: "Registry Utility",
     templates: contexts.templates,
-    supportedApis: {
-      "splice-api-token-metadata-v1": 1,
-      "splice-api-token-transfer-instruction-v1": 1,
-      "splice-api-token-transfer-instruction-v2": 1,
-      "splice-api-token-allocation-v1": 1,
-      "splice-api-token-allocation-v2": 1,
-      "splice-api-token-allocation-instruction-v1": 1,
-      "splice-api-token-allocation-instruction-v2": 1,
-    },
+    supportedApis: SUPPORTED_APIS,
+    supportedApisOf: supportedApisOf(contexts.packageVersions),
     instruments,
     transferFactory: (context, query) => transferFactory(context, query, contexts),
     allocationFactory: (context, query) => allocationFactory(context, query, contexts, settlementLimits),
@@ -43,7 +37,7 @@ export function utilityRegistry({ settlementLimits, contexts = compileContexts()
       }
       return choiceContext(context, contexts.choices[choice], query);
     },
-    inventory: (view) => inventory(view, contexts),
+    inventory,
     totalSupply,
     utility: {
       operator,

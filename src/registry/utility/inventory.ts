@@ -1,15 +1,14 @@
 import type { Contract } from "../../domain/contract.js";
-import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
 import type { Inventory } from "../sdk/registry.js";
-import type { UtilityContexts } from "./contexts/contexts.js";
+import { templates } from "./templates/index.js";
 import { holding } from "./templates/holding.js";
-import { burnRequest, type Instruction, lockedHoldingsOf, transferOffer } from "./templates/instructions.js";
+import { burnRequest, dvpLegAllocation, transferOffer } from "./templates/instructions.js";
 import { instrumentConfiguration } from "./templates/instruments.js";
 import { allocationFactory, transferRule } from "./templates/services.js";
 
 /** Lists the registrars and the contract counts, and warns of missing contracts that will make requests fail. */
-export function inventory(view: View, { templates, allocationTemplates }: UtilityContexts): Inventory {
+export function inventory(view: View): Inventory {
   const factories = view.all(allocationFactory);
   const configurations = view.all(instrumentConfiguration);
   const served = [...new Set(factories.map(({ fields }) => fields.registrar))].toSorted();
@@ -27,11 +26,7 @@ export function inventory(view: View, { templates, allocationTemplates }: Utilit
         .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     })),
     counts: counts.filter(({ count }) => count > 0),
-    warnings: [
-      ...unservedRegistrars(served, configurations),
-      ...missingRules(view, served),
-      ...missingHoldings(view, allocationTemplates),
-    ],
+    warnings: [...unservedRegistrars(served, configurations), ...missingRules(view, served), ...missingHoldings(view)],
   };
 }
 
@@ -52,13 +47,13 @@ function missingRules(view: View, served: readonly string[]): string[] {
     .map((party) => `registrar ${party} has no TransferRule: direct transfers and settlements are answered 404`);
 }
 
-function missingHoldings(view: View, allocationTemplates: readonly Template<Instruction>[]): string[] {
+function missingHoldings(view: View): string[] {
   const held = new Set(view.all(holding).map(({ contractId }) => contractId));
-  return [transferOffer, ...allocationTemplates, burnRequest]
+  return [transferOffer, dvpLegAllocation, burnRequest]
     .flatMap((template) => view.all(template))
-    .flatMap(({ template, contractId, fields }) =>
-      lockedHoldingsOf(fields)
-        .filter((id) => !held.has(id))
-        .map((id) => `${template.qualifiedName} ${contractId} refers to the locked holding ${id}, which is missing`),
+    .filter(({ fields }) => fields.lockedHolding !== undefined && !held.has(fields.lockedHolding))
+    .map(
+      ({ template, contractId, fields }) =>
+        `${template.qualifiedName} ${contractId} refers to the locked holding ${fields.lockedHolding}, which is missing`,
     );
 }

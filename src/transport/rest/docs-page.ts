@@ -2,6 +2,8 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 
+export const DOCS_PATH = "/docs";
+
 const contentSecurityPolicy = {
   "default-src": ["'self'"],
   "base-uri": ["'self'"],
@@ -11,13 +13,13 @@ const contentSecurityPolicy = {
   "style-src": ["'self'", "'unsafe-inline'"],
 };
 
-/** A page at /docs that shows the OpenAPI document and sends requests. Its CSP admits no other servers. */
+/** A page at DOCS_PATH that shows the OpenAPI document and sends requests. Its CSP admits no other servers. */
 export function docs(openApi: object) {
   return async (server: FastifyInstance): Promise<void> => {
     // The document is generated from the proto files, not collected from the routes.
     await server.register(swagger, { mode: "static", specification: { document: { ...openApi } as never } });
     await server.register(swaggerUi, {
-      routePrefix: "/docs",
+      routePrefix: DOCS_PATH,
       staticCSP: contentSecurityPolicy,
       theme: { title: "offledger" },
       uiConfig: { deepLinking: true, docExpansion: "none", validatorUrl: null },

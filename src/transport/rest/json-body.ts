@@ -1,18 +1,22 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { formatValue } from "../../domain/errors.js";
 
 /**
- * Makes a server accept JSON bodies alone, and returns the same parser for the fast path. `__proto__` keys are dropped.
+ * Makes a server accept JSON bodies in UTF-8 alone, and returns the same parser for the fast path. `__proto__` keys are dropped.
  * An empty body counts as {}, whatever its content type: several HTTP clients send one with no body.
  */
 export function acceptJson(server: FastifyInstance): (request: FastifyRequest, body: Buffer) => JsonValue {
   const parse = server.getDefaultJsonParser("remove", "ignore");
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
+    const charset = charsetOf(request);
     if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
       done(unsupported("the body must not have a content-encoding"));
     } else if (body.trim() === "") done(null, {});
-    else void parse(request, body, done);
+    else if (!/^utf-?8$/i.test(charset)) {
+      done(unsupported(`the charset of the body must be utf-8, but is ${formatValue(charset)}`));
+    } else void parse(request, body, done);
   });
   server.addContentTypeParser("*", { parseAs: "string" }, (_request, body: string, done) => {
     if (body === "") done(null, {});
@@ -29,6 +33,12 @@ export function acceptJson(server: FastifyInstance): (request: FastifyRequest, b
     });
     return parsed;
   };
+}
+
+/** JSON is UTF-8 unless a parameter of the content type says otherwise. */
+function charsetOf({ headers }: FastifyRequest): string {
+  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(headers["content-type"] ?? "") ?? [];
+  return charset;
 }
 
 const unsupported = (message: string): Error => Object.assign(new Error(message), { statusCode: 415 });

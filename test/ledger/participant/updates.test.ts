@@ -333,6 +333,10 @@ describe("an error of an invalid update names the field", () => {
       "target must be a string, but is missing",
       reassigned({ JsAssignmentEvent: { createdEvent: { contractId: "c" } } }),
     ],
+    [
+      "target must be a string, but is empty",
+      reassigned({ JsAssignmentEvent: { target: "", createdEvent: { contractId: "c" } } }),
+    ],
     ["value must be an object, but is missing", reassigned({ JsUnassignedEvent: {} })],
     ["contractId must be a string, but is missing", reassigned({ JsUnassignedEvent: { value: {} } })],
     [
@@ -354,6 +358,9 @@ describe("an error of an invalid update names the field", () => {
     const event = JSON.parse(JSON.stringify({ CreatedEvent: created("c") })) as JsonValue;
     expect(() => decodeUpdate(without({ synchronizerId: undefined, events: [event] }), decoder)).toThrow(
       "synchronizerId must be a string, but is missing",
+    );
+    expect(() => decodeUpdate(without({ synchronizerId: "", events: [event] }), decoder)).toThrow(
+      "synchronizerId must be a string, but is empty",
     );
   });
 });

@@ -111,11 +111,11 @@ describe("a preflight", () => {
   });
 
   test.each([{ origin: PAGE }, { "access-control-request-method": "POST" }, {}])(
-    "OPTIONS with %j is not a preflight and gets 404",
+    "OPTIONS with %j is not a preflight and gets 405",
     async (headers: Record<string, string>) => {
-      const { status, body } = await send(any, "OPTIONS", transferFactory, headers);
-      expect(status).toBe(404);
-      expect(JSON.parse(body)).toEqual({ error: expect.stringContaining("nothing is served at OPTIONS") });
+      const { status, headers: received, body } = await send(any, "OPTIONS", transferFactory, headers);
+      expect({ status, allow: received["allow"] }).toEqual({ status: 405, allow: "POST" });
+      expect(JSON.parse(body)).toEqual({ error: expect.stringContaining("must be POST, but is OPTIONS") });
     },
   );
 });

@@ -24,7 +24,7 @@ test.each([
   expect(answer.body).toEqual(invalid);
 });
 
-test.each(["/", "/api/token-standard/v0/registrars/a/registry/x", "/offledger.burn.v0.BurnService/Nothing"])(
+test.each(["/x", "/api/token-standard/v0/registrars/a/registry/x", "/offledger.burn.v0.BurnService/Nothing"])(
   "%s is not served",
   async (path) => {
     const answer = await running.post(path, {});
@@ -44,5 +44,5 @@ test("an unknown utility path has the error body of utility operations", async (
 
 test("an operation is served only for its HTTP method", async () => {
   const response = await fetch(`${running.url}/api/utilities/v0/contract/instrument-configuration`);
-  expect(response.status).toBe(404);
+  expect(response.status).toBe(405);
 });

@@ -78,7 +78,7 @@ describe("per client and operation", () => {
       return [await sendWithBody(url), await sendWithBody(url)];
     });
     // POST is not served there: requests without an operation count as one operation.
-    expect([first.status, second.status]).toEqual([404, 429]);
+    expect([first.status, second.status]).toEqual([405, 429]);
   });
 
   test("health requests are never rejected, on any protocol", async () => {

@@ -63,6 +63,7 @@ const others: readonly Documented[] = [
   ["GET", `${U}/package/all`, "none"],
   ["GET", `${U}/openapi`, "none"],
   ["GET", `${U}/contract/instrument-configuration/all`, "none"],
+  ["GET", `${U}/contract/instrument-configuration/paginated`, "none"],
   ["POST", `${U}/registry/mint/v0/offer`, "OfferMintRequest"],
   ["POST", `${U}/registry/mint/v0/request`, "RequestMintRequest"],
   ["POST", `${U}/registry/burn/v0/offer`, "OfferBurnRequest"],
@@ -151,9 +152,15 @@ describe("the running service", () => {
 
   test.each(documented)("serves nothing next to %s %s", async (verb, path) => {
     const here = filled(path);
+    for (const method of [verb === "GET" ? "POST" : "GET", "PUT"]) {
+      const allowed = verb === "GET" ? "GET or HEAD" : "POST";
+      expect({ method, ...(await send(method, here)) }).toEqual({
+        method,
+        status: 405,
+        body: expect.stringContaining(`must be ${allowed}, but is ${method}`) as string,
+      });
+    }
     for (const [method, other] of [
-      [verb === "GET" ? "POST" : "GET", here],
-      ["PUT", here],
       [verb, `${here}/more/still`],
       // A path that ends in an id would match any other id.
       [verb, path.endsWith("}") ? `${here}/x/` : `${here}x`],

@@ -25,9 +25,11 @@ export const AllocationService: GenService<{
   /**
    * Returns the context for executing the transfer of an allocation.
    *
-   * Errors: not_found when the allocation is not known here or is another
-   * registrar's, or a contract or credential that the choice needs does not
-   * exist; aborted when the contracts to disclose are not on one synchronizer.
+   * Errors: invalid_argument when the instrument checks a blocklist and none is
+   * configured; not_found when the allocation is not known here or is another
+   * registrar's, or a contract that the choice needs, or a credential that the
+   * operator requires, does not exist; aborted when the contracts to disclose are
+   * not on one synchronizer.
    *
    * @generated from rpc offledger.allocation.v1.AllocationService.GetAllocationTransferContext
    */

@@ -27,10 +27,12 @@ export const AllocationService: GenService<{
    * Returns the factory and the context for settling a batch of allocations:
    * the choice `SettlementFactory_SettleBatch`, whose arguments are asked for.
    *
-   * Errors: invalid_argument when the arguments lack what the settlement needs
-   * or are over a limit, which the message names; not_found when the registrar,
-   * an allocation, an instrument or a credential that is needed does not exist;
-   * aborted when the contracts to disclose are not on one synchronizer.
+   * Errors: invalid_argument when the arguments lack what the settlement needs or
+   * are over a limit, which the message names, or the instrument checks a
+   * blocklist and none is configured; not_found when the registrar, an
+   * allocation, an instrument, or a credential that the operator requires, does
+   * not exist; aborted when the contracts to disclose are not on one
+   * synchronizer.
    *
    * @generated from rpc offledger.allocation.v2.AllocationService.GetSettlementFactory
    */

@@ -26,8 +26,9 @@ export const AllocationInstructionService: GenService<{
    * version 1 or 2.
    *
    * Errors: invalid_argument when the arguments lack what the allocation needs,
-   * name another admin or are over a limit; not_found when the registrar, an
-   * instrument or a credential of the sender does not exist; aborted when the
+   * name another admin or are over a limit, or the instrument checks a blocklist
+   * and none is configured; not_found when the registrar, an instrument, or a
+   * credential that the operator requires, does not exist; aborted when the
    * contracts to disclose are not on one synchronizer.
    *
    * @generated from rpc offledger.allocation_instruction.v1.AllocationInstructionService.GetAllocationFactory

@@ -27,8 +27,9 @@ export const BurnService: GenService<{
   /**
    * Returns the factory and the context for a registrar to offer a holder to burn units of an instrument.
    *
-   * Errors: invalid_argument when a field is missing; not_found when the admin is
-   * not served here, or the instrument or a credential of the holder does not
+   * Errors: invalid_argument when a field is missing, or the instrument checks a
+   * blocklist and none is configured; not_found when the admin is not served
+   * here, or the instrument, or a credential that the operator requires, does not
    * exist; aborted when the contracts to disclose are not on one synchronizer.
    *
    * @generated from rpc offledger.burn.v0.BurnService.GetBurnOfferCreateContext
@@ -41,9 +42,11 @@ export const BurnService: GenService<{
   /**
    * Returns the context for the holder to accept and execute a burn offer.
    *
-   * Errors: not_found when the burn offer is not known here, or the instrument's
-   * configuration or a credential of the holder does not exist; aborted
-   * when the contracts to disclose are not on one synchronizer.
+   * Errors: invalid_argument when the instrument checks a blocklist and none is
+   * configured; not_found when the burn offer is not known here, or the
+   * instrument's configuration, or a credential that the operator requires, does
+   * not exist; aborted when the contracts to disclose are not on one
+   * synchronizer.
    *
    * @generated from rpc offledger.burn.v0.BurnService.GetBurnOfferAcceptContext
    */
@@ -83,8 +86,9 @@ export const BurnService: GenService<{
   /**
    * Returns the factory and the context for a holder to request that units of an instrument be burned.
    *
-   * Errors: invalid_argument when a field is missing; not_found when the admin is
-   * not served here, or the instrument or a credential of the holder does not
+   * Errors: invalid_argument when a field is missing, or the instrument checks a
+   * blocklist and none is configured; not_found when the admin is not served
+   * here, or the instrument, or a credential that the operator requires, does not
    * exist; aborted when the contracts to disclose are not on one synchronizer.
    *
    * @generated from rpc offledger.burn.v0.BurnService.GetBurnRequestCreateContext
@@ -97,9 +101,11 @@ export const BurnService: GenService<{
   /**
    * Returns the context for the registrar to accept and execute a burn request.
    *
-   * Errors: not_found when the burn request is not known here, or the instrument's
-   * configuration, the locked holding or a credential of the holder does not exist; aborted
-   * when the contracts to disclose are not on one synchronizer.
+   * Errors: invalid_argument when the instrument checks a blocklist and none is
+   * configured; not_found when the burn request is not known here, or the
+   * instrument's configuration, the locked holding, or a credential that the
+   * operator requires, does not exist; aborted when the contracts to disclose are
+   * not on one synchronizer.
    *
    * @generated from rpc offledger.burn.v0.BurnService.GetBurnRequestAcceptContext
    */

@@ -26,10 +26,10 @@ export const BurnMintInstructionService: GenService<{
    * Returns the factory and the context for burning holdings and minting others
    * in their place.
    *
-   * Errors: invalid_argument when a field is missing; not_found when the admin is
-   * not served here, or the instrument or a credential of an output's owner does
-   * not exist; aborted when the contracts to disclose are not on one
-   * synchronizer.
+   * Errors: invalid_argument when a field is missing, or the instrument checks a
+   * blocklist and none is configured; not_found when the admin is not served
+   * here, or the instrument, or a credential that the operator requires, does not
+   * exist; aborted when the contracts to disclose are not on one synchronizer.
    *
    * @generated from rpc offledger.burn_mint_instruction.v0.BurnMintInstructionService.GetBurnMintFactory
    */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file offledger/instrument_configuration/v0/instrument_configuration.proto.
  */
 export const file_offledger_instrument_configuration_v0_instrument_configuration: GenFile = /*@__PURE__*/
-  fileDesc("CkRvZmZsZWRnZXIvaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uL3YwL2luc3RydW1lbnRfY29uZmlndXJhdGlvbi5wcm90bxIlb2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MCKmAQohR2V0SW5zdHJ1bWVudENvbmZpZ3VyYXRpb25SZXF1ZXN0Eh0KCXJlZ2lzdHJhchgBIAEoCUIKukgHcgUQARiABBJiChVpbnN0cnVtZW50X2lkZW50aWZpZXIYAiABKAsyOy5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRJZGVudGlmaWVyQga6SAPIAQEiJwolR2V0QWxsSW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zUmVxdWVzdCKLAQomR2V0QWxsSW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zUmVzcG9uc2USYQoZaW5zdHJ1bWVudF9jb25maWd1cmF0aW9ucxgBIAMoCzI+Lm9mZmxlZGdlci5pbnN0cnVtZW50X2NvbmZpZ3VyYXRpb24udjAuSW5zdHJ1bWVudENvbmZpZ3VyYXRpb24ihgEKFEluc3RydW1lbnRJZGVudGlmaWVyEhsKBnNvdXJjZRgBIAEoCUIGukgDyAEBSACIAQESFwoCaWQYAiABKAlCBrpIA8gBAUgBiAEBEhsKBnNjaGVtZRgDIAEoCUIGukgDyAEBSAKIAQFCCQoHX3NvdXJjZUIFCgNfaWRCCQoHX3NjaGVtZSLIAQoXSW5zdHJ1bWVudENvbmZpZ3VyYXRpb24STQoIY29udHJhY3QYASABKAsyMy5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkNvbnRyYWN0TWV0YUIGukgDyAEBEl4KB3BheWxvYWQYAiABKAsyRS5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRDb25maWd1cmF0aW9uUGF5bG9hZEIGukgDyAEBIqIBCgxDb250cmFjdE1ldGESGwoLY29udHJhY3RfaWQYASABKAlCBrpIA8gBARIbCgt0ZW1wbGF0ZV9pZBgCIAEoCUIGukgDyAEBEhoKCmNyZWF0ZWRfYXQYAyABKAlCBrpIA8gBARIfCg9zeW5jaHJvbml6ZXJfaWQYBCABKAlCBrpIA8gBARIbCglkb21haW5faWQYBSABKAlCCBgBukgDyAEBIu0DCh5JbnN0cnVtZW50Q29uZmlndXJhdGlvblBheWxvYWQSGAoIb3BlcmF0b3IYASABKAlCBrpIA8gBARIYCghwcm92aWRlchgCIAEoCUIGukgDyAEBEhkKCXJlZ2lzdHJhchgDIAEoCUIGukgDyAEBEl8KEmRlZmF1bHRfaWRlbnRpZmllchgEIAEoCzI7Lm9mZmxlZGdlci5pbnN0cnVtZW50X2NvbmZpZ3VyYXRpb24udjAuSW5zdHJ1bWVudElkZW50aWZpZXJCBrpIA8gBARJbChZhZGRpdGlvbmFsX2lkZW50aWZpZXJzGAUgAygLMjsub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5JbnN0cnVtZW50SWRlbnRpZmllchJeChNpc3N1ZXJfcmVxdWlyZW1lbnRzGAYgAygLMkEub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5QYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudBJeChNob2xkZXJfcmVxdWlyZW1lbnRzGAcgAygLMkEub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5QYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudCJVChpQYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudBIWCgZpc3N1ZXIYASABKAlCBrpIA8gBARIfCg9yZXF1aXJlZF9jbGFpbXMYAiABKAlCBrpIA8gBAWIGcHJvdG8z", [file_buf_validate_validate]);
+  fileDesc("CkRvZmZsZWRnZXIvaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uL3YwL2luc3RydW1lbnRfY29uZmlndXJhdGlvbi5wcm90bxIlb2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MCKmAQohR2V0SW5zdHJ1bWVudENvbmZpZ3VyYXRpb25SZXF1ZXN0Eh0KCXJlZ2lzdHJhchgBIAEoCUIKukgHcgUQARiABBJiChVpbnN0cnVtZW50X2lkZW50aWZpZXIYAiABKAsyOy5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRJZGVudGlmaWVyQga6SAPIAQEiJwolR2V0QWxsSW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zUmVxdWVzdCKLAQomR2V0QWxsSW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zUmVzcG9uc2USYQoZaW5zdHJ1bWVudF9jb25maWd1cmF0aW9ucxgBIAMoCzI+Lm9mZmxlZGdlci5pbnN0cnVtZW50X2NvbmZpZ3VyYXRpb24udjAuSW5zdHJ1bWVudENvbmZpZ3VyYXRpb24iZgojTGlzdEluc3RydW1lbnRDb25maWd1cmF0aW9uc1JlcXVlc3QSEQoEcGFnZRgBIAEoBUgAiAEBEhoKBHNpemUYAiABKAVCB7pIBBoCKAFIAYgBAUIHCgVfcGFnZUIHCgVfc2l6ZSLfAQokTGlzdEluc3RydW1lbnRDb25maWd1cmF0aW9uc1Jlc3BvbnNlEmEKGWluc3RydW1lbnRfY29uZmlndXJhdGlvbnMYASADKAsyPi5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRDb25maWd1cmF0aW9uEhQKDGN1cnJlbnRfcGFnZRgCIAEoBRITCgt0b3RhbF9wYWdlcxgDIAEoBRIRCglwYWdlX3NpemUYBCABKAUSFgoOdG90YWxfZWxlbWVudHMYBSABKAUihgEKFEluc3RydW1lbnRJZGVudGlmaWVyEhsKBnNvdXJjZRgBIAEoCUIGukgDyAEBSACIAQESFwoCaWQYAiABKAlCBrpIA8gBAUgBiAEBEhsKBnNjaGVtZRgDIAEoCUIGukgDyAEBSAKIAQFCCQoHX3NvdXJjZUIFCgNfaWRCCQoHX3NjaGVtZSLIAQoXSW5zdHJ1bWVudENvbmZpZ3VyYXRpb24STQoIY29udHJhY3QYASABKAsyMy5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkNvbnRyYWN0TWV0YUIGukgDyAEBEl4KB3BheWxvYWQYAiABKAsyRS5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRDb25maWd1cmF0aW9uUGF5bG9hZEIGukgDyAEBIqIBCgxDb250cmFjdE1ldGESGwoLY29udHJhY3RfaWQYASABKAlCBrpIA8gBARIbCgt0ZW1wbGF0ZV9pZBgCIAEoCUIGukgDyAEBEhoKCmNyZWF0ZWRfYXQYAyABKAlCBrpIA8gBARIfCg9zeW5jaHJvbml6ZXJfaWQYBCABKAlCBrpIA8gBARIbCglkb21haW5faWQYBSABKAlCCBgBukgDyAEBIu0DCh5JbnN0cnVtZW50Q29uZmlndXJhdGlvblBheWxvYWQSGAoIb3BlcmF0b3IYASABKAlCBrpIA8gBARIYCghwcm92aWRlchgCIAEoCUIGukgDyAEBEhkKCXJlZ2lzdHJhchgDIAEoCUIGukgDyAEBEl8KEmRlZmF1bHRfaWRlbnRpZmllchgEIAEoCzI7Lm9mZmxlZGdlci5pbnN0cnVtZW50X2NvbmZpZ3VyYXRpb24udjAuSW5zdHJ1bWVudElkZW50aWZpZXJCBrpIA8gBARJbChZhZGRpdGlvbmFsX2lkZW50aWZpZXJzGAUgAygLMjsub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5JbnN0cnVtZW50SWRlbnRpZmllchJeChNpc3N1ZXJfcmVxdWlyZW1lbnRzGAYgAygLMkEub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5QYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudBJeChNob2xkZXJfcmVxdWlyZW1lbnRzGAcgAygLMkEub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5QYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudCJVChpQYXJ0eUNyZWRlbnRpYWxSZXF1aXJlbWVudBIWCgZpc3N1ZXIYASABKAlCBrpIA8gBARIfCg9yZXF1aXJlZF9jbGFpbXMYAiABKAlCBrpIA8gBAWIGcHJvdG8z", [file_buf_validate_validate]);
 
 /**
  * Asks for the configuration of one instrument.
@@ -80,6 +80,85 @@ export const GetAllInstrumentConfigurationsResponseSchema: GenMessage<GetAllInst
   messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 2);
 
 /**
+ * Asks for a page of the configurations of all instruments.
+ *
+ * @generated from message offledger.instrument_configuration.v0.ListInstrumentConfigurationsRequest
+ */
+export type ListInstrumentConfigurationsRequest = Message<"offledger.instrument_configuration.v0.ListInstrumentConfigurationsRequest"> & {
+  /**
+   * The number of the page, counted from 0. The first page when absent.
+   *
+   * @generated from field: optional int32 page = 1;
+   */
+  page?: number | undefined;
+
+  /**
+   * Most configurations on the page: 25 when absent, never more than 1000.
+   * Pages are numbered by this size, so it has to be the same on all of them.
+   *
+   * @generated from field: optional int32 size = 2;
+   */
+  size?: number | undefined;
+};
+
+/**
+ * Describes the message offledger.instrument_configuration.v0.ListInstrumentConfigurationsRequest.
+ * Use `create(ListInstrumentConfigurationsRequestSchema)` to create a new message.
+ */
+export const ListInstrumentConfigurationsRequestSchema: GenMessage<ListInstrumentConfigurationsRequest> = /*@__PURE__*/
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 3);
+
+/**
+ * A page of the configurations of all instruments.
+ *
+ * @generated from message offledger.instrument_configuration.v0.ListInstrumentConfigurationsResponse
+ */
+export type ListInstrumentConfigurationsResponse = Message<"offledger.instrument_configuration.v0.ListInstrumentConfigurationsResponse"> & {
+  /**
+   * By ascending time of creation, those created at the same time by contract
+   * id. Empty behind the last page.
+   *
+   * @generated from field: repeated offledger.instrument_configuration.v0.InstrumentConfiguration instrument_configurations = 1;
+   */
+  instrumentConfigurations: InstrumentConfiguration[];
+
+  /**
+   * The number of this page, counted from 0.
+   *
+   * @generated from field: int32 current_page = 2;
+   */
+  currentPage: number;
+
+  /**
+   * How many pages there are; 0 when there are no configurations.
+   *
+   * @generated from field: int32 total_pages = 3;
+   */
+  totalPages: number;
+
+  /**
+   * Most configurations on a page: the size asked for, or 1000 if it is above.
+   *
+   * @generated from field: int32 page_size = 4;
+   */
+  pageSize: number;
+
+  /**
+   * How many configurations there are on all pages.
+   *
+   * @generated from field: int32 total_elements = 5;
+   */
+  totalElements: number;
+};
+
+/**
+ * Describes the message offledger.instrument_configuration.v0.ListInstrumentConfigurationsResponse.
+ * Use `create(ListInstrumentConfigurationsResponseSchema)` to create a new message.
+ */
+export const ListInstrumentConfigurationsResponseSchema: GenMessage<ListInstrumentConfigurationsResponse> = /*@__PURE__*/
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 4);
+
+/**
  * One name of an instrument.
  *
  * @generated from message offledger.instrument_configuration.v0.InstrumentIdentifier
@@ -113,7 +192,7 @@ export type InstrumentIdentifier = Message<"offledger.instrument_configuration.v
  * Use `create(InstrumentIdentifierSchema)` to create a new message.
  */
 export const InstrumentIdentifierSchema: GenMessage<InstrumentIdentifier> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 3);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 5);
 
 /**
  * The contract that configures an instrument, and what it says.
@@ -141,7 +220,7 @@ export type InstrumentConfiguration = Message<"offledger.instrument_configuratio
  * Use `create(InstrumentConfigurationSchema)` to create a new message.
  */
 export const InstrumentConfigurationSchema: GenMessage<InstrumentConfiguration> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 4);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 6);
 
 /**
  * A contract without its content.
@@ -192,7 +271,7 @@ export type ContractMeta = Message<"offledger.instrument_configuration.v0.Contra
  * Use `create(ContractMetaSchema)` to create a new message.
  */
 export const ContractMetaSchema: GenMessage<ContractMeta> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 5);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 7);
 
 /**
  * What an instrument's configuration says.
@@ -255,7 +334,7 @@ export type InstrumentConfigurationPayload = Message<"offledger.instrument_confi
  * Use `create(InstrumentConfigurationPayloadSchema)` to create a new message.
  */
 export const InstrumentConfigurationPayloadSchema: GenMessage<InstrumentConfigurationPayload> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 6);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 8);
 
 /**
  * Claims that a party must have from one issuer of credentials.
@@ -284,5 +363,5 @@ export type PartyCredentialRequirement = Message<"offledger.instrument_configura
  * Use `create(PartyCredentialRequirementSchema)` to create a new message.
  */
 export const PartyCredentialRequirementSchema: GenMessage<PartyCredentialRequirement> = /*@__PURE__*/
-  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 7);
+  messageDesc(file_offledger_instrument_configuration_v0_instrument_configuration, 9);
 

@@ -5,14 +5,14 @@
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.js";
-import type { GetAllInstrumentConfigurationsRequestSchema, GetAllInstrumentConfigurationsResponseSchema, GetInstrumentConfigurationRequestSchema, InstrumentConfigurationSchema } from "./instrument_configuration_pb.js";
+import type { GetAllInstrumentConfigurationsRequestSchema, GetAllInstrumentConfigurationsResponseSchema, GetInstrumentConfigurationRequestSchema, InstrumentConfigurationSchema, ListInstrumentConfigurationsRequestSchema, ListInstrumentConfigurationsResponseSchema } from "./instrument_configuration_pb.js";
 import { file_offledger_instrument_configuration_v0_instrument_configuration } from "./instrument_configuration_pb.js";
 
 /**
  * Describes the file offledger/instrument_configuration/v0/instrument_configuration_service.proto.
  */
 export const file_offledger_instrument_configuration_v0_instrument_configuration_service: GenFile = /*@__PURE__*/
-  fileDesc("CkxvZmZsZWRnZXIvaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uL3YwL2luc3RydW1lbnRfY29uZmlndXJhdGlvbl9zZXJ2aWNlLnByb3RvEiVvZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwMpAECh5JbnN0cnVtZW50Q29uZmlndXJhdGlvblNlcnZpY2US6QEKGkdldEluc3RydW1lbnRDb25maWd1cmF0aW9uEkgub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5HZXRJbnN0cnVtZW50Q29uZmlndXJhdGlvblJlcXVlc3QaPi5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRDb25maWd1cmF0aW9uIkGQAgGC0+STAjg6ASoiMy9hcGkvdXRpbGl0aWVzL3YwL2NvbnRyYWN0L2luc3RydW1lbnQtY29uZmlndXJhdGlvbhKBAgoeR2V0QWxsSW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zEkwub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5HZXRBbGxJbnN0cnVtZW50Q29uZmlndXJhdGlvbnNSZXF1ZXN0Gk0ub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5HZXRBbGxJbnN0cnVtZW50Q29uZmlndXJhdGlvbnNSZXNwb25zZSJCkAIBgtPkkwI5EjcvYXBpL3V0aWxpdGllcy92MC9jb250cmFjdC9pbnN0cnVtZW50LWNvbmZpZ3VyYXRpb24vYWxsYgZwcm90bzM", [file_google_api_annotations, file_offledger_instrument_configuration_v0_instrument_configuration]);
+  fileDesc("CkxvZmZsZWRnZXIvaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uL3YwL2luc3RydW1lbnRfY29uZmlndXJhdGlvbl9zZXJ2aWNlLnByb3RvEiVvZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwMpQGCh5JbnN0cnVtZW50Q29uZmlndXJhdGlvblNlcnZpY2US6QEKGkdldEluc3RydW1lbnRDb25maWd1cmF0aW9uEkgub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5HZXRJbnN0cnVtZW50Q29uZmlndXJhdGlvblJlcXVlc3QaPi5vZmZsZWRnZXIuaW5zdHJ1bWVudF9jb25maWd1cmF0aW9uLnYwLkluc3RydW1lbnRDb25maWd1cmF0aW9uIkGQAgGC0+STAjg6ASoiMy9hcGkvdXRpbGl0aWVzL3YwL2NvbnRyYWN0L2luc3RydW1lbnQtY29uZmlndXJhdGlvbhKBAgoeR2V0QWxsSW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zEkwub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5HZXRBbGxJbnN0cnVtZW50Q29uZmlndXJhdGlvbnNSZXF1ZXN0Gk0ub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5HZXRBbGxJbnN0cnVtZW50Q29uZmlndXJhdGlvbnNSZXNwb25zZSJCkAIBgtPkkwI5EjcvYXBpL3V0aWxpdGllcy92MC9jb250cmFjdC9pbnN0cnVtZW50LWNvbmZpZ3VyYXRpb24vYWxsEoECChxMaXN0SW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zEkoub2ZmbGVkZ2VyLmluc3RydW1lbnRfY29uZmlndXJhdGlvbi52MC5MaXN0SW5zdHJ1bWVudENvbmZpZ3VyYXRpb25zUmVxdWVzdBpLLm9mZmxlZGdlci5pbnN0cnVtZW50X2NvbmZpZ3VyYXRpb24udjAuTGlzdEluc3RydW1lbnRDb25maWd1cmF0aW9uc1Jlc3BvbnNlIkiQAgGC0+STAj8SPS9hcGkvdXRpbGl0aWVzL3YwL2NvbnRyYWN0L2luc3RydW1lbnQtY29uZmlndXJhdGlvbi9wYWdpbmF0ZWRiBnByb3RvMw", [file_google_api_annotations, file_offledger_instrument_configuration_v0_instrument_configuration]);
 
 /**
  * Looks up the contracts that configure instruments.
@@ -43,6 +43,20 @@ export const InstrumentConfigurationService: GenService<{
     methodKind: "unary";
     input: typeof GetAllInstrumentConfigurationsRequestSchema;
     output: typeof GetAllInstrumentConfigurationsResponseSchema;
+  },
+  /**
+   * Returns the same configurations as GetAllInstrumentConfigurations, a page at
+   * a time, the oldest first.
+   *
+   * Errors: invalid_argument when the page is negative or the size is not
+   * positive.
+   *
+   * @generated from rpc offledger.instrument_configuration.v0.InstrumentConfigurationService.ListInstrumentConfigurations
+   */
+  listInstrumentConfigurations: {
+    methodKind: "unary";
+    input: typeof ListInstrumentConfigurationsRequestSchema;
+    output: typeof ListInstrumentConfigurationsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_offledger_instrument_configuration_v0_instrument_configuration_service, 0);

@@ -5,13 +5,15 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { ListValue } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file offledger/metadata/v1/metadata.proto.
  */
 export const file_offledger_metadata_v1_metadata: GenFile = /*@__PURE__*/
-  fileDesc("CiRvZmZsZWRnZXIvbWV0YWRhdGEvdjEvbWV0YWRhdGEucHJvdG8SFW9mZmxlZGdlci5tZXRhZGF0YS52MSI9ChZHZXRSZWdpc3RyeUluZm9SZXF1ZXN0EiMKD3JlZ2lzdHJhcl9wYXJ0eRgBIAEoCUIKukgHcgUQARiABCLMAQoXR2V0UmVnaXN0cnlJbmZvUmVzcG9uc2USGAoIYWRtaW5faWQYASABKAlCBrpIA8gBARJhCg5zdXBwb3J0ZWRfYXBpcxgCIAMoCzJBLm9mZmxlZGdlci5tZXRhZGF0YS52MS5HZXRSZWdpc3RyeUluZm9SZXNwb25zZS5TdXBwb3J0ZWRBcGlzRW50cnlCBrpIA8gBARo0ChJTdXBwb3J0ZWRBcGlzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ASKfAQoWTGlzdEluc3RydW1lbnRzUmVxdWVzdBIjCg9yZWdpc3RyYXJfcGFydHkYASABKAlCCrpIB3IFEAEYgAQSHwoJcGFnZV9zaXplGAIgASgFQge6SAQaAigBSACIAQESIgoKcGFnZV90b2tlbhgDIAEoCUIJukgGcgQYgIABSAGIAQFCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbiKDAQoXTGlzdEluc3RydW1lbnRzUmVzcG9uc2USNgoLaW5zdHJ1bWVudHMYASADKAsyIS5vZmZsZWRnZXIubWV0YWRhdGEudjEuSW5zdHJ1bWVudBIcCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlIAIgBAUISChBfbmV4dF9wYWdlX3Rva2VuIl4KFEdldEluc3RydW1lbnRSZXF1ZXN0EiMKD3JlZ2lzdHJhcl9wYXJ0eRgBIAEoCUIKukgHcgUQARiABBIhCg1pbnN0cnVtZW50X2lkGAIgASgJQgq6SAdyBRABGIAIIoUDCgpJbnN0cnVtZW50EhIKAmlkGAEgASgJQga6SAPIAQESFAoEbmFtZRgCIAEoCUIGukgDyAEBEhYKBnN5bWJvbBgDIAEoCUIGukgDyAEBEhkKDHRvdGFsX3N1cHBseRgEIAEoCUgAiAEBEh8KEnRvdGFsX3N1cHBseV9hc19vZhgFIAEoCUgBiAEBEhsKCGRlY2ltYWxzGAYgASgFQgm6SAYaBBgKKAASVAoOc3VwcG9ydGVkX2FwaXMYByADKAsyNC5vZmZsZWRnZXIubWV0YWRhdGEudjEuSW5zdHJ1bWVudC5TdXBwb3J0ZWRBcGlzRW50cnlCBrpIA8gBARIYCgtkZXNjcmlwdGlvbhgIIAEoCUgCiAEBGjQKElN1cHBvcnRlZEFwaXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBQg8KDV90b3RhbF9zdXBwbHlCFQoTX3RvdGFsX3N1cHBseV9hc19vZkIOCgxfZGVzY3JpcHRpb25iBnByb3RvMw", [file_buf_validate_validate]);
+  fileDesc("CiRvZmZsZWRnZXIvbWV0YWRhdGEvdjEvbWV0YWRhdGEucHJvdG8SFW9mZmxlZGdlci5tZXRhZGF0YS52MSI9ChZHZXRSZWdpc3RyeUluZm9SZXF1ZXN0EiMKD3JlZ2lzdHJhcl9wYXJ0eRgBIAEoCUIKukgHcgUQARiABCLMAQoXR2V0UmVnaXN0cnlJbmZvUmVzcG9uc2USGAoIYWRtaW5faWQYASABKAlCBrpIA8gBARJhCg5zdXBwb3J0ZWRfYXBpcxgCIAMoCzJBLm9mZmxlZGdlci5tZXRhZGF0YS52MS5HZXRSZWdpc3RyeUluZm9SZXNwb25zZS5TdXBwb3J0ZWRBcGlzRW50cnlCBrpIA8gBARo0ChJTdXBwb3J0ZWRBcGlzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ASKfAQoWTGlzdEluc3RydW1lbnRzUmVxdWVzdBIjCg9yZWdpc3RyYXJfcGFydHkYASABKAlCCrpIB3IFEAEYgAQSHwoJcGFnZV9zaXplGAIgASgFQge6SAQaAigBSACIAQESIgoKcGFnZV90b2tlbhgDIAEoCUIJukgGcgQYgIABSAGIAQFCDAoKX3BhZ2Vfc2l6ZUINCgtfcGFnZV90b2tlbiKDAQoXTGlzdEluc3RydW1lbnRzUmVzcG9uc2USNgoLaW5zdHJ1bWVudHMYASADKAsyIS5vZmZsZWRnZXIubWV0YWRhdGEudjEuSW5zdHJ1bWVudBIcCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlIAIgBAUISChBfbmV4dF9wYWdlX3Rva2VuIl4KFEdldEluc3RydW1lbnRSZXF1ZXN0EiMKD3JlZ2lzdHJhcl9wYXJ0eRgBIAEoCUIKukgHcgUQARiABBIhCg1pbnN0cnVtZW50X2lkGAIgASgJQgq6SAdyBRABGIAIIqEFCgpJbnN0cnVtZW50EhIKAmlkGAEgASgJQga6SAPIAQESFAoEbmFtZRgCIAEoCUIGukgDyAEBEhYKBnN5bWJvbBgDIAEoCUIGukgDyAEBEhkKDHRvdGFsX3N1cHBseRgEIAEoCUgAiAEBEh8KEnRvdGFsX3N1cHBseV9hc19vZhgFIAEoCUgBiAEBEhsKCGRlY2ltYWxzGAYgASgFQgm6SAYaBBgKKAASVAoOc3VwcG9ydGVkX2FwaXMYByADKAsyNC5vZmZsZWRnZXIubWV0YWRhdGEudjEuSW5zdHJ1bWVudC5TdXBwb3J0ZWRBcGlzRW50cnlCBrpIA8gBARIYCgtkZXNjcmlwdGlvbhgIIAEoCUgCiAEBEhMKBnBhdXNlZBgJIAEoCEgDiAEBEjkKCnBhdXNlX2luZm8YCiABKAsyIC5vZmZsZWRnZXIubWV0YWRhdGEudjEuUGF1c2VJbmZvSASIAQESKgoZc2hvd19hY2NvdW50X2lucHV0X2ZpZWxkcxgLIAEoCEICGAFIBYgBARJFChxhY2NvdW50X2lucHV0X2ZpZWxkc190b19zaG93GAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZUgGiAEBGjQKElN1cHBvcnRlZEFwaXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBQg8KDV90b3RhbF9zdXBwbHlCFQoTX3RvdGFsX3N1cHBseV9hc19vZkIOCgxfZGVzY3JpcHRpb25CCQoHX3BhdXNlZEINCgtfcGF1c2VfaW5mb0IcChpfc2hvd19hY2NvdW50X2lucHV0X2ZpZWxkc0IfCh1fYWNjb3VudF9pbnB1dF9maWVsZHNfdG9fc2hvdyJJCglQYXVzZUluZm8SEwoGcmVhc29uGAEgASgJSACIAQESEgoFdW50aWwYAiABKAlIAYgBAUIJCgdfcmVhc29uQggKBl91bnRpbGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct]);
 
 /**
  * Asks what a registrar's registry offers.
@@ -49,7 +51,8 @@ export type GetRegistryInfoResponse = Message<"offledger.metadata.v1.GetRegistry
 
   /**
    * The parts of the token standard that are served, by the name of the API,
-   * for example "splice-api-token-metadata-v1", with its minor version.
+   * for example "splice-api-token-metadata-v1", with its minor version. None of
+   * version 2 where all factories of the registrar come from packages before it.
    *
    * @generated from field: map<string, int32> supported_apis = 2;
    */
@@ -221,6 +224,40 @@ export type Instrument = Message<"offledger.metadata.v1.Instrument"> & {
    * @generated from field: optional string description = 8;
    */
   description?: string | undefined;
+
+  /**
+   * True while the registrar has paused the instrument, which can then be
+   * neither transferred nor allocated. Absent otherwise.
+   *
+   * @generated from field: optional bool paused = 9;
+   */
+  paused?: boolean | undefined;
+
+  /**
+   * What the operator says about the pause. Absent where there is nothing, and
+   * while the instrument is not paused.
+   *
+   * @generated from field: optional offledger.metadata.v1.PauseInfo pause_info = 10;
+   */
+  pauseInfo?: PauseInfo | undefined;
+
+  /**
+   * Whether a wallet should ask for provider and id of an account. Absent where
+   * the operator says nothing. `account_input_fields_to_show` replaces it.
+   *
+   * @generated from field: optional bool show_account_input_fields = 11 [deprecated = true];
+   * @deprecated
+   */
+  showAccountInputFields?: boolean | undefined;
+
+  /**
+   * The parts of an account that a wallet should ask for, instead of what
+   * `show_account_input_fields` says. Each is `provider` or `accountId`, and none
+   * comes twice. Absent where the operator says nothing; empty for no part.
+   *
+   * @generated from field: optional google.protobuf.ListValue account_input_fields_to_show = 12;
+   */
+  accountInputFieldsToShow?: ListValue | undefined;
 };
 
 /**
@@ -229,4 +266,33 @@ export type Instrument = Message<"offledger.metadata.v1.Instrument"> & {
  */
 export const InstrumentSchema: GenMessage<Instrument> = /*@__PURE__*/
   messageDesc(file_offledger_metadata_v1_metadata, 5);
+
+/**
+ * What the operator says about the pause of an instrument.
+ *
+ * @generated from message offledger.metadata.v1.PauseInfo
+ */
+export type PauseInfo = Message<"offledger.metadata.v1.PauseInfo"> & {
+  /**
+   * Why the instrument is paused. Absent where the operator gave no reason.
+   *
+   * @generated from field: optional string reason = 1;
+   */
+  reason?: string | undefined;
+
+  /**
+   * The time at which the pause ends, RFC 3339 in UTC. Absent where the operator
+   * gave none.
+   *
+   * @generated from field: optional string until = 2;
+   */
+  until?: string | undefined;
+};
+
+/**
+ * Describes the message offledger.metadata.v1.PauseInfo.
+ * Use `create(PauseInfoSchema)` to create a new message.
+ */
+export const PauseInfoSchema: GenMessage<PauseInfo> = /*@__PURE__*/
+  messageDesc(file_offledger_metadata_v1_metadata, 6);
 

@@ -27,8 +27,9 @@ export const MintService: GenService<{
   /**
    * Returns the factory and the context for a registrar to offer a holder new units of an instrument.
    *
-   * Errors: invalid_argument when a field is missing; not_found when the admin is
-   * not served here, or the instrument or a credential of the holder does not
+   * Errors: invalid_argument when a field is missing, or the instrument checks a
+   * blocklist and none is configured; not_found when the admin is not served
+   * here, or the instrument, or a credential that the operator requires, does not
    * exist; aborted when the contracts to disclose are not on one synchronizer.
    *
    * @generated from rpc offledger.mint.v0.MintService.GetMintOfferCreateContext
@@ -41,9 +42,11 @@ export const MintService: GenService<{
   /**
    * Returns the context for the holder to accept and execute a mint offer.
    *
-   * Errors: not_found when the mint offer is not known here, or the instrument's
-   * configuration or a credential of the holder does not exist; aborted
-   * when the contracts to disclose are not on one synchronizer.
+   * Errors: invalid_argument when the instrument checks a blocklist and none is
+   * configured; not_found when the mint offer is not known here, or the
+   * instrument's configuration, or a credential that the operator requires, does
+   * not exist; aborted when the contracts to disclose are not on one
+   * synchronizer.
    *
    * @generated from rpc offledger.mint.v0.MintService.GetMintOfferAcceptContext
    */
@@ -83,8 +86,9 @@ export const MintService: GenService<{
   /**
    * Returns the factory and the context for a holder to request new units of an instrument.
    *
-   * Errors: invalid_argument when a field is missing; not_found when the admin is
-   * not served here, or the instrument or a credential of the holder does not
+   * Errors: invalid_argument when a field is missing, or the instrument checks a
+   * blocklist and none is configured; not_found when the admin is not served
+   * here, or the instrument, or a credential that the operator requires, does not
    * exist; aborted when the contracts to disclose are not on one synchronizer.
    *
    * @generated from rpc offledger.mint.v0.MintService.GetMintRequestCreateContext
@@ -97,9 +101,11 @@ export const MintService: GenService<{
   /**
    * Returns the context for the registrar to accept and execute a mint request.
    *
-   * Errors: not_found when the mint request is not known here, or the instrument's
-   * configuration or a credential of the holder does not exist; aborted
-   * when the contracts to disclose are not on one synchronizer.
+   * Errors: invalid_argument when the instrument checks a blocklist and none is
+   * configured; not_found when the mint request is not known here, or the
+   * instrument's configuration, or a credential that the operator requires, does
+   * not exist; aborted when the contracts to disclose are not on one
+   * synchronizer.
    *
    * @generated from rpc offledger.mint.v0.MintService.GetMintRequestAcceptContext
    */

@@ -29,8 +29,9 @@ export const TransferInstructionService: GenService<{
    * `TransferFactory_Transfer`, in the shape of version 1 or 2.
    *
    * Errors: invalid_argument when the arguments lack what the transfer needs or
-   * name another admin; not_found when the registrar, the instrument or a
-   * credential that is needed does not exist; aborted when the contracts to
+   * name another admin, or the instrument checks a blocklist and none is
+   * configured; not_found when the registrar, the instrument, or a credential
+   * that the operator requires, does not exist; aborted when the contracts to
    * disclose are not on one synchronizer.
    *
    * @generated from rpc offledger.transfer_instruction.v2.TransferInstructionService.GetTransferFactory
@@ -43,9 +44,11 @@ export const TransferInstructionService: GenService<{
   /**
    * Returns the context for the receiver to accept a transfer instruction.
    *
-   * Errors: not_found when the transfer instruction is not known here or is another
-   * registrar's, or a contract or credential that the choice needs does not
-   * exist; aborted when the contracts to disclose are not on one synchronizer.
+   * Errors: invalid_argument when the instrument checks a blocklist and none is
+   * configured; not_found when the transfer instruction is not known here or is
+   * another registrar's, or a contract that the choice needs, or a credential
+   * that the operator requires, does not exist; aborted when the contracts to
+   * disclose are not on one synchronizer.
    *
    * @generated from rpc offledger.transfer_instruction.v2.TransferInstructionService.GetTransferInstructionAcceptContext
    */

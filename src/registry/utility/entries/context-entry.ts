@@ -33,8 +33,10 @@ export interface EntryInputs {
   readonly holders?: readonly Holder[] | undefined;
   /** The factory of a factory operation, on the synchronizer of the answer. */
   readonly factory?: Contract | undefined;
-  /** Contract ids of the holdings that the instruction has locked. */
-  readonly lockedHoldings?: readonly string[] | undefined;
+  /** Contract id of the holding that the instruction has locked. */
+  readonly lockedHolding?: string | undefined;
+  /** Further holdings that it has locked. */
+  readonly otherLockedHoldings?: readonly string[] | undefined;
   /** The allocations of a settlement, in the order of the request. Some may be elsewhere or in reassignment. */
   readonly allocations?: readonly Contract<Instruction>[] | undefined;
   /**

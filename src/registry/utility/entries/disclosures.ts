@@ -2,7 +2,7 @@ import type { ContractLookup } from "../../../store/port.js";
 import { missingOn } from "../selection/candidates.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import { holding } from "../templates/holding.js";
-import { lockedHoldingsOf } from "../templates/instructions.js";
+import { type LockedHoldings, lockedHoldingsOf } from "../templates/instructions.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
 import type { Disclosure } from "./context-entry.js";
 
@@ -14,11 +14,11 @@ export const factoryDisclosure: Disclosure = {
 
 /** The holdings that the instruction has locked: of the issuance templates only BurnRequest locks one. */
 export const lockedHoldingDisclosure: Disclosure = {
-  *prefetch({ lockedHoldings = [] }) {
-    for (const id of lockedHoldings) yield lookup(id);
+  *prefetch(inputs) {
+    for (const id of lockedHoldingsOf(inputs)) yield lookup(id);
   },
-  disclose(builder, selector, { lockedHoldings = [] }, required) {
-    for (const id of lockedHoldings) discloseHolding(builder, selector, id, required);
+  disclose(builder, selector, inputs, required) {
+    discloseHoldings(builder, selector, inputs, required);
   },
 };
 
@@ -37,12 +37,22 @@ export const allocationHoldingsDisclosure: Disclosure = {
     for (const { fields } of allocations) for (const id of lockedHoldingsOf(fields)) yield lookup(id);
   },
   disclose(builder, selector, { allocations = [] }, required) {
-    for (const { fields } of allocations)
-      for (const id of lockedHoldingsOf(fields)) discloseHolding(builder, selector, id, required);
+    for (const { fields } of allocations) discloseHoldings(builder, selector, fields, required);
   },
 };
 
 const lookup = (contractId: string): ContractLookup => ({ template: holding, contractId });
+
+function discloseHoldings(
+  builder: ChoiceContextBuilder,
+  selector: ContractSelector,
+  { lockedHolding, otherLockedHoldings }: LockedHoldings,
+  required: boolean,
+): void {
+  if (lockedHolding !== undefined) discloseHolding(builder, selector, lockedHolding, required);
+  if (otherLockedHoldings === undefined) return;
+  for (const id of otherLockedHoldings) discloseHolding(builder, selector, id, required);
+}
 
 function discloseHolding(
   builder: ChoiceContextBuilder,

@@ -4,7 +4,7 @@ import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import { prefetchContext, writeContext } from "../entries/context-definition.js";
 import { requireSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
-import { instrumentsOf, lockedHoldingsOf } from "../templates/instructions.js";
+import { instrumentsOf } from "../templates/instructions.js";
 import { findInstruction, requireInstruction } from "./require.js";
 
 /** The context of a choice on one instruction. */
@@ -18,14 +18,15 @@ export function choiceContext(
     view.prefetch(() => templates.map((template) => ({ template, contractId })));
   const found = findInstruction(view, templates, contractId);
   const instruction = requireInstruction(view, registrar, label, contractId, found);
-  const { admin, provider, sender, receiver, issuers } = instruction.fields;
+  const { admin, lockedHolding, otherLockedHoldings, provider, sender, receiver, issuers } = instruction.fields;
   const inputs = {
     instruments: instrumentsOf(instruction.fields),
     provider,
     sender,
     receiver,
     issuers,
-    lockedHoldings: lockedHoldingsOf(instruction.fields),
+    lockedHolding,
+    otherLockedHoldings,
     subject: instruction,
   };
   const synchronizer = requireSynchronizer(instruction, `the ${label}`);

@@ -19,6 +19,7 @@ export function instruments({ view }: RequestContext, registrar: string): Instru
   return [...byId].map(([id, { fields }]) => ({
     id,
     otherIds: [...new Set(fields.additionalIdentifiers.map((other) => other.id))].filter((other) => !byId.has(other)),
+    paused: fields.paused,
   }));
 }
 

@@ -26,14 +26,11 @@ export interface Instruction {
 export const instrumentsOf = ({ instrumentId, otherInstrumentIds }: Instruction): readonly string[] =>
   otherInstrumentIds === undefined ? [instrumentId] : [...new Set([instrumentId, ...otherInstrumentIds])];
 
-const NO_HOLDINGS: readonly string[] = [];
+/** The holdings that an instruction locks. */
+export type LockedHoldings = Partial<Pick<Instruction, "lockedHolding" | "otherLockedHoldings">>;
 
-/** Every holding that the instruction locks. */
-export function lockedHoldingsOf({ lockedHolding, otherLockedHoldings }: Instruction): readonly string[] {
-  if (otherLockedHoldings !== undefined)
-    return [...(lockedHolding === undefined ? [] : [lockedHolding]), ...otherLockedHoldings];
-  return lockedHolding === undefined ? NO_HOLDINGS : [lockedHolding];
-}
+export const lockedHoldingsOf = ({ lockedHolding, otherLockedHoldings = [] }: LockedHoldings): readonly string[] =>
+  lockedHolding === undefined ? otherLockedHoldings : [lockedHolding, ...otherLockedHoldings];
 
 export const transferOffer = defineTemplate(
   "utility-registry-app-v0",
