@@ -14,7 +14,7 @@ export interface FactoryRequest {
   /** The candidates for the factory, newest first. */
   readonly factories: readonly Contract<AllocationFactory | TransferPreapproval>[];
   /** The choice's inputs, without what follows from the factory. */
-  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding">;
+  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding" | "otherLockedHoldings">;
 }
 
 /** Answers with the newest factory on whose synchronizer everything is that its choice requires. */
