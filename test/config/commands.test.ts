@@ -11,7 +11,7 @@ const participant = { ...url, ...parties };
 const issuer = { OFFLEDGER_OIDC_ISSUER: "https://issuer.example/realm" };
 const client = { OFFLEDGER_OIDC_CLIENT_ID: "offledger", OFFLEDGER_OIDC_CLIENT_SECRET_FILE: "secret" };
 const keys = { OFFLEDGER_AUTH_JWKS_URL: "https://issuer.example/keys" };
-const names = ["serve", "mirror", "api", "migrate", "check", "health", "help", "version"];
+const names = ["serve", "mirror", "api", "migrate", "check", "contexts", "health", "help", "version"];
 
 describe("combinations of settings", () => {
   test.each<[Record<string, string>, string]>([
@@ -61,7 +61,7 @@ describe("combinations of settings", () => {
     expect(readConfig([command], { OFFLEDGER_DATABASE_URL: databaseUrl })).toMatchObject({ ok: true, command });
   });
 
-  test("a registry module requires a source of contracts, except for api", () => {
+  test("a registry module requires a source of contracts, except for api and contexts", () => {
     const env = { OFFLEDGER_DATABASE_URL: databaseUrl, OFFLEDGER_REGISTRY: "./own.js" };
     for (const command of ["serve", "mirror"]) {
       expect(readErrors([command], env)).toEqual([
@@ -69,7 +69,7 @@ describe("combinations of settings", () => {
           "only the built-in registries have a demo",
       ]);
     }
-    expect(readConfig(["api"], env)).toMatchObject({ ok: true, command: "api" });
+    for (const command of ["api", "contexts"]) expect(readConfig([command], env)).toMatchObject({ ok: true, command });
   });
 });
 
@@ -83,6 +83,8 @@ describe("commands", () => {
     [["api", ...database], "api"],
     [["migrate", ...database], "migrate"],
     [["check"], "check"],
+    [["contexts"], "contexts"],
+    [["contexts", "--contexts", "file"], "contexts"],
     [["health"], "health"],
     [["help"], "help"],
     [["version"], "version"],

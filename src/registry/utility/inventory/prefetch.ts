@@ -16,7 +16,7 @@ export const prefetchOperation = (
   { strict }: Definitions,
   inputs: PrefetchInputs,
   phase: PrefetchPhase,
-): void => (phase === "inputs" ? prefetchInputs(view, strict, inputs) : prefetchContext(view, strict, inputs));
+): void => (phase === "inputs" ? prefetchInputs(view, [strict], inputs) : prefetchContext(view, strict, inputs));
 
 /** The lookups of all operations on an instrument. The view has the registrar's factories. */
 export function prefetchInstrument(

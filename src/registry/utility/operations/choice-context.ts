@@ -6,7 +6,7 @@ import { type ContextDefinition, prefetchContext, writeContext } from "../entrie
 import type { EntryInputs } from "../entries/context-entry.js";
 import { requireSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
-import type { Instruction } from "../templates/instructions.js";
+import { type Instruction, instrumentsOf } from "../templates/instructions.js";
 import { findInstruction, requireInstruction } from "./require.js";
 
 /** The context of a choice on one instruction. */
@@ -17,6 +17,8 @@ export function choiceContext(
 ): ContextAnswer {
   const { view } = context;
   const { label, templates } = definition;
+  if (view.wantsPrefetch && templates.length > 1)
+    view.prefetch(() => templates.map((template) => ({ template, contractId })));
   const found = findInstruction(view, templates, contractId);
   const instruction = requireInstruction(view, registrar, label, contractId, found);
   const inputs = instructionInputs(instruction);
@@ -28,8 +30,17 @@ export function choiceContext(
 
 /** What the entries of a choice on the instruction are about. */
 export function instructionInputs(instruction: Contract<Instruction>): EntryInputs {
-  const { instrumentId, lockedHolding, provider, sender, receiver, issuers } = instruction.fields;
-  return { instruments: [instrumentId], provider, sender, receiver, issuers, lockedHolding, subject: instruction };
+  const { lockedHolding, otherLockedHoldings, provider, sender, receiver, issuers } = instruction.fields;
+  return {
+    instruments: instrumentsOf(instruction.fields),
+    provider,
+    sender,
+    receiver,
+    issuers,
+    lockedHolding,
+    otherLockedHoldings,
+    subject: instruction,
+  };
 }
 
 /** The context of a choice on a contract on this synchronizer. */
@@ -42,7 +53,8 @@ export function contextOn(
 ): ContextAnswer {
   const { refusesBlocklist } = definition;
   const builder = new ChoiceContextBuilder();
-  const selector = new ContractSelector({ view, registrar, synchronizer, now, refusesBlocklist });
+  const selector = new ContractSelector({ view, registrar, synchronizer, now });
   writeContext(definition, builder, selector, inputs);
+  if (refusesBlocklist) selector.rejectBlocklist();
   return builder.build();
 }
