@@ -89,7 +89,7 @@ describe("steps", () => {
     await store.replace(someFruits(1), 1);
     const scan = store.openScan();
     const waiting: StoreScan = {
-      ids: scan.ids,
+      ids: (template) => scan.ids(template),
       async read(use) {
         await delay(50);
         return scan.read(use);
