@@ -19,9 +19,13 @@ export interface ScanResult {
   readonly offset: number | undefined;
 }
 
-/** One step takes a few milliseconds at most, in which no request is answered. */
-const STEP_CONTRACTS = 100;
-/** A scan uses at most a twentieth of the processor, and waits four fifths of the time for which it uses a database. */
+/** Contracts of one step, in which no request is answered. The next step is smaller or larger by what it took. */
+const FIRST_STEP = 25;
+const MIN_STEP = 10;
+const MAX_STEP = 100;
+const LONG_MS = 5;
+const SHORT_MS = 1;
+/** A scan uses at most a twentieth of a processor, and a database at most a fifth of the time. */
 const REST_PER_CPU = 19;
 const REST_PER_WAIT = 4;
 
@@ -33,12 +37,15 @@ export async function scanWarnings(
 ): Promise<ScanResult> {
   const found = new WarningCollector();
   let isComplete = true;
+  let size = FIRST_STEP;
   let offset: number | undefined;
   for (const check of checks) {
     const listed = await scan.ids(check.template);
     isComplete &&= listed.isComplete;
-    for (let from = 0; from < listed.ids.length && !options.signal.aborted; from += STEP_CONTRACTS) {
-      const step = await runStep(scan, check, listed.ids.slice(from, from + STEP_CONTRACTS), options);
+    for (let from = 0; from < listed.ids.length && !options.signal.aborted;) {
+      const step = await runStep(scan, check, listed.ids.slice(from, from + size), options);
+      from += size;
+      size = nextSize(size, step.longestMs);
       for (const warning of step.warnings) found.add(warning);
       offset = step.offset;
       await options.pause(Math.max(step.cpuMs * REST_PER_CPU, step.waitMs * REST_PER_WAIT));
@@ -47,9 +54,16 @@ export async function scanWarnings(
   return { found, isComplete, offset };
 }
 
+/** `longestMs` is the longest run of a step: on a database it runs again after each query. */
+function nextSize(size: number, longestMs: number): number {
+  if (longestMs > LONG_MS) return Math.max(MIN_STEP, size >> 1);
+  return longestMs < SHORT_MS ? Math.min(MAX_STEP, size * 2) : size;
+}
+
 async function runStep(scan: StoreScan, check: Check, ids: readonly string[], { credentialDays, now }: ScanOptions) {
   const startedAt = performance.now();
   let cpuMs = 0;
+  let longestMs = 0;
   const result = await scan.read((view) => {
     const runAt = performance.now();
     try {
@@ -59,8 +73,10 @@ async function runStep(scan: StoreScan, check: Check, ids: readonly string[], { 
       const warnings = check.warnings({ view, now: now(), credentialDays }, contracts);
       return { warnings, offset: view.offset };
     } finally {
-      cpuMs += performance.now() - runAt;
+      const runMs = performance.now() - runAt;
+      cpuMs += runMs;
+      longestMs = Math.max(longestMs, runMs);
     }
   });
-  return { ...result, cpuMs, waitMs: performance.now() - startedAt - cpuMs };
+  return { ...result, cpuMs, longestMs, waitMs: performance.now() - startedAt - cpuMs };
 }
