@@ -1,4 +1,5 @@
 /** The scan in the background: short steps with rests, on every store. */
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
@@ -8,6 +9,7 @@ import { compileContexts } from "../../../src/registry/utility/contexts/contexts
 import { utilityRegistry } from "../../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/operations/settlement-limits.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import type { StoreScan } from "../../../src/store/port.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import { parseYaml } from "../../../src/util/yaml.js";
@@ -80,6 +82,23 @@ describe("steps", () => {
     const given = options();
     await scanWarnings(store.openScan(), [check], given);
     expect(given.pause.mock.calls[0]?.[0]).toBeGreaterThanOrEqual(19 * busy);
+  });
+
+  test("rest four times as long as they wait for a database", async () => {
+    const store = new MemoryStore();
+    await store.replace(kinds(1), 1);
+    const scan = store.openScan();
+    const waiting: StoreScan = {
+      ids: scan.ids,
+      async read(use) {
+        await delay(50);
+        return scan.read(use);
+      },
+    };
+    const given = options();
+    await scanWarnings(waiting, [{ template: apple, warnings: () => [] }], given);
+    // A timer may fire a millisecond early.
+    expect(given.pause.mock.calls[0]?.[0]).toBeGreaterThanOrEqual(4 * 49);
   });
 
   test("leave out contracts that were archived since they were listed", async () => {

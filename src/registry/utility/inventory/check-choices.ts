@@ -4,7 +4,7 @@ import type { Warning } from "../../sdk/registry.js";
 import type { ChoiceOperation, FactoryOperation } from "../contexts/operations.js";
 import { contextOn } from "../operations/choice-context.js";
 import { allocationFactoryName, answerWithFactory } from "../operations/factory.js";
-import { candidateConfigurations } from "../selection/contract-selector.js";
+import { isInReassignment } from "../selection/candidates.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { type AllocationFactory, allocationFactory } from "../templates/services.js";
 import { factoryInputs } from "./factory-attempts.js";
@@ -63,10 +63,6 @@ function findCreatingFactory(
     return factories.find(({ contractId }) => contractId === factoryId);
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;
-    if (error.reason !== "invalid") return undefined;
-    const configurations = candidateConfigurations(context.view, registrar, instrument);
-    return factories.find(({ synchronizerId: on }) =>
-      configurations.some(({ synchronizerId }) => synchronizerId === on),
-    );
+    return error.reason === "invalid" ? factories.find((factory) => !isInReassignment(factory)) : undefined;
   }
 }

@@ -26,8 +26,8 @@ export function checkSettlement(
   const { registrar } = subject;
   const lines = operations.get(OPERATION);
   if (lines === undefined) return [];
-  const unusable = findFactoryProblem(view, registrar);
-  if (unusable !== undefined) return [unusable.warn([OPERATION])];
+  // The warning about the instrument names all operations that need a factory.
+  if (findFactoryProblem(view, registrar) !== undefined) return [];
   const factories = view.byKey(allocationFactory, indexKeys.factory(registrar));
   const attempt = attemptWithFactories(context, registrar, factories);
   return settlementInputs(allocation).flatMap((inputs) =>
