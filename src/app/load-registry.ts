@@ -5,10 +5,9 @@ import { SettingError } from "../config/setting-error.js";
 import { minimalRegistry } from "../registry/minimal/index.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import type { UtilityContexts } from "../registry/utility/contexts/contexts.js";
-import type { UtilityExtension } from "../registry/utility/contexts/extension.js";
-import type { ExtendedUtility } from "../registry/utility/extend-utility.js";
-import { loadContexts } from "./load-contexts.js";
+import { isAsyncFunction } from "../util/async-function.js";
 import { utilityRegistry } from "../registry/utility/index.js";
+import { loadContexts } from "./load-contexts.js";
 
 /** Loads the configured registry. Throws SettingError if an operator's module cannot be loaded or is no registry. */
 export async function loadRegistry(config: Config): Promise<Registry> {
@@ -27,11 +26,11 @@ export async function loadRegistry(config: Config): Promise<Registry> {
 export async function loadUtilityContexts(config: Config): Promise<UtilityContexts> {
   if (config.registry === "utility") return loadContexts(config);
   const loaded = config.registry === "minimal" ? minimalRegistry : await loadModule(config.registry);
-  if (isExtendedUtility(loaded)) return loadContexts(config, loaded.utilityExtension);
+  if (isExtendedUtility(loaded)) return loadContexts(config, extensionOf(loaded));
   throw settingError("only the Registry Utility, or a module that extends it, has a table of contexts");
 }
 
-async function createUtilityRegistry(config: Config, extension?: UtilityExtension): Promise<Registry> {
+async function createUtilityRegistry(config: Config, extension?: unknown): Promise<Registry> {
   return utilityRegistry({
     contexts: await loadContexts(config, extension),
     settlementLimits: {
@@ -44,8 +43,8 @@ async function createUtilityRegistry(config: Config, extension?: UtilityExtensio
   });
 }
 
-async function fromModule(config: Config, loaded: Registry | ExtendedUtility): Promise<Registry> {
-  if (isExtendedUtility(loaded)) return createUtilityRegistry(config, loaded.utilityExtension);
+async function fromModule(config: Config, loaded: Registry | Extended): Promise<Registry> {
+  if (isExtendedUtility(loaded)) return createUtilityRegistry(config, extensionOf(loaded));
   rejectContexts(config);
   return loaded;
 }
@@ -56,9 +55,17 @@ function rejectContexts({ contexts, registry }: Config): void {
   throw new SettingError("OFFLEDGER_CONTEXTS", "unset", `the registry ${registry} has no table of contexts`);
 }
 
-const isExtendedUtility = (loaded: object): loaded is ExtendedUtility => "utilityExtension" in loaded;
+/** The result of `extendUtility`, whose extension `loadContexts` checks. */
+interface Extended {
+  readonly utilityExtension: unknown;
+}
 
-async function loadModule(path: string): Promise<Registry | ExtendedUtility> {
+/** Undefined would mean that there is no module. */
+const extensionOf = ({ utilityExtension }: Extended): unknown => utilityExtension ?? null;
+
+const isExtendedUtility = (loaded: object): loaded is Extended => "utilityExtension" in loaded;
+
+async function loadModule(path: string): Promise<Registry | Extended> {
   let loaded: { readonly default?: unknown };
   try {
     loaded = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
@@ -75,9 +82,6 @@ async function loadModule(path: string): Promise<Registry | ExtendedUtility> {
 
 const settingError = (reason: string) =>
   new SettingError("OFFLEDGER_REGISTRY", "utility, minimal, or the path of a JavaScript module", reason);
-
-/** The constructor of async functions, which has no global name. */
-const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
 
 const methods = [
   "instruments",
@@ -96,10 +100,20 @@ function findDefect(value: unknown): string | undefined {
   if (!Array.isArray(fields.templates)) return "has no list of templates";
   if (typeof fields.supportedApis !== "object" || fields.supportedApis === null) return "has no supportedApis";
   if (!fields.templates.every(isTemplate)) return "has a template without packageName, qualifiedName or parse";
+  if (fields.checks !== undefined && !isListOfChecks(fields.checks)) return "has a check without template or warnings";
   const missing = methods.filter((method) => typeof fields[method] !== "function");
   if (missing.length > 0) return `lacks ${missing.join(", ")}`;
-  const async = methods.filter((method) => fields[method] instanceof AsyncFunction);
+  const async = methods.filter((method) => isAsyncFunction(fields[method]));
   return async.length === 0 ? undefined : `has async methods, which must be synchronous: ${async.join(", ")}`;
+}
+
+function isListOfChecks(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  return value.every((check: unknown) => {
+    if (typeof check !== "object" || check === null) return false;
+    const { template, warnings } = check as Readonly<Record<string, unknown>>;
+    return isTemplate(template) && typeof warnings === "function";
+  });
 }
 
 function isTemplate(value: unknown): boolean {

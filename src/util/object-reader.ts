@@ -8,17 +8,28 @@ export interface Problem {
   readonly reason: string;
 }
 
-/** Formats a path for messages: `changes[0].when`. */
+const MAX_SHOWN = 80;
+const PLAIN_NAME = /^[\w#/-][\w#/.-]{0,79}$/;
+
+/** Formats a path for messages: `changes[0].when`. Unusual names are quoted, so that a message stays one line. */
 export function formatPath(path: Path): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
-    return text === "" ? part : `${text}.${part}`;
+    const name = PLAIN_NAME.test(part) ? part : quote(part);
+    return text === "" ? name : `${text}.${name}`;
   }, "");
 }
 
+/** Quotes a text of any length and content for messages, on one line. */
+export function quote(text: string): string {
+  // Half of a surrogate pair would not be text any more.
+  return text.length > MAX_SHOWN ? `${JSON.stringify(text.slice(0, MAX_SHOWN).toWellFormed())}…` : JSON.stringify(text);
+}
+
 /**
- * Reads the fields of one object of an operator's file. A wrong field adds a problem and reads as undefined, so that
- * one run reports every problem; use what was read only if there are none.
+ * Reads the fields of one object of an operator's file or module. A wrong field adds a problem and reads as undefined, so
+ * that one run reports every problem; use what was read only if there are none. A field that is present without a value
+ * (null) is wrong: its value may have been forgotten.
  */
 export class ObjectReader {
   readonly path: Path;
@@ -28,15 +39,15 @@ export class ObjectReader {
 
   constructor(value: unknown, path: Path, problems: Problem[]) {
     this.path = path;
-    this.#problems = problems;
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
     this.#fields = isObject ? Object.assign(Object.create(null), value) : {};
-    if (!isObject) this.#add(path, `must be a map, but is ${describe(value)}`);
+    if (!isObject) addProblem(problems, path, `must be a map, but ${found(value)}`);
+    // Of a value that is no object one problem is enough.
+    this.#problems = isObject ? problems : [];
   }
 
   has(name: string): boolean {
-    this.#known.add(name);
-    return this.#fields[name] !== undefined && this.#fields[name] !== null;
+    return this.raw(name) !== undefined;
   }
 
   /** The keys of a map whose names the operator chooses. */
@@ -52,7 +63,7 @@ export class ObjectReader {
   /** A non-empty string. */
   text(name: string): string | undefined {
     const value = this.raw(name);
-    return typeof value === "string" && value !== "" ? value : this.wrong(name, "a non-empty string");
+    return isText(value) ? value : this.wrong(name, "a non-empty string");
   }
 
   optionalText(name: string): string | undefined {
@@ -72,10 +83,13 @@ export class ObjectReader {
     return isValid ? value : this.wrong(name, `an integer from ${min} to ${max}`);
   }
 
-  optionalOneOf<T extends string>(name: string, values: readonly T[]): T | undefined {
-    if (!this.has(name)) return undefined;
+  oneOf<T extends string>(name: string, values: readonly T[]): T | undefined {
     const value = this.raw(name);
     return values.find((known) => known === value) ?? this.wrong(name, `one of ${values.join(", ")}`);
+  }
+
+  optionalOneOf<T extends string>(name: string, values: readonly T[]): T | undefined {
+    return this.has(name) ? this.oneOf(name, values) : undefined;
   }
 
   /** The elements of a list; none if it is absent. */
@@ -87,15 +101,22 @@ export class ObjectReader {
     return [];
   }
 
-  /** Non-empty strings; none if the list is absent. */
-  texts(name: string): readonly string[] {
+  /** Whether a list is absent or has no elements. */
+  isEmpty(name: string): boolean {
+    const value = this.raw(name);
+    return value === undefined || (Array.isArray(value) && value.length === 0);
+  }
+
+  /** Non-empty strings with their indexes; none if the list is absent. */
+  texts(name: string): readonly { readonly text: string; readonly index: number }[] {
     return this.list(name).flatMap((value, index) => {
-      if (typeof value === "string" && value !== "") return [value];
-      this.#add([...this.path, name, index], `must be a non-empty string, but is ${describe(value)}`);
+      if (isText(value)) return [{ text: value, index }];
+      addProblem(this.#problems, [...this.path, name, index], `must be a non-empty string, but ${found(value)}`);
       return [];
     });
   }
 
+  /** An object that must be present. */
   object(name: string): ObjectReader {
     return new ObjectReader(this.raw(name), [...this.path, name], this.#problems);
   }
@@ -106,32 +127,34 @@ export class ObjectReader {
 
   /** Reports every field that was not read. Call it last. */
   rejectUnknown(): void {
-    const unknown = Object.keys(this.#fields).filter((name) => !this.#known.has(name));
+    const unknown = this.names().filter((name) => !this.#known.has(name));
     for (const name of unknown)
-      this.#add([...this.path, name], `is not a known field; known fields: ${[...this.#known].join(", ")}`);
+      this.report([name], `is not a known field; known fields: ${[...this.#known].join(", ")}`);
   }
 
   /** Adds the problem that a field is not what is expected. */
   wrong(name: string, expected: string): undefined {
-    const value = this.#fields[name];
-    const found = value === undefined || value === null ? "is missing" : `is ${describe(value)}`;
-    this.#add([...this.path, name], `must be ${expected}, but ${found}`);
+    return this.report([name], `must be ${expected}, but ${found(this.#fields[name])}`);
   }
 
-  /** Adds a problem of a field; `reason` follows its name. */
-  report(name: string | number, reason: string): undefined {
-    this.#add([...this.path, name], reason);
-  }
-
-  #add(path: Path, reason: string): void {
-    this.#problems.push({ path, reason: `${formatPath(path) || "the file"} ${reason}` });
+  /** Adds a problem of a value at a path below the object; `reason` follows its name. */
+  report(path: Path, reason: string): undefined {
+    addProblem(this.#problems, [...this.path, ...path], reason);
   }
 }
 
-function describe(value: unknown): string {
-  if (value === undefined) return "missing";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object" && value !== null) return "a map";
-  const text = JSON.stringify(value) ?? typeof value;
-  return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text;
+function addProblem(problems: Problem[], path: Path, reason: string): void {
+  problems.push({ path, reason: `${formatPath(path) || "the file"} ${reason}` });
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+/** What was found in place of a value, as a predicate. */
+function found(value: unknown): string {
+  if (value === undefined) return "is missing";
+  if (value === null) return "has no value";
+  if (Array.isArray(value)) return "is a list";
+  if (typeof value === "object") return "is a map";
+  if (typeof value === "string") return `is ${quote(value)}`;
+  return typeof value === "number" || typeof value === "boolean" ? `is ${value}` : `is a ${typeof value}`;
 }

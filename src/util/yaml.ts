@@ -1,36 +1,135 @@
-import { isNode, LineCounter, parseDocument } from "yaml";
+import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser, parseDocument, visit } from "yaml";
+import { lineCounter } from "./line-counter.js";
+import { decodeUtf8 } from "./utf8.js";
 
 /** A parsed YAML text, with the lines of its values. */
 export interface ParsedYaml {
-  /** Null for an empty text. Undefined if the text has syntax errors. */
+  /** Null for an empty text. Undefined if there are errors. */
   readonly value: unknown;
-  /** Syntax errors and duplicate keys, each with its line. */
-  readonly errors: readonly { readonly line: number; readonly message: string }[];
-  /** The line of the value at a path of keys and indexes, or of the nearest value around it that exists. */
-  lineOf(path: readonly (string | number)[]): number;
+  /** Why the text cannot be used, by ascending line. */
+  readonly errors: readonly YamlError[];
+  /** The line of the key or element at a path of keys and indexes, or of the nearest one around it that exists. */
+  readonly lineOf: (path: readonly (string | number)[]) => number;
 }
 
-/** How often the values of anchors may be repeated in total: an alias of aliases grows exponentially. */
+export interface YamlError {
+  /** From 1. */
+  readonly line: number;
+  /** A sentence or clause without the line. */
+  readonly message: string;
+}
+
+/** A file of settings is far smaller; the parser takes half a second for this. */
+export const MAX_YAML_BYTES = 262_144;
+/** The parser is recursive, and a stack overflow inside a regular expression ends the process. */
+const MAX_DEPTH = 100;
+/** An alias of aliases grows exponentially. */
 const MAX_ALIASES = 100;
 
-/** Parses one YAML document. Never throws. */
-export function parseYaml(text: string): ParsedYaml {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
-  const errors = document.errors.map(({ pos, message }) => ({ line: lineAt(pos[0]), message }));
-  const lineOf = (path: readonly (string | number)[]): number => {
-    for (let length = path.length; length > 0; length--) {
-      const node = document.getIn(path.slice(0, length), true);
-      if (isNode(node) && node.range) return lineAt(node.range[0]);
-    }
-    return lineAt(document.contents?.range?.[0] ?? 0);
-  };
+/** YAML 1.2 without tags and merges, whatever a %YAML directive says: values are those of JSON. */
+const OPTIONS = {
+  schema: "core",
+  resolveKnownTags: false,
+  merge: false,
+  prettyErrors: false,
+  logLevel: "error",
+} as const;
+
+/** Parses one YAML document, in UTF-8. Its keys must be text. Never throws, whatever the content is. */
+export function parseYaml(content: Uint8Array | string): ParsedYaml {
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
+  if (bytes.length > MAX_YAML_BYTES) return unparsed(1, `the file must have at most ${MAX_YAML_BYTES} bytes`);
+  const { text, line } = decodeUtf8(bytes);
+  if (text === undefined) return unparsed(line, "the file must be UTF-8");
+  const lineAt = lineCounter(text);
+  const deep = findDeepNesting(text);
+  if (deep !== undefined) return unparsed(lineAt(deep), `values must be nested at most ${MAX_DEPTH} levels deep`);
+  return convert(parseDocument(text, OPTIONS), lineAt);
+}
+
+const unparsed = (line: number, message: string): ParsedYaml => ({
+  value: undefined,
+  errors: [{ line, message }],
+  lineOf: () => line,
+});
+
+function convert(document: Document.Parsed, lineAt: (offset: number) => number): ParsedYaml {
+  const lineOf = (path: readonly (string | number)[]) => lineAt(offsetOf(document, path));
+  // A warning is about a tag or a directive that would be ignored.
+  const found = [...document.errors, ...document.warnings].map(({ pos, code, message }) => ({
+    offset: pos[0],
+    message: code === "MULTIPLE_DOCS" ? "the file must have one document" : message,
+  }));
+  const errors = [...found, ...findUnusable(document)]
+    .toSorted((a, b) => a.offset - b.offset)
+    .map(({ offset, message }) => ({ line: lineAt(offset), message }));
   if (errors.length > 0) return { value: undefined, errors, lineOf };
   try {
     return { value: document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown, errors, lineOf };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { value: undefined, errors: [{ line: 1, message }], lineOf };
+  } catch {
+    const message = `aliases must repeat values at most ${MAX_ALIASES} times in total`;
+    return { value: undefined, errors: [{ line: lineOf([]), message }], lineOf };
   }
 }
+
+/** The offset of the first value that is nested too deeply. The lexer and this parser are not recursive. */
+function findDeepNesting(text: string): number | undefined {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    // It parses as far as its tokens are read.
+    Array.from(parser.next(lexeme));
+    if (parser.stack.length > MAX_DEPTH) return parser.offset;
+  }
+  return undefined;
+}
+
+interface Unusable {
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** Keys that are not text, of which two could be one (7 and "7"), and aliases that cannot be resolved. */
+function findUnusable(document: Document.Parsed): Unusable[] {
+  const found: Unusable[] = [];
+  const aliases: Alias[] = [];
+  visit(document, {
+    Pair(_index, { key }) {
+      if (isScalar(key) && typeof key.value === "string") return;
+      const hint = isScalar(key) && key.source ? `: write "${key.source.slice(0, 80)}" in quotes` : "";
+      found.push({ offset: startOf(key) ?? 0, message: `keys must be text${hint}` });
+    },
+    Alias(_key, alias) {
+      aliases.push(alias);
+    },
+  });
+  const tooMany = aliases[MAX_ALIASES];
+  // To resolve an alias takes a pass over the document.
+  if (tooMany !== undefined)
+    found.push({ offset: startOf(tooMany) ?? 0, message: `the file must have at most ${MAX_ALIASES} aliases` });
+  else
+    for (const alias of aliases)
+      if (alias.resolve(document) === undefined)
+        found.push({ offset: startOf(alias) ?? 0, message: `*${alias.source} must come after its anchor` });
+  return found;
+}
+
+function offsetOf(document: Document.Parsed, path: readonly (string | number)[]): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node) ?? 0;
+  for (const part of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && key.value === part);
+      if (pair === undefined) break;
+      offset = startOf(pair.key) ?? offset;
+      node = pair.value;
+    } else if (isSeq(node) && typeof part === "number") {
+      node = node.items[part];
+      offset = startOf(node) ?? offset;
+    } else break;
+  }
+  return offset;
+}
+
+const startOf = (node: unknown): number | undefined =>
+  (node as { readonly range?: readonly number[] | null } | null | undefined)?.range?.[0];

@@ -61,7 +61,7 @@ describe("combinations of settings", () => {
     expect(readConfig([command], { OFFLEDGER_DATABASE_URL: databaseUrl })).toMatchObject({ ok: true, command });
   });
 
-  test("a registry module requires a source of contracts, except for api", () => {
+  test("a registry module requires a source of contracts, except for api and contexts", () => {
     const env = { OFFLEDGER_DATABASE_URL: databaseUrl, OFFLEDGER_REGISTRY: "./own.js" };
     for (const command of ["serve", "mirror"]) {
       expect(readErrors([command], env)).toEqual([
@@ -69,7 +69,7 @@ describe("combinations of settings", () => {
           "only the built-in registries have a demo",
       ]);
     }
-    expect(readConfig(["api"], env)).toMatchObject({ ok: true, command: "api" });
+    for (const command of ["api", "contexts"]) expect(readConfig([command], env)).toMatchObject({ ok: true, command });
   });
 });
 

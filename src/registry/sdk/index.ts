@@ -9,9 +9,16 @@ export type { JsonObject, JsonValue } from "../../domain/json.js";
 export { parseLedgerTime } from "../../domain/ledger-time.js";
 export { indexKey, type Template, type ParsedPayload, type SupplyContribution } from "../../domain/template.js";
 export { type ExtendedUtility, extendUtility } from "../utility/extend-utility.js";
-export type { UtilityExtension } from "../utility/contexts/extension.js";
-export type { ContextEntry, Disclosure, EntryInputs, PrefetchInputs } from "../utility/entries/context-entry.js";
+export type * from "../utility/contexts/extension.js";
+export type {
+  ContextEntry,
+  Disclosure,
+  EntryInputs,
+  Prefetch,
+  PrefetchInputs,
+} from "../utility/entries/context-entry.js";
 export type { ChoiceContextBuilder } from "../utility/entries/choice-context-builder.js";
 export type { ContractSelector } from "../utility/selection/contract-selector.js";
+export type { Holder } from "../utility/selection/requirements.js";
 export type { Instruction } from "../utility/templates/instructions.js";
 export type { TemplateCount, ContractLookup, View } from "../../store/port.js";

@@ -4,6 +4,7 @@ import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Statement } from "../../../src/store/postgres/database.js";
 import { fetchStatement } from "../../../src/store/postgres/read/fetch.sql.js";
+import { idsStatement } from "../../../src/store/postgres/read/ids.sql.js";
 import { applyStatement } from "../../../src/store/postgres/write/apply.sql.js";
 import { planOf, type Work, workOf } from "../../fixtures/postgres-plans.js";
 import { freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
@@ -94,7 +95,8 @@ let schema: Schema;
 
 async function prepared(): Promise<Client> {
   const client = await schema.database.openSession();
-  for (const { name, text } of [fetchStatement, applyStatement]) await client.query(`PREPARE "${name}" AS ${text}`);
+  for (const { name, text } of [fetchStatement, idsStatement, applyStatement])
+    await client.query(`PREPARE "${name}" AS ${text}`);
   await client.query("SET statement_timeout = '3s'");
   return client;
 }
@@ -119,6 +121,8 @@ const cases: readonly [string, Statement, readonly unknown[], number][] = [
     unconditional + 31 + 20 + 10 + 5,
   ],
   ["a fetch without lookups", fetchStatement, [GENERATION, OFFSET, ...range(0, 9, () => []), false, 2_000], 1],
+  ["the ids of a template with few contracts", idsStatement, [hashOf("template false"), 501], 10],
+  ["the first ids of a template with many contracts", idsStatement, [hashOf("template true"), 501], 501],
   ["an update", applyStatement, applyParameters, 1],
 ];
 

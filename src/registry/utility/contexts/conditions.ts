@@ -1,8 +1,12 @@
 import { packageIdOf } from "../../../domain/contract.js";
-import type { View } from "../../../store/port.js";
+import type { ContractLookup, View } from "../../../store/port.js";
+import { boundedMemoize } from "../../../util/bounded-memoize.js";
 import type { EntryInputs, PrefetchInputs } from "../entries/context-entry.js";
-import type { ContractSelector } from "../selection/contract-selector.js";
-import { candidateConfigurations } from "../selection/contract-selector.js";
+import {
+  candidateConfigurations,
+  type ContractSelector,
+  instrumentConfigurationLookup,
+} from "../selection/contract-selector.js";
 import type { Condition, PackageCondition } from "./table.js";
 import { compareVersions } from "./versions.js";
 
@@ -10,8 +14,10 @@ import { compareVersions } from "./versions.js";
 export interface CompiledCondition {
   /** Whether the line applies to this request. */
   holds(selector: ContractSelector, inputs: EntryInputs): boolean;
-  /** Whether it may apply, for all that is known before the contracts are selected. */
-  mayHold(view: View, inputs: PrefetchInputs): boolean;
+  /** The lookups that `mayHold` reads; absent if it reads none. */
+  prefetch?(inputs: PrefetchInputs): Iterable<ContractLookup>;
+  /** Whether it may hold, for all that is known before the contracts are selected. */
+  mayHold(inputs: PrefetchInputs, view: View): boolean;
 }
 
 /** `versions` has the versions of package ids. */
@@ -21,28 +27,43 @@ export function compileCondition(condition: Condition, versions: ReadonlyMap<str
 }
 
 const checkBlocklist: CompiledCondition = {
-  holds: (selector, { instruments }) =>
-    instruments.some((id) => selector.configuration(id, false)?.fields.checkBlocklist === true),
-  mayHold: (view, { registrar, instruments }) =>
+  holds(selector, { instruments }) {
+    for (const id of instruments) if (selector.configuration(id, false)?.fields.checkBlocklist === true) return true;
+    return false;
+  },
+  prefetch: ({ registrar, instruments }) => instruments.map((id) => instrumentConfigurationLookup(registrar, id)),
+  mayHold: ({ registrar, instruments }, view) =>
     instruments.some((id) => candidateConfigurations(view, registrar, id).some(({ fields }) => fields.checkBlocklist)),
 };
 
 const severalInstruments: CompiledCondition = {
   holds: (_selector, { instruments }) => instruments.length > 1,
-  mayHold: (_view, { instruments }) => instruments.length > 1,
+  mayHold: ({ instruments }) => instruments.length > 1,
 };
 
-function packageCondition(
-  { package: name, from, before }: PackageCondition,
-  versions: ReadonlyMap<string, string>,
-): CompiledCondition {
-  const holds = ({ subject }: EntryInputs): boolean => {
-    if (subject === undefined || subject.template.packageName !== name) return false;
-    const version = versions.get(packageIdOf(subject.templateId));
-    // A package that the operator does not list counts as current.
-    if (version === undefined) return before === undefined;
-    if (from !== undefined && compareVersions(version, from) < 0) return false;
-    return before === undefined || compareVersions(version, before) < 0;
+function packageCondition(condition: PackageCondition, versions: ReadonlyMap<string, string>): CompiledCondition {
+  const { package: name } = condition;
+  // Decided once for each template id of the ledger.
+  const holdsFor = boundedMemoize((templateId) => isInRange(condition, versions.get(packageIdOf(templateId))));
+  return {
+    holds: (_selector, { subject }) =>
+      subject !== undefined && subject.template.packageName === name && holdsFor(subject.templateId),
+    mayHold: () => true,
   };
-  return { holds: (_selector, inputs) => holds(inputs), mayHold: () => true };
 }
+
+/** A package that the operator does not list counts as current. */
+function isInRange({ from, before }: PackageCondition, version: string | undefined): boolean {
+  if (version === undefined) return before === undefined;
+  if (from !== undefined && compareVersions(version, from) < 0) return false;
+  return before === undefined || compareVersions(version, before) < 0;
+}
+
+/** Whether no request meets both: a request is about one contract, which has one package and version. */
+export function areExclusive(a: Condition | undefined, b: Condition | undefined): boolean {
+  if (typeof a !== "object" || typeof b !== "object") return false;
+  return a.package !== b.package || isBelow(a, b) || isBelow(b, a);
+}
+
+const isBelow = ({ before }: PackageCondition, { from }: PackageCondition): boolean =>
+  before !== undefined && from !== undefined && compareVersions(before, from) <= 0;

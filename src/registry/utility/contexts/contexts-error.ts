@@ -1,16 +1,18 @@
 import type { Problem } from "../../../util/object-reader.js";
 
-/** The first part of the path of a problem that is not in the operator's file but in a module. */
+/** How the paths of problems of a module begin. */
 export const MODULE_PATH = "module";
 
 /** The operator's contexts file or a module is wrong. */
 export class ContextsError extends Error {
-  /** At least one. */
-  readonly problems: readonly Problem[];
+  /** Problems of the module, and of the operator's file. One of the lists has at least one. */
+  readonly ofModule: readonly Problem[];
+  readonly ofFile: readonly Problem[];
 
-  constructor(problems: readonly Problem[]) {
-    super(problems.map(({ reason }) => reason).join("\n"));
+  constructor(ofModule: readonly Problem[], ofFile: readonly Problem[]) {
+    super([...ofModule, ...ofFile].map(({ reason }) => reason).join("\n"));
     this.name = "ContextsError";
-    this.problems = problems;
+    this.ofModule = ofModule;
+    this.ofFile = ofFile;
   }
 }

@@ -1,13 +1,12 @@
 /** The choice contexts in force: contexts.yaml with the changes of a module and the operator, compiled once at start. */
 import type { Template } from "../../../domain/template.js";
-import { formatPath, ObjectReader, type Path, type Problem } from "../../../util/object-reader.js";
+import { formatPath, type Path, type Problem } from "../../../util/object-reader.js";
 import type { ContextDefinition } from "../entries/context-definition.js";
 import { dvpLegAllocation, type Instruction } from "../templates/instructions.js";
 import { applyChanges } from "./apply-changes.js";
 import { builtInTable } from "./built-in-table.js";
 import { compileRow } from "./compile.js";
 import { ContextsError, MODULE_PATH } from "./contexts-error.js";
-import type { UtilityExtension } from "./extension.js";
 import {
   type ChoiceOperation,
   choiceOperations,
@@ -15,10 +14,11 @@ import {
   factoryOperations,
   type InstructionKind,
 } from "./operations.js";
-import { parseContextsFile, readChange } from "./parse-file.js";
-import type { KnownParts } from "./parse-lines.js";
+import { readChange } from "./parse-change.js";
+import { parseExtension } from "./parse-extension.js";
+import { parseContextsFile } from "./parse-file.js";
 import { namesOf, type Parts, partsWithEntries, partsWithExtension } from "./parts.js";
-import type { ContextChange, ContextTable } from "./table.js";
+import type { ContextTable } from "./table.js";
 
 export interface ChoiceContextDefinition extends ContextDefinition {
   /** What messages call the instruction. */
@@ -40,17 +40,27 @@ export interface UtilityContexts {
   readonly table: ContextTable;
 }
 
-/** Compiles the contexts. `file` is the parsed content of the operator's contexts file. Throws ContextsError. */
-export function compileContexts(file: unknown = {}, extension: UtilityExtension = {}): UtilityContexts {
-  const problems: Problem[] = [];
-  const extended = partsWithExtension(extension, problems);
-  const moduleChanges = readModuleChanges(extension, namesOf(extended), problems);
-  const { entries, changes, packageVersions } = parseContextsFile(file, namesOf(extended), problems);
-  const parts = partsWithEntries(extended, entries, problems);
-  const ofModule = applyChanges(builtInTable, moduleChanges, reportTo(problems, [MODULE_PATH, "operations"]));
-  const table = applyChanges(ofModule, changes, reportTo(problems, ["changes"]));
-  if (problems.length > 0) throw new ContextsError(problems);
-  const allocationTemplates = [dvpLegAllocation, ...(extension.allocations ?? [])];
+/**
+ * Compiles the contexts. `file` is the parsed content of the operator's contexts file, `extension` that of a module; both
+ * are checked. Throws ContextsError with every problem.
+ */
+export function compileContexts(file: unknown = {}, extension: unknown = {}): UtilityContexts {
+  const [ofModule, ofFile]: [Problem[], Problem[]] = [[], []];
+  const throwAny = () => {
+    if (ofModule.length + ofFile.length > 0) throw new ContextsError(ofModule, ofFile);
+  };
+  const parsed = parseExtension(extension, ofModule);
+  throwAny();
+  const extended = partsWithExtension(parsed, ofModule);
+  const moduleChanges = parsed.operations.map((reader) => readChange(reader, namesOf(extended)));
+  const { entries, changes, packageVersions } = parseContextsFile(file, namesOf(extended), ofFile);
+  const parts = partsWithEntries(extended, entries, ofFile);
+  // Whether a change fits is known once its lines could be read.
+  throwAny();
+  const extendedTable = applyChanges(builtInTable, moduleChanges, reportTo(ofModule, [MODULE_PATH, "operations"]));
+  const table = applyChanges(extendedTable, changes, reportTo(ofFile, ["changes"]));
+  throwAny();
+  const allocationTemplates = [dvpLegAllocation, ...parsed.allocations];
   return {
     ...compileTable(table, parts, packageVersions, allocationTemplates),
     templates: parts.templates,
@@ -60,19 +70,9 @@ export function compileContexts(file: unknown = {}, extension: UtilityExtension 
   };
 }
 
-function readModuleChanges(
-  { operations = [] }: UtilityExtension,
-  known: KnownParts,
-  problems: Problem[],
-): ContextChange[] {
-  return new ObjectReader({ operations }, [MODULE_PATH], problems)
-    .objects("operations")
-    .map((reader) => readChange(reader, known));
-}
-
-const reportTo = (problems: Problem[], list: Path) => (change: number, reason: string) => {
-  const path = [...list, change];
-  problems.push({ path, reason: `${formatPath(path)}: ${reason}` });
+const reportTo = (problems: Problem[], list: Path) => (change: number, below: Path, reason: string) => {
+  const path = [...list, change, ...below];
+  problems.push({ path, reason: `${formatPath(path)} ${reason}` });
 };
 
 function compileTable(

@@ -76,3 +76,6 @@ export const operations: readonly Operation[] = [
   // The record has exactly the names of its type.
   ...(Object.keys(choiceOperations) as ChoiceOperation[]),
 ];
+
+/** Reject, withdraw and cancel must always be possible: they require no contract. */
+export const isExit = (operation: Operation): boolean => /\/(?:reject|withdraw|cancel)$/.test(operation);

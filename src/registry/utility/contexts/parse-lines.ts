@@ -1,8 +1,8 @@
 /** Reads the parts that contexts.yaml, the operator's file and modules have in common. */
-import type { ObjectReader } from "../../../util/object-reader.js";
-import { type Condition, type DisclosureLine, type EntryLine, keysOf } from "./table.js";
+import { type ObjectReader, quote } from "../../../util/object-reader.js";
 import { type Operation, operations } from "./operations.js";
-import { isVersion } from "./versions.js";
+import { readCondition } from "./parse-condition.js";
+import { type DisclosureLine, type EntryLine, keysOf } from "./table.js";
 
 /** The names that a line may use. */
 export interface KnownParts {
@@ -10,41 +10,43 @@ export interface KnownParts {
   readonly disclosures: ReadonlySet<string>;
 }
 
-const NAMED_CONDITIONS = ["checkBlocklist", "severalInstruments"] as const;
-const MAX_KEY_LENGTH = 200;
+/** Visible ASCII without spaces, as every known key. */
+const KEY = /^[!-~]{1,200}$/;
+
+const ENTRY_NAME = /^[a-z][a-z0-9-]{0,99}$/;
+
+/** Whether the operator or a module may give an entry this name. */
+export const isEntryName = (name: string): boolean => ENTRY_NAME.test(name);
 
 /** Names of operations; `transfer-instruction/*` stands for all that begin so, `*` for all. */
 export function readOperations(reader: ObjectReader): readonly Operation[] {
-  const found = reader.texts("operations").flatMap((name, index) => {
-    const matching = operations.filter((known) => known === name || matchesWildcard(name, known));
-    if (matching.length === 0)
-      reader.report(
-        "operations",
-        `[${index}] "${name}" is not an operation; known operations: ${operations.join(", ")}`,
-      );
+  const found = reader.texts("operations").flatMap(({ text, index }) => {
+    const matching = operations.filter((known) => known === text || matchesWildcard(text, known));
+    if (matching.length === 0) {
+      const known = operations.join(", ");
+      reader.report(["operations", index], `must be an operation, but is ${quote(text)}; operations: ${known}`);
+    }
     return matching;
   });
+  if (reader.isEmpty("operations")) reader.report(["operations"], "must have at least one operation");
   return [...new Set(found)];
 }
 
 const matchesWildcard = (pattern: string, name: string): boolean =>
   pattern.endsWith("*") && name.startsWith(pattern.slice(0, -1));
 
-/** A line of entries: `{entry, keys, required, when}`. Undefined if it has problems. */
+/** A line of entries: `{entry, keys, required, when}`. Undefined if its name has a problem. */
 export function readEntryLine(reader: ObjectReader, known: KnownParts): EntryLine | undefined {
-  const entry = reader.text("entry");
-  if (entry !== undefined && !known.entries.has(entry)) reader.wrong("entry", oneOf(known.entries));
+  const entry = reader.oneOf("entry", [...known.entries]);
   const keys = readKeys(reader, entry ?? "");
   const options = readOptions(reader);
   reader.rejectUnknown();
   return entry === undefined ? undefined : { entry, keys, ...options };
 }
 
-/** A line of disclosures: `{disclosure, required, when}`. Undefined if it has problems. */
+/** A line of disclosures: `{disclosure, required, when}`. Undefined if its name has a problem. */
 export function readDisclosureLine(reader: ObjectReader, known: KnownParts): DisclosureLine | undefined {
-  const disclosure = reader.text("disclosure");
-  if (disclosure !== undefined && !known.disclosures.has(disclosure))
-    reader.wrong("disclosure", oneOf(known.disclosures));
+  const disclosure = reader.oneOf("disclosure", [...known.disclosures]);
   const options = readOptions(reader);
   reader.rejectUnknown();
   return disclosure === undefined ? undefined : { disclosure, ...options };
@@ -55,37 +57,22 @@ function readOptions(reader: ObjectReader) {
   return { required, requiredWhen: undefined, when: readCondition(reader) };
 }
 
+/** `prefixed`, the default, `both`, or a list of keys in full. */
 function readKeys(reader: ObjectReader, entry: string): readonly string[] {
-  const keys = reader.raw("keys");
-  if (!Array.isArray(keys)) return keysOf(entry, reader.optionalOneOf("keys", ["prefixed", "both"]) ?? "prefixed");
-  const texts = reader.texts("keys");
-  if (texts.length === 0) reader.wrong("keys", "prefixed, both, or a list of keys");
-  if (new Set(texts).size < texts.length) reader.report("keys", "has a key twice");
-  for (const key of texts)
-    if (key.length > MAX_KEY_LENGTH) reader.report("keys", `has a key of more than ${MAX_KEY_LENGTH} characters`);
-  return texts;
+  const value = reader.raw("keys");
+  if (value === undefined) return keysOf(entry, "prefixed");
+  if (value === "prefixed" || value === "both") return keysOf(entry, value);
+  if (!Array.isArray(value) || value.length === 0) {
+    reader.wrong("keys", "prefixed, both, or a list of at least one key");
+    return [];
+  }
+  const keys = reader.texts("keys");
+  for (const { text, index } of keys) {
+    const path = ["keys", index];
+    if (!KEY.test(text))
+      reader.report(path, `must be 1 to 200 visible ASCII characters without spaces, but is ${quote(text)}`);
+    if (keys.some((other) => other.text === text && other.index < index))
+      reader.report(path, `must be given once, but ${quote(text)} is there twice`);
+  }
+  return keys.map(({ text }) => text);
 }
-
-/** The condition in the field `when`; undefined if there is none. */
-export function readCondition(reader: ObjectReader): Condition | undefined {
-  if (!reader.has("when")) return undefined;
-  const value = reader.raw("when");
-  const named = NAMED_CONDITIONS.find((name) => name === value);
-  if (named !== undefined) return named;
-  if (typeof value !== "object") return reader.wrong("when", `${NAMED_CONDITIONS.join(", ")}, or a map with a package`);
-  const fields = reader.object("when");
-  const name = fields.text("package");
-  const [from, before] = [readVersion(fields, "from"), readVersion(fields, "before")];
-  if (from === undefined && before === undefined && !fields.has("from") && !fields.has("before"))
-    reader.wrong("when", "a package with from, before or both");
-  fields.rejectUnknown();
-  return name === undefined ? undefined : { package: name, from, before };
-}
-
-function readVersion(reader: ObjectReader, name: string): string | undefined {
-  const text = reader.optionalText(name);
-  if (text === undefined || isVersion(text)) return text;
-  return reader.wrong(name, 'a version such as "0.7.0"');
-}
-
-const oneOf = (names: ReadonlySet<string>): string => `one of ${[...names].join(", ")}`;

@@ -11,11 +11,11 @@ export function parseTable(value: unknown, known: KnownParts, problems: Problem[
     const named = readOperations(reader);
     const row = readRow(reader, known);
     for (const operation of named) {
-      if (rows.has(operation)) reader.report("operations", `has ${operation}, which has a row already`);
+      if (rows.has(operation)) reader.report(["operations"], `has ${operation}, which has a row already`);
       rows.set(operation, row);
     }
   }
-  for (const operation of operations) if (!rows.has(operation)) table.report("rows", `has no row for ${operation}`);
+  for (const operation of operations) if (!rows.has(operation)) table.report(["rows"], `has no row for ${operation}`);
   // Every operation has a row, or there is a problem.
   return Object.fromEntries(rows) as unknown as ContextTable;
 }

@@ -1,13 +1,14 @@
 /** The entries, disclosures and templates that a table may name: built in, of a module, of the operator's file. */
 import type { Template } from "../../../domain/template.js";
-import type { Problem } from "../../../util/object-reader.js";
+import { formatPath, type Path, type Problem } from "../../../util/object-reader.js";
 import type { ContextEntry, Disclosure } from "../entries/context-entry.js";
 import { builtInDisclosures, builtInEntries } from "../entries/index.js";
 import { templates as builtInTemplates } from "../templates/index.js";
 import type { EntryDefinition } from "./entry-definition.js";
 import { MODULE_PATH } from "./contexts-error.js";
-import type { UtilityExtension } from "./extension.js";
-import { ownEntry, ownTemplates, templateName } from "./own-entry.js";
+import { ownEntry } from "./own-entry.js";
+import { ownTemplates, templateName } from "./own-template.js";
+import type { ParsedExtension } from "./parse-extension.js";
 import type { KnownParts } from "./parse-lines.js";
 
 export interface Parts {
@@ -29,29 +30,39 @@ export const namesOf = ({ entries, disclosures }: Parts): KnownParts => ({
 });
 
 /** The built-in parts with those of a module. Adds a problem for each name that exists already. */
-export function partsWithExtension(extension: UtilityExtension, problems: Problem[]): Parts {
-  const { entries = {}, templates = [], allocations = [] } = extension;
-  for (const name of Object.keys(entries)) {
+export function partsWithExtension(extension: ParsedExtension, problems: Problem[]): Parts {
+  const { entries, templates, allocations } = extension;
+  for (const name of entries.keys()) {
     if (builtInParts.entries.has(name) || builtInParts.disclosures.has(name))
-      problems.push({ path: [MODULE_PATH], reason: `entries.${name} of the module is the name of a built-in entry` });
+      addProblem(
+        problems,
+        ["entries", name],
+        "must have another name: there is a built-in entry or disclosure of this name",
+      );
   }
-  const added = [...templates, ...allocations];
   const known = new Set(builtInParts.templates.map(nameOfTemplate));
-  for (const template of added) {
-    const name = nameOfTemplate(template);
-    if (known.has(name))
-      problems.push({ path: [MODULE_PATH], reason: `the module has the template ${name}, which exists already` });
-    known.add(name);
+  for (const [list, added] of Object.entries({ templates, allocations })) {
+    for (const [index, template] of added.entries()) {
+      const name = nameOfTemplate(template);
+      if (known.has(name))
+        addProblem(problems, [list, index], `must be another template: there is one of the name ${name}`);
+      known.add(name);
+    }
   }
-  const disclosures = Object.entries(entries).filter(
+  const disclosures = [...entries].filter(
     (entry): entry is [string, ContextEntry & Disclosure] => "disclose" in entry[1],
   );
   return {
-    entries: new Map([...builtInParts.entries, ...Object.entries(entries)]),
+    entries: new Map([...builtInParts.entries, ...entries]),
     disclosures: new Map([...builtInParts.disclosures, ...disclosures]),
-    templates: [...builtInParts.templates, ...added],
+    templates: [...builtInParts.templates, ...templates, ...allocations],
   };
 }
+
+const addProblem = (problems: Problem[], path: Path, reason: string): void => {
+  const full = [MODULE_PATH, ...path];
+  problems.push({ path: full, reason: `${formatPath(full)} ${reason}` });
+};
 
 /** The parts with the entries of the operator's file. Adds a problem for each template that is known already. */
 export function partsWithEntries(parts: Parts, definitions: readonly EntryDefinition[], problems: Problem[]): Parts {
@@ -59,8 +70,9 @@ export function partsWithEntries(parts: Parts, definitions: readonly EntryDefini
   for (const definition of definitions) {
     if (!known.has(templateName(definition))) continue;
     const path = ["entries", definition.name, "template"];
-    const reason = `${path.join(".")} is a template of the registry, whose entries are built in: use a module instead`;
-    problems.push({ path, reason });
+    const reason =
+      "must be a template that the registry does not read already: extend the registry with a module instead";
+    problems.push({ path, reason: `${formatPath(path)} ${reason}` });
   }
   const templates = ownTemplates(definitions);
   const entries = definitions.flatMap((definition) => {

@@ -72,6 +72,6 @@ export interface ContextChange {
   readonly credentialsRequired: boolean | undefined;
   /** Whether the reward entries are written; undefined if that does not change. */
   readonly rewards: boolean | undefined;
-  /** Restricts what the change adds and requires; undefined if it always applies. */
+  /** Restricts rewards and credentials; undefined if they always apply. The lines of `add` have it already. */
   readonly when: Condition | undefined;
 }

@@ -1,5 +1,5 @@
 /** Versions of Daml packages: numbers separated by points. */
-const VERSION = /^\d{1,9}(?:\.\d{1,9}){0,3}$/;
+const VERSION = /^\d{1,15}(?:\.\d{1,15}){0,9}$/;
 
 export const isVersion = (text: string): boolean => VERSION.test(text);
 

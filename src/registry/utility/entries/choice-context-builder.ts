@@ -9,7 +9,11 @@ const referenceTo = memoizeByContract((contract): AnyValue => ({
   contract,
 }));
 
-/** Collects the values and the disclosed contracts of one answer. A contract that a value refers to is disclosed. */
+/**
+ * Collects the values and the disclosed contracts of one answer. A contract that a value refers to is disclosed, each
+ * contract once, in the order of the first reference. An entry uses `reference`, `referenceAll` and `disclose`; the
+ * operation calls the others.
+ */
 export class ChoiceContextBuilder {
   readonly #values: NamedValue[] = [];
   readonly #disclosed = new Set<Contract>();
@@ -22,13 +26,13 @@ export class ChoiceContextBuilder {
     }
   }
 
-  /** A value that refers to the contract, which is then disclosed. */
+  /** An AV_ContractId that refers to the contract, which is then disclosed. It must be on the synchronizer of the answer. */
   reference(contract: Contract): AnyValue {
     this.#disclosed.add(contract);
     return referenceTo(contract);
   }
 
-  /** A list of references, in the same order. */
+  /** An AV_List of references, in the same order. The contracts must be distinct; an empty list counts as present. */
   referenceAll(contracts: readonly Contract[]): AnyValue {
     const [only] = contracts;
     // Most lists have one element: avoid the closure that `map` needs.
@@ -41,7 +45,7 @@ export class ChoiceContextBuilder {
     return contracts.map((contract) => this.reference(contract));
   }
 
-  /** Discloses a contract that no value refers to. */
+  /** Discloses a contract that no value refers to. It must be on the synchronizer of the answer. */
   disclose(contract: Contract): void {
     this.#disclosed.add(contract);
   }

@@ -1,8 +1,9 @@
 import type { CompiledCondition } from "../contexts/conditions.js";
+import type { Template } from "../../../domain/template.js";
 import type { ContractLookup, View } from "../../../store/port.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
-import type { ContextEntry, Disclosure, EntryInputs, Prefetch, PrefetchInputs } from "./context-entry.js";
+import type { ContextEntry, Disclosure, EntryInputs, PrefetchInputs } from "./context-entry.js";
 
 /** The context of one operation, compiled from its row of the table. */
 export interface ContextDefinition {
@@ -52,35 +53,50 @@ const isRequired = ({ required, requiredWhen }: Rule, selector: ContractSelector
 
 /** Announces all lookups of a context, in two round trips. Call it only if `view.wantsPrefetch`. */
 export function prefetchContext(view: View, definition: ContextDefinition, inputs: PrefetchInputs): void {
-  prefetchInputs(view, definition, inputs);
-  const rules = [...definition.entries, ...definition.disclosures];
+  prefetchInputs(view, [definition], inputs);
   view.prefetch(() =>
     distinct(
-      rules.flatMap(({ part, when }) => {
+      rulesOf(definition).flatMap(({ part, when }) => {
         if (when === undefined) return [part.prefetchByConfiguration?.(inputs, view) ?? []];
-        return when.mayHold(view, inputs) ? lookupsOf(part, inputs, view) : [];
+        if (!when.mayHold(inputs, view)) return [];
+        return [part.prefetch?.(inputs) ?? [], part.prefetchByConfiguration?.(inputs, view) ?? []];
       }),
     ),
   );
 }
 
-/** Announces the lookups that follow from the inputs alone: the first round trip of `prefetchContext`. */
-export function prefetchInputs(view: View, definition: ContextDefinition, inputs: PrefetchInputs): void {
-  const rules = [...definition.entries, ...definition.disclosures];
-  // A condition may depend on the configurations, which the second round trip has.
-  const certain = rules.filter(({ when }) => when === undefined);
-  view.prefetch(() => distinct(certain.map(({ part }) => part.prefetch?.(inputs) ?? [])));
+/** Announces the lookups that follow from the inputs alone, and `more`: the first round trip of each context. */
+export function prefetchInputs(
+  view: View,
+  definitions: readonly ContextDefinition[],
+  inputs: PrefetchInputs,
+  more: readonly ContractLookup[] = [],
+): void {
+  view.prefetch(() => {
+    const lookups = definitions.flatMap(rulesOf).map(({ part, when }) => {
+      // Whether the line applies is known once these have been fetched.
+      if (when?.prefetch !== undefined) return when.prefetch(inputs);
+      return when === undefined || when.mayHold(inputs, view) ? (part.prefetch?.(inputs) ?? []) : [];
+    });
+    return distinct([...lookups, more]);
+  });
 }
 
-const lookupsOf = (part: Prefetch, inputs: PrefetchInputs, view: View): Iterable<ContractLookup>[] => [
-  part.prefetch?.(inputs) ?? [],
-  part.prefetchByConfiguration?.(inputs, view) ?? [],
+const rulesOf = ({ entries, disclosures }: ContextDefinition): readonly (EntryRule | DisclosureRule)[] => [
+  ...entries,
+  ...disclosures,
 ];
 
-function distinct(lookups: readonly Iterable<ContractLookup>[]): Iterable<ContractLookup> {
-  const byName = new Map<string, ContractLookup>();
-  for (const some of lookups) {
-    for (const lookup of some) byName.set("indexKey" in lookup ? lookup.indexKey : lookup.contractId, lookup);
-  }
-  return byName.values();
+/** Two templates may have the same index key. */
+function distinct(lookups: readonly Iterable<ContractLookup>[]): ContractLookup[] {
+  const names = new Map<Template, Set<string>>();
+  return lookups.flatMap((some) =>
+    Array.from(some).filter((lookup) => {
+      const ofTemplate = names.get(lookup.template) ?? new Set();
+      const name = "indexKey" in lookup ? lookup.indexKey : lookup.contractId;
+      if (ofTemplate.has(name)) return false;
+      names.set(lookup.template, ofTemplate.add(name));
+      return true;
+    }),
+  );
 }

@@ -6,47 +6,83 @@ import type { Holder } from "../selection/requirements.js";
 import type { Instruction } from "../templates/instructions.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
 
-/** What the entries of one request are about. A field is undefined if the operation has no such thing. */
+/**
+ * What the entries of one request are about. A field is undefined if the operation has no such thing. Parties are never
+ * those of special accounts (the source of a mint, the target of a burn).
+ */
 export interface EntryInputs {
-  /** Ids of the instruments, each once. */
+  /**
+   * Ids of the instruments, each once. One for most operations, several for a settlement or an allocation with several
+   * legs, none for a committed allocation whose legs are given later.
+   */
   readonly instruments: readonly string[];
-  /** Undefined if the instrument's configuration names the provider. */
+  /**
+   * The provider that the factory or the instruction names. Undefined if it names none: then the instrument's
+   * configuration does.
+   */
   readonly provider?: string | undefined;
-  /** Undefined also for a special account; `receiver` too. */
+  /** The sender of a transfer or of the leg of an allocation; the authorizer of an allocation of version 2. */
   readonly sender?: string | undefined;
   /** The instruments that the sender gives away; undefined means all. */
   readonly sent?: readonly string[] | undefined;
+  /** The receiver of a transfer or of the leg of an allocation. Undefined while an allocation is created. */
   readonly receiver?: string | undefined;
-  /** The parties whose holdings are minted or burned. */
+  /** The parties whose holdings are minted or burned, each once; for the burn-mint factory also the registrar. */
   readonly issuers?: readonly string[] | undefined;
+  /** The parties of a settlement, each once, with the instruments that it sends or receives. */
   readonly holders?: readonly Holder[] | undefined;
+  /** The factory of a factory operation, on the synchronizer of the answer. */
   readonly factory?: Contract | undefined;
+  /** Contract id of the holding that the instruction has locked. */
   readonly lockedHolding?: string | undefined;
+  /** Further holdings that it has locked. */
+  readonly otherLockedHoldings?: readonly string[] | undefined;
+  /** The allocations of a settlement, in the order of the request. Some may be elsewhere or in reassignment. */
   readonly allocations?: readonly Contract<Instruction>[] | undefined;
-  /** The contract on which the choice is exercised: the factory or the instruction. */
+  /**
+   * The contract on which the choice is exercised: the factory or the instruction. Undefined while lookups for a factory
+   * operation are announced.
+   */
   readonly subject?: Contract | undefined;
 }
 
-/** Inputs known before a factory is chosen. */
+/** Inputs known before a factory is chosen. `factory` is undefined. */
 export interface PrefetchInputs extends EntryInputs {
   readonly registrar: string;
-  /** The providers of all candidate factories. */
+  /** The providers of all candidates for the factory; undefined for an instruction, and if no candidate names one. */
   readonly providers?: readonly string[] | undefined;
 }
 
-/** Lookups that a store can fetch in one round trip. */
+/**
+ * The lookups of an entry, so that a store fetches them with those of all others. Optional: they never change an answer.
+ * Without them, a store that fetches (PostgreSQL) makes a round trip for each lookup. Called only for such a store.
+ */
 export interface Prefetch {
   /** The first round trip: lookups that follow from the inputs. */
   prefetch?(inputs: PrefetchInputs): Iterable<ContractLookup>;
-  /** The second round trip: lookups that follow from the configurations, which `view` now has. */
+  /**
+   * The second round trip: lookups that follow from contracts which `prefetch` of this or another entry has announced;
+   * `view` has them. Usually from configurations of instruments.
+   */
   prefetchByConfiguration?(inputs: PrefetchInputs, view: View): Iterable<ContractLookup>;
 }
 
-/** An entry of a choice context: how its contracts are found, prefetched and written. contexts.yaml has its keys. */
+/**
+ * An entry of a choice context: how its contracts are found, prefetched and written. The table of operations has the keys
+ * under which the value stands. Methods are synchronous and keep no state, and rethrow what is not a RegistryError: a
+ * store that has to fetch throws, and calls them again.
+ */
 export interface ContextEntry extends Prefetch {
   /**
-   * Returns the value, or undefined to leave the entry out. Throws RegistryError "conflict" for a contract in
-   * reassignment, and, if the entry is `required`, "not-found" for a missing one.
+   * Finds the contracts and returns the value; undefined leaves the entry out. `builder` makes values that refer to
+   * contracts, and discloses these. `selector` has the contracts, and chooses among candidates. The rules that every
+   * entry should follow:
+   *
+   * - Found on the synchronizer of the answer: the newest (`selector.newest`).
+   * - Otherwise `selector.missing` decides: "conflict" (409) for a candidate in reassignment; if the entry is `required`,
+   *   "not-found" (404) without candidates and "conflict" with candidates elsewhere. Else it returns undefined.
+   *
+   * `required` is as the line of the table says, and never true for reject, withdraw and cancel.
    */
   value(
     builder: ChoiceContextBuilder,
@@ -58,6 +94,6 @@ export interface ContextEntry extends Prefetch {
 
 /** Contracts that a choice needs although no entry refers to them. */
 export interface Disclosure extends Prefetch {
-  /** Throws as `ContextEntry.value` does. */
+  /** Finds the contracts and passes each to `builder.disclose`. Throws as `ContextEntry.value` does. */
   disclose(builder: ChoiceContextBuilder, selector: ContractSelector, inputs: EntryInputs, required: boolean): void;
 }

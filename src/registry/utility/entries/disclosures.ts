@@ -2,6 +2,7 @@ import type { ContractLookup } from "../../../store/port.js";
 import { missingOn } from "../selection/candidates.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import { holding } from "../templates/holding.js";
+import { type LockedHoldings, lockedHoldingsOf } from "../templates/instructions.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
 import type { Disclosure } from "./context-entry.js";
 
@@ -11,13 +12,13 @@ export const factoryDisclosure: Disclosure = {
   },
 };
 
-/** The holding that the instruction has locked: of the issuance templates only BurnRequest locks one. */
+/** The holdings that the instruction has locked: of the issuance templates only BurnRequest locks one. */
 export const lockedHoldingDisclosure: Disclosure = {
-  *prefetch({ lockedHolding }) {
-    if (lockedHolding !== undefined) yield lookup(lockedHolding);
+  *prefetch(inputs) {
+    for (const id of lockedHoldingsOf(inputs)) yield lookup(id);
   },
-  disclose(builder, selector, { lockedHolding }, required) {
-    if (lockedHolding !== undefined) discloseHolding(builder, selector, lockedHolding, required);
+  disclose(builder, selector, inputs, required) {
+    discloseHoldings(builder, selector, inputs, required);
   },
 };
 
@@ -33,15 +34,25 @@ export const allocationsDisclosure: Disclosure = {
 
 export const allocationHoldingsDisclosure: Disclosure = {
   *prefetch({ allocations = [] }) {
-    for (const { fields } of allocations) if (fields.lockedHolding !== undefined) yield lookup(fields.lockedHolding);
+    for (const { fields } of allocations) for (const id of lockedHoldingsOf(fields)) yield lookup(id);
   },
   disclose(builder, selector, { allocations = [] }, required) {
-    for (const { fields } of allocations)
-      if (fields.lockedHolding !== undefined) discloseHolding(builder, selector, fields.lockedHolding, required);
+    for (const { fields } of allocations) discloseHoldings(builder, selector, fields, required);
   },
 };
 
 const lookup = (contractId: string): ContractLookup => ({ template: holding, contractId });
+
+function discloseHoldings(
+  builder: ChoiceContextBuilder,
+  selector: ContractSelector,
+  { lockedHolding, otherLockedHoldings }: LockedHoldings,
+  required: boolean,
+): void {
+  if (lockedHolding !== undefined) discloseHolding(builder, selector, lockedHolding, required);
+  if (otherLockedHoldings === undefined) return;
+  for (const id of otherLockedHoldings) discloseHolding(builder, selector, id, required);
+}
 
 function discloseHolding(
   builder: ChoiceContextBuilder,

@@ -1,5 +1,9 @@
-import type { View } from "../../../store/port.js";
-import { candidateConfigurations, type ContractSelector } from "../selection/contract-selector.js";
+import type { ContractLookup, View } from "../../../store/port.js";
+import {
+  candidateConfigurations,
+  type ContractSelector,
+  instrumentConfigurationLookup,
+} from "../selection/contract-selector.js";
 import type { EntryInputs, PrefetchInputs } from "./context-entry.js";
 
 /** The provider of the request: of the factory or the instruction, else of the first instrument's configuration. */
@@ -7,6 +11,17 @@ export function selectProvider(selector: ContractSelector, { provider, instrumen
   if (provider !== undefined) return provider;
   const instrument = instruments[0];
   return instrument === undefined ? undefined : selector.configuration(instrument, false)?.fields.provider;
+}
+
+/** The lookups that `candidateProviders` reads. */
+export function* providerLookups({
+  registrar,
+  instruments,
+  provider,
+  providers,
+}: PrefetchInputs): Generator<ContractLookup> {
+  if (provider === undefined && providers === undefined)
+    for (const id of instruments) yield instrumentConfigurationLookup(registrar, id);
 }
 
 /** Every provider that `selectProvider` may return. */

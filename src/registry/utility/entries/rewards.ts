@@ -9,9 +9,10 @@ import {
   featuredAppRight,
 } from "../templates/services.js";
 import type { ContextEntry } from "./context-entry.js";
-import { candidateProviders, selectProvider } from "./provider.js";
+import { candidateProviders, providerLookups, selectProvider } from "./provider.js";
 
 export const appRewardConfigurationEntry: ContextEntry = {
+  prefetch: providerLookups,
   *prefetchByConfiguration(inputs, view) {
     for (const provider of candidateProviders(inputs, view))
       yield { template: appRewardConfiguration, indexKey: indexKeys.appReward(provider) };
@@ -27,6 +28,7 @@ export const appRewardConfigurationEntry: ContextEntry = {
 };
 
 export const featuredAppRightEntry: ContextEntry = {
+  prefetch: providerLookups,
   *prefetchByConfiguration(inputs, view) {
     for (const provider of candidateProviders(inputs, view)) {
       yield { template: featuredAppRight, indexKey: indexKeys.featuredAppRight(provider) };

@@ -14,7 +14,7 @@ export interface FactoryRequest {
   /** The candidates for the factory, newest first. */
   readonly factories: readonly Contract<AllocationFactory | TransferPreapproval>[];
   /** The choice's inputs, without what follows from the factory. */
-  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding">;
+  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding" | "otherLockedHoldings">;
 }
 
 /** Answers with the newest factory on whose synchronizer everything is that its choice requires. */
@@ -53,7 +53,7 @@ export function answerWithFactory(
 }
 
 /** Undefined for a preapproval, which names no provider. */
-function providerOf({ fields }: Contract<AllocationFactory | TransferPreapproval>): string | undefined {
+export function providerOf({ fields }: Contract<AllocationFactory | TransferPreapproval>): string | undefined {
   return "provider" in fields ? fields.provider : undefined;
 }
 

@@ -4,7 +4,7 @@ import type { FactoryQuery, RequestContext, TransferFactoryAnswer, TransferKind 
 import type { UtilityContexts } from "../contexts/contexts.js";
 import { prefetchInputs } from "../entries/context-definition.js";
 import { isInReassignment } from "../selection/candidates.js";
-import { candidateConfigurations } from "../selection/contract-selector.js";
+import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/contract-selector.js";
 import { holderOf } from "../selection/requirements.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { type TransferPreapproval, transferPreapproval } from "../templates/parties.js";
@@ -38,8 +38,13 @@ export function transferFactory(
   const covering = isSelf
     ? []
     : coveringPreapprovals(view.byKey(transferPreapproval, preapprovalKey), transfer, allocationFactories);
-  if (covering.length > 0 && view.wantsPrefetch)
-    prefetchInputs(view, contexts.factories["transfer-factory/direct"], { ...inputs, registrar });
+  if (covering.length > 0 && view.wantsPrefetch) {
+    const { [operations.direct]: direct, [operations.offer]: offer } = contexts.factories;
+    prefetchInputs(view, [direct, offer], { ...inputs, registrar }, [
+      instrumentConfigurationLookup(registrar, instrumentId),
+      { template: transferRule, indexKey: indexKeys.transferRule(registrar) },
+    ]);
+  }
   const preapprovals = covering.length > 0 ? reachablePreapprovals(view, registrar, instrumentId, covering) : covering;
 
   const transferKind = isSelf ? "self" : preapprovals.length > 0 ? "direct" : "offer";
@@ -81,15 +86,23 @@ function reachablePreapprovals(
   instrumentId: string,
   preapprovals: readonly Contract<TransferPreapproval>[],
 ): readonly Contract<TransferPreapproval>[] {
+  const isReachable = directTransferReach(view, registrar, instrumentId);
+  return preapprovals.filter(({ synchronizerId }) => isReachable(synchronizerId));
+}
+
+/** Whether a preapproval on a synchronizer makes transfers of the instrument direct. Otherwise they are offers. */
+export function directTransferReach(
+  view: View,
+  registrar: string,
+  instrumentId: string,
+): (synchronizer: string | undefined) => boolean {
   const needed = [
     candidateConfigurations(view, registrar, instrumentId),
     view.byKey(transferRule, indexKeys.transferRule(registrar)),
   ];
-  return preapprovals.filter((preapproval) =>
+  return (synchronizer) =>
     needed.every(
       (candidates) =>
-        candidates.length === 0 ||
-        candidates.some(({ synchronizerId }) => synchronizerId === preapproval.synchronizerId),
-    ),
-  );
+        candidates.length === 0 || candidates.some(({ synchronizerId }) => synchronizerId === synchronizer),
+    );
 }

@@ -7,7 +7,9 @@ import { instrumentConfiguration } from "../templates/instruments.js";
 import { activeOn, isInReassignment, missingOn, notOnSynchronizer } from "./candidates.js";
 
 export interface SelectionContext {
+  /** The contracts at one ledger offset. */
   readonly view: View;
+  /** The registrar of the request: the admin of its instruments. */
   readonly registrar: string;
   /** All contracts of the answer must be on this synchronizer. */
   readonly synchronizer: string;
@@ -15,7 +17,10 @@ export interface SelectionContext {
   readonly now: number;
 }
 
-/** Selects the contracts of one answer from the candidates in the store. Candidates come newest first. */
+/**
+ * Selects the contracts of one answer from the candidates in the store. Candidates come newest first, as `view.byKey`
+ * returns them, and may be on any synchronizer or in reassignment.
+ */
 export class ContractSelector implements SelectionContext {
   readonly view: View;
   readonly registrar: string;
@@ -34,7 +39,10 @@ export class ContractSelector implements SelectionContext {
     this.now = now;
   }
 
-  /** The configuration of an instrument. Undefined only if it is missing and not `required`. */
+  /**
+   * The configuration of an instrument of the registrar, by any of its ids. Undefined only if it is missing and not
+   * `required`. Throws as `missing` does.
+   */
   configuration(instrument: string, required: boolean): Contract<InstrumentConfiguration> | undefined {
     if (instrument === this.#instrument && this.#configuration !== undefined) return this.#configuration;
     const candidates = candidateConfigurations(this.view, this.registrar, instrument);
@@ -57,7 +65,7 @@ export class ContractSelector implements SelectionContext {
     if (this.#withBlocklist !== undefined) throw blocklistNeeded(this.#withBlocklist, this.registrar);
   }
 
-  /** The newest of the candidates on the synchronizer of the answer. */
+  /** The newest of the candidates on the synchronizer of the answer; undefined if none is there. */
   newest<F>(candidates: readonly Contract<F>[]): Contract<F> | undefined {
     return activeOn(candidates, this.synchronizer);
   }

@@ -2,20 +2,39 @@ import { NO_OWNER } from "../../sdk/accounts.js";
 import type { JsonReader } from "../../sdk/json-reader.js";
 import { defineTemplate } from "./define-template.js";
 
+/** The fields of a pending contract: a transfer, an allocation, an offer or a request to mint or burn. */
 export interface Instruction {
-  /** The registrar of the instrument. */
+  /** The registrar of the instruments. A request for another registrar does not find the contract. */
   readonly admin: string;
   readonly instrumentId: string;
+  /** Further instruments of an allocation with several legs; absent if `instrumentId` is the only one. */
+  readonly otherInstrumentIds?: readonly string[] | undefined;
   /** Undefined if the contract names none: the instrument's configuration does then. */
   readonly provider: string | undefined;
-  /** Sender and receiver are undefined for mint and burn, and for a special account, which nobody holds. */
+  /**
+   * For an allocation of version 2 the party of its authorizer. Undefined for mint and burn, and for a special account,
+   * which nobody holds.
+   */
   readonly sender: string | undefined;
+  /** Undefined for mint and burn, for a special account, and for an allocation with several receivers. */
   readonly receiver: string | undefined;
-  /** The parties whose holdings are minted or burned; undefined for a transfer. */
+  /** The parties whose holdings are minted or burned; undefined for a transfer or an allocation. */
   readonly issuers: readonly string[] | undefined;
-  /** Contract id of the holding that it locks; undefined if it locks none. */
+  /** Contract id of the holding that it locks, which is disclosed; undefined if it locks none. */
   readonly lockedHolding: string | undefined;
+  /** Further holdings that it locks; absent if `lockedHolding` is the only one. */
+  readonly otherLockedHoldings?: readonly string[] | undefined;
 }
+
+/** Every instrument of the instruction. */
+export const instrumentsOf = ({ instrumentId, otherInstrumentIds }: Instruction): readonly string[] =>
+  otherInstrumentIds === undefined ? [instrumentId] : [...new Set([instrumentId, ...otherInstrumentIds])];
+
+/** The holdings that an instruction locks. */
+export type LockedHoldings = Partial<Pick<Instruction, "lockedHolding" | "otherLockedHoldings">>;
+
+export const lockedHoldingsOf = ({ lockedHolding, otherLockedHoldings = [] }: LockedHoldings): readonly string[] =>
+  lockedHolding === undefined ? otherLockedHoldings : [lockedHolding, ...otherLockedHoldings];
 
 export const transferOffer = defineTemplate(
   "utility-registry-app-v0",

@@ -1,0 +1,281 @@
+/**
+ * Whatever the contexts file adds to an operation: the answer is the same on a store in memory, on a store that fetches,
+ * and on a database, and takes at most three round trips.
+ */
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { Contract, CountedOnly } from "../../src/domain/contract.js";
+import { RegistryError } from "../../src/domain/errors.js";
+import type { Freshness } from "../../src/domain/freshness.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import { Decoder } from "../../src/ledger/decode.js";
+import { QueryExecutor } from "../../src/registry/executor.js";
+import type { Choice, IssuanceChoice, IssuanceInstruction, Registry } from "../../src/registry/sdk/registry.js";
+import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
+import { utilityRegistry } from "../../src/registry/utility/index.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import type { StoreReader } from "../../src/store/port.js";
+import { Replica } from "../../src/store/postgres/read/replica.js";
+import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
+import { elementOf } from "../fixtures/contexts.js";
+import { element, parties, payload, requirement } from "../fixtures/elements.js";
+import { FetchingReader } from "../fixtures/fetching-reader.js";
+import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
+import { account, allocationV1, leg, settlement, transferV1 } from "../fixtures/requests.js";
+import { registryWithInstructions } from "../fixtures/utility-calls.js";
+
+const MAX_ROUND_TRIPS = 3;
+const { provider, registrar } = parties;
+const now = Date.parse("2026-06-01T00:00:00Z");
+
+const finders: Readonly<Record<string, JsonObject>> = {
+  registrar: { find: [{ field: "registrar", is: "registrar" }], value: "contract-id" },
+  provider: { find: [{ field: "provider", is: "provider" }], value: "contract-id" },
+  instrument: { find: [{ field: "instrument", is: "instrument" }], value: "contract-id" },
+  "instrument-list": { find: [{ field: "instrument", is: "instrument" }], value: "list" },
+  sender: { find: [{ field: "owner", is: "sender" }], value: "contract-id" },
+  receiver: { find: [{ field: "owner", is: "receiver" }], value: "list" },
+  "holder-map": { find: [{ field: "owner", is: "holder" }], value: "map-by-party" },
+  "party-map": { find: [{ field: "owner", is: "party" }], value: "map-by-party" },
+  "party-prefix": { find: [{ field: "prefix", is: "party", prefix: 1 }], value: "list" },
+  "provider-and-party": {
+    find: [
+      { field: "provider", is: "provider" },
+      { field: "owner", is: "party" },
+    ],
+    value: "list",
+  },
+};
+const entries: JsonObject = Object.fromEntries(
+  Object.entries(finders).map(([name, finder]) => [
+    name,
+    { template: { package: "own", name: "Own:Document" }, ...finder },
+  ]),
+);
+const names = Object.keys(finders);
+const document = (id: string, fields: JsonObject): JsonObject => elementOf("own#Own:Document", id, fields);
+
+/** Holders of USD need a credential, and it checks a blocklist. An allocation names no provider. */
+const configuration = element(
+  "InstrumentConfiguration",
+  "usd",
+  payload.configuration("USD", { holderRequirements: [requirement(["holds=USD"])], checkBlocklist: true }),
+);
+const elements = [
+  ...registryWithInstructions({ configuration }),
+  // A preapproval that is not used, because nothing else is on its synchronizer.
+  element("TransferPreapproval", "dave-approves", payload.preapproval("dave", ["USD"]), { synchronizerId: "sync-B" }),
+  document("of-registrar", { registrar }),
+  document("of-provider", { provider }),
+  document("of-usd", { instrument: "USD" }),
+  ...["alice", "bob", "carol"].map((owner) => document(`of-${owner}`, { owner, provider, prefix: owner.slice(0, 1) })),
+];
+
+type Execution = (registry: Registry, context: Parameters<Registry["transferFactory"]>[0]) => unknown;
+const argumentsOf = (body: JsonObject) => ({ registrar, choiceArguments: body["choiceArguments"] as JsonObject });
+const transfer =
+  (sender: string, receiver: string): Execution =>
+  (served, context) =>
+    served.transferFactory(context, argumentsOf(transferV1(sender, receiver)));
+const choices: readonly Choice[] = [
+  "transfer-instruction/accept",
+  "transfer-instruction/reject",
+  "transfer-instruction/withdraw",
+  "allocation/execute-transfer",
+  "allocation/withdraw",
+  "allocation/cancel",
+];
+const instructions: readonly IssuanceInstruction[] = ["mint-offer", "mint-request", "burn-offer", "burn-request"];
+const issuanceChoices = instructions.flatMap((one) =>
+  (["accept", "reject", "cancel"] as const).map((name): IssuanceChoice => `${one}/${name}`),
+);
+const contractOf = (choice: string) => (choice.startsWith("transfer") ? "offer" : (choice.split("/")[0] ?? ""));
+
+const executions: Readonly<Record<string, Execution>> = {
+  "transfer-factory/offer": transfer("alice", "bob"),
+  "transfer-factory/offer, with a preapproval elsewhere": transfer("alice", "dave"),
+  "transfer-factory/direct": transfer("alice", "carol"),
+  "transfer-factory/self": transfer("alice", "alice"),
+  "allocation-factory": (served, context) =>
+    served.allocationFactory(context, argumentsOf(allocationV1("alice", "bob"))),
+  "settlement-factory": (served, context) =>
+    served.settlementFactory(
+      context,
+      argumentsOf(settlement([leg(account("alice"), account("bob"), "USD")], ["allocation"])),
+    ),
+  "burn-mint-factory": (served, context) =>
+    served.utility?.burnMintFactory(context, { registrar, instrumentId: "USD", holders: ["alice", "bob"] }),
+  ...Object.fromEntries(
+    instructions.map((one): [string, Execution] => [
+      `${one}/create`,
+      (served, context) =>
+        served.utility?.issuanceFactory(context, one, { registrar, instrumentId: "USD", holders: ["alice"] }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    choices.map((choice): [string, Execution] => [
+      choice,
+      (served, context) => served.choiceContext(context, choice, { registrar, contractId: contractOf(choice) }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    issuanceChoices.map((choice): [string, Execution] => [
+      choice,
+      (served, context) =>
+        served.utility?.issuanceContext(context, choice, { registrar: undefined, contractId: contractOf(choice) }),
+    ]),
+  ),
+};
+
+const current: Freshness = { staleReason: () => undefined, catchUp: async () => false };
+const clock = () => performance.now();
+
+/** The answer or the error, as plain JSON without what stores keep with contracts. */
+async function outcomeOf(registry: Registry, reader: StoreReader, execution: Execution): Promise<unknown> {
+  const executor = new QueryExecutor(registry, reader, current, () => now);
+  try {
+    const answer = await executor.execute(execution);
+    return JSON.parse(
+      JSON.stringify(answer, (name, value: unknown) => {
+        if (name === "slots") return undefined;
+        return typeof value === "bigint" ? value.toString() : value;
+      }),
+    );
+  } catch (error) {
+    if (error instanceof RegistryError) return { reason: error.reason, message: error.message };
+    throw error;
+  }
+}
+
+let schema: Schema;
+beforeAll(async () => {
+  schema = await freshSchema();
+  const { templates } = utilityRegistry({
+    settlementLimits: MIN_SETTLEMENT_LIMITS,
+    contexts: compileContexts({ entries }),
+  });
+  const written = { contentId: "tests", origin: "tests" };
+  const writer = await PostgresWriter.begin(schema.database, 0, written, (error) => {
+    throw error;
+  });
+  await writer.replace(contractsOf(templates), 10, 1_000_000);
+});
+afterAll(() => schema.drop());
+
+function contractsOf(templates: Registry["templates"]): (Contract | CountedOnly)[] {
+  const decoder = new Decoder(templates, false);
+  return elements.flatMap((one) => decoder.decode(one)?.contract ?? []);
+}
+
+const without = (...kept: readonly string[]): JsonObject => ({
+  remove: [
+    ...["instrument-configuration", "instrument-configurations", "transfer-rule", "enable-result-contracts"],
+    ...["sender", "receiver", "issuer", "holder"].map((party) => `${party}-credentials`),
+    ...["factory", "locked-holding", "allocations", "allocation-holdings"],
+  ].filter((name) => !kept.includes(name)),
+});
+const app = { package: "utility-registry-app-v0", from: "0.1.0" };
+
+/** Changes of the file, beside lines for the blocklist, without which nothing is answered. */
+const cases: readonly (readonly [string, readonly JsonObject[]])[] = [
+  ...names.flatMap((name): (readonly [string, readonly JsonObject[]])[] => [
+    [`entry ${name}`, [{ add: [{ entry: name }, { disclosure: "registrar", when: "checkBlocklist" }] }]],
+    [
+      `entry ${name}, required`,
+      [
+        {
+          add: [
+            { entry: name, required: true },
+            { disclosure: "registrar", when: "checkBlocklist" },
+          ],
+        },
+      ],
+    ],
+    [`entry ${name}, with a blocklist`, [{ add: [{ entry: name, when: "checkBlocklist" }] }]],
+    [
+      `entry ${name}, of a package`,
+      [
+        {
+          add: [
+            { entry: name, when: app },
+            { disclosure: "registrar", when: "checkBlocklist" },
+          ],
+        },
+      ],
+    ],
+    [`disclosure ${name}, with a blocklist`, [{ add: [{ disclosure: name, when: "checkBlocklist" }] }]],
+    // Reject, withdraw and cancel alone are answered.
+    [`entry ${name}, without a blocklist`, [{ add: [{ entry: name }] }]],
+    [`entry ${name} alone`, [without(), { add: [{ entry: name }] }]],
+    [`entry ${name} alone, with a blocklist`, [without(), { add: [{ entry: name, when: "checkBlocklist" }] }]],
+    [
+      `entry ${name} alone, of several instruments`,
+      [without(), { add: [{ entry: name, when: "severalInstruments" }] }],
+    ],
+    [
+      `entry ${name} in offers alone`,
+      [
+        { operations: ["transfer-factory/offer"], add: [{ entry: name }] },
+        { add: [{ disclosure: "registrar", when: "checkBlocklist" }] },
+      ],
+    ],
+  ]),
+  ["rewards", [{ rewards: true, when: "checkBlocklist" }]],
+  ["rewards alone", [without(), { rewards: true }, { add: [{ disclosure: "registrar", when: "checkBlocklist" }] }]],
+  ["rewards alone, with a blocklist", [without(), { rewards: true, when: "checkBlocklist" }]],
+  [
+    "rewards of those who leave",
+    [{ operations: ["allocation/withdraw", "allocation/cancel"], add: [{ entry: "app-reward-configuration" }] }],
+  ],
+  [
+    "a right of those who leave",
+    [{ operations: ["allocation/withdraw", "allocation/cancel"], add: [{ entry: "featured-app-right" }] }],
+  ],
+  [
+    "credentials required",
+    [{ credentials: "required" }, { add: [{ disclosure: "registrar", when: "checkBlocklist" }] }],
+  ],
+];
+
+describe.each(cases)("%s", (_title, changes) => {
+  const contexts = compileContexts({ entries, changes });
+  const registry = utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS, contexts });
+
+  test("gives one answer on each store, in at most three round trips", async () => {
+    const store = new MemoryStore();
+    await store.replace(contractsOf(registry.templates), 10, 1_000_000);
+    const { database } = schema;
+    const replica = new Replica(database, { templates: registry.templates, contentId: "tests", cacheBytes: 0, clock });
+    await replica.refresh();
+    for (const [operation, execution] of Object.entries(executions)) {
+      const expected = await outcomeOf(registry, store, execution);
+      const reader = new FetchingReader(store);
+      expect(await outcomeOf(registry, reader, execution), operation).toEqual(expected);
+      for (const trips of reader.trips) expect(trips, operation).toBeLessThanOrEqual(MAX_ROUND_TRIPS);
+      const withoutPrefetch = new FetchingReader(store, { prefetches: false, maxRuns: 100 });
+      expect(await outcomeOf(registry, withoutPrefetch, execution), operation).toEqual(expected);
+      const queries = vi.spyOn(database, "query");
+      try {
+        expect(await outcomeOf(registry, replica, execution), operation).toEqual(expected);
+        expect(queries.mock.calls.length, operation).toBeLessThanOrEqual(MAX_ROUND_TRIPS * reader.trips.length);
+      } finally {
+        queries.mockRestore();
+      }
+    }
+  });
+});
+
+test("the cases answer with contracts of the operator", async () => {
+  const contexts = compileContexts({
+    entries,
+    changes: [{ add: names.map((entry) => ({ entry, when: "checkBlocklist" })) }],
+  });
+  const registry = utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS, contexts });
+  const store = new MemoryStore();
+  await store.replace(contractsOf(registry.templates), 10, 1_000_000);
+  for (const [operation, execution] of Object.entries(executions)) {
+    const answer = JSON.stringify(await outcomeOf(registry, store, execution));
+    const found = ["of-registrar", "of-usd", "of-alice"].filter((id) => answer.includes(`"${id}"`));
+    expect(found, operation).toHaveLength(3);
+  }
+});

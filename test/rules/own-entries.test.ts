@@ -1,0 +1,381 @@
+/** Entries that the contexts file defines, over REST and gRPC: how they are found, their values, and what is missing. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/domain/json.js";
+import { contractId, contractIds, map } from "../fixtures/context.js";
+import { contextsFile, elementOf, lines } from "../fixtures/contexts.js";
+import { element, type Options, parties, payload } from "../fixtures/elements.js";
+import { serving } from "../fixtures/registries.js";
+import { account, leg, transferV2 } from "../fixtures/requests.js";
+import type { Running } from "../fixtures/run-service.js";
+import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
+import { factory } from "../fixtures/calls/build.js";
+import {
+  ask,
+  askFor,
+  burnMint,
+  execute,
+  registryWithInstructions,
+  settle,
+  transfer,
+  utilityCalls,
+  withdrawAllocation,
+} from "../fixtures/utility-calls.js";
+
+const DOCUMENT = "own-app#Own.App:Document";
+const { provider, registrar } = parties;
+
+/** A contract of the operator's template. Fields that it lacks are absent. */
+const document = (id: string, fields: JsonObject, options: Options = {}): JsonObject =>
+  elementOf(DOCUMENT, id, fields, options);
+
+/** An entry of the template that is found by `field is value` of each pair. */
+function entry(name: string, value: string, ...find: readonly string[]): string {
+  return lines(
+    `  ${name}:`,
+    '    template: { package: own-app, name: "Own.App:Document" }',
+    "    find:",
+    ...find.map((match) => `      - { ${match.replace(/^(\S+) is /, "field: $1, is: ")} }`),
+    `    value: ${value}`,
+  );
+}
+
+/** A change that adds the entries to all operations, each under its name. */
+const addAll = (entries: string, options = ""): string => {
+  const names = [...entries.matchAll(/^ {2}([\w-]+):$/gm)].map(([, name]) => name);
+  return (
+    lines("entries:") +
+    entries +
+    lines("changes:", "  - add:", ...names.map((name) => `      - { entry: ${name}, keys: [${name}]${options} }`))
+  );
+};
+
+async function servingWith(contexts: string, ...added: readonly JsonObject[]): Promise<Running> {
+  return serving([...registryWithInstructions(), ...added], { config: { contexts: await contextsFile(contexts) } });
+}
+
+/** The values under bare names that do not stand in the built-in contexts, in order of their names. */
+function ownValues(answer: JsonObject): JsonObject {
+  const values = answer["values"] as JsonObject | undefined;
+  if (values === undefined) throw new Error(JSON.stringify(answer));
+  const builtIn = /^utility\.|^(?:instrument-configuration|transfer-rule|(?:sender|receiver)-credentials)$/;
+  return Object.fromEntries(Object.entries(values).filter(([key]) => !builtIn.test(key)));
+}
+
+describe("an entry is found", () => {
+  const entries = [
+    entry("registrar", "contract-id", "registrar is registrar"),
+    entry("provider", "contract-id", "provider is provider"),
+    entry("instrument", "contract-id", "instrument is instrument"),
+    entry("sender", "contract-id", "owner is sender"),
+    entry("receiver", "contract-id", "owner is receiver"),
+    entry("senders", "list", "owner is sender"),
+    entry("holders", "list", "owner is holder"),
+    entry("holder-map", "map-by-party", "owner is holder"),
+    entry("parties", "list", "owner is party"),
+    entry("party-map", "map-by-party", "owner is party"),
+  ].join("");
+  const documents = [
+    document("of-registrar", { registrar }),
+    document("of-provider", { provider }),
+    document("of-usd", { instrument: "USD" }),
+    document("of-alice", { owner: "alice" }),
+    document("of-bob", { owner: "bob" }),
+    // Of others: never found.
+    document("of-other", { registrar: "other", provider: "other", instrument: "EUR", owner: "dave" }),
+  ];
+  const common = {
+    registrar: contractId("of-registrar"),
+    provider: contractId("of-provider"),
+    instrument: contractId("of-usd"),
+  };
+  const none = { senders: contractIds(), holders: contractIds(), "holder-map": map({}) };
+  const aliceAndBob = { alice: contractId("of-alice"), bob: contractId("of-bob") };
+  const alone = { parties: contractIds("of-alice"), "party-map": map({ alice: contractId("of-alice") }) };
+  const ofTransfer = {
+    ...common,
+    ...none,
+    sender: contractId("of-alice"),
+    receiver: contractId("of-bob"),
+    senders: contractIds("of-alice"),
+    parties: contractIds("of-alice", "of-bob"),
+    "party-map": map(aliceAndBob),
+  };
+  const ofIssuance = {
+    ...common,
+    ...none,
+    holders: contractIds("of-alice"),
+    "holder-map": map({ alice: contractId("of-alice") }),
+    ...alone,
+  };
+  const expected = (operation: string): JsonObject => {
+    if (/^(?:mint|burn)-/.test(operation)) return ofIssuance;
+    if (operation === "transfer-factory/self") return { ...ofTransfer, receiver: contractId("of-alice"), ...alone };
+    if (operation === "transfer-factory/direct") {
+      // carol, who receives, has no document.
+      const { receiver: _, ...rest } = ofTransfer;
+      return { ...rest, ...alone };
+    }
+    if (operation === "allocation-factory") {
+      const { receiver: _, ...rest } = ofTransfer;
+      return { ...rest, ...alone };
+    }
+    if (operation === "settlement-factory")
+      return {
+        ...common,
+        ...none,
+        holders: contractIds("of-alice", "of-bob"),
+        "holder-map": map(aliceAndBob),
+        parties: contractIds("of-alice", "of-bob"),
+        "party-map": map(aliceAndBob),
+      };
+    return ofTransfer;
+  };
+
+  test("by each value of the request, in every operation, in each form", async () => {
+    const running = await servingWith(addAll(entries), ...documents);
+    for (const operation of Object.keys(utilityCalls)) {
+      const answer = await askFor(running, operation);
+      expect(ownValues(answer), operation).toEqual(expected(operation));
+      expect(answer["disclosed"], operation).not.toContain("of-other");
+      const text = JSON.stringify(expected(operation));
+      for (const id of ["of-registrar", "of-provider", "of-usd", "of-alice", "of-bob"])
+        expect(
+          (answer["disclosed"] as string[]).filter((one) => one === id),
+          operation,
+        ).toHaveLength(text.includes(`"${id}"`) ? 1 : 0);
+    }
+  });
+
+  test("and left out if there is no contract, but lists and maps are there", async () => {
+    const running = await servingWith(addAll(entries));
+    for (const operation of Object.keys(utilityCalls))
+      expect(ownValues(await askFor(running, operation)), operation).toEqual({
+        ...none,
+        parties: contractIds(),
+        "party-map": map({}),
+      });
+  });
+
+  test("without the parties of special accounts", async () => {
+    const running = await servingWith(addAll(entries), ...documents, document("of-admin", { owner: registrar }));
+    const mint = factory(
+      TransferInstructionService.method.getTransferFactory,
+      registrar,
+      "/transfer-instruction/v2/transfer-factory",
+      transferV2(account(null, null, "cip-112/mint"), account("bob")),
+    );
+    const values = ownValues(await ask(running, mint));
+    expect(values).not.toHaveProperty("sender");
+    expect(values).toMatchObject({ senders: contractIds(), parties: contractIds("of-bob") });
+  });
+
+  test("by the owners of the outputs and the registrar, in a burn-mint factory", async () => {
+    const running = await servingWith(addAll(entries), ...documents, document("of-admin", { owner: registrar }));
+    expect(ownValues(await ask(running, burnMint("bob", "alice", "bob")))).toMatchObject({
+      holders: contractIds("of-bob", "of-alice", "of-admin"),
+    });
+  });
+
+  test("by the provider of the instruction, else of the configuration", async () => {
+    const other = "provider-2::1220";
+    const entryOfProvider = addAll(entry("provider", "contract-id", "provider is provider"));
+    const more = [
+      document("of-provider", { provider }),
+      document("of-other", { provider: other }),
+      element("DvpLegAllocation", "named", payload.allocation("alice", "bob", "USD", "locked", { provider: other })),
+      element("DvpLegAllocation", "unnamed", payload.allocation("alice", "bob", "USD", "locked")),
+      element("DvpLegAllocation", "unknown", payload.allocation("alice", "bob", "GBP", "locked")),
+    ];
+    const running = await servingWith(entryOfProvider, ...more);
+    expect(ownValues(await ask(running, execute("named")))).toEqual({ provider: contractId("of-other") });
+    expect(ownValues(await ask(running, execute("unnamed")))).toEqual({ provider: contractId("of-provider") });
+    expect(ownValues(await ask(running, withdrawAllocation("unknown")))).toEqual({});
+  });
+});
+
+describe("fields", () => {
+  test("are compared together", async () => {
+    const contexts = addAll(entry("both", "list", "registrar is registrar", "kind is instrument", "owner is party"));
+    const running = await servingWith(
+      contexts,
+      document("match", { registrar, kind: "USD", owner: "bob" }),
+      document("other-registrar", { registrar: "other", kind: "USD", owner: "alice" }),
+      document("other-kind", { registrar, kind: "EUR", owner: "alice" }),
+      document("other-owner", { registrar, kind: "USD", owner: "dave" }),
+      document("no-kind", { registrar, owner: "alice" }),
+    );
+    expect(ownValues(await askFor(running, "transfer-factory/offer"))).toEqual({ both: contractIds("match") });
+  });
+
+  test("may be inside others, and absent or null in contracts of older packages", async () => {
+    const contexts = addAll(entry("inner", "contract-id", "details.terms.admin is registrar"));
+    const running = await servingWith(
+      contexts,
+      document("newest", { details: { terms: null } }, { createdAt: "2026-03-01T00:00:00.000000Z" }),
+      document("newer", { details: null }, { createdAt: "2026-02-01T00:00:00.000000Z" }),
+      document("match", { details: { terms: { admin: registrar } } }),
+      document("oldest", {}, { createdAt: "2025-01-01T00:00:00.000000Z" }),
+    );
+    expect(ownValues(await askFor(running, "allocation/cancel"))).toEqual({ inner: contractId("match") });
+  });
+
+  test("of another type than text are reported with their path", async () => {
+    const contexts = addAll(entry("inner", "contract-id", "details.admin is registrar"));
+    const starting = servingWith(contexts, document("wrong", { details: { admin: 5 } }));
+    await expect(starting).rejects.toThrow(/ndjson:\d+: details\.admin must be a string, but is 5$/);
+  });
+
+  test("are compared with a prefix of the value", async () => {
+    const contexts = addAll(
+      entry("shards", "list", "prefix is party, prefix: 2") +
+        entry("by-party", "map-by-party", "prefix is party, prefix: 2"),
+    );
+    const running = await servingWith(
+      contexts,
+      document("al", { prefix: "al" }),
+      document("bo", { prefix: "bo" }),
+      document("a", { prefix: "a" }),
+    );
+    const valuesOf = async (sender: string, receiver: string) =>
+      ownValues(await ask(running, transfer(sender, receiver)));
+    expect(await valuesOf("alice", "bob")).toEqual({
+      shards: contractIds("al", "bo"),
+      "by-party": map({ alice: contractId("al"), bob: contractId("bo") }),
+    });
+    // Two parties of one shard: the list has it once, the map under each.
+    expect(await valuesOf("alice", "albert")).toEqual({
+      shards: contractIds("al"),
+      "by-party": map({ alice: contractId("al"), albert: contractId("al") }),
+    });
+    // A party that is shorter than the prefix is compared as it is.
+    expect(await valuesOf("a", "carl")).toEqual({ shards: contractIds("a"), "by-party": map({ a: contractId("a") }) });
+  });
+
+  test("a prefix counts characters that take two code units as one", async () => {
+    const contexts = addAll(entry("by-id", "list", "prefix is instrument, prefix: 2"));
+    const id = "💶💷💴";
+    const running = await servingWith(
+      contexts,
+      element("InstrumentConfiguration", "emoji", payload.configuration(id)),
+      document("two", { prefix: "💶💷" }),
+      document("one", { prefix: "💶" }),
+    );
+    expect(ownValues(await ask(running, settle([leg(account("alice"), account("bob"), id)], [])))).toEqual({
+      "by-id": contractIds("two"),
+    });
+  });
+});
+
+describe("of several instruments", () => {
+  const contexts = addAll(
+    entry("one", "contract-id", "instrument is instrument") +
+      entry("all", "list", "instrument is instrument") +
+      entry("held", "list", "instrument is instrument", "owner is holder"),
+  );
+  const more = [
+    element("InstrumentConfiguration", "eur", payload.configuration("EUR")),
+    document("usd-doc", { instrument: "USD" }),
+    document("eur-doc", { instrument: "EUR" }),
+    ...["alice", "bob", "carol"].flatMap((owner) =>
+      ["USD", "EUR"].map((instrument) => document(`${owner}-${instrument}`, { instrument, owner })),
+    ),
+  ];
+  const legs = [leg(account("alice"), account("bob"), "USD"), leg(account("bob"), account("carol"), "EUR")];
+
+  test("a contract id is left out, a list has all, and a holder is looked up for those that it sends or receives", async () => {
+    const running = await servingWith(contexts, ...more);
+    expect(ownValues(await ask(running, settle(legs, [])))).toEqual({
+      // The documents of holders have an instrument too, and are as new: the lowest contract id wins.
+      all: contractIds("alice-USD", "alice-EUR"),
+      held: contractIds("alice-USD", "bob-USD", "bob-EUR", "carol-EUR"),
+    });
+  });
+
+  test("a disclosure of an entry discloses all", async () => {
+    const disclosing = contexts.replaceAll(/\{ entry: (\w+), keys: \[\w+\] \}/g, "{ disclosure: $1 }");
+    const running = await servingWith(disclosing, ...more);
+    const { values, disclosed } = await ask(running, settle(legs, []));
+    expect(ownValues({ values: values ?? null })).toEqual({});
+    for (const id of ["alice-USD", "alice-EUR", "bob-USD", "bob-EUR", "carol-EUR"]) expect(disclosed).toContain(id);
+    for (const id of ["carol-USD", "usd-doc", "eur-doc"]) expect(disclosed).not.toContain(id);
+  });
+});
+
+describe("of several contracts", () => {
+  const contexts = addAll(entry("registrar", "contract-id", "registrar is registrar"));
+
+  test("the newest on the synchronizer of the answer is used", async () => {
+    const running = await servingWith(
+      contexts,
+      document("old", { registrar }, { createdAt: "2026-01-01T00:00:00.000000Z" }),
+      document("new", { registrar }, { createdAt: "2026-02-01T00:00:00.000000Z" }),
+      document("elsewhere", { registrar }, { createdAt: "2026-03-01T00:00:00.000000Z", synchronizerId: "sync-B" }),
+      document("moving", { registrar }, { createdAt: "2026-04-01T00:00:00.000000Z", moving: "unassigned" }),
+    );
+    for (const operation of Object.keys(utilityCalls))
+      expect(ownValues(await askFor(running, operation)), operation).toEqual({ registrar: contractId("new") });
+  });
+});
+
+describe("a contract that is missing", () => {
+  const isExit = (operation: string) => /\/(?:reject|withdraw|cancel)$/.test(operation);
+  const entries = entry("doc", "contract-id", "registrar is registrar", "instrument is instrument");
+  const fields = { registrar, instrument: "USD" };
+  const label = `the Own.App:Document for ${registrar}, USD (entry doc)`;
+
+  test("is 404 if it is required, naming it; reject, withdraw and cancel go through", async () => {
+    const running = await servingWith(addAll(entries, ", required: true"));
+    for (const operation of Object.keys(utilityCalls)) {
+      const answer = await askFor(running, operation);
+      if (isExit(operation)) expect(ownValues(answer), operation).toEqual({});
+      else expect(answer, operation).toEqual({ code: "NotFound", message: `${label} does not exist` });
+    }
+  });
+
+  test("is 409 if it is required and elsewhere; otherwise it is left out", async () => {
+    const elsewhere = document("elsewhere", fields, { synchronizerId: "sync-B" });
+    const required = await servingWith(addAll(entries, ", required: true"), elsewhere);
+    const optional = await servingWith(addAll(entries), elsewhere);
+    for (const operation of Object.keys(utilityCalls)) {
+      const answer = await askFor(required, operation);
+      if (isExit(operation)) expect(ownValues(answer), operation).toEqual({});
+      else
+        expect(answer, operation).toEqual({
+          code: "Aborted",
+          message: `${label} (contract elsewhere) is on synchronizer sync-B, but the contracts it is needed with are on sync-A`,
+        });
+      expect(ownValues(await askFor(optional, operation)), operation).toEqual({});
+    }
+  });
+
+  test.each(["", ", required: true"])("is 409 if it is in reassignment (%s)", async (options) => {
+    const moving = document("moving", fields, { moving: "unassigned" });
+    const running = await servingWith(addAll(entries, options), moving);
+    for (const operation of Object.keys(utilityCalls))
+      expect(await askFor(running, operation), operation).toEqual({
+        code: "Aborted",
+        message: `${label} (contract moving) is being reassigned between synchronizers: retry when it has arrived`,
+      });
+  });
+
+  test("of one party of several: 404 if it is required, and names the party; otherwise the others are there", async () => {
+    const ofParties = entry("list", "list", "owner is party");
+    const alice = document("of-alice", { owner: "alice" });
+    const optional = await servingWith(addAll(ofParties), alice);
+    expect(ownValues(await askFor(optional, "transfer-factory/offer"))).toEqual({ list: contractIds("of-alice") });
+    const required = await servingWith(addAll(ofParties, ", required: true"), alice);
+    expect(await askFor(required, "transfer-factory/offer")).toEqual({
+      code: "NotFound",
+      message: "the Own.App:Document for bob (entry list) does not exist",
+    });
+  });
+
+  test("and required as a disclosure is 404 too", async () => {
+    const contexts = lines("entries:") + entries + lines("changes:", "  - add: [{ disclosure: doc, required: true }]");
+    const running = await servingWith(contexts);
+    expect(await askFor(running, "mint-offer/accept")).toEqual({
+      code: "NotFound",
+      message: `${label} does not exist`,
+    });
+  });
+});
