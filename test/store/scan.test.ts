@@ -13,7 +13,7 @@ interface Scanned {
   readonly writer: StoreWriter;
   readonly reader: StoreReader & { openScan(): StoreScan };
   /** Makes the reader see what was written. */
-  refresh(): Promise<void>;
+  readonly refresh: () => Promise<void>;
 }
 
 let schema: Schema;
@@ -85,6 +85,8 @@ test("in memory, a scan reads the same objects as a request", async () => {
   expect(requested).not.toBe(before);
 });
 
+const some = (count: number) => Array.from({ length: count }, (_, index) => fruit(`a${index}`, { labels: [] }));
+
 describe("on a database", () => {
   test("a scan neither fills nor empties the cache of requests", async () => {
     const { writer, reader } = await onDatabase();
@@ -127,7 +129,6 @@ describe("on a database", () => {
 
   test("lists a bounded number of ids", async () => {
     const { writer, reader } = await onDatabase();
-    const some = (count: number) => Array.from({ length: count }, (_, index) => fruit(`a${index}`, { labels: [] }));
     expect(MAX_SCANNED_IDS).toBe(10_000);
     await writer.replace(some(10_000), 1);
     expect(await reader.openScan().ids(apple)).toMatchObject({ isComplete: true, ids: { length: 10_000 } });

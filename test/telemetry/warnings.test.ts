@@ -72,6 +72,9 @@ async function kindsAt(app: App, clock: { now: number }, after: number, passes =
   return kinds;
 }
 
+const configuration = (id: string, more: JsonObject = {}, options: Options = {}) =>
+  element("InstrumentConfiguration", id, payload.configuration("EUR", more), options);
+
 describe.each([
   ["in memory", inMemory],
   ["on PostgreSQL", onDatabase],
@@ -111,8 +114,6 @@ describe.each([
 
   test("of every kind that changes of the ledger make", async () => {
     const { app, ledger, clock, create } = await mirroring(await store());
-    const configuration = (id: string, more: JsonObject = {}, options: Options = {}) =>
-      element("InstrumentConfiguration", id, payload.configuration("EUR", more), options);
     const toB = (id: string) => ledger.unassign(id, "sync-B");
 
     expect(await kindsAt(app, clock, create(configuration("eur", { checkBlocklist: true })))).toEqual([

@@ -103,6 +103,13 @@ describe("a credential that nobody will miss", () => {
   });
 });
 
+const claimsOnMany = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    subject: `party-${String(index).padStart(6, "0")}`,
+    property: "holds",
+    value: "USD",
+  }));
+
 describe("a credential that is missed", () => {
   test.each<[string, JsonObject[], string[]]>([
     [
@@ -196,14 +203,8 @@ describe("a credential that is missed", () => {
   });
 
   test("of an allow-list, the first 100 subjects are examined", async () => {
-    const list = (count: number) =>
-      Array.from({ length: count }, (_, index) => ({
-        subject: `party-${String(index).padStart(6, "0")}`,
-        property: "holds",
-        value: "USD",
-      }));
-    const replaced = credential("new", parties.issuer, [], { claims: list(100) });
-    const ending = (count: number) => credential("old", parties.issuer, [], { ...soon, claims: list(count) });
+    const replaced = credential("new", parties.issuer, [], { claims: claimsOnMany(100) });
+    const ending = (count: number) => credential("old", parties.issuer, [], { ...soon, claims: claimsOnMany(count) });
     expect(await idsOf([usd, ending(100), replaced])).toEqual([]);
     expect(await idsOf([usd, ending(20_000), replaced])).toEqual([]);
     expect(await idsOf([usd, ending(20_000)])).toEqual(["old"]);

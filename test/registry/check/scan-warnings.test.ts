@@ -43,12 +43,12 @@ async function storeOf({ elements }: Pick<Defect, "elements">, { templates }: Re
   return store;
 }
 
-describe("steps", () => {
-  const kinds = (count: number) => Array.from({ length: count }, (_, index) => fruit(`a${index}`, { labels: [] }));
+const someFruits = (count: number) => Array.from({ length: count }, (_, index) => fruit(`a${index}`, { labels: [] }));
 
+describe("steps", () => {
   test("have at most 100 contracts, each contract once, and a rest after each", async () => {
     const store = new MemoryStore();
-    await store.replace(kinds(250), 7);
+    await store.replace(someFruits(250), 7);
     const steps: number[] = [];
     const seen = new Set<string>();
     const check: Check = {
@@ -69,7 +69,7 @@ describe("steps", () => {
 
   test("rest nineteen times as long as they take", async () => {
     const store = new MemoryStore();
-    await store.replace(kinds(1), 1);
+    await store.replace(someFruits(1), 1);
     const busy = 20;
     const check: Check = {
       template: apple,
@@ -86,10 +86,10 @@ describe("steps", () => {
 
   test("rest four times as long as they wait for a database", async () => {
     const store = new MemoryStore();
-    await store.replace(kinds(1), 1);
+    await store.replace(someFruits(1), 1);
     const scan = store.openScan();
     const waiting: StoreScan = {
-      ids: scan.ids,
+      ids: (template) => scan.ids(template),
       async read(use) {
         await delay(50);
         return scan.read(use);
@@ -103,7 +103,7 @@ describe("steps", () => {
 
   test("leave out contracts that were archived since they were listed", async () => {
     const store = new MemoryStore();
-    await store.replace(kinds(150), 1);
+    await store.replace(someFruits(150), 1);
     const seen: string[] = [];
     const check: Check = {
       template: apple,
@@ -122,7 +122,7 @@ describe("steps", () => {
 
   test("end after an abort", async () => {
     const store = new MemoryStore();
-    await store.replace(kinds(500), 1);
+    await store.replace(someFruits(500), 1);
     const end = new AbortController();
     let steps = 0;
     const check: Check = {

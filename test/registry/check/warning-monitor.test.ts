@@ -87,7 +87,7 @@ test("runs one scan at a time, and does not wait longer than asked", async () =>
   const blocked = gate();
   const scan = store.openScan();
   state.openScan = () => ({
-    read: scan.read,
+    read: (use) => scan.read(use),
     async ids(template) {
       await blocked.opened;
       return scan.ids(template);
@@ -145,7 +145,7 @@ test("lists at most 100 of each kind", async () => {
 test("says that only a part was checked", async () => {
   const { monitor, state, store } = await monitored();
   const scan = store.openScan();
-  state.openScan = () => ({ read: scan.read, ids: () => ({ ids: ["a"], isComplete: false }) });
+  state.openScan = () => ({ read: (use) => scan.read(use), ids: () => ({ ids: ["a"], isComplete: false }) });
   expect(await monitor.current(5_000)).toMatchObject({ isComplete: false, total: 1 });
 });
 
