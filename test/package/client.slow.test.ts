@@ -24,10 +24,13 @@ describe("the package", () => {
       [],
     );
     expect(project.packed.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
-    // The program reads the migrations from src.
+    // The program reads the table of operations and the migrations from src.
     const migrations = await readdir("src/store/postgres/migrations");
     expect(project.packed.filter((path) => path.startsWith("src/")).toSorted()).toEqual(
-      migrations.map((name) => `src/store/postgres/migrations/${name}`).toSorted(),
+      [
+        "src/registry/utility/contexts.yaml",
+        ...migrations.map((name) => `src/store/postgres/migrations/${name}`),
+      ].toSorted(),
     );
     expect(project.packed).toEqual(
       expect.arrayContaining([

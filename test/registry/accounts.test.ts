@@ -53,9 +53,9 @@ describe("an account", () => {
   );
 });
 
-describe("a field that is a party in version 1", () => {
-  const withMeta = (sender: string, values: JsonObject): JsonObject => ({ sender, meta: { values } });
+const withMeta = (sender: string, values: JsonObject): JsonObject => ({ sender, meta: { values } });
 
+describe("a field that is a party in version 1", () => {
   test("is that party, whatever meta says about the account", () => {
     const alice = { owner: "alice", provider: undefined, id: "", party: "alice", isSpecial: false };
     expect(readIn({ sender: "alice" })).toEqual(alice);

@@ -20,7 +20,7 @@ import { Replica } from "../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../src/store/postgres/write/postgres-writer.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { planOf, type Work, workOf } from "../fixtures/postgres-plans.js";
-import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
+import { clock, freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { registryOf } from "../fixtures/registries.js";
 import { account, leg, settlement } from "../fixtures/requests.js";
 
@@ -211,6 +211,21 @@ interface DatabaseRun {
   readonly works: readonly Work[];
 }
 
+/** What the server does for each of the statements, all of which fetch. */
+async function explain(schema: Schema, calls: readonly (readonly [Statement, unknown[]])[]): Promise<Work[]> {
+  const client = await schema.database.openSession();
+  const { name, text } = fetchStatement;
+  await client.query(`PREPARE "${name}" AS ${text}`);
+  const works: Work[] = [];
+  for (const [statement, values] of calls) {
+    expect(statement.name).toBe(name);
+    works.push(workOf(await planOf(client, statement, values)));
+    await client.query("ROLLBACK");
+  }
+  await client.end();
+  return works;
+}
+
 describe("in PostgreSQL", () => {
   const schemas: Schema[] = [];
   afterAll(() => Promise.all(schemas.map((schema) => schema.drop())));
@@ -224,7 +239,6 @@ describe("in PostgreSQL", () => {
       throw error;
     });
     await writer.replace(contractsOf(elementsOf(form, count)), 10);
-    const clock = () => performance.now();
     const replica = new Replica(database, { templates: registry.templates, contentId: "tests", cacheBytes: 0, clock });
     await replica.refresh();
     return async (query: (context: RequestContext) => ContextAnswer): Promise<DatabaseRun> => {
@@ -243,20 +257,6 @@ describe("in PostgreSQL", () => {
         spy.mockRestore();
       }
     };
-  }
-
-  async function explain(schema: Schema, calls: readonly (readonly [Statement, unknown[]])[]): Promise<Work[]> {
-    const client = await schema.database.openSession();
-    const { name, text } = fetchStatement;
-    await client.query(`PREPARE "${name}" AS ${text}`);
-    const works: Work[] = [];
-    for (const [statement, values] of calls) {
-      expect(statement.name).toBe(name);
-      works.push(workOf(await planOf(client, statement, values)));
-      await client.query("ROLLBACK");
-    }
-    await client.end();
-    return works;
   }
 
   const run = new Map<string, Awaited<ReturnType<typeof databaseOf>>>();

@@ -1,9 +1,10 @@
 /**
- * Whatever the contexts file adds to an operation: the answer is the same on a store in memory, on a store that fetches,
- * and on a database, and takes at most three round trips.
+ * Whatever the contexts file or a module adds to an operation: the answer is the same on a store in memory, on a store
+ * that fetches, and on a database, and takes at most three round trips.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Contract, CountedOnly } from "../../src/domain/contract.js";
+import { indexKey, type Template } from "../../src/domain/template.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import type { Freshness } from "../../src/domain/freshness.js";
 import type { JsonObject } from "../../src/domain/json.js";
@@ -11,8 +12,10 @@ import { Decoder } from "../../src/ledger/decode.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import type { Choice, IssuanceChoice, IssuanceInstruction, Registry } from "../../src/registry/sdk/registry.js";
 import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
+import type { UtilityExtension } from "../../src/registry/utility/contexts/extension.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
+import type { Instruction } from "../../src/registry/utility/templates/instructions.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import type { StoreReader } from "../../src/store/port.js";
 import { Replica } from "../../src/store/postgres/read/replica.js";
@@ -55,6 +58,50 @@ const entries: JsonObject = Object.fromEntries(
 const names = Object.keys(finders);
 const document = (id: string, fields: JsonObject): JsonObject => elementOf("own#Own:Document", id, fields);
 
+/** A module with an entry that it prefetches, and with allocations of several legs. */
+const licence: Template<null> = {
+  packageName: "module",
+  qualifiedName: "Module:Licence",
+  revision: "1",
+  parse: (payload) => ({ fields: null, indexKeys: [licenceKey(String(payload["registrar"]))] }),
+};
+const licenceKey = (party: string) => indexKey("licence", party);
+const multiLeg: Template<Instruction> = {
+  packageName: "module",
+  qualifiedName: "Module:MultiLegAllocation",
+  revision: "1",
+  parse: () => ({
+    fields: {
+      admin: registrar,
+      instrumentId: "USD",
+      otherInstrumentIds: ["EUR", "GBP"],
+      provider: undefined,
+      sender: "alice",
+      receiver: undefined,
+      issuers: undefined,
+      lockedHolding: "locked",
+      otherLockedHoldings: ["locked-2", "locked-3"],
+    },
+    indexKeys: [],
+  }),
+};
+const extension: UtilityExtension = {
+  templates: [licence],
+  allocations: [multiLeg],
+  entries: {
+    licence: {
+      *prefetch(inputs) {
+        yield { template: licence, indexKey: licenceKey(inputs.registrar) };
+      },
+      value(builder, selector, _inputs, required) {
+        const candidates = selector.view.byKey(licence, licenceKey(selector.registrar));
+        const found = selector.newest(candidates) ?? selector.missing(candidates, required, "the licence");
+        return found === undefined ? undefined : builder.reference(found);
+      },
+    },
+  },
+};
+
 /** Holders of USD need a credential, and it checks a blocklist. An allocation names no provider. */
 const configuration = element(
   "InstrumentConfiguration",
@@ -65,6 +112,10 @@ const elements = [
   ...registryWithInstructions({ configuration }),
   // A preapproval that is not used, because nothing else is on its synchronizer.
   element("TransferPreapproval", "dave-approves", payload.preapproval("dave", ["USD"]), { synchronizerId: "sync-B" }),
+  ...["EUR", "GBP"].map((id) => element("InstrumentConfiguration", id, payload.configuration(id))),
+  ...["locked-2", "locked-3"].map((id) => element("Holding", id, payload.lockedHolding("alice", "EUR"))),
+  elementOf("module#Module:Licence", "licence", { registrar }),
+  elementOf("module#Module:MultiLegAllocation", "multi-leg", {}),
   document("of-registrar", { registrar }),
   document("of-provider", { provider }),
   document("of-usd", { instrument: "USD" }),
@@ -103,6 +154,23 @@ const executions: Readonly<Record<string, Execution>> = {
       context,
       argumentsOf(settlement([leg(account("alice"), account("bob"), "USD")], ["allocation"])),
     ),
+  "settlement-factory, several legs": (served, context) =>
+    served.settlementFactory(
+      context,
+      argumentsOf(
+        settlement(
+          ["USD", "EUR"].map((id) => leg(account("alice"), account("bob"), id)),
+          ["allocation", "multi-leg"],
+        ),
+      ),
+    ),
+  ...Object.fromEntries(
+    (["execute-transfer", "withdraw", "cancel"] as const).map((choice): [string, Execution] => [
+      `allocation/${choice}, several legs`,
+      (served, context) =>
+        served.choiceContext(context, `allocation/${choice}`, { registrar, contractId: "multi-leg" }),
+    ]),
+  ),
   "burn-mint-factory": (served, context) =>
     served.utility?.burnMintFactory(context, { registrar, instrumentId: "USD", holders: ["alice", "bob"] }),
   ...Object.fromEntries(
@@ -152,7 +220,7 @@ beforeAll(async () => {
   schema = await freshSchema();
   const { templates } = utilityRegistry({
     settlementLimits: MIN_SETTLEMENT_LIMITS,
-    contexts: compileContexts({ entries }),
+    contexts: compileContexts({ entries }, extension),
   });
   const written = { contentId: "tests", origin: "tests" };
   const writer = await PostgresWriter.begin(schema.database, 0, written, (error) => {
@@ -220,6 +288,18 @@ const cases: readonly (readonly [string, readonly JsonObject[]])[] = [
       ],
     ],
   ]),
+  [
+    "the entry of a module",
+    [
+      {
+        add: [
+          { entry: "licence", required: true },
+          { disclosure: "registrar", when: "checkBlocklist" },
+        ],
+      },
+    ],
+  ],
+  ["the entry of a module, with a blocklist", [{ add: [{ entry: "licence", when: "checkBlocklist" }] }]],
   ["rewards", [{ rewards: true, when: "checkBlocklist" }]],
   ["rewards alone", [without(), { rewards: true }, { add: [{ disclosure: "registrar", when: "checkBlocklist" }] }]],
   ["rewards alone, with a blocklist", [without(), { rewards: true, when: "checkBlocklist" }]],
@@ -238,7 +318,7 @@ const cases: readonly (readonly [string, readonly JsonObject[]])[] = [
 ];
 
 describe.each(cases)("%s", (_title, changes) => {
-  const contexts = compileContexts({ entries, changes });
+  const contexts = compileContexts({ entries, changes }, extension);
   const registry = utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS, contexts });
 
   test("gives one answer on each store, in at most three round trips", async () => {
@@ -266,10 +346,13 @@ describe.each(cases)("%s", (_title, changes) => {
 });
 
 test("the cases answer with contracts of the operator", async () => {
-  const contexts = compileContexts({
-    entries,
-    changes: [{ add: names.map((entry) => ({ entry, when: "checkBlocklist" })) }],
-  });
+  const contexts = compileContexts(
+    {
+      entries,
+      changes: [{ add: names.map((entry) => ({ entry, when: "checkBlocklist" })) }],
+    },
+    extension,
+  );
   const registry = utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS, contexts });
   const store = new MemoryStore();
   await store.replace(contractsOf(registry.templates), 10, 1_000_000);

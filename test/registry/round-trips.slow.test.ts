@@ -703,8 +703,8 @@ describe("a contract that arrives late", () => {
     const store = await storeOf(complete);
     await store.apply([{ archived: "transfer-instruction" }], 11);
     const reader = new FetchingReader(store);
-    const catchUp = () => Promise.reject(new Error("unexpected wait"));
-    const executor = executorOn(reader, { freshness: { ...current, catchUp } });
+    const unexpected: Freshness = { ...current, catchUp: () => Promise.reject(new Error("unexpected wait")) };
+    const executor = executorOn(reader, { freshness: unexpected });
     const outcome = await outcomeOf(() => choosing("transfer-instruction/accept", "transfer-instruction")(executor));
     expect(outcome).toMatchObject({ reason: "not-found" });
     expect(reader.trips).toEqual([2]);

@@ -38,6 +38,13 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     expect(await ask(elements, call)).toEqual(refused(400, 'instrument "EUR"', "checkBlocklist"));
   });
 
+  test("a missing contract is reported first", async () => {
+    const usd = configuration("usd", "USD", checking);
+    const both = registryOf({ configuration: usd, rule: undefined }, ...instructions());
+    expect(await ask(both, onTransfer("v1", "accept", "offer"))).toEqual(refused(404, "TransferRule"));
+    expect(await ask(both, onTransfer("v1", "accept", "00ff"))).toEqual(refused(404, "00ff"));
+  });
+
   test("an instrument that no request is about does not matter", async () => {
     expect(await ask(elements, transferFactory("v1", transferV1("alice", "bob")))).toMatchObject({
       factoryId: "factory",

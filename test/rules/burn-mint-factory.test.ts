@@ -61,6 +61,9 @@ const askWith = async (options: ServeOptions, of: readonly JsonObject[], body: J
 const askOf = async (changes: Parameters<typeof registryOf>[0], ...added: JsonObject[]) =>
   askWith({}, registryOf({ configuration: configured(), ...changes }, ...added), asked("alice"));
 
+const askRequired = (of: readonly JsonObject[], ...owners: string[]) =>
+  askWith(WITH_CREDENTIALS_REQUIRED, of, asked(...owners));
+
 describe("the burn-mint factory", () => {
   test("has the credentials of an output's owner, then those of the registrar", async () => {
     expect(await ask(asked("alice"))).toEqual({
@@ -171,8 +174,6 @@ describe("the burn-mint factory", () => {
   });
 
   test("is not found then if credentials are required, and the message names party, issuer and claim", async () => {
-    const askRequired = (of: readonly JsonObject[], ...owners: string[]) =>
-      askWith(WITH_CREDENTIALS_REQUIRED, of, asked(...owners));
     const named = [parties.issuer, "issues", "USD"];
     expect(await askRequired(elements, "alice", "carol")).toEqual(utilityFailure(404, "carol", ...named));
     const withoutRegistrars = elements.filter((one) => one !== registrarIssues);

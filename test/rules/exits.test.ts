@@ -44,6 +44,9 @@ const reassigned: [string, Options][] = [
 ];
 const elsewhere: Options = { synchronizerId: "sync-B" };
 
+const configurationAt = (options: Options) =>
+  element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
+
 describe.each(Object.entries(exits))("%s", (_, { template, argument, path, configured, locks, isEmpty }) => {
   const instruction = element(template, "it", argument);
 
@@ -96,9 +99,6 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
       expected({ enabled: true, usd: false }),
     );
   });
-
-  const configurationAt = (options: Options) =>
-    element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
 
   test("if the configuration is on another synchronizer", async () => {
     const configuration = configurationAt(elsewhere);

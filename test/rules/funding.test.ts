@@ -67,11 +67,11 @@ const ofAlice = { allocationCid: "of-alice", extraTransferLegSides: [], nextIter
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   const url = useRegistry(elements);
   const ask = async (call: Call) => shortOutcome(await send(url(), call));
+  const askFor = (sides: readonly JsonObject[], more: JsonObject) =>
+    ask(allocationFactory("v2", allocating(sides, more)));
+  const settle = (...allocations: readonly JsonObject[]) => ask(settlementFactory(settling(...allocations)));
 
   describe("an allocation without legs", () => {
-    const askFor = (sides: readonly JsonObject[], more: JsonObject) =>
-      ask(allocationFactory("v2", allocating(sides, more)));
-
     test.each<[string, JsonObject]>([
       ["that is committed", { committed: true, nextIterationFunding: null }],
       ["that is not committed", { committed: false }],
@@ -141,8 +141,6 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   });
 
   describe("a settlement", () => {
-    const settle = (...allocations: readonly JsonObject[]) => ask(settlementFactory(settling(...allocations)));
-
     test.each<[string, JsonObject]>([
       ["empty", ofAlice],
       ["null", { allocationCid: "of-alice", extraTransferLegSides: null, nextIterationFunding: null }],

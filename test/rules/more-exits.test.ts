@@ -60,6 +60,9 @@ const locked = (options?: Options) => element("Holding", "locked", payload.locke
 const reassigned: Options[] = [{ moving: "unassigned" }, { moving: "arriving" }];
 const elsewhere: Options = { synchronizerId: "sync-B" };
 
+const configurationAt = (options: Options) =>
+  element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
+
 describe.each(exits)("$name", ({ template, argument, path, configured, isEmpty, locks, family }) => {
   const instruction = element(template, "the-one", argument);
   const refusal = family === "standard" ? failure : utilityFailure;
@@ -94,9 +97,6 @@ describe.each(exits)("$name", ({ template, argument, path, configured, isEmpty, 
     const { values } = await ask(registryOf({ service }, locked()));
     expect(values).toMatchObject(resultContracts(false));
   });
-
-  const configurationAt = (options: Options) =>
-    element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
 
   test("works without a configuration, and with one on another synchronizer", async () => {
     expect(await ask(registryOf({ configuration: undefined }, locked()))).toEqual(least("usd"));

@@ -52,6 +52,9 @@ const useless: readonly (readonly [why: string, preapproval: (options?: Options)
   ["of another admin", (options) => approves("it", options, { instrumentAdmin: "registrar-2::1220" })],
 ];
 
+const factoryOf = (id: string, operator: string | null, options?: Options) =>
+  element("AllocationFactory", id, payload.service({ operator }), options);
+
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   const ask = askOver(send);
 
@@ -76,9 +79,6 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   });
 
   describe("the operator of a preapproval", () => {
-    const factoryOf = (id: string, operator: string | null, options?: Options) =>
-      element("AllocationFactory", id, payload.service({ operator }), options);
-
     test("is that of the registrar's newest factory", async () => {
       const factory = factoryOf("factory", "operator-2::1220", newer);
       const elements = registryOf({ factory }, factoryOf("old", "operator::1220"), approves("it"));

@@ -24,25 +24,18 @@ const registryWith = (usd: JsonObject | undefined, ...holdings: readonly JsonObj
   );
 
 const enabled = resultContracts(true);
-const usd = twice({ "instrument-configuration": contractId("usd") });
+const usd = { ...twice({ "instrument-configuration": contractId("usd") }), ...enabled };
 
 /** The values with and without the configuration. */
 const exits: readonly (readonly [name: string, call: Call, values: JsonObject, without: JsonObject])[] = [
-  ...(["v1", "v2"] as const).flatMap((version) => [
-    ...(["reject", "withdraw"] as const).map(
-      (choice) =>
-        [
-          `${version} transfer ${choice}`,
-          onTransfer(version, choice, "offer"),
-          { ...usd, ...enabled },
-          enabled,
-        ] as const,
-    ),
-    ...(["withdraw", "cancel"] as const).map(
-      (choice) =>
-        [`${version} allocation ${choice}`, onAllocation(version, choice, "allocation"), enabled, enabled] as const,
-    ),
-  ]),
+  ["v1 transfer reject", onTransfer("v1", "reject", "offer"), usd, enabled],
+  ["v2 transfer reject", onTransfer("v2", "reject", "offer"), usd, enabled],
+  ["v1 transfer withdraw", onTransfer("v1", "withdraw", "offer"), usd, enabled],
+  ["v2 transfer withdraw", onTransfer("v2", "withdraw", "offer"), usd, enabled],
+  ["v1 allocation withdraw", onAllocation("v1", "withdraw", "allocation"), enabled, enabled],
+  ["v2 allocation withdraw", onAllocation("v2", "withdraw", "allocation"), enabled, enabled],
+  ["v1 allocation cancel", onAllocation("v1", "cancel", "allocation"), enabled, enabled],
+  ["v2 allocation cancel", onAllocation("v2", "cancel", "allocation"), enabled, enabled],
   ["burn request reject", onIssuance("burn", "request", "reject", "request"), enabled, enabled],
   ["burn request cancel", onIssuance("burn", "request", "cancel", "request"), {}, {}],
 ];

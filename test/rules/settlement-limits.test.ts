@@ -76,6 +76,8 @@ const settling = (of: readonly JsonObject[], sides: readonly JsonObject[], funde
     },
   ]);
 
+const sides = (count: number) => upTo(count, () => side(bob));
+
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   describe("at each default limit, and one above it", () => {
     const url = useRegistry(elements);
@@ -88,7 +90,6 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     });
 
     test("100 legs, extra sides included", async () => {
-      const sides = (count: number) => upTo(count, () => side(bob));
       expect(await ask(settling(legs(40), sides(60), []))).toMatchObject(fits);
       expect(await ask(settling(legs(40), sides(61), []))).toEqual(tooMany(101, 100, "legs"));
     });

@@ -1,7 +1,13 @@
 /** The accounts of CIP-0112 that have neither owner nor provider, and account data in requests of version 1. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { allocationFactory, settlementFactory, transferFactory } from "../fixtures/calls/operations.js";
+import {
+  allocationFactory,
+  executeTransfer,
+  onTransfer,
+  settlementFactory,
+  transferFactory,
+} from "../fixtures/calls/operations.js";
 import { contractId, contractIds, map, prefixed, resultContracts, twice } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { askOver, refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
@@ -13,6 +19,7 @@ import {
   allocationV2,
   leg,
   legSide,
+  replaced,
   settlement,
   transferV1,
   transferV2,
@@ -62,6 +69,12 @@ const v1 = (sender: string, receiver: string): Call => transferFactory("v1", tra
 const v2 = (sender: JsonObject, receiver: JsonObject): Call => transferFactory("v2", transferV2(sender, receiver));
 
 const fromAlice = offer(contractIds("alice-holds"), "alice-holds");
+
+/** A stored offer of USD; `more` replaces or adds fields of its transfer. */
+const offerOf = (id: string, sender: string, receiver: string, more: JsonObject = {}) => {
+  const { transfer, ...others } = payload.offer(sender, receiver, "USD", "locked");
+  return element("TransferOffer", id, { ...others, transfer: { ...(transfer as JsonObject), ...more } });
+};
 
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   const ask = askOver(send);
@@ -152,6 +165,60 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
           ...enabled,
         },
         disclosed: ["alice-holds", "allocation", "bob-holds", "factory", "locked", "rule", "usd"],
+      });
+    });
+  });
+
+  describe("a special account in a stored contract", () => {
+    const meta = { values: { "cip-112/sender.provider": "bank" } };
+    const stored = useRegistry([
+      ...usd,
+      offerOf("minted", NO_OWNER, "bob"),
+      offerOf("burned", "alice", NO_OWNER),
+      offerOf("of-bank", NO_OWNER, "bob", { meta }),
+      element("DvpLegAllocation", "to-mint", payload.allocation(NO_OWNER, "bob", "USD", "locked")),
+    ]);
+    const askStored = async (call: Call) => shortOutcome(await send(stored(), call));
+
+    test.each([
+      ["mints", "minted", contractIds(), contractIds("bob-holds"), ["bob-holds"]],
+      ["receives what is burned", "burned", contractIds("alice-holds"), contractIds(), ["alice-holds"]],
+      [
+        "of a provider is not special",
+        "of-bank",
+        contractIds("bank-holds"),
+        contractIds("bob-holds"),
+        ["bank-holds", "bob-holds"],
+      ],
+    ])("%s: accepting the transfer", async (_what, id, sender, receiver, credentials) => {
+      expect(await askStored(onTransfer("v2", "accept", id))).toEqual({
+        values: executed(sender, receiver),
+        disclosed: [...credentials, "locked", "rule", "usd"],
+      });
+    });
+
+    test("mints: executing the allocation", async () => {
+      expect(await askStored(executeTransfer("to-mint"))).toMatchObject({
+        values: prefixed({
+          "sender-credentials": contractIds(),
+          "receiver-credentials": contractIds("bob-holds"),
+        }),
+        disclosed: ["bob-holds", "locked", "rule", "usd"],
+      });
+    });
+
+    test("takes no part in the extra sides and the funding of its allocation", async () => {
+      const body = replaced(settlement([leg(mint, bob, "USD")], []), "choiceArguments.allocations", [
+        {
+          allocationCid: "to-mint",
+          extraTransferLegSides: [{ ...legSide("ReceiverSide", "USD"), otherside: alice }],
+          nextIterationFunding: { USD: "1.0" },
+        },
+      ]);
+      expect(await askStored(settlementFactory(body))).toMatchObject({
+        values: prefixed({
+          "holder-credentials": map({ bob: contractIds("bob-holds"), alice: contractIds("alice-holds") }),
+        }),
       });
     });
   });

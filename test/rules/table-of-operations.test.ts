@@ -68,7 +68,7 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     test.each(table.filter(({ keys }) => keys.includes(ENABLED)))("$name", async (row) => {
       const answer = await ask(url, row);
       expect(keysOf(answer)).toEqual(written === undefined ? row.keys.filter((key) => key !== ENABLED) : row.keys);
-      if (written !== undefined) expect(answer).toMatchObject({ values: resultContracts(written) });
+      expect(answer).toMatchObject({ values: written === undefined ? {} : resultContracts(written) });
       expect(answer).toMatchObject({ disclosed: row.disclosed });
     });
   });
@@ -138,23 +138,19 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
       "mint offer create": createIssuance("mint", "offer", "alice", "USD", nobody),
       "burn request create": createIssuance("burn", "request", "alice", "USD", nobody),
       "burn-mint-factory": burnMintFactory(["alice"], "USD", nobody),
-      ...Object.fromEntries(
-        versions.flatMap((version) => [
-          [`${version} transfer-factory`, transferFactory(version, theirs(transferV1("alice", "bob")), nobody)],
-          [`${version} allocation-factory`, allocationFactory(version, theirs(allocationV1("alice", "bob")), nobody)],
-          ...(["accept", "reject", "withdraw"] as const).map((choice) => [
-            `${version} transfer ${choice}`,
-            onTransfer(version, choice, "offer", nobody),
-          ]),
-          ...(["withdraw", "cancel"] as const).map((choice) => [
-            `${version} allocation ${choice}`,
-            onAllocation(version, choice, "00ff", nobody),
-          ]),
-        ]),
-      ),
     };
 
-    test.each(Object.entries(calls))("%s", async (_name, call) => {
+    const inBothVersions = versions.flatMap((version): [string, Call][] => [
+      [`${version} transfer-factory`, transferFactory(version, theirs(transferV1("alice", "bob")), nobody)],
+      [`${version} allocation-factory`, allocationFactory(version, theirs(allocationV1("alice", "bob")), nobody)],
+      [`${version} transfer accept`, onTransfer(version, "accept", "offer", nobody)],
+      [`${version} transfer reject`, onTransfer(version, "reject", "offer", nobody)],
+      [`${version} transfer withdraw`, onTransfer(version, "withdraw", "offer", nobody)],
+      [`${version} allocation withdraw`, onAllocation(version, "withdraw", "00ff", nobody)],
+      [`${version} allocation cancel`, onAllocation(version, "cancel", "00ff", nobody)],
+    ]);
+
+    test.each([...Object.entries(calls), ...inBothVersions])("%s", async (_name, call) => {
       expect(await ask(url, { call })).toEqual(refused(404, `registrar ${nobody} is not served here`));
     });
 

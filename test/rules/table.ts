@@ -29,7 +29,8 @@ import {
 
 export const versions = ["v1", "v2"] as const;
 const prefixed = (...names: readonly string[]): string[] => names.map((name) => `utility.digitalasset.com/${name}`);
-const both = (...names: readonly string[]): string[] => names.flatMap((name) => [...prefixed(name), name]);
+const both = (...names: readonly string[]): string[] =>
+  names.flatMap((name) => [`utility.digitalasset.com/${name}`, name]);
 export const ENABLED = "utility.digitalasset.com/enable-result-contracts";
 
 export interface Row {

@@ -112,15 +112,16 @@ async function asking(preapproval: JsonObject, ...added: JsonObject[]) {
   return async (body: JsonObject) => short(await running.post(transferFactory(), body));
 }
 
+const withRewards = ({ values, disclosed, ...others }: typeof aliceToHerself) => ({
+  ...others,
+  values: {
+    ...values,
+    ...twice({ "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") }),
+  },
+  disclosed: [...disclosed, "reward", "right"].toSorted(),
+});
+
 describe("with the reward entries on", () => {
-  const withRewards = ({ values, disclosed, ...others }: typeof aliceToHerself) => ({
-    ...others,
-    values: {
-      ...values,
-      ...twice({ "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") }),
-    },
-    disclosed: [...disclosed, "reward", "right"].toSorted(),
-  });
   const preapproval = element("TransferPreapproval", "preapproval", payload.preapproval("bob", []));
   const ask = async (receiver: string) => {
     const running = await serving(registryOf({}, preapproval), WITH_REWARDS);

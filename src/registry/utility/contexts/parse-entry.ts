@@ -21,7 +21,7 @@ export function readEntries(reader: ObjectReader, builtIn: KnownParts): EntryDef
     if (!isEntryName(name))
       reader.report([name], "must be a name of lower-case letters, digits and hyphens that begins with a letter");
     if (builtIn.entries.has(name) || builtIn.disclosures.has(name))
-      reader.report([name], "must have another name: there is a built-in entry or disclosure of this name");
+      reader.report([name], "must have another name: there is an entry or disclosure of this name already");
     return readEntry(name, reader.object(name)) ?? [];
   });
 }

@@ -37,7 +37,7 @@ export function partsWithExtension(extension: ParsedExtension, problems: Problem
       addProblem(
         problems,
         ["entries", name],
-        "must have another name: there is a built-in entry or disclosure of this name",
+        "must have another name: there is an entry or disclosure of this name already",
       );
   }
   const known = new Set(builtInParts.templates.map(nameOfTemplate));
