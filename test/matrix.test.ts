@@ -2,13 +2,20 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { calls, failingCalls, successfulCalls } from "./fixtures/calls/index.js";
+import { calls, callsWithoutCredential, failingCalls, successfulCalls } from "./fixtures/calls/index.js";
 import { acme, alice, bob } from "./fixtures/calls/build.js";
 import { instruments } from "./fixtures/calls/metadata.js";
 import { factoryV1, transferV1 } from "./fixtures/calls/transfer-instruction.js";
 import { type Call, protocols, sendRest } from "./fixtures/protocols.js";
 import { nameOf, rpcs } from "./fixtures/services.js";
-import { defective, demo, inReassignment, type ScenarioServer, unready } from "./fixtures/scenarios.js";
+import {
+  defective,
+  demo,
+  demoRequiringCredentials,
+  inReassignment,
+  type ScenarioServer,
+  unready,
+} from "./fixtures/scenarios.js";
 import { within } from "./fixtures/wait.js";
 
 const everyProtocol = Object.entries(protocols);
@@ -98,6 +105,16 @@ describe("an error", () => {
   const url = useServer(demo);
 
   describe.each(Object.entries(failingCalls))("%s", (_name, { call, code, message }) => {
+    test.each(everyProtocol)("is the same over %s", async (_protocol, send) => {
+      expect(await send(url(), call)).toEqual({ ok: false, code, message });
+    });
+  });
+});
+
+describe("where credentials are required, an error", () => {
+  const url = useServer(demoRequiringCredentials);
+
+  describe.each(Object.entries(callsWithoutCredential))("%s", (_name, { call, code, message }) => {
     test.each(everyProtocol)("is the same over %s", async (_protocol, send) => {
       expect(await send(url(), call)).toEqual({ ok: false, code, message });
     });

@@ -2,11 +2,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
 import { credential } from "../../src/registry/utility/templates/parties.js";
-import {
-  appRewardConfiguration,
-  featuredAppRight,
-  transferRule,
-} from "../../src/registry/utility/templates/services.js";
+import { registrarService, transferRule } from "../../src/registry/utility/templates/services.js";
 import type { AcceptanceContracts } from "./find-contracts.js";
 import type { ParticipantContract } from "./participant-client.js";
 
@@ -16,7 +12,7 @@ export function buildResponse(
   { offer, lockedHolding, others }: AcceptanceContracts,
   excludeDebugFields: boolean,
 ): JsonObject | undefined {
-  const { transfer, provider } = offer.createArgument;
+  const { transfer } = offer.createArgument;
   const { sender, receiver, instrumentId } = transfer as { sender: string; receiver: string; instrumentId: JsonObject };
   const registrar = instrumentId["admin"];
   const configuration = newest(others(instrumentConfiguration), (payload) => {
@@ -27,42 +23,38 @@ export function buildResponse(
   const rule = newest(others(transferRule), (payload) => payload["registrar"] === registrar);
   if (configuration === undefined || rule === undefined) return undefined;
   const credentials = others(credential);
-  const [senderCredentials, receiverCredentials] = [sender, receiver].map((holder) =>
-    credentialsOf(holder, configuration, credentials),
-  );
-  if (senderCredentials === undefined || receiverCredentials === undefined) return undefined;
-  const reward = newest(others(appRewardConfiguration), (payload) => payload["provider"] === provider);
-  const right = newest(others(featuredAppRight), (payload) => payload["provider"] === provider);
+  const senderCredentials = credentialsOf(sender, configuration, credentials);
+  const receiverCredentials = credentialsOf(receiver, configuration, credentials);
+  const service = newest(others(registrarService), (payload) => payload["registrar"] === registrar);
+  const enabled = service?.createArgument["enableResultContracts"];
   const entries: [string, JsonObject][] = [
     ["instrument-configuration", id(configuration)],
     ["sender-credentials", { tag: "AV_List", value: senderCredentials.map(id) }],
     ["receiver-credentials", { tag: "AV_List", value: receiverCredentials.map(id) }],
     ["transfer-rule", id(rule)],
   ];
-  if (reward !== undefined) entries.push(["app-reward-configuration", id(reward)]);
-  if (right !== undefined) entries.push(["featured-app-right", id(right)]);
-  const all = [configuration, ...senderCredentials, ...receiverCredentials, rule, reward, right, lockedHolding].filter(
+  const values = Object.fromEntries(
+    entries.flatMap(([name, value]) => [
+      [PREFIX + name, value],
+      [name, value],
+    ]),
+  );
+  if (typeof enabled === "boolean") values[`${PREFIX}enable-result-contracts`] = { tag: "AV_Bool", value: enabled };
+  const all = [configuration, ...senderCredentials, ...receiverCredentials, rule, lockedHolding].filter(
     (one) => one !== undefined,
   );
   return {
-    choiceContextData: {
-      values: Object.fromEntries(
-        entries.flatMap(([name, value]) => [
-          [PREFIX + name, value],
-          [name, value],
-        ]),
-      ),
-    },
+    choiceContextData: { values },
     disclosedContracts: [...new Set(all)].map((one) => toDisclosedContract(one, excludeDebugFields)),
   };
 }
 
-/** One credential per requirement; undefined if a requirement is not met. */
+/** One credential per requirement; none for a requirement that is not met. */
 function credentialsOf(
   holder: string,
   configuration: ParticipantContract,
   credentials: readonly ParticipantContract[],
-): ParticipantContract[] | undefined {
+): ParticipantContract[] {
   const requirements = configuration.createArgument["holderRequirements"] as JsonObject[];
   const chosen = requirements.map(({ issuer, requiredClaims }) =>
     newest(credentials, (payload) => {
@@ -75,8 +67,7 @@ function credentialsOf(
       );
     }),
   );
-  const found = chosen.filter((one) => one !== undefined);
-  return found.length === chosen.length ? found : undefined;
+  return chosen.filter((one) => one !== undefined);
 }
 
 function isValid({ validFrom, validUntil }: JsonObject): boolean {

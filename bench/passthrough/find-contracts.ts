@@ -4,16 +4,12 @@ import { holding } from "../../src/registry/utility/templates/holding.js";
 import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
 import { instrumentConfiguration } from "../../src/registry/utility/templates/instruments.js";
 import { credential } from "../../src/registry/utility/templates/parties.js";
-import {
-  appRewardConfiguration,
-  featuredAppRight,
-  transferRule,
-} from "../../src/registry/utility/templates/services.js";
+import { registrarService, transferRule } from "../../src/registry/utility/templates/services.js";
 import type { Template } from "../registries/element.js";
 import type { ParticipantContract, Participant } from "./participant-client.js";
 
 /** Templates whose contracts are not referenced by id. */
-const listedTemplates = [instrumentConfiguration, transferRule, appRewardConfiguration, featuredAppRight, credential];
+const listedTemplates = [instrumentConfiguration, transferRule, registrarService, credential];
 
 /** The contracts of an accept context, and candidates for the rest. */
 export interface AcceptanceContracts {

@@ -1,8 +1,8 @@
 /**
  * A registry for the largest settlement to support: 25 legs in 25 instruments
  * between 50 accounts with an owner and a provider each (100 parties). Each
- * owner needs a credential of both issuers. A settlement discloses 178
- * contracts: factory, rule and rewards, 25 configurations, 100 credentials, 25
+ * owner needs a credential of both issuers. A settlement discloses 177
+ * contracts: factory and rule, 25 configurations, 100 credentials, 25
  * allocations with their locked holdings.
  */
 import type { JsonObject } from "@bufbuild/protobuf";

@@ -1,4 +1,4 @@
-/** A registry with a given number of offers between a hundred parties. An accept context discloses six contracts. */
+/** A registry with a given number of offers between a hundred parties. An accept context discloses five contracts. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { party } from "../../demo/element.js";
 import { holding } from "../../src/registry/utility/templates/holding.js";

@@ -8,7 +8,7 @@ import { slots, type World } from "./world.js";
 export type ExpectedOutcome =
   | { readonly ok: true; readonly answer: JsonValue }
   /** `isUnknown`: no contract has the requested id, so the service waits for the ledger end before it responds. */
-  | { readonly ok: false; readonly codes: readonly Code[]; readonly isUnknown: boolean };
+  | { readonly ok: false; readonly code: Code; readonly isUnknown: boolean };
 
 interface Transfer {
   readonly sender: number;
@@ -16,8 +16,7 @@ interface Transfer {
   readonly instrument: number;
 }
 
-/** One of the codes: where more than one applies, the specification does not say which comes first. */
-const reject = (...codes: readonly Code[]): ExpectedOutcome => ({ ok: false, codes, isUnknown: false });
+const reject = (code: Code): ExpectedOutcome => ({ ok: false, code, isUnknown: false });
 
 export function expectOutcome(world: World, query: Query, offset: number): ExpectedOutcome {
   const state = new State(world, offset);
@@ -37,18 +36,9 @@ export function listSlots(query: Query): string[] {
   const transfer = query.kind === "choice" ? query.offer : query;
   if (transfer === undefined) return [];
   const { sender, receiver, instrument: index } = transfer;
-  const { factory, rule, reward, right, service } = slots;
+  const { factory, rule, service } = slots;
   const credentials = [slots.credential(sender, index), slots.credential(receiver, index)];
-  return [
-    ...credentials,
-    slots.configuration(index),
-    slots.preapproval(receiver),
-    factory,
-    rule,
-    reward,
-    right,
-    service,
-  ];
+  return [...credentials, slots.configuration(index), slots.preapproval(receiver), factory, rule, service];
 }
 
 class State {
@@ -73,21 +63,18 @@ class State {
 
   choice({ choice, contractId, hasDebug }: Query & { readonly kind: "choice" }): ExpectedOutcome {
     const offer = this.#world.offers.at(contractId, this.#offset);
-    if (offer === undefined) return { ok: false, codes: [Code.NotFound], isUnknown: true };
+    if (offer === undefined) return { ok: false, code: Code.NotFound, isUnknown: true };
     if (offer.location === "leaving") return reject(Code.Aborted);
     const isHome = offer.location === "home";
     const context = new Context(hasDebug, isHome ? HOME : ABROAD);
     if (choice === "accept") {
-      const hasAllCredentials = this.#hasAllCredentials(offer);
-      if (!isHome) return hasAllCredentials ? reject(Code.Aborted) : reject(Code.Aborted, Code.NotFound);
-      if (!hasAllCredentials) return reject(Code.NotFound);
+      // The configuration is required, and is at home.
+      if (!isHome) return reject(Code.Aborted);
       this.#addAcceptEntries(context, offer);
     } else {
-      // Reject and withdraw must always be possible: contracts on another synchronizer are omitted. The service contract
-      // is not disclosed, so its synchronizer does not matter.
+      // Reject and withdraw must always be possible: contracts on another synchronizer are omitted.
       if (isHome) context.addReference("instrument-configuration", this.get(slots.configuration(offer.instrument)));
-      const { enableResultContracts: value } = this.get(slots.service).payload;
-      if (typeof value === "boolean") context.addEntry("enable-result-contracts", { tag: "AV_Bool", value });
+      this.#addResultContracts(context);
     }
     context.addDisclosed(offer.locked);
     return { ok: true, answer: context.answer };
@@ -101,11 +88,10 @@ class State {
     const factory = transferKind === "direct" && preapproval ? preapproval : this.get(slots.factory);
     const context = new Context(hasDebug, HOME);
     if (transferKind === "offer") {
-      if (!this.#hasCredential(sender, index)) return reject(Code.NotFound);
       context.addReference("instrument-configuration", this.get(slots.configuration(index)));
       context.addList("sender-credentials", this.#credentials(sender, index));
+      this.#addResultContracts(context);
     } else {
-      if (!this.#hasAllCredentials(query)) return reject(Code.NotFound);
       this.#addAcceptEntries(context, query);
     }
     context.addDisclosed(factory);
@@ -117,20 +103,19 @@ class State {
     context.addList("sender-credentials", this.#credentials(sender, index));
     context.addList("receiver-credentials", this.#credentials(receiver, index));
     context.addReference("transfer-rule", this.get(slots.rule));
-    context.addReference("app-reward-configuration", this.find(slots.reward));
-    context.addReference("featured-app-right", this.find(slots.right));
+    this.#addResultContracts(context);
   }
 
+  /** The service contract is not disclosed, so its synchronizer does not matter. */
+  #addResultContracts(context: Context): void {
+    const { enableResultContracts: value } = this.get(slots.service).payload;
+    if (typeof value === "boolean") context.addPrefixed("enable-result-contracts", { tag: "AV_Bool", value });
+  }
+
+  /** None if the holder lacks the credential: an answer has what there is. */
   #credentials(holder: number, index: number): ModelContract[] {
-    return needsCredentials(index) ? [this.get(slots.credential(holder, index))] : [];
-  }
-
-  #hasCredential(holder: number, index: number): boolean {
-    return !needsCredentials(index) || this.find(slots.credential(holder, index)) !== undefined;
-  }
-
-  #hasAllCredentials({ sender, receiver, instrument: index }: Transfer): boolean {
-    return this.#hasCredential(sender, index) && this.#hasCredential(receiver, index);
+    const credential = needsCredentials(index) ? this.find(slots.credential(holder, index)) : undefined;
+    return credential === undefined ? [] : [credential];
   }
 }
 
@@ -139,7 +124,7 @@ function allowsInstrument({ payload }: ModelContract, id: string): boolean {
   return allowances.length === 0 || allowances.some((allowance) => allowance.id === id);
 }
 
-/** Builds a choice context. Each entry has two names. */
+/** Builds a choice context. Each entry but one has two names. */
 class Context {
   readonly #values: JsonObject = {};
   readonly #disclosed = new Map<string, JsonObject>();
@@ -153,11 +138,14 @@ class Context {
 
   addEntry(name: string, value: JsonObject): void {
     this.#values[name] = value;
+    this.addPrefixed(name, value);
+  }
+
+  addPrefixed(name: string, value: JsonObject): void {
     this.#values[`utility.digitalasset.com/${name}`] = value;
   }
 
-  addReference(name: string, contract: ModelContract | undefined): void {
-    if (contract === undefined) return;
+  addReference(name: string, contract: ModelContract): void {
     this.addEntry(name, { tag: "AV_ContractId", value: contract.contractId });
     this.addDisclosed(contract);
   }

@@ -8,6 +8,7 @@ import { readInstruments } from "../config/instruments-file.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { loadRegistry } from "./load-registry.js";
+import { monitorWarnings } from "./monitor-warnings.js";
 import { serverOptions } from "./server-options.js";
 import { sourceOptions } from "./source-options.js";
 import { services } from "../service/services.js";
@@ -37,6 +38,9 @@ export interface App {
 
 /** Minimum time to send the last traces when requests used up the grace period, in milliseconds. */
 const TRACE_FLUSH_MS = 250;
+
+/** The service must not wait for the check of a large file. */
+const MAX_CHECKED_AT_START = 1_000;
 
 /** The roles of a process that does not share its work. */
 const STANDALONE: Roles = { mirrors: true, answers: true };
@@ -73,11 +77,14 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     : health(notReadyReason);
   const guards = roles.answers ? createAuth(config, bindings, now) : [];
   const log = pino({ level: config.logLevel }, process.stderr);
+  const warnings = roles.answers ? monitorWarnings(config, registry, source, now, log) : undefined;
+  if (warnings !== undefined) shutdown.add(() => warnings.close());
   const telemetry = await startTelemetry(config, log, {
     version: packageVersion(),
     notReadyReason,
     status: () => source.status(),
     templateCounts: source.isInMemory ? () => source.reader.read((view) => view.templateCounts()) : undefined,
+    warnings,
   });
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
   const served = bindings.map(({ service }) => service);
@@ -92,7 +99,10 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   await source.start(log);
   // Only memory can be read without waiting for the database.
   const isKnown = source.isInMemory && source.staleReason() === undefined;
-  const inventory = isKnown ? await source.reader.read((view) => registry.inventory(view)) : undefined;
+  const inventoryOptions = { now: now(), credentialDays: config.credentialDays, maxContracts: MAX_CHECKED_AT_START };
+  const inventory = isKnown
+    ? await source.reader.read((view) => registry.inventory(view, inventoryOptions))
+    : undefined;
   const url = await server.listen(config.host, config.port);
   const { metricsUrl } = telemetry;
   return {

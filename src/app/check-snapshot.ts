@@ -12,13 +12,17 @@ export interface SnapshotCheck {
   readonly inventory: Inventory | undefined;
 }
 
-/** Checks the content of a snapshot file. Throws SettingError for a wrong registry module or instruments file. */
-export async function checkSnapshot(config: Config, content: string): Promise<SnapshotCheck> {
+/**
+ * Checks the content of a snapshot file. `now` is in milliseconds since 1970. Throws SettingError for a wrong registry
+ * module, contexts file or instruments file.
+ */
+export async function checkSnapshot(config: Config, content: string, now: number): Promise<SnapshotCheck> {
   const registry = await loadRegistry(config);
   await readInstruments(config.instruments);
   const snapshot = parseSnapshot(content, new Decoder(registry.templates, config.totalSupply));
   if (snapshot.problems.length > 0) return { snapshot, inventory: undefined };
   const store = new MemoryStore();
   await store.replace(snapshot.contracts, snapshot.offset);
-  return { snapshot, inventory: store.read((view) => registry.inventory(view)) };
+  const options = { now, credentialDays: config.credentialDays };
+  return { snapshot, inventory: store.read((view) => registry.inventory(view, options)) };
 }

@@ -100,10 +100,20 @@ function findDefect(value: unknown): string | undefined {
   if (!Array.isArray(fields.templates)) return "has no list of templates";
   if (typeof fields.supportedApis !== "object" || fields.supportedApis === null) return "has no supportedApis";
   if (!fields.templates.every(isTemplate)) return "has a template without packageName, qualifiedName or parse";
+  if (fields.checks !== undefined && !isListOfChecks(fields.checks)) return "has a check without template or warnings";
   const missing = methods.filter((method) => typeof fields[method] !== "function");
   if (missing.length > 0) return `lacks ${missing.join(", ")}`;
   const async = methods.filter((method) => isAsyncFunction(fields[method]));
   return async.length === 0 ? undefined : `has async methods, which must be synchronous: ${async.join(", ")}`;
+}
+
+function isListOfChecks(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  return value.every((check: unknown) => {
+    if (typeof check !== "object" || check === null) return false;
+    const { template, warnings } = check as Readonly<Record<string, unknown>>;
+    return isTemplate(template) && typeof warnings === "function";
+  });
 }
 
 function isTemplate(value: unknown): boolean {

@@ -28,7 +28,8 @@ export function snapshotPath({ snapshot, registry }: Config): string {
   return snapshot ?? createRequire(import.meta.url).resolve(`#demo/${demo}.ndjson`);
 }
 
-async function participantOptions(config: Config): Promise<ParticipantOptions | undefined> {
+/** Undefined without a participant. Throws the system's error if the CA file cannot be read. */
+export async function participantOptions(config: Config): Promise<ParticipantOptions | undefined> {
   const { ledgerUrl, ledgerParties = [], ledgerCaFile } = config;
   if (ledgerUrl === undefined) return undefined;
   const ca = ledgerCaFile === undefined ? undefined : await readFile(ledgerCaFile, "utf8");

@@ -1,15 +1,18 @@
 import { readFile } from "node:fs/promises";
+import { checkParticipant } from "../app/check-participant.js";
 import { checkSnapshot } from "../app/check-snapshot.js";
 import type { Config } from "../config/config.js";
 import { snapshotPath } from "../app/source-options.js";
-import { configFailure, EXIT_FAILURE, fail, messageOf, snapshotFailure, startFailure } from "./failure.js";
-import { formatCheck, print } from "./output.js";
+import { LedgerError } from "../ledger/participant/errors.js";
+import { checkFailure, EXIT_FAILURE, fail, messageOf, participantFailure, snapshotFailure } from "./failure.js";
+import { formatParticipantCheck, formatSnapshotCheck, print } from "./output.js";
 
-/** Prints what a snapshot file would serve, or its problems. Fails for problems and for warnings. */
-export async function check(config: Config): Promise<void> {
-  if (config.ledgerUrl !== undefined) {
-    return fail(configFailure("offledger check reads a file: unset OFFLEDGER_LEDGER_URL"));
-  }
+/** Prints what a file or a participant would serve, or its problems. Fails for problems and for warnings. */
+export function check(config: Config): Promise<void> {
+  return config.ledgerUrl === undefined ? checkFile(config) : checkLedger(config, config.ledgerUrl);
+}
+
+async function checkFile(config: Config): Promise<void> {
   const path = snapshotPath(config);
   let content: string;
   try {
@@ -18,10 +21,21 @@ export async function check(config: Config): Promise<void> {
     return fail(snapshotFailure(` ${messageOf(error)}`));
   }
   try {
-    const { snapshot, inventory } = await checkSnapshot(config, content);
-    print(formatCheck(path, snapshot, inventory));
+    const { snapshot, inventory } = await checkSnapshot(config, content, Date.now());
+    print(formatSnapshotCheck(path, snapshot, inventory));
     if (inventory === undefined || inventory.warnings.length > 0) process.exitCode = EXIT_FAILURE;
   } catch (error) {
-    fail(startFailure(config, error));
+    fail(checkFailure(error));
+  }
+}
+
+async function checkLedger(config: Config, url: URL): Promise<void> {
+  try {
+    const result = await checkParticipant(config, Date.now());
+    print(formatParticipantCheck(result));
+    const { snapshot, inventory } = result;
+    if (inventory.warnings.length + snapshot.unreadable.length > 0) process.exitCode = EXIT_FAILURE;
+  } catch (error) {
+    fail(error instanceof LedgerError ? participantFailure(url, error) : checkFailure(error));
   }
 }

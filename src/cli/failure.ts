@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
+import type { LedgerError } from "../ledger/participant/errors.js";
 import { SnapshotError } from "../ingest/file/snapshot-file.js";
 import { DatabaseError } from "../store/postgres/errors.js";
 
@@ -21,7 +22,7 @@ export function fail({ message, exitCode }: Failure): void {
   process.exitCode = exitCode;
 }
 
-/** Maps an error of `startApp` or `checkSnapshot`; names the setting that caused it, if any. */
+/** Maps an error of `startApp`; names the setting that caused it, if any. */
 export function startFailure(config: Config, error: unknown): Failure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const message = messageOf(error);
@@ -34,6 +35,20 @@ export function startFailure(config: Config, error: unknown): Failure {
   if (error instanceof SettingError) return configFailure(message);
   if (error instanceof DatabaseError) return configFailure(`OFFLEDGER_DATABASE_URL: ${message}`);
   return { message: `the service cannot start: ${message}`, exitCode: EXIT_FAILURE };
+}
+
+/** Maps an error of `checkSnapshot` or `checkParticipant` other than LedgerError. */
+export function checkFailure(error: unknown): Failure {
+  const message = messageOf(error);
+  return error instanceof SettingError
+    ? configFailure(message)
+    : { message: `the check failed: ${message}`, exitCode: EXIT_FAILURE };
+}
+
+/** The participant cannot be read. Wrong credentials, rights and requests do not change by a retry. */
+export function participantFailure({ origin }: URL, { kind, message }: LedgerError): Failure {
+  const exitCode = kind === "denied" || kind === "refused" ? EXIT_CONFIG : EXIT_FAILURE;
+  return { message: `OFFLEDGER_LEDGER_URL: the participant at ${origin} cannot be read: ${message}`, exitCode };
 }
 
 export const configFailure = (message: string): Failure => ({ message, exitCode: EXIT_CONFIG });

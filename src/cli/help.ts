@@ -11,7 +11,7 @@ export function helpText(): string {
     "  offledger mirror   copy contracts into a database, or stand by while another process does",
     "  offledger api      serve a registry from a database that a mirror fills",
     "  offledger migrate  migrate the schema of a database",
-    "  offledger check    check a file of active contracts and list what it would serve",
+    "  offledger check    say what a file or a participant would serve, and what will fail",
     "  offledger contexts print the choice context of every operation in force",
     "  offledger health   check the health of a service with these settings on this machine",
     "  offledger help     print this help",

@@ -1,7 +1,9 @@
 import type { App } from "../app/app.js";
+import type { ParticipantCheck } from "../app/check-participant.js";
 import { formatProblems, MAX_PROBLEMS, type Snapshot } from "../ledger/file/snapshot.js";
-import { isStored } from "../domain/contract.js";
+import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
 import type { Inventory } from "../registry/sdk/registry.js";
+import { formatInventory } from "./format-inventory.js";
 
 export function print(text: string): void {
   process.stdout.write(text);
@@ -24,34 +26,48 @@ export function formatStart({ url, source, notReadyReason, inventory }: App): st
   ].join("\n");
 }
 
-/** The result of `offledger check`. */
-export function formatCheck(path: string, snapshot: Snapshot, inventory: Inventory | undefined): string {
+/** The result of `offledger check` for a file. */
+export function formatSnapshotCheck(path: string, snapshot: Snapshot, inventory: Inventory | undefined): string {
   const { contracts, ignored, problems } = snapshot;
   if (inventory === undefined) {
     const more = problems.length < MAX_PROBLEMS ? [] : [`(only the first ${MAX_PROBLEMS} problems are listed)`];
     return [`${path} cannot be served:`, formatProblems(path, problems), ...more, ""].join("\n");
   }
-  const stored = contracts.filter(isStored).length;
-  const counted = contracts.length - stored;
+  const { stored, counted } = countContracts(contracts);
   return [
     `${path} can be served: ${stored} contracts, ${ignored} unused elements skipped`,
-    ...(counted === 0 ? [] : [`${counted} holdings are counted for the total supply, not stored`]),
+    ...counted,
     "",
     ...formatInventory(inventory),
     "",
   ].join("\n");
 }
 
-function formatInventory({ registrars, counts, warnings }: Inventory): string[] {
+/** The result of `offledger check` for a participant. */
+export function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
+  const { offset, contracts, unreadable } = snapshot;
+  const { stored, counted } = countContracts(contracts);
+  const reasons = unreadable.slice(0, MAX_PROBLEMS).map(({ reason }) => `  ${reason}`);
+  const more = unreadable.length > MAX_PROBLEMS ? [`  … and ${unreadable.length - MAX_PROBLEMS} more`] : [];
   return [
-    ...(registrars.length === 0 ? ["no registrar is served: the file contains no factory"] : []),
-    ...registrars.flatMap(({ party, instruments }) => [
-      `registrar ${party}`,
-      ...instruments.map(({ id, scheme }) => `  instrument ${id} (${scheme})`),
-    ]),
-    ...counts.map(({ qualifiedName, count }) => `${String(count).padStart(8)} ${qualifiedName}`),
-    ...warnings.map((warning) => `warning: ${warning}`),
-  ];
+    `${name} can be served: ${stored} contracts at offset ${offset}`,
+    ...counted,
+    ...(unreadable.length === 0 ? [] : [`${unreadable.length} contracts cannot be read, and are left out:`]),
+    ...reasons,
+    ...more,
+    "",
+    ...formatInventory(inventory),
+    "",
+  ].join("\n");
+}
+
+function countContracts(contracts: readonly (Contract | CountedOnly)[]): { stored: number; counted: string[] } {
+  const stored = contracts.filter(isStored).length;
+  const counted = contracts.length - stored;
+  return {
+    stored,
+    counted: counted === 0 ? [] : [`${counted} holdings are counted for the total supply, not stored`],
+  };
 }
 
 /** A curl command; empty without a registrar. */

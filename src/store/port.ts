@@ -46,6 +46,24 @@ export interface View {
   sums(names: readonly string[]): readonly bigint[];
 }
 
+/**
+ * Reads a store in the background, in many short steps, each on one state. The state may move on between two steps. The
+ * caches that requests use stay as they are.
+ */
+export interface StoreScan {
+  /** The ids of the contracts of a template, in any order. Throws as `StoreReader.read` does. */
+  ids(template: Template): ContractIds | Promise<ContractIds>;
+  /** As `StoreReader.read`. */
+  read<T>(use: (view: View) => T): T | Promise<T>;
+}
+
+export interface ContractIds {
+  /** Each once. */
+  readonly ids: readonly string[];
+  /** False if the template has more contracts: a database lists so many at most. */
+  readonly isComplete: boolean;
+}
+
 /** A lookup of one contract by id, or of all contracts with an index key; in one template. */
 export type ContractLookup<F = unknown> =
   | { readonly template: Template<F>; readonly contractId: string }

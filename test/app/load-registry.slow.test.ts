@@ -59,6 +59,11 @@ const incomplete: readonly WrongModule[] = [
     formatModule({ ...complete, inventory: "async () => ({})", instruments: "async function () {}" }),
     "has async methods, which must be synchronous: instruments, inventory",
   ],
+  ...["5", "{}", "[null]", "[{}]", "[{ template: {}, warnings() {} }]"].map((checks): WrongModule => [
+    `has checks ${checks}`,
+    formatModule({ ...complete, checks }),
+    "has a check without",
+  ]),
   ["has a method that is an object", formatModule({ ...complete, inventory: "{}" }), "lacks inventory"],
 ];
 

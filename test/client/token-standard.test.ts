@@ -11,23 +11,27 @@ import { allocateV1 } from "../fixtures/calls/allocation-instruction.js";
 import { acme, alice, bob, carol, nobody, nordic } from "../fixtures/calls/build.js";
 import { transferV1 } from "../fixtures/calls/transfer-instruction.js";
 import * as context from "../fixtures/context.js";
-import { type Running, serveFile } from "../fixtures/run-service.js";
+import { type Running, serveFile, WITH_CREDENTIALS_REQUIRED, WITH_REWARDS } from "../fixtures/run-service.js";
 
 let running: Running;
+let strict: Running;
+let rewarding: Running;
 beforeAll(async () => {
   running = await serveFile(undefined);
+  strict = await serveFile(undefined, WITH_CREDENTIALS_REQUIRED);
+  rewarding = await serveFile(undefined, WITH_REWARDS);
 });
-afterAll(() => running.close());
+afterAll(() => Promise.all([running, strict, rewarding].map((one) => one.close())));
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A client of one registrar. A public registry needs no token, but some wallets send one. */
-function clientOf(registrar: string, { token = "", end = "" } = {}): TokenStandardClient {
+function clientOf(registrar: string, { token = "", end = "", at = running } = {}): TokenStandardClient {
   const tokens = {
     getAccessToken: () => Promise.resolve(token),
     getAuthContext: () => Promise.resolve({ userId: "wallet", accessToken: token }),
   };
-  return new TokenStandardClient(`${running.url}/api/token-standard/v0/registrars/${registrar}${end}`, quiet, tokens);
+  return new TokenStandardClient(`${at.url}/api/token-standard/v0/registrars/${registrar}${end}`, quiet, tokens);
 }
 
 type PostPath = Parameters<TokenStandardClient["post"]>[0];
@@ -58,17 +62,9 @@ const accepting = {
   "sender-credentials": references("credential alice"),
   "receiver-credentials": references("credential bob"),
   "transfer-rule": reference(rule),
-  "app-reward-configuration": reference("rewards of acme"),
-  "featured-app-right": reference("featured right of acme"),
 };
-const disclosedToAccept = [
-  "configuration of ACME-BOND",
-  "credential alice",
-  "credential bob",
-  rule,
-  "rewards of acme",
-  "featured right of acme",
-];
+const disclosedToAccept = ["configuration of ACME-BOND", "credential alice", "credential bob", rule];
+const enabled = context.resultContracts(true);
 
 const transferFactory = "/registry/transfer-instruction/v1/transfer-factory";
 const allocationFactory = "/registry/allocation-instruction/v1/allocation-factory";
@@ -124,10 +120,13 @@ describe("a wallet", () => {
     expect(short(await factory(transferFactory, transferV1(alice, bob, "ACME-BOND")))).toEqual({
       factoryId: contractId(`factory of ${acme}`),
       transferKind: "offer",
-      values: context.twice({
-        "instrument-configuration": reference("configuration of ACME-BOND"),
-        "sender-credentials": references("credential alice"),
-      }),
+      values: {
+        ...context.twice({
+          "instrument-configuration": reference("configuration of ACME-BOND"),
+          "sender-credentials": references("credential alice"),
+        }),
+        ...enabled,
+      },
       disclosed: ids("configuration of ACME-BOND", "credential alice", `factory of ${acme}`),
     });
   });
@@ -145,9 +144,10 @@ describe("a wallet", () => {
   test("gets the factory of a transfer to itself", async () => {
     const answer = short(await factory(transferFactory, transferV1(alice, alice, "ACME-BOND")));
     expect(answer).toMatchObject({ transferKind: "self", factoryId: contractId(`factory of ${acme}`) });
-    expect(answer["values"]).toEqual(
-      context.twice({ ...accepting, "receiver-credentials": references("credential alice") }),
-    );
+    expect(answer["values"]).toEqual({
+      ...context.twice({ ...accepting, "receiver-credentials": references("credential alice") }),
+      ...enabled,
+    });
   });
 
   const transferInstructionId = contractId("offer bond to bob");
@@ -155,17 +155,32 @@ describe("a wallet", () => {
 
   test("accepts a transfer", async () => {
     expect(short(await choice(onTransfer("accept"), { transferInstructionId }))).toEqual({
-      values: context.twice(accepting),
+      values: { ...context.twice(accepting), ...enabled },
       disclosed: ids(...disclosedToAccept, held),
+    });
+  });
+
+  test("accepts a transfer where the contexts file turns rewards on", async () => {
+    const client = clientOf(acme, { at: rewarding });
+    expect(short(await choice(onTransfer("accept"), { transferInstructionId }, client))).toEqual({
+      values: {
+        ...context.twice({
+          ...accepting,
+          "app-reward-configuration": reference("rewards of acme"),
+          "featured-app-right": reference("featured right of acme"),
+        }),
+        ...enabled,
+      },
+      disclosed: ids(...disclosedToAccept, "rewards of acme", "featured right of acme", held),
     });
   });
 
   test.each(["reject", "withdraw"] as const)("ends a transfer: %s", async (name) => {
     expect(short(await choice(onTransfer(name), { transferInstructionId }))).toEqual({
-      values: context.twice({
-        "instrument-configuration": reference("configuration of ACME-BOND"),
-        "enable-result-contracts": { tag: "AV_Bool", value: true },
-      }),
+      values: {
+        ...context.twice({ "instrument-configuration": reference("configuration of ACME-BOND") }),
+        ...enabled,
+      },
       disclosed: ids("configuration of ACME-BOND", held),
     });
   });
@@ -181,18 +196,30 @@ describe("a wallet", () => {
     });
   });
 
+  test("gets empty lists for a party without credentials, to add its own", async () => {
+    const offered = short(await factory(transferFactory, transferV1(carol, bob, "ACME-BOND")));
+    expect(offered).toMatchObject({ transferKind: "offer", values: { "sender-credentials": references() } });
+    const accepted = short(
+      await choice(onTransfer("accept"), { transferInstructionId: contractId("offer bond to dave") }),
+    );
+    expect(accepted["values"]).toEqual({
+      ...context.twice({ ...accepting, "receiver-credentials": references() }),
+      ...enabled,
+    });
+  });
+
   const allocationId = contractId("allocation bond leg");
 
   test("executes the transfer of an allocation", async () => {
     expect(short(await choice(onAllocation("execute-transfer"), { allocationId }))).toEqual({
-      values: context.prefixed(accepting),
+      values: { ...context.prefixed(accepting), ...enabled },
       disclosed: ids(...disclosedToAccept, "holding bond leg"),
     });
   });
 
   test.each(["withdraw", "cancel"] as const)("ends an allocation: %s", async (name) => {
     expect(short(await choice(onAllocation(name), { allocationId }))).toEqual({
-      values: context.prefixed({ "enable-result-contracts": { tag: "AV_Bool", value: true } }),
+      values: enabled,
       disclosed: ids("holding bond leg"),
     });
   });
@@ -286,14 +313,16 @@ describe("a wallet gets an error", () => {
     expect(await catchReason(elsewhere)).toEqual(naming("pageToken"));
   });
 
-  test("that names a missing credential, its holder and its issuer", async () => {
+  test("that names a missing credential, its holder and its issuer, where credentials are required", async () => {
+    const client = clientOf(acme, { at: strict });
     const reason = naming(carol, party("identity-verifier"), "isHolderOf", "ACME-BOND");
-    expect(await catchReason(factory(transferFactory, transferV1(carol, bob, "ACME-BOND")))).toEqual(reason);
-    expect(await catchReason(factory(allocationFactory, allocateV1(carol, bob, "ACME-BOND")))).toEqual(reason);
+    expect(await catchReason(factory(transferFactory, transferV1(carol, bob, "ACME-BOND"), client))).toEqual(reason);
+    expect(await catchReason(factory(allocationFactory, allocateV1(carol, bob, "ACME-BOND"), client))).toEqual(reason);
     // Dave's credential has expired: he cannot accept, but can reject.
     const transferInstructionId = contractId("offer bond to dave");
-    expect(await catchReason(choice(onTransfer("accept"), { transferInstructionId }))).toEqual(naming(party("dave")));
-    expect(await choice(onTransfer("reject"), { transferInstructionId })).toHaveProperty("choiceContextData");
+    const accepted = await catchReason(choice(onTransfer("accept"), { transferInstructionId }, client));
+    expect(accepted).toEqual(naming(party("dave")));
+    expect(await choice(onTransfer("reject"), { transferInstructionId }, client)).toHaveProperty("choiceContextData");
   });
 
   test.each(["accept", "reject", "withdraw"] as const)("for a transfer in reassignment: %s", async (name) => {

@@ -84,6 +84,7 @@ describe("commands", () => {
     [["migrate", ...database], "migrate"],
     [["check"], "check"],
     [["contexts"], "contexts"],
+    [["contexts", "--contexts", "file"], "contexts"],
     [["health"], "health"],
     [["help"], "help"],
     [["version"], "version"],

@@ -97,6 +97,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   instruments: anyText("instruments", "the path of a YAML file"),
   contexts: anyText("contexts", "the path of a YAML file"),
   totalSupply: boolean("total-supply", false),
+  credentialDays: integer("credential-days", 0, 3_650, 30),
   logLevel: choice("log-level", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
   graceSeconds: seconds("grace-seconds", 5),
   ledgerUrl: httpUrl("ledger-url", ledgerParties),

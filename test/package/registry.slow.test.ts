@@ -202,6 +202,41 @@ describe("a registry with one template", () => {
     });
   });
 
+  test("has warnings of its own: sentences, and typed ones that its checks find", async () => {
+    const flooded = `(mines: readonly Contract<Mine>[]): Warning[] => mines.map(({ contractId, fields: { owner } }) => ({
+      kind: "contract-missing", registrar: owner, contractId, operations: ["transfer-factory/offer"], refusal: "not-found",
+      problem: \`mine \${contractId} has no lamp\`, remedy: "Buy one" }))`;
+    const text = source("checks: [check],")
+      .replace("import {", "import { type Check, type Contract, type Warning,")
+      .replace("inventory: (view) =>", "inventory: (view, { now, credentialDays }) =>")
+      .replace(
+        "warnings: [],",
+        "warnings: [`it rains at ${now > 0} for ${credentialDays} days`, ...lacking(view.all(mine))],",
+      )
+      .replace(
+        "const registry: Registry",
+        `const lacking = ${flooded};
+        const check: Check<Mine> = { template: mine, warnings: (_context, mines) => lacking(mines) };
+        const registry: Registry`,
+      );
+    await build("flooded", text);
+    await project.write("flooded.ndjson", `${element("00aa", { owner: "digger::1220", id: "GOLD", grade: "fine" })}\n`);
+    const args = [project.program, "check", "--registry", "./flooded.js", "--snapshot", "flooded.ndjson"];
+    const { code, out } = await new Program(process.execPath, args, { cwd: project.folder }).ended();
+    expect(code).toBe(1);
+    expect(out.slice(out.indexOf("\nwarning: "))).toBe(
+      [
+        "",
+        "warning: contract-missing (1)",
+        "  mine 00aa has no lamp. Answered 404: transfer-factory/offer. Buy one.",
+        "",
+        "warning: other (1)",
+        "  it rains at true for 30 days",
+        "",
+      ].join("\n"),
+    );
+  });
+
   describe("that counts holdings", () => {
     const ids = ["00aa", "00bb"];
     const counting = source(`

@@ -30,7 +30,9 @@ const readers: Readonly<Record<string, Reader>> = {
   object: (fields) => fields.object("field").raw("inner"),
   optionalObject: (fields) => fields.optionalObject("field")?.raw("inner"),
   objects: (fields) => fields.objects("field").map((one) => one.raw("inner")),
+  optionalObjects: (fields) => fields.optionalObjects("field").map((one) => one.raw("inner")),
   texts: (fields) => fields.texts("field"),
+  mapKeys: (fields) => fields.mapKeys("field"),
 };
 const reader = (name: string): Reader => {
   const found = readers[name];
@@ -63,6 +65,23 @@ describe("valid fields are read", () => {
     ["objects", [{ inner: 1 }, {}, { inner: 2 }], [1, undefined, 2]],
     ["texts", [], []],
     ["texts", ["a", "", "b"], ["a", "", "b"]],
+    ["optionalObjects", [{ inner: 1 }, {}], [1, undefined]],
+    ["optionalObjects", [], []],
+    ["optionalObjects", null, []],
+    ["optionalObjects", missing, []],
+    ["mapKeys", { USD: "1.0", EUR: "2.0" }, ["USD", "EUR"]],
+    [
+      "mapKeys",
+      [
+        ["USD", "1.0"],
+        ["EUR", "2.0"],
+      ],
+      ["USD", "EUR"],
+    ],
+    ["mapKeys", {}, []],
+    ["mapKeys", [], []],
+    ["mapKeys", null, []],
+    ["mapKeys", missing, []],
   ])("%s of %j", (name, value, expected) => {
     expect(reader(name)(fieldsOf(value))).toEqual(expected);
   });
@@ -108,6 +127,14 @@ describe("a field of the wrong type throws with its path", () => {
     ["texts", ["a", 5], "[1] must be a string, but is 5"],
     ["texts", [null], "[0] must be a string, but is null"],
     ["texts", [{}], "[0] must be a string, but is an object"],
+    ["optionalObjects", "a", 'must be a list, but is "a"'],
+    ["optionalObjects", [null], "[0] must be an object, but is null"],
+    ["mapKeys", "USD", 'must be a map, but is "USD"'],
+    ["mapKeys", 5, "must be a map, but is 5"],
+    ["mapKeys", [["USD", "1.0"], "EUR"], '[1] must be a pair of a string and a value, but is "EUR"'],
+    ["mapKeys", [[5, "1.0"]], "[0] must be a pair of a string and a value, but is a list"],
+    ["mapKeys", [[]], "[0] must be a pair of a string and a value, but is a list"],
+    ["mapKeys", [{ USD: "1.0" }], "[0] must be a pair of a string and a value, but is an object"],
   ])("%s of %j", (name, value, reason) => {
     const separator = reason.startsWith("[") ? "" : " ";
     expect(refusal(() => reader(name)(fieldsOf(value)))).toBe(`field${separator}${reason}`);

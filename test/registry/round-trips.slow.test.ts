@@ -15,7 +15,9 @@ import type {
   InstrumentQuery,
   IssuanceChoice,
   IssuanceQuery,
+  Registry,
 } from "../../src/registry/sdk/registry.js";
+import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
 import { utilityRegistry } from "../../src/registry/utility/index.js";
 import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
 import { transferOffer } from "../../src/registry/utility/templates/instructions.js";
@@ -46,9 +48,13 @@ import { registryOf } from "../fixtures/registries.js";
 const MAX_ROUND_TRIPS = 3;
 
 /** The worst case that every registry has to support. */
-const registry = utilityRegistry({
-  settlementLimits: MIN_SETTLEMENT_LIMITS,
-});
+const settlementLimits = MIN_SETTLEMENT_LIMITS;
+const registry = utilityRegistry({ settlementLimits });
+/** With the changes of a contexts file. All share their templates. */
+const changed = (change: JsonObject): Registry =>
+  utilityRegistry({ settlementLimits, contexts: compileContexts({ changes: [change] }) });
+const rewarding = changed({ rewards: true });
+const strict = changed({ credentials: "required" });
 const registrar: string = parties.registrar;
 const stranger = "stranger::1220";
 const now = Date.parse("2026-06-01T00:00:00Z");
@@ -123,8 +129,8 @@ async function replicaOf(elements: readonly JsonObject[]): Promise<Replica> {
 }
 
 const current: Freshness = { staleReason: () => undefined, catchUp: async () => false };
-const executorOn = (reader: StoreReader, freshness = current): QueryExecutor =>
-  new QueryExecutor(registry, reader, freshness, () => now);
+const executorOn = (reader: StoreReader, { freshness = current, of = registry } = {}): QueryExecutor =>
+  new QueryExecutor(of, reader, freshness, () => now);
 
 /** Returns a value or a promise, as the executor does. */
 type Execution = (executor: QueryExecutor) => unknown;
@@ -160,19 +166,23 @@ interface Outcome {
  * Executes a query on all three stores, checks that the answers are equal, and returns the outcome with the round
  * trips of each read. A store that ignores prefetches has to give the same answer, in any number of round trips.
  */
-async function onAllStores(execution: Execution, elements: readonly JsonObject[] = complete): Promise<Outcome> {
+async function onAllStores(
+  execution: Execution,
+  elements: readonly JsonObject[] = complete,
+  of = registry,
+): Promise<Outcome> {
   const store = await storeOf(elements);
   const reader = new FetchingReader(store);
-  const inMemory = await outcomeOf(() => execution(executorOn(store)));
-  const fetched = await outcomeOf(() => execution(executorOn(reader)));
+  const inMemory = await outcomeOf(() => execution(executorOn(store, { of })));
+  const fetched = await outcomeOf(() => execution(executorOn(reader, { of })));
   expect(fetched).toEqual(inMemory);
   const withoutPrefetch = new FetchingReader(store, { prefetches: false, maxRuns: 500 });
-  expect(await outcomeOf(() => execution(executorOn(withoutPrefetch)))).toEqual(inMemory);
+  expect(await outcomeOf(() => execution(executorOn(withoutPrefetch, { of })))).toEqual(inMemory);
   for (const trips of reader.trips) expect(trips).toBeLessThanOrEqual(MAX_ROUND_TRIPS);
   const replica = await replicaOf(elements);
   const queries = vi.spyOn(schema.database, "query");
   try {
-    expect(await outcomeOf(() => execution(executorOn(replica)))).toEqual(inMemory);
+    expect(await outcomeOf(() => execution(executorOn(replica, { of })))).toEqual(inMemory);
     expect(queries.mock.calls.length).toBeLessThanOrEqual(MAX_ROUND_TRIPS * reader.trips.length);
   } finally {
     queries.mockRestore();
@@ -210,12 +220,20 @@ const issuing =
     executor.executeUtility((served, context) =>
       served.issuanceContext(context, choice, { registrar: undefined, contractId }),
     );
-const issuance =
-  (operation: "issuanceFactory" | "burnMintFactory", query: Partial<IssuanceQuery> = {}): Execution =>
+const issuanceQuery = (more: Partial<IssuanceQuery>): IssuanceQuery => ({
+  registrar,
+  instrumentId: "USD",
+  holders: ["alice", "bob"],
+  ...more,
+});
+const creation =
+  (query: Partial<IssuanceQuery> = {}): Execution =>
   (executor) =>
-    executor.executeUtility((served, context) =>
-      served[operation](context, { registrar, instrumentId: "USD", holders: ["alice", "bob"], ...query }),
-    );
+    executor.executeUtility((served, context) => served.issuanceFactory(context, "mint-request", issuanceQuery(query)));
+const burnMint =
+  (query: Partial<IssuanceQuery> = {}): Execution =>
+  (executor) =>
+    executor.executeUtility((served, context) => served.burnMintFactory(context, issuanceQuery(query)));
 const configured =
   (identifier: InstrumentQuery["identifier"], of = registrar): Execution =>
   (executor) =>
@@ -231,8 +249,8 @@ const page =
 const contractOf = (choice: string): string => choice.split("/", 1)[0] ?? "";
 
 describe("a choice", () => {
-  /** Choices that leave need no credentials, so they need no lookups by configuration. */
-  const [acceptTrips, exitTrips] = [3, 2];
+  /** Choices that leave need no credentials, so they need no lookups by configuration. An empty context needs none. */
+  const [acceptTrips, exitTrips, emptyTrips] = [3, 2, 1];
   const choices: Record<Choice, Outcome> = {
     "transfer-instruction/accept": answered(acceptTrips),
     "transfer-instruction/reject": answered(exitTrips),
@@ -247,15 +265,16 @@ describe("a choice", () => {
   const issuanceChoices: Record<IssuanceChoice, Outcome> = {
     "mint-offer/accept": answered(acceptTrips),
     "mint-offer/reject": answered(exitTrips),
-    "mint-offer/cancel": answered(exitTrips),
+    "mint-offer/cancel": answered(emptyTrips),
     "mint-request/accept": answered(acceptTrips),
     "mint-request/reject": answered(exitTrips),
-    "mint-request/cancel": answered(exitTrips),
+    "mint-request/cancel": answered(emptyTrips),
     "burn-offer/accept": answered(acceptTrips),
     "burn-offer/reject": answered(exitTrips),
-    "burn-offer/cancel": answered(exitTrips),
+    "burn-offer/cancel": answered(emptyTrips),
     "burn-request/accept": answered(acceptTrips),
     "burn-request/reject": answered(exitTrips),
+    // The locked holding.
     "burn-request/cancel": answered(exitTrips),
   };
   const all: [string, (contractId: string) => Execution, Outcome][] = [
@@ -275,12 +294,15 @@ describe("a choice", () => {
     expect(await onAllStores(execution(contractOf(choice)))).toEqual(outcome);
   });
 
-  test.each(onContracts)("%s on an unknown contract", async (_choice, execution) => {
-    expect(await onAllStores(execution("00ff"))).toEqual(failed("not-found", 1));
+  /** With a registrar in the path, a second one finds out whether the registrar is served, which the message says. */
+  const missTrips = (choice: string): number => (choice in choices ? 2 : 1);
+
+  test.each(onContracts)("%s on an unknown contract", async (choice, execution) => {
+    expect(await onAllStores(execution("00ff"))).toEqual(failed("not-found", missTrips(choice)));
   });
 
-  test.each(onContracts)("%s on a contract of another template", async (_choice, execution) => {
-    expect(await onAllStores(execution("locked"))).toEqual(failed("not-found", 1));
+  test.each(onContracts)("%s on a contract of another template", async (choice, execution) => {
+    expect(await onAllStores(execution("locked"))).toEqual(failed("not-found", missTrips(choice)));
   });
 
   test.each(onContracts)("%s on a contract in reassignment", async (choice, execution) => {
@@ -288,12 +310,26 @@ describe("a choice", () => {
     expect(await onAllStores(execution(contractOf(choice)), moving)).toEqual(failed("conflict", 1));
   });
 
+  // Without a configuration there is no second round of lookups.
   test.each(onContracts)("%s if only the contract exists", async (choice, execution, expected) => {
-    const isExit = expected.trips[0] === exitTrips;
-    // The allocation names no provider: without a configuration there is no second round of lookups.
-    const outcome = isExit ? answered(2) : failed("not-found", contractOf(choice) === "allocation" ? 2 : 3);
+    const isExit = expected.trips[0] !== acceptTrips;
+    const outcome = isExit ? expected : failed("not-found", 2);
     expect(await onAllStores(execution(contractOf(choice)), pending().slice(0, -1))).toEqual(outcome);
   });
+
+  test.each(onContracts)("%s with the reward entries", async (choice, execution, expected) => {
+    expect(await onAllStores(execution(contractOf(choice)), complete, rewarding)).toEqual(expected);
+  });
+
+  test.each(onContracts)(
+    "%s with the reward entries, if only the contract exists",
+    async (choice, execution, expected) => {
+      const isExit = expected.trips[0] !== acceptTrips;
+      // The rewards are those of the provider. The allocation names none.
+      const outcome = isExit ? expected : failed("not-found", contractOf(choice) === "allocation" ? 2 : 3);
+      expect(await onAllStores(execution(contractOf(choice)), pending().slice(0, -1), rewarding)).toEqual(outcome);
+    },
+  );
 
   test("without a registrar in the path", async () => {
     expect(
@@ -303,15 +339,17 @@ describe("a choice", () => {
 
   test("on a contract of another registrar", async () => {
     const execution = choosing("transfer-instruction/accept", "transfer-instruction", { registrar: stranger });
-    expect(await onAllStores(execution)).toEqual(failed("not-found", 1));
+    expect(await onAllStores(execution)).toEqual(failed("not-found", 2));
   });
 
   test("with a missing credential", async () => {
-    expect(await onAllStores(choosing("transfer-instruction/accept", "to-dave"))).toEqual(failed("not-found", 3));
+    const execution = choosing("transfer-instruction/accept", "to-dave");
+    expect(await onAllStores(execution)).toEqual(answered(3));
+    expect(await onAllStores(execution, complete, strict)).toEqual(failed("not-found", 3));
   });
 
   test("with an instrument without configuration", async () => {
-    expect(await onAllStores(choosing("transfer-instruction/accept", "in-gbp"))).toEqual(failed("not-found", 3));
+    expect(await onAllStores(choosing("transfer-instruction/accept", "in-gbp"))).toEqual(failed("not-found", 2));
   });
 
   test("on an allocation instruction of a registrar that is not served", async () => {
@@ -324,6 +362,16 @@ const [alice, bob, dave] = [account("alice"), account("bob"), account("dave")];
 const usdOf = (admin: string): JsonObject => ({ instrumentId: { admin, id: "USD" } });
 const gbp: JsonObject = { instrumentId: { admin: registrar, id: "GBP" } };
 const allocated = allocationV2(alice, [legSide("SenderSide", "USD")]);
+const [mint, burn] = [account(null, null, "cip-112/mint"), account(null, null, "cip-112/burn")];
+const extended = replaced(
+  replaced(
+    settlement([leg(alice, bob, "USD")], ["allocation"]),
+    "choiceArguments.allocations[0].extraTransferLegSides",
+    [{ ...legSide("SenderSide", "USD"), otherside: account("carol") }],
+  ),
+  "choiceArguments.allocations[0].nextIterationFunding",
+  { USD: "1.0" },
+);
 
 describe("a factory", () => {
   test.each<[string, Execution, Outcome]>([
@@ -342,11 +390,58 @@ describe("a factory", () => {
     ],
     ["settlement of one leg", settling(settlement([leg(alice, bob, "USD")], ["allocation"])), answered(3)],
     ["settlement without allocations", settling(settlement([leg(alice, bob, "USD")], [])), answered(3)],
-    ["mint or burn", issuance("issuanceFactory"), answered(3)],
-    ["mint or burn without holders", issuance("issuanceFactory", { holders: [] }), answered(2)],
-    ["burn and mint", issuance("burnMintFactory"), answered(3)],
+    ["mint or burn", creation(), answered(3)],
+    ["mint or burn without holders", creation({ holders: [] }), answered(2)],
+    ["burn and mint", burnMint(), answered(3)],
+    // The registrar needs credentials even then.
+    ["burn and mint without outputs", burnMint({ holders: [] }), answered(3)],
+    ["allocation without sides", allocation(allocationV2(alice, [])), answered(1)],
+    // Of an offer only the sender's credentials are looked up.
+    ["transfer from a special account", transfer(transferV2(mint, bob)), answered(2)],
+    ["transfer to a special account", transfer(transferV2(alice, burn)), answered(3)],
+    ["transfer by a party without credentials", transfer(transferV1("dave", "bob")), answered(3)],
+    ["allocation by a party without credentials", allocation(allocationV1("dave", "bob")), answered(3)],
+    [
+      "settlement with a party without credentials",
+      settling(settlement([leg(alice, dave, "USD")], ["allocation"])),
+      answered(3),
+    ],
+    ["settlement with extra sides and funding", settling(extended), answered(3)],
+    ["mint or burn without credentials", creation({ holders: ["alice", "dave"] }), answered(3)],
+    ["burn and mint without credentials", burnMint({ holders: ["alice", "dave"] }), answered(3)],
   ])("for a %s", async (_what, execution, outcome) => {
     expect(await onAllStores(execution)).toEqual(outcome);
+  });
+
+  test.each<[string, Execution]>([
+    ["transfer to oneself", transfer(transferV1("alice", "alice"))],
+    ["direct transfer", transfer(transferV1("alice", "carol"))],
+    ["settlement", settling(settlement([leg(alice, bob, "USD")], ["allocation"]))],
+    ["burn and mint", burnMint()],
+  ])("with the reward entries, for a %s", async (_what, execution) => {
+    expect(await onAllStores(execution, complete, rewarding)).toEqual(answered(3));
+  });
+
+  test.each<[string, Execution]>([
+    ["transfer", transfer(transferV1("dave", "bob"))],
+    ["allocation", allocation(allocationV1("dave", "bob"))],
+    ["settlement", settling(settlement([leg(alice, dave, "USD")], ["allocation"]))],
+    ["mint or burn", creation({ holders: ["alice", "dave"] })],
+    ["burn and mint", burnMint({ holders: ["alice", "dave"] })],
+  ])("fails with a missing credential if credentials are required: %s", async (_what, execution) => {
+    expect(await onAllStores(execution, complete, strict)).toEqual(failed("not-found", 3));
+  });
+
+  test.each<[string, Execution]>([
+    ["transfer", transfer(transferV1("alice", "bob"))],
+    ["allocation", allocation(allocationV1("alice", "bob"))],
+    ["settlement", settling(settlement([leg(alice, bob, "USD")], ["allocation"]))],
+    ["mint or burn", creation()],
+    ["burn and mint", burnMint()],
+  ])("fails for an instrument that checks a blocklist: %s", async (_what, execution) => {
+    const checking = element("InstrumentConfiguration", "usd", { ...configuration, checkBlocklist: true });
+    const elements = complete.map((one) => (JSON.stringify(one).includes('"contractId":"usd"') ? checking : one));
+    expect((await onAllStores(execution, elements)).outcome).toBe("invalid");
   });
 
   test.each<[string, Execution, Outcome]>([
@@ -360,16 +455,13 @@ describe("a factory", () => {
       transfer(transferV1("alice", "bob", usdOf(stranger))),
       failed("invalid", 0),
     ],
-    ["transfer with a missing credential", transfer(transferV1("dave", "bob")), failed("not-found", 3)],
     ["transfer of an unknown instrument", transfer(transferV1("alice", "bob", gbp)), failed("not-found", 2)],
     [
       "allocation, of an unserved registrar",
       allocation(replaced(allocated, "choiceArguments.allocation.admin", stranger), stranger),
       failed("not-found", 1),
     ],
-    ["allocation with a missing credential", allocation(allocationV1("dave", "bob")), failed("not-found", 3)],
     ["allocation of an unknown instrument", allocation(allocationV1("alice", "bob", gbp)), failed("not-found", 2)],
-    ["allocation without sides", allocation(allocationV2(alice, [])), failed("invalid", 0)],
     [
       "settlement, of an unserved registrar",
       settling(settlement([leg(alice, bob, "USD")], ["allocation"]), stranger),
@@ -381,11 +473,6 @@ describe("a factory", () => {
       failed("not-found", 1),
     ],
     [
-      "settlement with a missing credential",
-      settling(settlement([leg(alice, dave, "USD")], ["allocation"])),
-      failed("not-found", 3),
-    ],
-    [
       "settlement with too many legs",
       settling(
         settlement(
@@ -395,26 +482,8 @@ describe("a factory", () => {
       ),
       failed("invalid", 0),
     ],
-    [
-      "mint or burn, of an unserved registrar",
-      issuance("issuanceFactory", { registrar: stranger }),
-      failed("not-found", 1),
-    ],
-    [
-      "mint or burn with a missing credential",
-      issuance("issuanceFactory", { holders: ["alice", "dave"] }),
-      failed("not-found", 3),
-    ],
-    [
-      "burn and mint, of an unserved registrar",
-      issuance("burnMintFactory", { registrar: stranger }),
-      failed("not-found", 1),
-    ],
-    [
-      "burn and mint with a missing credential",
-      issuance("burnMintFactory", { holders: ["alice", "dave"] }),
-      failed("not-found", 3),
-    ],
+    ["mint or burn, of an unserved registrar", creation({ registrar: stranger }), failed("not-found", 1)],
+    ["burn and mint, of an unserved registrar", burnMint({ registrar: stranger }), failed("not-found", 1)],
   ])("fails: %s", async (_what, execution, outcome) => {
     expect(await onAllStores(execution)).toEqual(outcome);
   });
@@ -456,8 +525,10 @@ describe("lists", () => {
 
   test("the inventory, which may take any number of round trips", async () => {
     const store = await storeOf(complete);
-    const inMemory = store.read((view) => registry.inventory(view));
-    expect(await new FetchingReader(store).read((view) => registry.inventory(view))).toEqual(inMemory);
+    const options = { now, credentialDays: 30 };
+    const inMemory = store.read((view) => registry.inventory(view, options));
+    const fetching = new FetchingReader(store, { maxRuns: 100 });
+    expect(await fetching.read((view) => registry.inventory(view, options))).toEqual(inMemory);
     expect(inMemory.registrars).toHaveLength(1);
   });
 });
@@ -505,14 +576,22 @@ describe("the largest settlement that every registry has to support", () => {
   test("has a complete answer", async () => {
     const executor = executorOn(new FetchingReader(await storeOf(elements)));
     const answer = await executor.execute((served, context) => served.settlementFactory(context, factoryOf(body)));
-    // Factory, rule, reward and right; one configuration per leg; credential, allocation and holding per side.
-    expect(answer.disclosed).toHaveLength(4 + 25 + 3 * 50);
+    // Factory and rule; one configuration per leg; credential, allocation and holding per side.
+    expect(answer.disclosed).toHaveLength(2 + 25 + 3 * 50);
   });
 
-  test("fails if the last credential is missing", async () => {
+  test("has a complete answer with the reward entries", async () => {
+    const executor = executorOn(new FetchingReader(await storeOf(elements)), { of: rewarding });
+    const answer = await executor.execute((served, context) => served.settlementFactory(context, factoryOf(body)));
+    expect(answer.disclosed).toHaveLength(4 + 25 + 3 * 50);
+    expect(await onAllStores(settling(body), elements, rewarding)).toEqual(answered(3));
+  });
+
+  test("fails if the last credential is missing and credentials are required", async () => {
     const lacking = elements.filter((one) => !JSON.stringify(one).includes('"receiver-24-holds"'));
     expect(lacking).toHaveLength(elements.length - 1);
-    expect(await onAllStores(settling(body), lacking)).toEqual(failed("not-found", 3));
+    expect(await onAllStores(settling(body), lacking)).toEqual(answered(3));
+    expect(await onAllStores(settling(body), lacking, strict)).toEqual(failed("not-found", 3));
   });
 });
 
@@ -537,10 +616,10 @@ describe("with different providers of factory and configuration", () => {
     ["transfer to oneself", transfer(transferV1("alice", "alice")), "reward"],
     ["transfer to accept", choosing("transfer-instruction/accept", "transfer-instruction"), "reward"],
     ["settlement", settling(settlement([leg(alice, bob, "USD")], ["allocation"])), "reward"],
-    ["burn and mint", issuance("burnMintFactory"), "reward"],
+    ["burn and mint", burnMint(), "reward"],
   ])("its rewards are fetched with the credentials where they count: %s", async (_what, execution, reward) => {
-    expect(await onAllStores(execution, elements)).toEqual(answered(3));
-    expect(await disclosedBy(execution, elements)).toContain(reward);
+    expect(await onAllStores(execution, elements, rewarding)).toEqual(answered(3));
+    expect(await disclosedBy(execution, elements, rewarding)).toContain(reward);
   });
 });
 
@@ -566,21 +645,33 @@ describe("with two synchronizers, the newer one incomplete", () => {
   test.each<[string, Execution, string]>([
     ["transfer to oneself", transfer(transferV1("alice", "alice")), "factory"],
     ["transfer that is approved", transfer(transferV1("alice", "carol")), "carol-approves"],
-    ["transfer that is offered", transfer(transferV1("alice", "bob")), "factory"],
-    ["allocation", allocation(allocationV1("alice", "bob")), "factory"],
     ["settlement", settling(settlement([leg(alice, bob, "USD")], ["allocation"])), "factory"],
-    ["mint or burn", issuance("issuanceFactory"), "factory"],
-    ["burn and mint", issuance("burnMintFactory"), "factory"],
     ["choice", choosing("allocation/execute-transfer", "allocation"), "usd"],
+    // These need no transfer rule, and no credentials unless they are required.
+    ["transfer that is offered", transfer(transferV1("alice", "bob")), "factory-B"],
+    ["allocation", allocation(allocationV1("alice", "bob")), "factory-B"],
+    ["mint or burn", creation(), "factory-B"],
+    ["burn and mint", burnMint(), "factory-B"],
   ])("all candidates are fetched together: %s", async (_what, execution, disclosed) => {
-    expect(await onAllStores(execution, both)).toEqual(answered(3));
-    expect(await disclosedBy(execution, both)).toContain(disclosed);
+    for (const of of [registry, rewarding]) {
+      expect(await onAllStores(execution, both, of)).toEqual(answered(3));
+      expect(await disclosedBy(execution, both, of)).toContain(disclosed);
+    }
+  });
+
+  test.each<[string, Execution]>([
+    ["transfer that is offered", transfer(transferV1("alice", "bob"))],
+    ["allocation", allocation(allocationV1("alice", "bob"))],
+    ["mint or burn", creation()],
+  ])("the older one is taken if credentials are required: %s", async (_what, execution) => {
+    expect(await onAllStores(execution, both, strict)).toEqual(answered(3));
+    expect(await disclosedBy(execution, both, strict)).toContain("factory");
   });
 });
 
 /** The ids of the disclosed contracts. */
-async function disclosedBy(execution: Execution, elements: readonly JsonObject[]): Promise<string[]> {
-  const { disclosed } = (await execution(executorOn(await storeOf(elements)))) as ContextAnswer;
+async function disclosedBy(execution: Execution, elements: readonly JsonObject[], of: Registry): Promise<string[]> {
+  const { disclosed } = (await execution(executorOn(await storeOf(elements), { of }))) as ContextAnswer;
   return disclosed.map(({ contractId }) => contractId);
 }
 
@@ -589,35 +680,34 @@ describe("a contract that arrives late", () => {
     const store = await storeOf(registryOf());
     const reader = new FetchingReader(store);
     const waits: number[] = [];
-    const executor = executorOn(reader, {
-      staleReason: () => undefined,
-      async catchUp(offset) {
-        waits.push(offset);
-        const decoder = new Decoder(registry.templates);
-        const come = pending().map((one) => decoder.decode(one)?.contract);
-        await store.apply(
-          come.filter((contract) => contract !== undefined).map((active) => ({ active })),
-          20,
-        );
-        return true;
-      },
-    });
+    const catchUp = async (offset: number): Promise<boolean> => {
+      waits.push(offset);
+      const decoder = new Decoder(registry.templates);
+      const come = pending().map((one) => decoder.decode(one)?.contract);
+      await store.apply(
+        come.filter((contract) => contract !== undefined).map((active) => ({ active })),
+        20,
+      );
+      return true;
+    };
+    const executor = executorOn(reader, { freshness: { ...current, catchUp } });
     const answer = executor.execute((served, context) =>
       served.choiceContext(context, "transfer-instruction/accept", { registrar, contractId: "transfer-instruction" }),
     );
     expect((await answer).disclosed.map(({ contractId }) => contractId)).toContain("locked");
     expect(waits).toEqual([10]);
-    expect(reader.trips).toEqual([1, 3]);
+    expect(reader.trips).toEqual([2, 3]);
   });
 
   test("is not awaited if it is archived, and takes no more round trips", async () => {
     const store = await storeOf(complete);
     await store.apply([{ archived: "transfer-instruction" }], 11);
     const reader = new FetchingReader(store);
-    const executor = executorOn(reader, { ...current, catchUp: () => Promise.reject(new Error("unexpected wait")) });
+    const unexpected: Freshness = { ...current, catchUp: () => Promise.reject(new Error("unexpected wait")) };
+    const executor = executorOn(reader, { freshness: unexpected });
     const outcome = await outcomeOf(() => choosing("transfer-instruction/accept", "transfer-instruction")(executor));
     expect(outcome).toMatchObject({ reason: "not-found" });
-    expect(reader.trips).toEqual([1]);
+    expect(reader.trips).toEqual([2]);
   });
 });
 

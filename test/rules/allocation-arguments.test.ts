@@ -58,15 +58,19 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     }
   });
 
-  test("an account needs an owner or a provider, and at least one valid side is required", async () => {
+  test("an account needs an owner or a provider, and each side must be valid", async () => {
     const usd = [legSide("SenderSide", "USD")];
     expect(await ask(allocationV2(account(null), usd))).toEqual(failure(400, "authorizer"));
     for (const side of ["senderside", "Sender", ""]) {
       expect(await ask(allocationV2(alice, [legSide(side, "USD")]))).toEqual(failure(400, "side"));
     }
-    expect(await ask(allocationV2(alice, []))).toEqual(failure(400, "transferLegSides"));
     expect(await ask(replaced(v2, sides, "text"))).toEqual(failure(400, "transferLegSides"));
     expect(await ask(replaced(v2, `${sides}[0]`, null))).toEqual(failure(400, "transferLegSides[0]"));
+  });
+
+  test("a transfer leg or a list of sides is required, though the list may be empty", async () => {
+    expect(await ask(replaced(v2, sides, undefined))).toEqual(failure(400, "transferLeg", "transferLegSides"));
+    expect(await ask(allocationV2(alice, []))).toMatchObject({ factoryId: "factory" });
   });
 
   test("100 legs are allowed, 101 exceed the limit", async () => {

@@ -1,32 +1,57 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { allocationChoice } from "../fixtures/requests.js";
-import { contractId, contractIds, disclosedBy, failure, prefixed, short } from "../fixtures/context.js";
+import {
+  contractId,
+  contractIds,
+  disclosedBy,
+  failure,
+  prefixed,
+  resultContracts,
+  short,
+} from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/run-service.js";
+import {
+  type Running,
+  serve,
+  type ServeOptions,
+  WITH_CREDENTIALS_REQUIRED,
+  WITH_REWARDS,
+} from "../fixtures/run-service.js";
 
 const execute = allocationChoice("v1", "execute-transfer");
 const argument = payload.allocation("alice", "bob", "USD", "locked");
 const allocation = (options?: Options) => element("DvpLegAllocation", "allocation-1", argument, options);
 const locked = (options?: Options) => element("Holding", "locked", payload.lockedHolding("alice", "USD"), options);
-const ask = async (elements: JsonObject[]) => short(await (await serving(elements)).post(execute("allocation-1")));
+const ask = async (elements: JsonObject[], options?: ServeOptions) =>
+  short(await (await serving(elements, options)).post(execute("allocation-1")));
 
+const entries = {
+  "instrument-configuration": contractId("usd"),
+  "sender-credentials": contractIds("alice-holds"),
+  "receiver-credentials": contractIds("bob-holds"),
+  "transfer-rule": contractId("rule"),
+};
 const executed = {
-  values: prefixed({
-    "instrument-configuration": contractId("usd"),
-    "sender-credentials": contractIds("alice-holds"),
-    "receiver-credentials": contractIds("bob-holds"),
-    "transfer-rule": contractId("rule"),
-    "app-reward-configuration": contractId("reward"),
-    "featured-app-right": contractId("right"),
-  }),
+  values: { ...prefixed(entries), ...resultContracts(true) },
+  disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
+};
+const executedWithRewards = {
+  values: {
+    ...executed.values,
+    ...prefixed({ "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") }),
+  },
   disclosed: ["alice-holds", "bob-holds", "locked", "reward", "right", "rule", "usd"],
 };
 
 describe("executing the transfer of an allocation", () => {
-  test("has the six entries of an acceptance, without aliases, and discloses the locked holding", async () => {
+  test("has the five entries of an acceptance, without aliases, and discloses the locked holding", async () => {
     expect(await ask(registryOf({}, allocation(), locked()))).toEqual(executed);
+  });
+
+  test("has the reward entries too if they are on", async () => {
+    expect(await ask(registryOf({}, allocation(), locked()), WITH_REWARDS)).toEqual(executedWithRewards);
   });
 
   test("is the same for every body that clients send, without debug fields on request", async () => {
@@ -47,39 +72,53 @@ describe("executing the transfer of an allocation", () => {
 
   test("leaves out optional entries, and needs no factory", async () => {
     const changes = { reward: undefined, right: undefined, factory: undefined, service: undefined };
-    expect(await ask(registryOf(changes, allocation(), locked()))).toEqual({
-      values: prefixed({
-        "instrument-configuration": contractId("usd"),
-        "sender-credentials": contractIds("alice-holds"),
-        "receiver-credentials": contractIds("bob-holds"),
-        "transfer-rule": contractId("rule"),
-      }),
-      disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
-    });
+    for (const options of [{}, WITH_REWARDS]) {
+      expect(await ask(registryOf(changes, allocation(), locked()), options)).toEqual({
+        values: prefixed(entries),
+        disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
+      });
+    }
   });
 
-  test("has the rewards of the provider that the allocation names, if it names one", async () => {
+  test("if they are on, has the rewards of the provider that the allocation names, if it names one", async () => {
     const provider = "provider-2::1220";
     const reward = element("AppRewardConfiguration", "reward-2", payload.reward({ provider }));
     const right = element("FeaturedAppRight", "right-2", payload.right({ provider }));
     const named = element("DvpLegAllocation", "allocation-1", { ...argument, provider });
-    expect(await ask(registryOf({}, named, locked(), reward, right))).toMatchObject({
+    expect(await ask(registryOf({}, named, locked(), reward, right), WITH_REWARDS)).toMatchObject({
       values: prefixed({
         "app-reward-configuration": contractId("reward-2"),
         "featured-app-right": contractId("right-2"),
       }),
     });
-    expect(await ask(registryOf({}, allocation(), locked(), reward, right))).toEqual(executed);
+    const elements = registryOf({}, allocation(), locked(), reward, right);
+    expect(await ask(elements, WITH_REWARDS)).toEqual(executedWithRewards);
   });
 
   test.each<[string, Parameters<typeof registryOf>[0], string[]]>([
     ["instrument configuration", { configuration: undefined }, ["USD"]],
     ["transfer rule", { rule: undefined }, ["TransferRule"]],
-    ["credential of the sender", { alice: undefined }, ["alice", parties.issuer, "holds", "USD"]],
-    ["credential of the receiver", { bob: undefined }, ["bob", parties.issuer, "holds", "USD"]],
   ])("without the %s is not found, and the message names it", async (_, changes, named) => {
     expect(await ask(registryOf(changes, allocation(), locked()))).toEqual(failure(404, ...named));
   });
+
+  test.each([
+    ["sender", "alice", "sender-credentials", ["bob-holds", "locked", "rule", "usd"]],
+    ["receiver", "bob", "receiver-credentials", ["alice-holds", "locked", "rule", "usd"]],
+  ])(
+    "without the credential of the %s has an empty list, and is not found if credentials are required",
+    async (...of) => {
+      const [, party, entry, disclosed] = of;
+      const elements = registryOf({ [party]: undefined }, allocation(), locked());
+      expect(await ask(elements)).toEqual({
+        values: { ...executed.values, ...prefixed({ [entry]: contractIds() }) },
+        disclosed,
+      });
+      expect(await ask(elements, WITH_CREDENTIALS_REQUIRED)).toEqual(
+        failure(404, party, parties.issuer, "holds", "USD"),
+      );
+    },
+  );
 
   test("without the locked holding is not found, and the message names it", async () => {
     expect(await ask(registryOf({}, allocation()))).toEqual(failure(404, "locked"));

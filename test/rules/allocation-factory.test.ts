@@ -4,7 +4,7 @@ import { account, allocationFactory, allocationV1, allocationV2, legSide, replac
 import { contractId, contractIds, disclosedBy, failure, map, prefixed, short } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/run-service.js";
+import { type Running, serve, type ServeOptions, WITH_CREDENTIALS_REQUIRED } from "../fixtures/run-service.js";
 
 /** Besides USD: EUR, whose holders need another credential, and CHF, which requires none. */
 const needsEur = { holderRequirements: [requirement(["holds=EUR"])] };
@@ -32,7 +32,8 @@ const leg = "choiceArguments.allocation.transferLeg";
 
 describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
   const ask = async (body: JsonObject, of = running) => short(await of.post(allocationFactory(version), body));
-  const askIn = async (elements: JsonObject[], body = v1) => ask(body, await serving(elements));
+  const askIn = async (elements: JsonObject[], body = v1, options?: ServeOptions) =>
+    ask(body, await serving(elements, options));
 
   test.each([
     ["v1", v1],
@@ -101,15 +102,27 @@ describe.each(["v1", "v2"] as const)("under the path of %s", (version) => {
     expect(await ask(allocationV1("alice", "bob", gbp))).toEqual(failure(404, "GBP"));
     const two = [legSide("SenderSide", "USD"), legSide("ReceiverSide", "GBP")];
     expect(await ask(allocationV2(alice, two))).toEqual(failure(404, "GBP"));
-    const named = [parties.issuer, "holds", "USD"];
-    expect(await ask(allocationV1("dave", "bob"))).toEqual(failure(404, "dave", ...named));
-    const dave = allocationV2(account("dave"), [legSide("SenderSide", "USD")]);
-    expect(await ask(dave)).toEqual(failure(404, "dave", ...named));
     expect(await askIn(registryOf({ factory: undefined }))).toEqual(failure(404, "AllocationFactory"));
     const theirs = JSON.parse(JSON.stringify(v1).replaceAll(parties.registrar, "nobody::1220")) as JsonObject;
     const nobody = await running.post(allocationFactory(version, "nobody::1220"), theirs);
     expect(short(nobody)).toEqual(failure(404, "nobody::1220"));
   });
+
+  test.each([
+    ["v1", allocationV1("dave", "bob")],
+    ["v2", allocationV2(account("dave"), [legSide("SenderSide", "USD")])],
+  ])(
+    "by a party without credentials has an empty list, and is not found if they are required (%s)",
+    async (_, body) => {
+      expect(await ask(body)).toEqual({
+        factoryId: "factory",
+        values: prefixed({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds() }),
+        disclosed: ["factory", "usd"],
+      });
+      const named = ["dave", parties.issuer, "holds", "USD"];
+      expect(await askIn(registryOf(), body, WITH_CREDENTIALS_REQUIRED)).toEqual(failure(404, ...named));
+    },
+  );
 
   test("the newest factory wins unless its synchronizer lacks required contracts", async () => {
     const newer = { createdAt: "2026-02-05T09:00:00.000000Z", packageId: "pkg-2" };

@@ -1,10 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { burnMintFactory, replaced } from "../fixtures/requests.js";
-import { contractId, contractIds, disclosedBy, prefixed, short, utilityFailure } from "../fixtures/context.js";
+import {
+  contractId,
+  contractIds,
+  disclosedBy,
+  prefixed,
+  resultContracts,
+  short,
+  utilityFailure,
+} from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/run-service.js";
+import {
+  type Running,
+  serve,
+  type ServeOptions,
+  WITH_CREDENTIALS_REQUIRED,
+  WITH_REWARDS,
+} from "../fixtures/run-service.js";
 
 const issued = {
   issuerRequirements: [requirement(["issues=USD"])],
@@ -23,60 +37,84 @@ const asked = (...owners: string[]): JsonObject => ({
 });
 
 const rewards = { "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") };
-const valuesWith = (...credentials: string[]): JsonObject =>
-  prefixed({
-    "instrument-configuration": contractId("usd"),
-    "issuer-credentials": contractIds(...credentials),
-    ...rewards,
-  });
+const valuesWith = (...credentials: string[]): JsonObject => ({
+  ...prefixed({ "instrument-configuration": contractId("usd"), "issuer-credentials": contractIds(...credentials) }),
+  ...resultContracts(true),
+});
+
+const registrarIssues = element(
+  "Credential",
+  "registrar-issues",
+  payload.credential(parties.registrar, ["issues=USD"]),
+);
+const elements = registryOf({ configuration: configured() }, issues("alice"), issues("bob"), registrarIssues);
 
 let running: Running;
 beforeAll(async () => {
-  running = await serve(registryOf({ configuration: configured() }, issues("alice"), issues("bob")));
+  running = await serve(elements);
 });
 afterAll(() => running.close());
 
 const ask = async (body: JsonObject) => short(await running.post(burnMintFactory, body));
-const askOf = async (changes: Parameters<typeof registryOf>[0], ...added: JsonObject[]) => {
-  const other = await serving(registryOf({ configuration: configured(), ...changes }, ...added));
-  return short(await other.post(burnMintFactory, asked("alice")));
-};
+const askWith = async (options: ServeOptions, of: readonly JsonObject[], body: JsonObject) =>
+  short(await (await serving(of, options)).post(burnMintFactory, body));
+const askOf = async (changes: Parameters<typeof registryOf>[0], ...added: JsonObject[]) =>
+  askWith({}, registryOf({ configuration: configured(), ...changes }, ...added), asked("alice"));
+
+const askRequired = (of: readonly JsonObject[], ...owners: string[]) =>
+  askWith(WITH_CREDENTIALS_REQUIRED, of, asked(...owners));
 
 describe("the burn-mint factory", () => {
-  test("has the credentials of an output's owner", async () => {
+  test("has the credentials of an output's owner, then those of the registrar", async () => {
     expect(await ask(asked("alice"))).toEqual({
       factoryId: "factory",
-      values: valuesWith("alice-issues"),
-      disclosed: ["alice-issues", "factory", "reward", "right", "usd"],
+      values: valuesWith("alice-issues", "registrar-issues"),
+      disclosed: ["alice-issues", "factory", "registrar-issues", "usd"],
+    });
+  });
+
+  test("has the credentials of the registrar once if it is an owner too", async () => {
+    expect(await ask(asked(parties.registrar, "alice"))).toEqual({
+      factoryId: "factory",
+      values: valuesWith("registrar-issues", "alice-issues"),
+      disclosed: ["alice-issues", "factory", "registrar-issues", "usd"],
+    });
+  });
+
+  test("has the reward entries too if they are on", async () => {
+    expect(await askWith(WITH_REWARDS, elements, asked("alice"))).toEqual({
+      factoryId: "factory",
+      values: { ...valuesWith("alice-issues", "registrar-issues"), ...prefixed(rewards) },
+      disclosed: ["alice-issues", "factory", "registrar-issues", "reward", "right", "usd"],
     });
   });
 
   test.each([
     [
       ["alice", "bob"],
-      ["alice-issues", "bob-issues"],
+      ["alice-issues", "bob-issues", "registrar-issues"],
     ],
     [
       ["bob", "alice"],
-      ["bob-issues", "alice-issues"],
+      ["bob-issues", "alice-issues", "registrar-issues"],
     ],
     [
       ["bob", "alice", "bob", "alice"],
-      ["bob-issues", "alice-issues"],
+      ["bob-issues", "alice-issues", "registrar-issues"],
     ],
   ])("has the credentials of owners %j in order, each once", async (owners, credentials) => {
     expect(await ask(asked(...owners))).toEqual({
       factoryId: "factory",
       values: valuesWith(...credentials),
-      disclosed: ["alice-issues", "bob-issues", "factory", "reward", "right", "usd"],
+      disclosed: ["alice-issues", "bob-issues", "factory", "registrar-issues", "usd"],
     });
   });
 
-  test("has no credentials without outputs", async () => {
+  test("has the registrar's credentials alone without outputs", async () => {
     expect(await ask(asked())).toEqual({
       factoryId: "factory",
-      values: valuesWith(),
-      disclosed: ["factory", "reward", "right", "usd"],
+      values: valuesWith("registrar-issues"),
+      disclosed: ["factory", "registrar-issues", "usd"],
     });
   });
 
@@ -127,8 +165,20 @@ describe("the burn-mint factory", () => {
     expect(await askOf({ factory: undefined }, issues("alice"))).toEqual(utilityFailure(404, "AllocationFactory"));
   });
 
-  test("is not found if one owner lacks a credential, and the message names party, issuer and claim", async () => {
-    expect(await ask(asked("alice", "carol"))).toEqual(utilityFailure(404, "carol", parties.issuer, "issues", "USD"));
+  test("has what there is if an owner or the registrar lacks a credential", async () => {
+    expect(await ask(asked("alice", "carol"))).toMatchObject({
+      values: valuesWith("alice-issues", "registrar-issues"),
+    });
+    expect(await askOf({}, issues("alice"))).toMatchObject({ values: valuesWith("alice-issues") });
+    expect(await askOf({})).toMatchObject({ values: valuesWith(), disclosed: ["factory", "usd"] });
+  });
+
+  test("is not found then if credentials are required, and the message names party, issuer and claim", async () => {
+    const named = [parties.issuer, "issues", "USD"];
+    expect(await askRequired(elements, "alice", "carol")).toEqual(utilityFailure(404, "carol", ...named));
+    const withoutRegistrars = elements.filter((one) => one !== registrarIssues);
+    expect(await askRequired(withoutRegistrars, "alice")).toEqual(utilityFailure(404, parties.registrar, ...named));
+    expect(await askRequired(elements, "alice")).toMatchObject({ factoryId: "factory" });
   });
 
   test.each<[string, Options]>([

@@ -1,9 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { burnAccept, burnCancel } from "../fixtures/requests.js";
-import { bool, contractId, contractIds, prefixed, short, utilityFailure } from "../fixtures/context.js";
+import {
+  bool,
+  contractId,
+  contractIds,
+  prefixed,
+  resultContracts,
+  short,
+  utilityFailure,
+} from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
+import { type ServeOptions, WITH_CREDENTIALS_REQUIRED, WITH_REWARDS } from "../fixtures/run-service.js";
 
 const issued = {
   issuerRequirements: [requirement(["issues=USD"])],
@@ -14,9 +23,11 @@ const issues = element("Credential", "alice-issues", payload.credential("alice",
 const request = element("BurnRequest", "it", payload.burn("alice", "USD", { lockedHoldingCid: "locked" }));
 const locked = (options?: Options) => element("Holding", "locked", payload.lockedHolding("alice", "USD"), options);
 
-async function accept(...args: Parameters<typeof registryOf>): Promise<JsonObject> {
+const accept = (...args: Parameters<typeof registryOf>): Promise<JsonObject> => acceptWith({}, ...args);
+
+async function acceptWith(options: ServeOptions, ...args: Parameters<typeof registryOf>): Promise<JsonObject> {
   const [changes, ...added] = args;
-  const running = await serving(registryOf({ configuration, ...changes }, request, ...added));
+  const running = await serving(registryOf({ configuration, ...changes }, request, ...added), options);
   return short(await running.post(burnAccept("it")));
 }
 
@@ -43,22 +54,33 @@ describe("accepting a burn request", () => {
             tag: "AV_List",
             value: [{ tag: "AV_ContractId", value: "alice-issues" }],
           },
-          "utility.digitalasset.com/app-reward-configuration": { tag: "AV_ContractId", value: "reward" },
-          "utility.digitalasset.com/featured-app-right": { tag: "AV_ContractId", value: "right" },
           "utility.digitalasset.com/enable-result-contracts": { tag: "AV_Bool", value: true },
         },
       },
     });
-    expect(disclosedContracts).toHaveLength(5);
+    expect(disclosedContracts).toHaveLength(3);
     expect(disclosedContracts).toEqual(
       expect.arrayContaining([
         contract("usd", "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration"),
         contract("alice-issues", "Utility.Credential.V0.Credential:Credential"),
-        contract("reward", "Utility.Registry.V0.Configuration.AppReward:AppRewardConfiguration"),
-        contract("right", "Splice.Amulet:FeaturedAppRight"),
         contract("locked", "Utility.Registry.Holding.V0.Holding:Holding"),
       ]),
     );
+  });
+
+  test("has the reward entries too if they are on", async () => {
+    expect(await acceptWith(WITH_REWARDS, {}, issues, locked())).toEqual({
+      values: {
+        ...prefixed({
+          "instrument-configuration": contractId("usd"),
+          "issuer-credentials": contractIds("alice-issues"),
+          "app-reward-configuration": contractId("reward"),
+          "featured-app-right": contractId("right"),
+        }),
+        ...resultContracts(true),
+      },
+      disclosed: ["alice-issues", "locked", "reward", "right", "usd"],
+    });
   });
 
   test("missing optional contracts are left out, and null equals absent", async () => {
@@ -73,6 +95,7 @@ describe("accepting a burn request", () => {
     const service = element("RegistrarService", "service", payload.service({ enableResultContracts: null }));
     expect(await accept(nothing, issues, locked())).toEqual(least);
     expect(await accept({ ...nothing, service }, issues, locked())).toEqual(least);
+    expect(await acceptWith(WITH_REWARDS, nothing, issues, locked())).toEqual(least);
   });
 
   test("enableResultContracts false is written, and another registrar's service does not count", async () => {
@@ -92,21 +115,31 @@ describe("accepting a burn request", () => {
       values: prefixed({
         "instrument-configuration": contractId("usd"),
         "issuer-credentials": contractIds(),
-        "app-reward-configuration": contractId("reward"),
-        "featured-app-right": contractId("right"),
         "enable-result-contracts": bool(true),
       }),
-      disclosed: ["locked", "reward", "right", "usd"],
+      disclosed: ["locked", "usd"],
     });
   });
 
-  test("the message names party, issuer and claim of a missing credential; holder credentials do not count", async () => {
-    expect(await accept({}, locked())).toEqual(utilityFailure(404, "alice", parties.issuer, "issues", "USD"));
+  const without = {
+    values: {
+      ...prefixed({ "instrument-configuration": contractId("usd"), "issuer-credentials": contractIds() }),
+      ...resultContracts(true),
+    },
+    disclosed: ["locked", "usd"],
+  };
+
+  test("has an empty list without the credential; holder credentials and other parties' do not count", async () => {
+    const bobs = element("Credential", "bob-issues", payload.credential("bob", ["issues=USD"]));
+    expect(await accept({}, locked())).toEqual(without);
+    expect(await accept({}, bobs, locked())).toEqual(without);
   });
 
-  test("another party's credential does not count", async () => {
+  test("is not found then if credentials are required, and the message names party, issuer and claim", async () => {
     const bobs = element("Credential", "bob-issues", payload.credential("bob", ["issues=USD"]));
-    expect(await accept({}, bobs, locked())).toEqual(utilityFailure(404, "alice"));
+    const missing = utilityFailure(404, "alice", parties.issuer, "issues", "USD");
+    expect(await acceptWith(WITH_CREDENTIALS_REQUIRED, {}, locked())).toEqual(missing);
+    expect(await acceptWith(WITH_CREDENTIALS_REQUIRED, {}, bobs, locked())).toEqual(missing);
   });
 
   test("a missing instrument configuration is not found", async () => {
@@ -139,17 +172,6 @@ test("the context of cancelling a burn offer, all fields", async () => {
   const running = await serving(registryOf({}, element("BurnOffer", "offer", payload.burn("alice", "USD"))));
   const { status, body } = await running.post(burnCancel("offer"));
   expect(status).toBe(200);
-  expect(body).toEqual({
-    choiceContextData: {
-      values: { "utility.digitalasset.com/enable-result-contracts": { tag: "AV_Bool", value: true } },
-    },
-    disclosedContracts: [],
-  });
-});
-
-test("an empty context has empty values", async () => {
-  const offer = element("BurnOffer", "offer", payload.burn("alice", "USD"));
-  const running = await serving(registryOf({ service: undefined }, offer));
-  const { body } = await running.post(burnCancel("offer"));
+  // An empty context has empty values, never no values.
   expect(body).toEqual({ choiceContextData: { values: {} }, disclosedContracts: [] });
 });

@@ -2,31 +2,47 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferFactory, transferV1 } from "../fixtures/requests.js";
-import { contractId, contractIds, failure, short, twice } from "../fixtures/context.js";
+import { contractId, contractIds, failure, resultContracts, short, twice } from "../fixtures/context.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
+import { type ServeOptions, WITH_CREDENTIALS_REQUIRED } from "../fixtures/run-service.js";
 
 /** Requests an offer of USD with these holder requirements. Only the given credentials exist. */
-async function ask(requirements: JsonObject[], credentials: JsonObject[], now?: string): Promise<JsonObject> {
+async function ask(
+  requirements: JsonObject[],
+  credentials: JsonObject[],
+  options: ServeOptions = {},
+): Promise<JsonObject> {
   const configured = payload.configuration("USD", { holderRequirements: requirements });
   const changes = { configuration: element("InstrumentConfiguration", "usd", configured), alice: undefined };
-  const running = await serving(registryOf(changes, ...credentials), now === undefined ? {} : { now });
+  const running = await serving(registryOf(changes, ...credentials), options);
   return short(await running.post(transferFactory(), transferV1("alice", "bob")));
 }
+
+/** The same where a missing credential is an error. */
+const askRequired = (requirements: JsonObject[], credentials: JsonObject[], options: ServeOptions = {}) =>
+  ask(requirements, credentials, { ...options, ...WITH_CREDENTIALS_REQUIRED });
 
 const alice = (contract: string, claims: string[], more: JsonObject = {}): JsonObject =>
   element("Credential", contract, payload.credential("alice", claims, more));
 
+/** Whether a list has these contract ids, each once, in any order. */
+const hasExactly = (list: readonly JsonObject[], ids: readonly string[]): boolean =>
+  list.length === ids.length && ids.every((id) => list.some(({ value }) => value === id));
+
 const offerWith = (...credentials: string[]): JsonObject => ({
   factoryId: "factory",
   transferKind: "offer",
-  values: twice({
-    "instrument-configuration": contractId("usd"),
-    "sender-credentials": {
-      tag: "AV_List",
-      value: expect.arrayContaining(credentials.map(contractId)) as JsonObject[],
-    },
-  }),
+  values: {
+    ...twice({
+      "instrument-configuration": contractId("usd"),
+      "sender-credentials": {
+        tag: "AV_List",
+        value: expect.toSatisfy((list: JsonObject[]) => hasExactly(list, credentials)) as unknown as JsonObject[],
+      },
+    }),
+    ...resultContracts(true),
+  },
   disclosed: [...credentials, "factory", "usd"].toSorted((a, b) => (a < b ? -1 : 1)),
 });
 
@@ -114,8 +130,8 @@ describe("validity", () => {
     ["now is the last microsecond before validUntil", null, "2026-06-01T00:00:00.000001Z"],
     ["now lies between", "2026-05-01T00:00:00Z", "2026-07-01T00:00:00Z"],
   ])("a credential counts if %s", async (_, validFrom, validUntil) => {
-    const answer = await ask(holds, [alice("it", ["holds=USD"], { validFrom, validUntil })], "2026-06-01T00:00:00Z");
-    expect(answer).toEqual(offerWith("it"));
+    const it = alice("it", ["holds=USD"], { validFrom, validUntil });
+    expect(await ask(holds, [it], { now: "2026-06-01T00:00:00Z" })).toEqual(offerWith("it"));
   });
 
   test.each([
@@ -124,8 +140,10 @@ describe("validity", () => {
     ["now = validUntil", null, "2026-06-01T00:00:00Z"],
     ["it ended long ago", "2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"],
   ])("a credential does not count if %s", async (_, validFrom, validUntil) => {
-    const answer = await ask(holds, [alice("it", ["holds=USD"], { validFrom, validUntil })], "2026-06-01T00:00:00Z");
-    expect(answer).toEqual(failure(404, "alice", parties.issuer, "holds", "USD"));
+    const it = alice("it", ["holds=USD"], { validFrom, validUntil });
+    const options = { now: "2026-06-01T00:00:00Z" };
+    expect(await ask(holds, [it], options)).toEqual(offerWith());
+    expect(await askRequired(holds, [it], options)).toEqual(failure(404, "alice", parties.issuer, "holds", "USD"));
   });
 
   test("two valid ones are chosen instead of an expired one that makes all claims", async () => {
@@ -145,25 +163,26 @@ describe("irrelevant credentials", () => {
     ["the property with another value", payload.credential("alice", ["holds=EUR"])],
     ["the value of another property", payload.credential("alice", ["lends=USD"])],
   ])("one with %s", async (_, credential) => {
-    const answer = await ask(holds, [element("Credential", "it", credential)]);
-    expect(answer).toEqual(failure(404, "alice", parties.issuer, "holds", "USD"));
+    const it = element("Credential", "it", credential);
+    expect(await ask(holds, [it])).toEqual(offerWith());
+    expect(await askRequired(holds, [it])).toEqual(failure(404, "alice", parties.issuer, "holds", "USD"));
   });
 
-  test("the message names only the claim that is missing", async () => {
-    const answer = await ask(holdsAndResides, [alice("a", ["holds=USD"])]);
+  test("if credentials are required, the message names only the claim that is missing", async () => {
+    const answer = await askRequired(holdsAndResides, [alice("a", ["holds=USD"])]);
     expect(answer).toEqual(failure(404, "alice", parties.issuer, "resides", "CH"));
     expect(answer).not.toEqual(failure(404, "holds"));
   });
 
-  test("the message names the second issuer if its requirement is not met", async () => {
+  test("if credentials are required, the message names the second issuer if its requirement is not met", async () => {
     const requirements = [...holds, requirement(["resides=CH"], "issuer-2::1220")];
-    const answer = await ask(requirements, [alice("a", ["holds=USD", "resides=CH"])]);
+    const answer = await askRequired(requirements, [alice("a", ["holds=USD", "resides=CH"])]);
     expect(answer).toEqual(failure(404, "alice", "issuer-2::1220", "resides", "CH"));
   });
 
-  test("the receiver of a direct transfer must meet the requirements too", async () => {
+  test("if credentials are required, the receiver of a direct transfer must meet the requirements too", async () => {
     const preapproval = element("TransferPreapproval", "preapproval", payload.preapproval("bob", []));
-    const running = await serving(registryOf({ bob: undefined }, preapproval));
+    const running = await serving(registryOf({ bob: undefined }, preapproval), WITH_CREDENTIALS_REQUIRED);
     const answer = await running.post(transferFactory(), transferV1("alice", "bob"));
     expect(short(answer)).toEqual(failure(404, "bob", parties.issuer, "holds", "USD"));
   });

@@ -1,8 +1,8 @@
-/** Reject, withdraw and cancel fail only because of the instruction itself. */
+/** Reject, withdraw and cancel fail only if the instruction or a contract that they disclose is in reassignment. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { burnCancel, cancel, reject, withdraw } from "../fixtures/requests.js";
-import { bool, contractId, prefixed, short, twice } from "../fixtures/context.js";
+import { contractId, failure, resultContracts, short, twice } from "../fixtures/context.js";
 import { element, type Options, parties, payload, type Template } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
 
@@ -12,6 +12,8 @@ interface Exit {
   readonly path: (id: string) => string;
   readonly configured?: true;
   readonly locks?: true;
+  /** The choice reads nothing from its context. */
+  readonly isEmpty?: true;
 }
 
 const otherKind = element("BurnRequest", "other-kind", payload.burn("alice", "USD", { lockedHoldingCid: "locked" }));
@@ -28,10 +30,24 @@ const exits: Record<string, Exit> = {
   },
   "withdrawing an allocation": { template: "DvpLegAllocation", argument: allocation, path: withdraw, locks: true },
   "cancelling an allocation": { template: "DvpLegAllocation", argument: allocation, path: cancel, locks: true },
-  "cancelling a burn offer": { template: "BurnOffer", argument: payload.burn("alice", "USD"), path: burnCancel },
+  "cancelling a burn offer": {
+    template: "BurnOffer",
+    argument: payload.burn("alice", "USD"),
+    path: burnCancel,
+    isEmpty: true,
+  },
 };
 
-describe.each(Object.entries(exits))("%s", (_, { template, argument, path, configured, locks }) => {
+const reassigned: [string, Options][] = [
+  ["has left its synchronizer", { moving: "unassigned" }],
+  ["is arriving", { moving: "arriving" }],
+];
+const elsewhere: Options = { synchronizerId: "sync-B" };
+
+const configurationAt = (options: Options) =>
+  element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
+
+describe.each(Object.entries(exits))("%s", (_, { template, argument, path, configured, locks, isEmpty }) => {
   const instruction = element(template, "it", argument);
 
   const ask = async (elements: JsonObject[]) => {
@@ -39,15 +55,12 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
     return short(await running.post(path("it")));
   };
 
-  /** Only the transfer operations have the configuration entry, and legacy aliases. */
+  /** Only the transfer operations have the configuration entry, with its legacy alias. */
   const expected = ({ enabled, usd, holding }: { enabled?: boolean; usd?: boolean; holding?: boolean }) => ({
-    values:
-      configured === undefined
-        ? prefixed(enabled === undefined ? {} : { "enable-result-contracts": bool(enabled) })
-        : twice({
-            ...(usd === false ? {} : { "instrument-configuration": contractId("usd") }),
-            ...(enabled === undefined ? {} : { "enable-result-contracts": bool(enabled) }),
-          }),
+    values: {
+      ...(configured === undefined || usd === false ? {} : twice({ "instrument-configuration": contractId("usd") })),
+      ...(isEmpty === true || enabled === undefined ? {} : resultContracts(enabled)),
+    },
     disclosed: [
       ...(locks === undefined || holding === false ? [] : ["locked"]),
       ...(configured === undefined || usd === false ? [] : ["usd"]),
@@ -72,15 +85,14 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
   });
 
   // The service is read but not disclosed, so its synchronizer does not matter.
-  test.each<[string, Options]>([
-    ["has left its synchronizer", { moving: "unassigned" }],
-    ["is arriving", { moving: "arriving" }],
-    ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("if the registrar service %s", async (__, options) => {
-    const enabling = payload.service({ enableResultContracts: true });
-    const service = element("RegistrarService", "service", enabling, options);
-    expect(await ask(registryOf({ service }, locked()))).toEqual(expected({ enabled: true }));
-  });
+  test.each<[string, Options]>([...reassigned, ["is on another synchronizer", elsewhere]])(
+    "if the registrar service %s",
+    async (__, options) => {
+      const enabling = payload.service({ enableResultContracts: true });
+      const service = element("RegistrarService", "service", enabling, options);
+      expect(await ask(registryOf({ service }, locked()))).toEqual(expected({ enabled: true }));
+    },
+  );
 
   test("without an instrument configuration", async () => {
     expect(await ask(registryOf({ configuration: undefined }, locked()))).toEqual(
@@ -88,25 +100,40 @@ describe.each(Object.entries(exits))("%s", (_, { template, argument, path, confi
     );
   });
 
-  test.each<[string, Options]>([
-    ["has left its synchronizer", { moving: "unassigned" }],
-    ["is arriving", { moving: "arriving" }],
-    ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("if the configuration %s", async (__, options) => {
-    const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
+  test("if the configuration is on another synchronizer", async () => {
+    const configuration = configurationAt(elsewhere);
     expect(await ask(registryOf({ configuration }, locked()))).toEqual(expected({ enabled: true, usd: false }));
   });
+
+  test.each(reassigned)("is a conflict if the configuration %s and would be disclosed", async (__, options) => {
+    const outcome = configured === undefined ? expected({ enabled: true }) : failure(409, "usd");
+    expect(await ask(registryOf({ configuration: configurationAt(options) }, locked()))).toEqual(outcome);
+  });
+
+  test.each(reassigned)(
+    "if an older configuration %s, but a newer one is here, and vice versa",
+    async (__, options) => {
+      for (const createdAt of ["2026-01-04T09:00:00.000000Z", "2026-02-05T09:00:00.000000Z"]) {
+        const other = element("InstrumentConfiguration", "other", payload.configuration("USD"), {
+          ...options,
+          createdAt,
+        });
+        expect(await ask(registryOf({}, other, locked()))).toEqual(expected({ enabled: true }));
+      }
+    },
+  );
 
   test("without the locked holding", async () => {
     expect(await ask(registryOf())).toEqual(expected({ enabled: true, holding: false }));
   });
 
-  test.each<[string, Options]>([
-    ["has left its synchronizer", { moving: "unassigned" }],
-    ["is arriving", { moving: "arriving" }],
-    ["is on another synchronizer", { synchronizerId: "sync-B" }],
-  ])("if the locked holding %s", async (__, options) => {
-    expect(await ask(registryOf({}, locked(options)))).toEqual(expected({ enabled: true, holding: false }));
+  test("if the locked holding is on another synchronizer", async () => {
+    expect(await ask(registryOf({}, locked(elsewhere)))).toEqual(expected({ enabled: true, holding: false }));
+  });
+
+  test.each(reassigned)("is a conflict if the locked holding %s", async (__, options) => {
+    const outcome = locks === undefined ? expected({ enabled: true }) : failure(409, "locked");
+    expect(await ask(registryOf({}, locked(options)))).toEqual(outcome);
   });
 
   test("if both parties no longer meet the instrument's requirements", async () => {

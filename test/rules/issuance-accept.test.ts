@@ -5,6 +5,7 @@ import { issuanceChoice } from "../fixtures/requests.js";
 import { contractId, contractIds, bool, disclosedBy, prefixed, short, utilityFailure } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
+import { type ServeOptions, WITH_CREDENTIALS_REQUIRED, WITH_REWARDS } from "../fixtures/run-service.js";
 
 const issued = {
   issuerRequirements: [requirement(["issues=USD"])],
@@ -19,10 +20,15 @@ const accepted = {
   values: prefixed({
     "instrument-configuration": contractId("usd"),
     "issuer-credentials": contractIds("alice-issues"),
-    "app-reward-configuration": contractId("reward"),
-    "featured-app-right": contractId("right"),
     "enable-result-contracts": bool(true),
   }),
+  disclosed: ["alice-issues", "usd"],
+};
+const acceptedWithRewards = {
+  values: {
+    ...accepted.values,
+    ...prefixed({ "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") }),
+  },
   disclosed: ["alice-issues", "reward", "right", "usd"],
 };
 
@@ -53,13 +59,22 @@ const operations: {
 ];
 
 describe.each(operations)("accepting $name", ({ template, argument, path }) => {
-  const ask = async (changes: Parameters<typeof registryOf>[0], ...added: JsonObject[]): Promise<JsonObject> => {
+  const ask = (changes: Parameters<typeof registryOf>[0], ...added: JsonObject[]) => askWith({}, changes, ...added);
+  const askWith = async (
+    options: ServeOptions,
+    changes: Parameters<typeof registryOf>[0],
+    ...added: JsonObject[]
+  ): Promise<JsonObject> => {
     const elements = registryOf({ configuration: configured(), ...changes }, element(template, "the-one", argument));
-    return short(await (await serving([...elements, ...added])).post(path("the-one")));
+    return short(await (await serving([...elements, ...added], options)).post(path("the-one")));
   };
 
-  test("has five entries, without aliases", async () => {
+  test("has three entries, without aliases", async () => {
     expect(await ask({}, issues())).toEqual(accepted);
+  });
+
+  test("has the reward entries too if they are on", async () => {
+    expect(await askWith(WITH_REWARDS, {}, issues())).toEqual(acceptedWithRewards);
   });
 
   test("discloses contracts in the utility operations' form, for every body that clients send", async () => {
@@ -82,38 +97,49 @@ describe.each(operations)("accepting $name", ({ template, argument, path }) => {
 
   test("leaves out missing optional contracts, and needs neither factory nor rule", async () => {
     const nothing = { service: undefined, reward: undefined, right: undefined, factory: undefined, rule: undefined };
-    expect(await ask(nothing, issues())).toEqual({
-      values: prefixed({
-        "instrument-configuration": contractId("usd"),
-        "issuer-credentials": contractIds("alice-issues"),
-      }),
-      disclosed: ["alice-issues", "usd"],
-    });
+    for (const options of [{}, WITH_REWARDS]) {
+      expect(await askWith(options, nothing, issues())).toEqual({
+        values: prefixed({
+          "instrument-configuration": contractId("usd"),
+          "issuer-credentials": contractIds("alice-issues"),
+        }),
+        disclosed: ["alice-issues", "usd"],
+      });
+    }
   });
 
   test("an instrument without issuer requirements needs no credentials", async () => {
     const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"));
     expect(await ask({ configuration })).toMatchObject({
       values: prefixed({ "issuer-credentials": contractIds() }),
-      disclosed: ["reward", "right", "usd"],
+      disclosed: ["usd"],
     });
   });
 
-  test("has the rewards of the provider that the instruction names", async () => {
+  test("if they are on, has the rewards of the provider that the instruction names", async () => {
     const provider = "provider-2::1220";
     const elements = [
       element(template, "the-other", { ...argument, provider }),
       element("AppRewardConfiguration", "reward-2", payload.reward({ provider })),
       element("FeaturedAppRight", "right-2", payload.right({ provider })),
     ];
-    const running = await serving(registryOf({ configuration: configured() }, issues(), ...elements));
+    const running = await serving(registryOf({ configuration: configured() }, issues(), ...elements), WITH_REWARDS);
     expect(short(await running.post(path("the-other")))).toMatchObject({
       disclosed: ["alice-issues", "reward-2", "right-2", "usd"],
     });
   });
 
-  test("the message names party, issuer and claim of a missing credential; holder credentials do not count", async () => {
-    expect(await ask({})).toEqual(utilityFailure(404, "alice", parties.issuer, "issues", "USD"));
+  test("has an empty list without the credential; holder credentials do not count", async () => {
+    expect(await ask({})).toEqual({
+      values: { ...accepted.values, ...prefixed({ "issuer-credentials": contractIds() }) },
+      disclosed: ["usd"],
+    });
+  });
+
+  test("is not found then if credentials are required, and the message names party, issuer and claim", async () => {
+    const missing = utilityFailure(404, "alice", parties.issuer, "issues", "USD");
+    expect(await askWith(WITH_CREDENTIALS_REQUIRED, {})).toEqual(missing);
+    expect(await askWith(WITH_CREDENTIALS_REQUIRED, {}, issues())).toEqual(accepted);
   });
 
   test("a missing instrument configuration is not found", async () => {

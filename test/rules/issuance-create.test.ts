@@ -5,6 +5,7 @@ import { issuance, replaced } from "../fixtures/requests.js";
 import { contractId, contractIds, prefixed, short, utilityFailure } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
+import { type ServeOptions, WITH_CREDENTIALS_REQUIRED } from "../fixtures/run-service.js";
 
 const issued = {
   issuerRequirements: [requirement(["issues=USD"])],
@@ -49,9 +50,14 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
   const path = issuance(kind, form);
   const asked: JsonObject = { holder: "alice", instrumentId, ...more };
 
-  const ask = async (body: JsonObject, ...args: Parameters<typeof registryOf>): Promise<JsonObject> => {
+  const ask = (body: JsonObject, ...args: Parameters<typeof registryOf>) => askWith({}, body, ...args);
+  const askWith = async (
+    options: ServeOptions,
+    body: JsonObject,
+    ...args: Parameters<typeof registryOf>
+  ): Promise<JsonObject> => {
     const [changes, ...added] = args;
-    const running = await serving(registryOf({ configuration, ...changes }, issues, ...added));
+    const running = await serving(registryOf({ configuration, ...changes }, issues, ...added), options);
     return short(await running.post(path, body));
   };
 
@@ -115,9 +121,18 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
     expect(await ask(asked, { configuration: undefined })).toEqual(utilityFailure(404, "USD"));
   });
 
-  test("the message names party, issuer and claim of the holder's missing credential", async () => {
-    const answer = await ask(replaced(asked, "holder", "bob"));
+  test("has an empty list for a holder without the credential", async () => {
+    expect(await ask(replaced(asked, "holder", "bob"))).toEqual({
+      factoryId: "factory",
+      values: prefixed({ "instrument-configuration": contractId("usd"), "issuer-credentials": contractIds() }),
+      disclosed: ["factory", "usd"],
+    });
+  });
+
+  test("is not found then if credentials are required, and the message names party, issuer and claim", async () => {
+    const answer = await askWith(WITH_CREDENTIALS_REQUIRED, replaced(asked, "holder", "bob"));
     expect(answer).toEqual(utilityFailure(404, "bob", parties.issuer, "issues", "USD"));
+    expect(await askWith(WITH_CREDENTIALS_REQUIRED, asked)).toEqual(created);
   });
 
   test("a missing factory is not found", async () => {

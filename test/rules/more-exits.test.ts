@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { allocationChoice, type ChoicePath, issuanceChoice, transferChoice } from "../fixtures/requests.js";
-import { bool, contractId, failure, prefixed, short, twice, utilityFailure } from "../fixtures/context.js";
+import { contractId, failure, resultContracts, short, twice, utilityFailure } from "../fixtures/context.js";
 import { element, type Options, parties, payload, requirement, type Template } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
 
@@ -11,8 +11,10 @@ interface Exit {
   readonly template: Template;
   readonly argument: JsonObject;
   readonly path: ChoicePath;
-  /** The transfer operations have the configuration entry, and legacy aliases. */
-  readonly names: "twice" | "prefixed";
+  /** The transfer operations have the configuration entry, with its legacy alias. */
+  readonly configured: boolean;
+  /** The choice reads nothing from its context. */
+  readonly isEmpty: boolean;
   readonly locks: boolean;
   readonly family: "standard" | "utility";
 }
@@ -20,9 +22,10 @@ interface Exit {
 const offer = payload.offer("alice", "bob", "USD", "locked");
 const allocation = payload.allocation("alice", "bob", "USD", "locked");
 const request = payload.burn("alice", "USD", { lockedHoldingCid: "locked" });
-const transferExit = { template: "TransferOffer", argument: offer, names: "twice", locks: true, family: "standard" };
-const allocationExit = { ...transferExit, template: "DvpLegAllocation", argument: allocation, names: "prefixed" };
-const issuanceExit = { names: "prefixed", locks: false, family: "utility" };
+const standard = { isEmpty: false, locks: true, family: "standard" };
+const transferExit = { ...standard, template: "TransferOffer", argument: offer, configured: true };
+const allocationExit = { ...standard, template: "DvpLegAllocation", argument: allocation, configured: false };
+const issuanceExit = { configured: false, isEmpty: false, locks: false, family: "utility" };
 const mintOffer = { ...issuanceExit, template: "MintOffer", argument: payload.mint("alice", "USD") };
 const mintRequest = { ...mintOffer, template: "MintRequest" };
 const burnOffer = { ...issuanceExit, template: "BurnOffer", argument: payload.burn("alice", "USD") };
@@ -35,35 +38,44 @@ const exits = [
   { ...allocationExit, name: "cancelling an allocation by v1", path: allocationChoice("v1", "cancel") },
   { ...allocationExit, name: "withdrawing an allocation by v2", path: allocationChoice("v2", "withdraw") },
   { ...mintOffer, name: "rejecting a mint offer", path: issuanceChoice("mint", "offer", "reject") },
-  { ...mintOffer, name: "cancelling a mint offer", path: issuanceChoice("mint", "offer", "cancel") },
+  { ...mintOffer, isEmpty: true, name: "cancelling a mint offer", path: issuanceChoice("mint", "offer", "cancel") },
   { ...mintRequest, name: "rejecting a mint request", path: issuanceChoice("mint", "request", "reject") },
-  { ...mintRequest, name: "cancelling a mint request", path: issuanceChoice("mint", "request", "cancel") },
+  {
+    ...mintRequest,
+    isEmpty: true,
+    name: "cancelling a mint request",
+    path: issuanceChoice("mint", "request", "cancel"),
+  },
   { ...burnOffer, name: "rejecting a burn offer", path: issuanceChoice("burn", "offer", "reject") },
   { ...burnRequest, name: "rejecting a burn request", path: issuanceChoice("burn", "request", "reject") },
-  { ...burnRequest, name: "cancelling a burn request", path: issuanceChoice("burn", "request", "cancel") },
+  {
+    ...burnRequest,
+    isEmpty: true,
+    name: "cancelling a burn request",
+    path: issuanceChoice("burn", "request", "cancel"),
+  },
 ] as readonly Exit[];
 
 const locked = (options?: Options) => element("Holding", "locked", payload.lockedHolding("alice", "USD"), options);
-const places: [string, Options][] = [
-  ["has left its synchronizer", { moving: "unassigned" }],
-  ["is arriving", { moving: "arriving" }],
-  ["is on another synchronizer", { synchronizerId: "sync-B" }],
-];
+const reassigned: Options[] = [{ moving: "unassigned" }, { moving: "arriving" }];
+const elsewhere: Options = { synchronizerId: "sync-B" };
 
-describe.each(exits)("$name", ({ template, argument, path, names, locks, family }) => {
+const configurationAt = (options: Options) =>
+  element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
+
+describe.each(exits)("$name", ({ template, argument, path, configured, isEmpty, locks, family }) => {
   const instruction = element(template, "the-one", argument);
   const refusal = family === "standard" ? failure : utilityFailure;
   const ask = async (elements: JsonObject[]) =>
     short(await (await serving([instruction, ...elements])).post(path("the-one")));
 
   const least = (...without: ("usd" | "locked" | "enabled")[]): JsonObject => {
-    const usd = names === "twice" && !without.includes("usd");
-    const entries = {
-      ...(usd ? { "instrument-configuration": contractId("usd") } : {}),
-      ...(without.includes("enabled") ? {} : { "enable-result-contracts": bool(true) }),
-    };
+    const usd = configured && !without.includes("usd");
     return {
-      values: names === "twice" ? twice(entries) : prefixed(entries),
+      values: {
+        ...(usd ? twice({ "instrument-configuration": contractId("usd") }) : {}),
+        ...(isEmpty || without.includes("enabled") ? {} : resultContracts(true)),
+      },
       disclosed: [...(locks && !without.includes("locked") ? ["locked"] : []), ...(usd ? ["usd"] : [])],
     };
   };
@@ -80,23 +92,33 @@ describe.each(exits)("$name", ({ template, argument, path, names, locks, family 
     },
   );
 
-  test("has the value false of the service", async () => {
+  test.skipIf(isEmpty)("has the value false of the service", async () => {
     const service = element("RegistrarService", "service", payload.service({ enableResultContracts: false }));
     const { values } = await ask(registryOf({ service }, locked()));
-    expect(values).toMatchObject({ "utility.digitalasset.com/enable-result-contracts": bool(false) });
+    expect(values).toMatchObject(resultContracts(false));
   });
 
-  test("works without a configuration that can be disclosed", async () => {
+  test("works without a configuration, and with one on another synchronizer", async () => {
     expect(await ask(registryOf({ configuration: undefined }, locked()))).toEqual(least("usd"));
-    for (const [, options] of places) {
-      const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"), options);
-      expect(await ask(registryOf({ configuration }, locked()))).toEqual(least("usd"));
+    expect(await ask(registryOf({ configuration: configurationAt(elsewhere) }, locked()))).toEqual(least("usd"));
+  });
+
+  test("is a conflict if the configuration is in reassignment and would be disclosed", async () => {
+    for (const options of reassigned) {
+      const answer = await ask(registryOf({ configuration: configurationAt(options) }, locked()));
+      expect(answer).toEqual(configured ? refusal(409, "usd") : least());
     }
   });
 
-  test("works without a locked holding that can be disclosed", async () => {
+  test("works without a locked holding, and with one on another synchronizer", async () => {
     expect(await ask(registryOf())).toEqual(least("locked"));
-    for (const [, options] of places) expect(await ask(registryOf({}, locked(options)))).toEqual(least("locked"));
+    expect(await ask(registryOf({}, locked(elsewhere)))).toEqual(least("locked"));
+  });
+
+  test("is a conflict if the locked holding is in reassignment", async () => {
+    for (const options of reassigned) {
+      expect(await ask(registryOf({}, locked(options)))).toEqual(locks ? refusal(409, "locked") : least());
+    }
   });
 
   test("works without the required credentials", async () => {

@@ -24,7 +24,6 @@ test("the context of a rejection, all fields", async () => {
         "utility.digitalasset.com/instrument-configuration": { tag: "AV_ContractId", value: "configuration" },
         "instrument-configuration": { tag: "AV_ContractId", value: "configuration" },
         "utility.digitalasset.com/enable-result-contracts": { tag: "AV_Bool", value: true },
-        "enable-result-contracts": { tag: "AV_Bool", value: true },
       },
     },
     disclosedContracts: [

@@ -1,21 +1,25 @@
-/** The optional entries for rewards. A transfer to oneself has both. */
+/** The optional entries for rewards, where the contexts file turns them on. A transfer to oneself has both. */
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferFactory, transferV1 } from "../fixtures/requests.js";
-import { contractId, contractIds, short, twice } from "../fixtures/context.js";
+import { contractId, contractIds, resultContracts, short, twice } from "../fixtures/context.js";
 import { element, payload } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
+import { WITH_REWARDS } from "../fixtures/run-service.js";
 
 const selfWith = (entries: JsonObject, ...disclosed: string[]): JsonObject => ({
   factoryId: "factory",
   transferKind: "self",
-  values: twice({
-    "instrument-configuration": contractId("usd"),
-    "sender-credentials": contractIds("alice-holds"),
-    "receiver-credentials": contractIds("alice-holds"),
-    "transfer-rule": contractId("rule"),
-    ...entries,
-  }),
+  values: {
+    ...twice({
+      "instrument-configuration": contractId("usd"),
+      "sender-credentials": contractIds("alice-holds"),
+      "receiver-credentials": contractIds("alice-holds"),
+      "transfer-rule": contractId("rule"),
+      ...entries,
+    }),
+    ...resultContracts(true),
+  },
   disclosed: ["alice-holds", "factory", ...disclosed, "rule", "usd"],
 });
 
@@ -27,7 +31,7 @@ const both = selfWith(
 const rewardOnly = selfWith({ "app-reward-configuration": contractId("reward") }, "reward");
 
 const ask = async (...args: Parameters<typeof registryOf>): Promise<JsonObject> => {
-  const running = await serving(registryOf(...args));
+  const running = await serving(registryOf(...args), WITH_REWARDS);
   return short(await running.post(transferFactory(), transferV1("alice", "alice")));
 };
 

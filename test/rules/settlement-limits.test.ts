@@ -1,10 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
-import { account, leg, settlement, settlementFactory } from "../fixtures/requests.js";
+import { settlementFactory } from "../fixtures/calls/operations.js";
 import { disclosedBy, failure, short } from "../fixtures/context.js";
 import { element, payload, requirement } from "../fixtures/elements.js";
-import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/run-service.js";
+import { refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
+import { registryOf, serving, useRegistry } from "../fixtures/registries.js";
+import {
+  account,
+  leg,
+  legSide,
+  replaced,
+  settlement,
+  settlementFactory as settlementFactoryPath,
+} from "../fixtures/requests.js";
 
 const upTo = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
@@ -19,15 +27,6 @@ const allocations = (count: number): string[] => upTo(count, (i) => `a${i}`);
 const alice = account("alice");
 const bob = account("bob");
 const legs = (count: number): JsonObject[] => upTo(count, () => leg(alice, bob, "T0"));
-
-let running: Running;
-beforeAll(async () => {
-  running = await serve(elements);
-});
-afterAll(() => running.close());
-
-const statusOf = async (body: JsonObject) => (await running.post(settlementFactory(), body)).status;
-const tooMany = (limit: number, what: string): JsonObject => failure(400, ` ${limit}`, what);
 
 /** One leg per instrument. */
 const instruments = (count: number): JsonObject[] => upTo(count, (i) => leg(alice, bob, `T${i}`));
@@ -56,44 +55,87 @@ test("the worst case that every registry has to support works", async () => {
     upTo(25, (i) => leg(apart(i), apart(i + 25), `T${i}`)),
     allocations(50),
   );
-  const answer = await worst.post(settlementFactory(), body);
-  // 25 configurations, 50 each of credentials, allocations and holdings; factory, rule, reward and right.
-  expect(disclosedBy(answer)).toHaveLength(25 + 3 * 50 + 4);
+  const answer = await worst.post(settlementFactoryPath(), body);
+  // 25 configurations, 50 each of credentials, allocations and holdings; factory and rule.
+  expect(disclosedBy(answer)).toHaveLength(25 + 3 * 50 + 2);
 });
 
-describe("at each default limit, and one above it", () => {
-  test("100 legs", async () => {
-    expect(await statusOf(settlement(legs(100), allocations(1)))).toBe(200);
-    const answer = await running.post(settlementFactory(), settlement(legs(101), allocations(1)));
-    expect(short(answer)).toEqual(tooMany(100, "legs"));
-  });
+const tooMany = (count: number, limit: number, what: string): JsonObject =>
+  refused(400, `has ${count} ${what}`, `at most ${limit}`);
+const side = (otherside: JsonObject, instrumentId = "T0"): JsonObject => ({
+  ...legSide("ReceiverSide", instrumentId),
+  otherside,
+});
+/** A settlement whose allocation has extra sides, and funds instruments. */
+const settling = (of: readonly JsonObject[], sides: readonly JsonObject[], funded: readonly string[]): JsonObject =>
+  replaced(settlement(of, []), "choiceArguments.allocations", [
+    {
+      allocationCid: "a0",
+      extraTransferLegSides: [...sides],
+      nextIterationFunding: Object.fromEntries(funded.map((id) => [id, "1.0"])),
+    },
+  ]);
 
-  test("100 allocations", async () => {
-    expect(await statusOf(settlement(legs(1), allocations(100)))).toBe(200);
-    const answer = await running.post(settlementFactory(), settlement(legs(1), allocations(101)));
-    expect(short(answer)).toEqual(tooMany(100, "allocations"));
-  });
+const sides = (count: number) => upTo(count, () => side(bob));
 
-  test("25 instruments", async () => {
-    expect(await statusOf(settlement(instruments(25), allocations(1)))).toBe(200);
-    const answer = await running.post(settlementFactory(), settlement(instruments(26), allocations(1)));
-    expect(short(answer)).toEqual(tooMany(25, "instruments"));
-  });
+describe.each(restAndGrpc)("over %s", (_protocol, send) => {
+  describe("at each default limit, and one above it", () => {
+    const url = useRegistry(elements);
+    const ask = async (body: JsonObject) => shortOutcome(await send(url(), settlementFactory(body)));
+    const fits = { factoryId: "factory" };
 
-  test("200 parties, owners and providers alike", async () => {
-    const fifty = upTo(50, (i) => leg(account(`a${i}`, `b${i}`), account(`c${i}`, `d${i}`), "T0"));
-    const oneMore = leg(account("a0", "b0"), account("a0", "e"), "T0");
-    expect(await statusOf(settlement(fifty, allocations(1)))).toBe(200);
-    const answer = await running.post(settlementFactory(), settlement([...fifty, oneMore], allocations(1)));
-    expect(short(answer)).toEqual(tooMany(200, "parties"));
+    test("100 legs", async () => {
+      expect(await ask(settlement(legs(100), allocations(1)))).toMatchObject(fits);
+      expect(await ask(settlement(legs(101), allocations(1)))).toEqual(tooMany(101, 100, "legs"));
+    });
+
+    test("100 legs, extra sides included", async () => {
+      expect(await ask(settling(legs(40), sides(60), []))).toMatchObject(fits);
+      expect(await ask(settling(legs(40), sides(61), []))).toEqual(tooMany(101, 100, "legs"));
+    });
+
+    test("100 allocations, each counted once", async () => {
+      expect(await ask(settlement(legs(1), allocations(100)))).toMatchObject(fits);
+      expect(await ask(settlement(legs(1), [...allocations(100), "a0"]))).toMatchObject(fits);
+      expect(await ask(settlement(legs(1), allocations(101)))).toEqual(tooMany(101, 100, "allocations"));
+    });
+
+    test("25 instruments", async () => {
+      expect(await ask(settlement(instruments(25), allocations(1)))).toMatchObject(fits);
+      expect(await ask(settlement(instruments(26), allocations(1)))).toEqual(tooMany(26, 25, "instruments"));
+    });
+
+    test("25 instruments, those of extra sides and funding included", async () => {
+      expect(await ask(settling(instruments(23), [side(bob, "T23")], ["T24", "T0"]))).toMatchObject(fits);
+      expect(await ask(settling(instruments(24), [side(bob, "T24")], ["T25"]))).toEqual(tooMany(26, 25, "instruments"));
+    });
+
+    test("200 parties, owners and providers alike", async () => {
+      const fifty = upTo(50, (i) => leg(account(`a${i}`, `b${i}`), account(`c${i}`, `d${i}`), "T0"));
+      expect(await ask(settlement(fifty, allocations(1)))).toMatchObject(fits);
+      const oneMore = leg(account("a0", "b0"), account("a0", "e"), "T0");
+      expect(await ask(settlement([...fifty, oneMore], allocations(1)))).toEqual(tooMany(201, 200, "parties"));
+      expect(await ask(settling(fifty, [side(account("a0", "e"))], []))).toEqual(tooMany(201, 200, "parties"));
+    });
   });
 
   // 100 legs have at most 200 accounts: this limit needs a registry that allows more legs.
-  test("200 accounts, distinguished by their ids too", async () => {
-    const wider = await serving(elements, { config: { maxLegs: 101 } });
-    const ask = (count: number) => wider.post(settlementFactory(), settlement(pairs(count), allocations(1)));
-    expect(await ask(100)).toMatchObject({ status: 200 });
-    expect(short(await ask(101))).toEqual(tooMany(200, "accounts"));
+  describe("200 accounts", () => {
+    const url = useRegistry(elements, { config: { maxLegs: 101 } });
+    const ask = async (body: JsonObject) => shortOutcome(await send(url(), settlementFactory(body)));
+
+    test("distinguished by their ids too", async () => {
+      expect(await ask(settlement(pairs(100), allocations(1)))).toMatchObject({ factoryId: "factory" });
+      expect(await ask(settlement(pairs(101), allocations(1)))).toEqual(tooMany(202, 200, "accounts"));
+    });
+
+    test("those of extra sides included", async () => {
+      const other = side(account("alice", null, "another"));
+      expect(await ask(settling(pairs(100), [side(account("alice", null, "0"))], []))).toMatchObject({
+        factoryId: "factory",
+      });
+      expect(await ask(settling(pairs(100), [other], []))).toEqual(tooMany(201, 200, "accounts"));
+    });
   });
 });
 
@@ -101,10 +143,10 @@ describe("raised limits", () => {
   test("allow as much, and no more", async () => {
     const wider = await serving(elements, { config: { maxLegs: 150, maxAllocations: 101, maxInstruments: 26 } });
     const ask = async (legsThen: JsonObject[], count: number) =>
-      short(await wider.post(settlementFactory(), settlement(legsThen, allocations(count))));
+      short(await wider.post(settlementFactoryPath(), settlement(legsThen, allocations(count))));
     expect(await ask(legs(150), 101)).toMatchObject({ factoryId: "factory" });
     expect(await ask(instruments(26), 1)).toMatchObject({ factoryId: "factory" });
-    expect(await ask(legs(151), 1)).toEqual(tooMany(150, "legs"));
-    expect(await ask(legs(1), 102)).toEqual(tooMany(101, "allocations"));
+    expect(await ask(legs(151), 1)).toEqual(failure(400, "has 151 legs", "at most 150"));
+    expect(await ask(legs(1), 102)).toEqual(failure(400, "has 102 allocations", "at most 101"));
   });
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { account, leg, settlement, settlementFactory } from "../fixtures/requests.js";
-import { contractId, contractIds, failure, map, prefixed, short } from "../fixtures/context.js";
+import { contractId, contractIds, failure, map, prefixed, resultContracts, short } from "../fixtures/context.js";
 import { blobOf, element, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/run-service.js";
+import { type Running, serve, WITH_CREDENTIALS_REQUIRED, WITH_REWARDS } from "../fixtures/run-service.js";
 
 const alice = account("alice");
 const bob = account("bob");
@@ -25,11 +25,7 @@ const added = [
   element("Holding", "locked-chf", payload.lockedHolding("carol", "CHF")),
 ];
 
-const rewards = {
-  "transfer-rule": contractId("rule"),
-  "app-reward-configuration": contractId("reward"),
-  "featured-app-right": contractId("right"),
-};
+const rewards = { "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") };
 
 let running: Running;
 beforeAll(async () => {
@@ -45,15 +41,30 @@ const isBobs = (list: JsonObject[]): boolean =>
   list.length === 2 && ["bob-holds", "bob-holds-eur"].every((id) => list.some(({ value }) => value === id));
 
 describe("the context", () => {
+  const ofOneLeg = {
+    ...prefixed({
+      "transfer-rule": contractId("rule"),
+      "instrument-configurations": map({ USD: contractId("usd") }),
+      "instrument-configuration": contractId("usd"),
+      "holder-credentials": map({ alice: contractIds("alice-holds"), bob: contractIds("bob-holds") }),
+    }),
+    ...resultContracts(true),
+  };
+
   test("of one instrument has its configuration and the map", async () => {
     expect(await ask([leg(alice, bob, "USD")], ["usd-leg"])).toEqual({
       factoryId: "factory",
-      values: prefixed({
-        ...rewards,
-        "instrument-configurations": map({ USD: contractId("usd") }),
-        "instrument-configuration": contractId("usd"),
-        "holder-credentials": map({ alice: contractIds("alice-holds"), bob: contractIds("bob-holds") }),
-      }),
+      values: ofOneLeg,
+      disclosed: ["alice-holds", "bob-holds", "factory", "locked-usd", "rule", "usd", "usd-leg"],
+    });
+  });
+
+  test("has the reward entries too if they are on", async () => {
+    const rewarding = await serving(registryOf({}, ...added), WITH_REWARDS);
+    const body = settlement([leg(alice, bob, "USD")], ["usd-leg"]);
+    expect(short(await rewarding.post(settlementFactory(), body))).toEqual({
+      factoryId: "factory",
+      values: { ...ofOneLeg, ...prefixed(rewards) },
       disclosed: ["alice-holds", "bob-holds", "factory", "locked-usd", "reward", "right", "rule", "usd", "usd-leg"],
     });
   });
@@ -69,12 +80,13 @@ describe("the context", () => {
     const answer = await ask(legs, ["usd-leg", "eur-leg", "chf-leg"]);
     const { values, ...others } = answer as { values: Record<string, { value: Record<string, { value: unknown[] }> }> };
     const { "utility.digitalasset.com/holder-credentials": holders, ...entries } = values;
-    expect(entries).toEqual(
-      prefixed({
-        ...rewards,
+    expect(entries).toEqual({
+      ...prefixed({
+        "transfer-rule": contractId("rule"),
         "instrument-configurations": map({ USD: contractId("usd"), EUR: contractId("eur"), CHF: contractId("chf") }),
       }),
-    );
+      ...resultContracts(true),
+    });
     expect(holders).toEqual(
       map({
         alice: contractIds("alice-holds"),
@@ -97,8 +109,6 @@ describe("the context", () => {
         "locked-chf",
         "locked-eur",
         "locked-usd",
-        "reward",
-        "right",
         "rule",
         "usd",
         "usd-leg",
@@ -107,18 +117,21 @@ describe("the context", () => {
   });
 
   test("has an empty list for an owner without requirements, and leaves out optional entries", async () => {
-    const without = await serving(registryOf({ reward: undefined, right: undefined }, ...added));
+    const changes = { reward: undefined, right: undefined, service: undefined };
     const body = settlement([leg(carol, alice, "CHF")], ["chf-leg"]);
-    expect(short(await without.post(settlementFactory(), body))).toEqual({
-      factoryId: "factory",
-      values: prefixed({
-        "transfer-rule": contractId("rule"),
-        "instrument-configurations": map({ CHF: contractId("chf") }),
-        "instrument-configuration": contractId("chf"),
-        "holder-credentials": map({ alice: contractIds(), carol: contractIds() }),
-      }),
-      disclosed: ["chf", "chf-leg", "factory", "locked-chf", "rule"],
-    });
+    for (const options of [{}, WITH_REWARDS]) {
+      const without = await serving(registryOf(changes, ...added), options);
+      expect(short(await without.post(settlementFactory(), body))).toEqual({
+        factoryId: "factory",
+        values: prefixed({
+          "transfer-rule": contractId("rule"),
+          "instrument-configurations": map({ CHF: contractId("chf") }),
+          "instrument-configuration": contractId("chf"),
+          "holder-credentials": map({ alice: contractIds(), carol: contractIds() }),
+        }),
+        disclosed: ["chf", "chf-leg", "factory", "locked-chf", "rule"],
+      });
+    }
   });
 
   test("treats accounts of one party as one holder, by owner or else by provider", async () => {
@@ -154,18 +167,7 @@ describe("the context", () => {
     const twins = await serving(registryOf({}, ...added, twin));
     const body = settlement([leg(alice, bob, "USD")], ["usd-leg", "twin", "usd-leg"]);
     const { disclosed } = short(await twins.post(settlementFactory(), body));
-    expect(disclosed).toEqual([
-      "alice-holds",
-      "bob-holds",
-      "factory",
-      "locked-usd",
-      "reward",
-      "right",
-      "rule",
-      "twin",
-      "usd",
-      "usd-leg",
-    ]);
+    expect(disclosed).toEqual(["alice-holds", "bob-holds", "factory", "locked-usd", "rule", "twin", "usd", "usd-leg"]);
   });
 
   test("discloses contracts in the token standard's form", async () => {
@@ -208,9 +210,14 @@ describe("a settlement requires", () => {
     expect(await ask([leg(alice, bob, "USD"), leg(alice, bob, "GBP")], ["usd-leg"])).toEqual(failure(404, "GBP"));
   });
 
-  test("the credentials of each owner, receivers included", async () => {
-    const named = ["carol", parties.issuer, "holds", "USD"];
-    expect(await ask([leg(alice, carol, "USD")], ["usd-leg"])).toEqual(failure(404, ...named));
+  test("the credentials of each owner, receivers included, if credentials are required", async () => {
+    const legs = [leg(alice, carol, "USD")];
+    expect(await ask(legs, ["usd-leg"])).toMatchObject({
+      values: prefixed({ "holder-credentials": map({ alice: contractIds("alice-holds"), carol: contractIds() }) }),
+    });
+    const strict = await serving(registryOf({}, ...added), WITH_CREDENTIALS_REQUIRED);
+    const answer = await strict.post(settlementFactory(), settlement(legs, ["usd-leg"]));
+    expect(short(answer)).toEqual(failure(404, "carol", parties.issuer, "holds", "USD"));
   });
 
   test("the locked holding of each allocation", async () => {

@@ -14,7 +14,7 @@ import {
 import { disclosedBy, failure, short, utilityFailure } from "../fixtures/context.js";
 import { element, type Options, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import type { Answer } from "../fixtures/run-service.js";
+import { type Answer, type ServeOptions, WITH_REWARDS } from "../fixtures/run-service.js";
 
 const onB: Options = { synchronizerId: "sync-B" };
 const newerOnB: Options = { ...onB, createdAt: "2026-02-05T09:00:00.000000Z" };
@@ -42,8 +42,11 @@ const idOf = {
 };
 const all: (keyof typeof whole)[] = ["factory", "configuration", "rule", "reward", "right", "alice"];
 
-async function toHerself(elements: JsonObject[]): Promise<Answer> {
-  const running = await serving(elements);
+/** With the reward entries, so that every template counts. */
+const toHerself = (elements: JsonObject[]): Promise<Answer> => toHerselfWith(WITH_REWARDS, elements);
+
+async function toHerselfWith(options: ServeOptions, elements: JsonObject[]): Promise<Answer> {
+  const running = await serving(elements, options);
   return running.post(transferFactory(), transferV1("alice", "alice"));
 }
 
@@ -57,6 +60,11 @@ describe.each(["unassigned", "arriving"] as const)("a contract that is %s", (mov
   test.each(all)("is a conflict as the only %s", async (name) => {
     const answer = await toHerself(registryOf({ [name]: whole[name]({ moving }) }));
     expect(short(answer)).toEqual(failure(409));
+  });
+
+  test.each(["reward", "right"] as const)("is no conflict as the %s if the reward entries are off", async (name) => {
+    const answer = await toHerselfWith({}, registryOf({ [name]: whole[name]({ moving }) }));
+    expect(Object.keys(placesOf(answer)).toSorted()).toEqual(["alice-holds", "factory", "rule", "usd"]);
   });
 
   test("is a conflict as the allocation of a settlement, and as the locked holding of one", async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferChoice } from "../fixtures/requests.js";
-import { contractId, contractIds, disclosedBy, failure, short, twice } from "../fixtures/context.js";
+import { contractId, contractIds, disclosedBy, failure, resultContracts, short, twice } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
+import { type ServeOptions, WITH_CREDENTIALS_REQUIRED, WITH_REWARDS } from "../fixtures/run-service.js";
 
 const offer = (options?: Options) =>
   element("TransferOffer", "it", payload.offer("alice", "bob", "USD", "locked"), options);
@@ -27,24 +28,35 @@ const places: [string, Options][] = [
   ["is on another synchronizer", { synchronizerId: "sync-B" }],
 ];
 
+const entries = {
+  "instrument-configuration": contractId("usd"),
+  "sender-credentials": contractIds("alice-holds"),
+  "receiver-credentials": contractIds("bob-holds"),
+  "transfer-rule": contractId("rule"),
+};
 const accepted = {
-  values: twice({
-    "instrument-configuration": contractId("usd"),
-    "sender-credentials": contractIds("alice-holds"),
-    "receiver-credentials": contractIds("bob-holds"),
-    "transfer-rule": contractId("rule"),
-    "app-reward-configuration": contractId("reward"),
-    "featured-app-right": contractId("right"),
-  }),
+  values: { ...twice(entries), ...resultContracts(true) },
+  disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
+};
+const acceptedWithRewards = {
+  values: {
+    ...accepted.values,
+    ...twice({ "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") }),
+  },
   disclosed: ["alice-holds", "bob-holds", "locked", "reward", "right", "rule", "usd"],
 };
 
 describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => {
   const accept = transferChoice(version, "accept");
-  const ask = async (elements: JsonObject[]) => short(await (await serving(elements)).post(accept("it"), { meta: {} }));
+  const ask = async (elements: JsonObject[], options?: ServeOptions) =>
+    short(await (await serving(elements, options)).post(accept("it"), { meta: {} }));
 
-  test("has six entries, each with its alias, and discloses the locked holding", async () => {
+  test("has five entries, all but one with its alias, and discloses the locked holding", async () => {
     expect(await ask(registryOf({}, offer(), locked()))).toEqual(accepted);
+  });
+
+  test("has the reward entries too if they are on", async () => {
+    expect(await ask(registryOf({}, offer(), locked()), WITH_REWARDS)).toEqual(acceptedWithRewards);
   });
 
   test("discloses contracts in the token standard's form, without debug fields on request", async () => {
@@ -68,31 +80,28 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
 
   test("leaves out missing optional contracts, and needs no factory", async () => {
     const changes = { reward: undefined, right: undefined, factory: undefined, service: undefined };
-    expect(await ask(registryOf(changes, offer(), locked()))).toEqual({
-      values: twice({
-        "instrument-configuration": contractId("usd"),
-        "sender-credentials": contractIds("alice-holds"),
-        "receiver-credentials": contractIds("bob-holds"),
-        "transfer-rule": contractId("rule"),
-      }),
-      disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
-    });
+    for (const options of [{}, WITH_REWARDS]) {
+      expect(await ask(registryOf(changes, offer(), locked()), options)).toEqual({
+        values: twice(entries),
+        disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
+      });
+    }
   });
 
   test("has empty lists of credentials for an instrument without requirements", async () => {
     const configuration = element("InstrumentConfiguration", "usd", payload.configuration("USD"));
     expect(await ask(registryOf({ configuration }, offer(), locked()))).toMatchObject({
       values: twice({ "sender-credentials": contractIds(), "receiver-credentials": contractIds() }),
-      disclosed: ["locked", "reward", "right", "rule", "usd"],
+      disclosed: ["locked", "rule", "usd"],
     });
   });
 
-  test("has the rewards of the provider that the instruction names", async () => {
+  test("if they are on, has the rewards of the provider that the instruction names", async () => {
     const provider = "provider-2::1220";
     const it = element("TransferOffer", "it", payload.offer("alice", "bob", "USD", "locked", { provider }));
     const reward = element("AppRewardConfiguration", "reward-2", payload.reward({ provider }));
     const right = element("FeaturedAppRight", "right-2", payload.right({ provider }));
-    expect(await ask(registryOf({}, it, locked(), reward, right))).toMatchObject({
+    expect(await ask(registryOf({}, it, locked(), reward, right), WITH_REWARDS)).toMatchObject({
       values: twice({
         "app-reward-configuration": contractId("reward-2"),
         "featured-app-right": contractId("right-2"),
@@ -112,11 +121,27 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
   test.each<[string, Parameters<typeof registryOf>[0], string[]]>([
     ["instrument configuration", { configuration: undefined }, ["USD"]],
     ["transfer rule", { rule: undefined }, ["TransferRule"]],
-    ["credential of the sender", { alice: undefined }, ["alice", parties.issuer, "holds", "USD"]],
-    ["credential of the receiver", { bob: undefined }, ["bob", parties.issuer, "holds", "USD"]],
   ])("without the %s is not found, and the message names it", async (_, changes, named) => {
     expect(await ask(registryOf(changes, offer(), locked()))).toEqual(failure(404, ...named));
   });
+
+  test.each([
+    ["sender", "alice", "sender-credentials", ["bob-holds", "locked", "rule", "usd"]],
+    ["receiver", "bob", "receiver-credentials", ["alice-holds", "locked", "rule", "usd"]],
+  ])(
+    "without the credential of the %s has an empty list, and is not found if credentials are required",
+    async (...of) => {
+      const [, party, entry, disclosed] = of;
+      const elements = registryOf({ [party]: undefined }, offer(), locked());
+      expect(await ask(elements)).toEqual({
+        values: { ...accepted.values, ...twice({ [entry]: contractIds() }) },
+        disclosed,
+      });
+      expect(await ask(elements, WITH_CREDENTIALS_REQUIRED)).toEqual(
+        failure(404, party, parties.issuer, "holds", "USD"),
+      );
+    },
+  );
 
   test("without the locked holding is not found, and the message names it", async () => {
     expect(await ask(registryOf({}, offer()))).toEqual(failure(404, "locked"));
@@ -133,17 +158,24 @@ describe.each(["v1", "v2"] as const)("accepting a transfer by %s", (version) => 
   });
 
   // See docs/decisions/synchronizers.md: an optional contract elsewhere is left out; one in reassignment is a conflict.
-  test.each(["reward", "right"] as const)("leaves out the %s on another synchronizer", async (name) => {
-    const answer = await ask(registryOf({ [name]: whole[name]({ synchronizerId: "sync-B" }) }, offer(), locked()));
-    expect(answer).toMatchObject({ disclosed: accepted.disclosed.filter((id) => id !== name) });
+  test.each(["reward", "right"] as const)("if they are on, leaves out the %s on another synchronizer", async (name) => {
+    const elements = registryOf({ [name]: whole[name]({ synchronizerId: "sync-B" }) }, offer(), locked());
+    expect(await ask(elements, WITH_REWARDS)).toMatchObject({
+      disclosed: acceptedWithRewards.disclosed.filter((id) => id !== name),
+    });
+    expect(await ask(elements)).toEqual(accepted);
   });
 
-  test.each(["reward", "right"] as const)("is a conflict if the %s is in reassignment", async (name) => {
-    for (const moving of ["unassigned", "arriving"] as const) {
-      const changes = { [name]: whole[name]({ moving }) };
-      expect(await ask(registryOf(changes, offer(), locked()))).toEqual(failure(409));
-    }
-  });
+  test.each(["reward", "right"] as const)(
+    "if they are on, is a conflict if the %s is in reassignment",
+    async (name) => {
+      for (const moving of ["unassigned", "arriving"] as const) {
+        const elements = registryOf({ [name]: whole[name]({ moving }) }, offer(), locked());
+        expect(await ask(elements, WITH_REWARDS)).toEqual(failure(409));
+        expect(await ask(elements)).toEqual(accepted);
+      }
+    },
+  );
 
   test.each(["unassigned", "arriving"] as const)("is a conflict if the offer itself is %s", async (moving) => {
     expect(await ask(registryOf({}, offer({ moving }), locked()))).toEqual(failure(409));

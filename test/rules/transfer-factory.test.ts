@@ -1,40 +1,43 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { account, transferFactory, transferV1, transferV2 } from "../fixtures/requests.js";
-import { contractId, contractIds, failure, short, twice } from "../fixtures/context.js";
+import { contractId, contractIds, failure, resultContracts, short, twice } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/run-service.js";
+import { type Running, serve, WITH_REWARDS } from "../fixtures/run-service.js";
 
 const offerToBob = {
   factoryId: "factory",
   transferKind: "offer",
-  values: twice({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds("alice-holds") }),
+  values: {
+    ...twice({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds("alice-holds") }),
+    ...resultContracts(true),
+  },
   disclosed: ["alice-holds", "factory", "usd"],
 };
 
-const executed = (sender: string, receiver: string): JsonObject =>
-  twice({
+const executed = (sender: string, receiver: string): JsonObject => ({
+  ...twice({
     "instrument-configuration": contractId("usd"),
     "sender-credentials": contractIds(sender),
     "receiver-credentials": contractIds(receiver),
     "transfer-rule": contractId("rule"),
-    "app-reward-configuration": contractId("reward"),
-    "featured-app-right": contractId("right"),
-  });
+  }),
+  ...resultContracts(true),
+});
 
 const aliceToHerself = {
   factoryId: "factory",
   transferKind: "self",
   values: executed("alice-holds", "alice-holds"),
-  disclosed: ["alice-holds", "factory", "reward", "right", "rule", "usd"],
+  disclosed: ["alice-holds", "factory", "rule", "usd"],
 };
 
 const directToBob = {
   factoryId: "preapproval",
   transferKind: "direct",
   values: executed("alice-holds", "bob-holds"),
-  disclosed: ["alice-holds", "bob-holds", "preapproval", "reward", "right", "rule", "usd"],
+  disclosed: ["alice-holds", "bob-holds", "preapproval", "rule", "usd"],
 };
 
 describe("without a preapproval", () => {
@@ -108,6 +111,32 @@ async function asking(preapproval: JsonObject, ...added: JsonObject[]) {
   const running = await serving(registryOf({}, element("TransferPreapproval", "preapproval", preapproval), ...added));
   return async (body: JsonObject) => short(await running.post(transferFactory(), body));
 }
+
+const withRewards = ({ values, disclosed, ...others }: typeof aliceToHerself) => ({
+  ...others,
+  values: {
+    ...values,
+    ...twice({ "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") }),
+  },
+  disclosed: [...disclosed, "reward", "right"].toSorted(),
+});
+
+describe("with the reward entries on", () => {
+  const preapproval = element("TransferPreapproval", "preapproval", payload.preapproval("bob", []));
+  const ask = async (receiver: string) => {
+    const running = await serving(registryOf({}, preapproval), WITH_REWARDS);
+    return short(await running.post(transferFactory(), transferV1("alice", receiver)));
+  };
+
+  test("a transfer to oneself and a direct one have them", async () => {
+    expect(await ask("alice")).toEqual(withRewards(aliceToHerself));
+    expect(await ask("bob")).toEqual(withRewards(directToBob));
+  });
+
+  test("an offer has none", async () => {
+    expect(await ask("carol")).toEqual(offerToBob);
+  });
+});
 
 describe("with a preapproval of the receiver", () => {
   test("an empty list of allowances covers every instrument", async () => {

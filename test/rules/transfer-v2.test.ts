@@ -10,10 +10,10 @@ import {
   transferV1,
   transferV2,
 } from "../fixtures/requests.js";
-import { contractId, contractIds, failure, short, twice } from "../fixtures/context.js";
+import { contractId, contractIds, failure, resultContracts, short, twice } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
-import { instructions, registryOf } from "../fixtures/registries.js";
-import { type Running, serve } from "../fixtures/run-service.js";
+import { instructions, registryOf, serving } from "../fixtures/registries.js";
+import { type Running, serve, WITH_CREDENTIALS_REQUIRED } from "../fixtures/run-service.js";
 
 const other = "registrar-2::1220";
 
@@ -40,21 +40,21 @@ async function raw(path: string, body: JsonValue): Promise<unknown> {
   return { status: response.status, type: response.headers.get("content-type"), text: await response.text() };
 }
 
-const executed = (receiver: string): JsonObject =>
-  twice({
+const executed = (receiver: string): JsonObject => ({
+  ...twice({
     "instrument-configuration": contractId("usd"),
     "sender-credentials": contractIds("alice-holds"),
     "receiver-credentials": contractIds(receiver),
     "transfer-rule": contractId("rule"),
-    "app-reward-configuration": contractId("reward"),
-    "featured-app-right": contractId("right"),
-  });
-
-const offered = twice({
-  "instrument-configuration": contractId("usd"),
-  "sender-credentials": contractIds("alice-holds"),
+  }),
+  ...resultContracts(true),
 });
-const taken = (...ids: string[]): string[] => ["alice-holds", ...ids, "reward", "right", "rule", "usd"];
+
+const offered = {
+  ...twice({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds("alice-holds") }),
+  ...resultContracts(true),
+};
+const taken = (...ids: string[]): string[] => ["alice-holds", ...ids, "rule", "usd"];
 
 const templates: [
   receiver: string,
@@ -97,12 +97,24 @@ describe("the transfer factory of v2", () => {
     expect(await raw(transferFactoryV2(), body)).toEqual(await raw(transferFactory(), body));
   });
 
-  test("rejects another admin, an unknown instrument and a sender without credentials", async () => {
+  test("rejects another admin and an unknown instrument", async () => {
     const admin = transferV1("alice", "bob", { instrumentId: { admin: other, id: "USD" } });
     expect(await ask(admin)).toEqual(failure(400, "instrumentId.admin"));
     const unknown = transferV1("alice", "bob", { instrumentId: { admin: parties.registrar, id: "GBP" } });
     expect(await ask(unknown)).toEqual(failure(404, "GBP"));
-    expect(await ask(transferV1("dave", "bob"))).toEqual(failure(404, "dave", parties.issuer, "holds", "USD"));
+  });
+
+  test("has an empty list for a sender without credentials, and rejects it if credentials are required", async () => {
+    const body = transferV1("dave", "bob");
+    expect(await ask(body)).toEqual({
+      transferKind: "offer",
+      factoryId: "factory",
+      values: { ...offered, ...twice({ "sender-credentials": contractIds() }) },
+      disclosed: ["factory", "usd"],
+    });
+    const strict = await serving(registryOf(), WITH_CREDENTIALS_REQUIRED);
+    const named = ["dave", parties.issuer, "holds", "USD"];
+    expect(short(await strict.post(transferFactoryV2(), body))).toEqual(failure(404, ...named));
   });
 });
 

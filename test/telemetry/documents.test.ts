@@ -7,6 +7,7 @@ import { calls } from "../fixtures/calls/index.js";
 import { freshDatabase } from "../fixtures/postgres.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
+import { listWarnings } from "../fixtures/warnings.js";
 import { protocolClients } from "./protocol-clients.js";
 import { scrape, typesOf } from "./exposition.js";
 import { read } from "./promql.js";
@@ -63,6 +64,11 @@ const values: Readonly<Record<string, readonly string[]>> = {
     ..."data_loss unauthenticated".split(" "),
   ],
   result: ["sent", "failed"],
+  kind: [
+    ..."no-factory no-configuration no-rule configuration-in-reassignment contract-in-reassignment".split(" "),
+    ..."instruction-in-reassignment no-common-synchronizer blocklist-not-configured contract-missing".split(" "),
+    ..."holding-missing credentials-missing credential-expires".split(" "),
+  ],
   job: ["offledger", "$job"],
   instance: ["$instance"],
   operation: ["$operation"],
@@ -87,6 +93,8 @@ beforeAll(async () => {
       for (const call of Object.values(calls).filter((_, at) => at % 9 === 0)) await send(url, call);
     }
   }
+  // The gauge of warnings has samples once the registry is checked.
+  await listWarnings(apps[0]?.metricsUrl);
   for (const { metricsUrl } of apps) {
     await until("garbage was collected", async () =>
       (await scrape(metricsUrl)).text.includes("gc_duration_seconds_sum"),

@@ -124,7 +124,7 @@ describe("the service", () => {
 });
 
 describe("the metrics port", () => {
-  test("serves only GET /metrics", async () => {
+  test("serves only GET /metrics and GET /warnings", async () => {
     const app = await start({ metricsPort: 0 });
     const url = new URL(app.metricsUrl ?? "");
     for (const path of ["/", "/metrics/", "/readyz", "/docs"]) {

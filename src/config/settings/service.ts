@@ -1,5 +1,5 @@
 import { boolean, hostName, integer, nonEmpty, oneOf } from "../parsers.js";
-import { optional, seconds, setting } from "./setting.js";
+import { count, optional, seconds, setting } from "./setting.js";
 
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -45,6 +45,11 @@ export const serviceSettings = {
     default: false,
     parse: boolean,
   }),
+  credentialDays: count(
+    "credential-days",
+    { min: 0, max: 3_650, default: 30 },
+    "days before the end of a credential in which `offledger check` and the metrics warn of it; 0 disables these warnings",
+  ),
   logLevel: setting<LogLevel>("log-level", {
     accepts: `one of ${logLevels.join(", ")}`,
     description: "minimum level of log messages",

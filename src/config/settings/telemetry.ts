@@ -13,7 +13,7 @@ export const telemetrySettings = {
   }),
   metricsPort: optional("metrics-port", {
     accepts: "a number from 0 to 65535",
-    description: "port for Prometheus metrics at /metrics; 0 selects a free port",
+    description: "port for Prometheus metrics at /metrics and warnings at /warnings; 0 selects a free port",
     parse: integer(0, 65_535),
     defaultLabel: "none",
   }),

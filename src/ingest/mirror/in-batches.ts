@@ -1,3 +1,6 @@
+/** The largest batch of updates that is written at once. */
+export const MAX_BATCH = 100;
+
 /** Batches items available together, yielding to the event loop in between. Source errors follow earlier items. */
 export async function* inBatches<T>(items: AsyncIterable<T>, max: number): AsyncGenerator<readonly T[]> {
   const iterator = items[Symbol.asyncIterator]();

@@ -17,7 +17,10 @@ export interface LagStatus {
   readonly age: number | undefined;
 }
 
-/** Tracks the store's lag. On reaching an end of the ledger it counts as current at the time that end was requested. */
+/**
+ * Tracks the store's lag. On reaching an end of the ledger it counts as current at the time that end was requested,
+ * if its history is known to be the ledger's: the end alone may be that of a participant restored from a backup.
+ */
 export class LagTracker {
   readonly #limits: LagLimits;
   readonly #now: () => number;
@@ -25,6 +28,9 @@ export class LagTracker {
   #offset: number | undefined;
   #end: { readonly offset: number; readonly requestedAt: number } | undefined;
   #currentAt: number | undefined;
+  /** Whether a snapshot, an update or an open stream shows that the store's history is the ledger's. */
+  #isConfirmed = false;
+  #otherHistory: string | undefined;
   #reconnects = 0;
   #movement = new Movement();
 
@@ -39,12 +45,29 @@ export class LagTracker {
     return { offset: this.#offset, ledgerEnd: this.#end?.offset, age };
   }
 
-  /** The store is now at an offset. It may be a lower one, after a snapshot of a restored ledger. */
+  /** The ledger has brought the store to an offset. It may be a lower one, after a snapshot of a restored ledger. */
   reached(offset: number): void {
+    this.#isConfirmed = true;
+    this.resumedAt(offset);
+  }
+
+  /** The store will follow a stream from an offset that the ledger has. The participant may still refuse the stream. */
+  resumedAt(offset: number): void {
     this.#offset = offset;
+    this.#otherHistory = undefined;
     this.#update();
     this.#movement.resolve();
     this.#movement = new Movement();
+  }
+
+  /** The stream that the store follows has proved to be open. */
+  confirm(): void {
+    this.#isConfirmed = true;
+    this.#update();
+  }
+
+  get isConfirmed(): boolean {
+    return this.#isConfirmed;
   }
 
   ledgerEndAt(offset: number, requestedAt: number): void {
@@ -52,11 +75,18 @@ export class LagTracker {
     this.#update();
   }
 
+  /** The ledger is not the one that the store has followed. Not ready until the store has reached the present one. */
+  historyLost(reason: string): void {
+    this.#isConfirmed = false;
+    this.#otherHistory = reason;
+  }
+
   get reconnects(): number {
     return this.#reconnects;
   }
 
   streamLost(): void {
+    this.#isConfirmed = false;
     this.#reconnects++;
   }
 
@@ -65,7 +95,7 @@ export class LagTracker {
   }
 
   notReadyReason(): string | undefined {
-    return notReadyReason(this.status, this.#limits);
+    return staleReason(this.status, this.#limits) ?? this.#otherHistory ?? notReadyReason(this.status, this.#limits);
   }
 
   /** See Freshness. Waits at most `readWait`. The mirror reports failures of the ledger. */
@@ -95,7 +125,8 @@ export class LagTracker {
   }
 
   #update(): void {
-    if (this.#end === undefined || this.#offset === undefined || this.#offset < this.#end.offset) return;
+    if (!this.#isConfirmed || this.#end === undefined || this.#offset === undefined) return;
+    if (this.#offset < this.#end.offset) return;
     this.#currentAt = Math.max(this.#currentAt ?? 0, this.#end.requestedAt);
   }
 }

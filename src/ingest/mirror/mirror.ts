@@ -8,8 +8,9 @@ import {
 } from "../../ledger/participant/ledger.js";
 import { takeSnapshot } from "../../ledger/participant/snapshot.js";
 import { errorMessage } from "../../util/error-message.js";
-import { inBatches } from "./in-batches.js";
+import { inBatches, MAX_BATCH } from "./in-batches.js";
 import { IncidentLog } from "./incident-log.js";
+import { LedgerEndPoll } from "./ledger-end-poll.js";
 import { retryDelay } from "./retry-delay.js";
 import { StoreApplier, type StoreApplierOptions } from "./store-applier.js";
 
@@ -28,8 +29,6 @@ export interface MirrorOptions extends StoreApplierOptions {
 const MAX_UNREADABLE = 3;
 /** An attempt that lasted this long resets the backoff. */
 const STEADY_MS = 30_000;
-const MAX_BATCH = 100;
-const POLL_MS = 1_000;
 
 /**
  * Keeps the store equal to the ledger through every failure. A participant restored from a backup cuts every connection
@@ -49,7 +48,7 @@ export class Mirror {
   }
 
   async run(): Promise<void> {
-    await Promise.all([this.#followUpdates(), this.#pollLedgerEnd()]);
+    await Promise.all([this.#followUpdates(), new LedgerEndPoll(this.#applier, this.#options).run()]);
   }
 
   async #followUpdates(): Promise<void> {
@@ -63,34 +62,14 @@ export class Mirror {
         else await this.#resume(checkpoint.offset, checkpoint.updateId);
       } catch (error) {
         if (this.#isStopped()) return;
-        this.#options.lag.streamLost();
         const failure = asLedgerError(error);
+        this.#options.lag.streamLost();
+        if (failure.kind === "ahead") this.#options.lag.historyLost(failure.message);
         this.#failures = now() - startedAt > STEADY_MS ? 1 : this.#failures + 1;
         // An expired token is not an incident: the next attempt uses a new one.
         if (failure.kind !== "denied" || this.#failures > 1) this.#incidentLog.begin(failure);
         this.#requireSnapshotAfter(failure);
         await pause(retryDelay(failure.kind, this.#failures, random));
-      }
-    }
-  }
-
-  /** Reads the ledger's end periodically, and fetches updates that the stream has not delivered. */
-  async #pollLedgerEnd(): Promise<void> {
-    const { ledger, lag, now, pause } = this.#options;
-    let missing: number | undefined;
-    while (!this.#isStopped()) {
-      await pause(POLL_MS);
-      if (this.#isStopped() || this.#applier.checkpoint === undefined) continue;
-      try {
-        const requestedAt = now();
-        const end = await ledger.ledgerEnd();
-        lag.ledgerEndAt(end, requestedAt);
-        // An end not reached one poll later: either it holds nothing for us, or the stream is stuck.
-        if (missing !== undefined && this.#applier.confirmedOffset < missing) await this.#fetchUpTo(missing);
-        missing = this.#applier.confirmedOffset < end ? end : undefined;
-      } catch {
-        // followUpdates meets the same failure, and logs it.
-        missing = undefined;
       }
     }
   }
@@ -130,21 +109,6 @@ export class Mirror {
       throw streamEnded();
     } finally {
       this.#applier.unfollow();
-      updates.close();
-    }
-  }
-
-  /** Fetches updates up to an offset by a second, finite stream. */
-  async #fetchUpTo(end: number): Promise<void> {
-    const { stream, confirmedOffset } = this.#applier;
-    if (stream === undefined) return;
-    const updates = await this.#options.ledger.updates(confirmedOffset, end);
-    try {
-      // If the followed stream was cut before this one opened, this one may be of another history.
-      if (!(await stream.isResponsive())) return;
-      for await (const elements of inBatches(updates, MAX_BATCH)) await this.#applier.apply(elements, stream);
-      this.#applier.confirm(end, stream);
-    } finally {
       updates.close();
     }
   }

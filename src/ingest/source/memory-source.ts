@@ -16,6 +16,7 @@ export function memorySource(
   return {
     name: ingestor.name,
     reader: store,
+    openScan: () => store.openScan(),
     isInMemory: true,
     history: createHistory?.(() => logger),
     async start(log) {

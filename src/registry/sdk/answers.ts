@@ -1,5 +1,6 @@
 import type { Contract } from "../../domain/contract.js";
 import type { InstrumentIdentifier } from "./instruments.js";
+import type { Warning, WarningKind } from "./warnings.js";
 
 /** A value of a choice context, as the token standard's metadata package encodes it. */
 export type AnyValue =
@@ -49,6 +50,10 @@ export interface Inventory {
   }[];
   /** How many contracts of each template are stored. */
   readonly counts: readonly { readonly qualifiedName: string; readonly count: number }[];
-  /** Problems that will make requests fail, one sentence each. */
-  readonly warnings: readonly string[];
+  /** Problems that will make requests fail: warnings, or a sentence each. At most 1,000 of a kind. */
+  readonly warnings: readonly (Warning | string)[];
+  /** How many warnings of each kind there are; absent if all are listed. */
+  readonly warningCounts?: Readonly<Record<WarningKind, number>> | undefined;
+  /** How many contracts were not checked, because there are more than InventoryOptions allow; absent if none. */
+  readonly unchecked?: number | undefined;
 }

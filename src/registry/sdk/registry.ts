@@ -14,11 +14,13 @@ import type {
   IssuanceQuery,
   ProofQuery,
 } from "./queries.js";
+import type { Check, InventoryOptions } from "./warnings.js";
 
 export type { Contract } from "../../domain/contract.js";
 export type * from "./answers.js";
 export type * from "./instruments.js";
 export type * from "./queries.js";
+export type * from "./warnings.js";
 
 /**
  * The rules of one family of tokens. A registry answers queries from a View and knows nothing of HTTP, protobuf or SQL.
@@ -39,8 +41,8 @@ export interface Registry {
   allocationFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
   settlementFactory(context: RequestContext, query: FactoryQuery): FactoryAnswer;
   choiceContext(context: RequestContext, choice: Choice, query: ChoiceQuery): ContextAnswer;
-  /** A summary of the stored contracts, for the start-up log and `offledger check`. */
-  inventory(view: View): Inventory;
+  /** A summary of the stored contracts with its warnings, for the start-up output and `offledger check`. */
+  inventory(view: View, options: InventoryOptions): Inventory;
 
   /** The APIs of a registrar that supports not all of `supportedApis`. Called only for registrars that it serves. */
   readonly supportedApisOf?: (context: RequestContext, registrar: string) => SupportedApis;
@@ -50,6 +52,11 @@ export interface Registry {
     registrar: string,
     instruments: readonly Instrument[],
   ) => readonly (Supply | undefined)[];
+  /**
+   * The checks behind the warnings of `inventory`, which the service also runs in the background, a few contracts at a
+   * time, for its metrics. Absent if the metrics have no warnings.
+   */
+  readonly checks?: readonly Check[];
   /** The operations beyond the token standard; absent if it has none. */
   readonly utility?: UtilityOperations;
 }

@@ -1,6 +1,6 @@
 import type { Registry } from "../sdk/registry.js";
-import { inventory } from "./inventory.js";
 import { type UtilityContexts, compileContexts } from "./contexts/contexts.js";
+import { createChecks, inventory } from "./inventory/index.js";
 import { allocationFactory } from "./operations/allocation-factory.js";
 import { allocationInstruction } from "./operations/allocation-instruction.js";
 import { choiceContext } from "./operations/choice-context.js";
@@ -22,6 +22,7 @@ export interface UtilityOptions {
 
 /** The Registry Utility for the Canton Network. */
 export function utilityRegistry({ settlementLimits, contexts = compileContexts() }: UtilityOptions): Registry {
+  const checks = createChecks(contexts);
   return {
     name: "Registry Utility",
     templates: contexts.templates,
@@ -37,7 +38,8 @@ export function utilityRegistry({ settlementLimits, contexts = compileContexts()
       }
       return choiceContext(context, contexts.choices[choice], query);
     },
-    inventory,
+    inventory: (view, options) => inventory(view, contexts, checks, options),
+    checks,
     totalSupply,
     utility: {
       operator,

@@ -63,6 +63,11 @@ export class MemoryState {
     return contract;
   }
 
+  /** As `byId`, without a copy and without an entry among the contracts last read. */
+  peek(contractId: string): Contract | undefined {
+    return this.#contracts.get(contractId);
+  }
+
   byKey(key: string): readonly Contract[] {
     return this.#byKey.get(key) ?? [];
   }
@@ -75,6 +80,10 @@ export class MemoryState {
       contracts.push(contract);
     }
     return contracts;
+  }
+
+  idsByTemplate(template: Template): readonly string[] {
+    return [...(this.#byTemplate.get(template) ?? [])];
   }
 
   wasArchived(contractId: string): boolean {

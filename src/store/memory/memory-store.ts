@@ -6,6 +6,7 @@ import {
   type TemplateCount,
   NotReady,
   type StoreReader,
+  type StoreScan,
   type StoreWriter,
   type View,
 } from "../port.js";
@@ -23,6 +24,18 @@ export class MemoryStore implements StoreReader, StoreWriter {
   read<T>(use: (view: View) => T): T {
     if (this.#state === undefined) throw new NotReady();
     return use(new StateView(this.#state));
+  }
+
+  /** A scan of this store. It needs no end. */
+  openScan(): StoreScan {
+    const state = () => {
+      if (this.#state === undefined) throw new NotReady();
+      return this.#state;
+    };
+    return {
+      ids: (template) => ({ ids: state().idsByTemplate(template), isComplete: true }),
+      read: (use) => use(new StateView(state(), true)),
+    };
   }
 
   async replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void> {
@@ -43,11 +56,14 @@ class StateView implements View {
   readonly asOf: number | undefined;
   readonly wantsPrefetch = false;
   readonly #state: MemoryState;
+  readonly #isScan: boolean;
   /** After `all`, nothing is cloned: a clone would be a second object, and few listed contracts are read again. */
   #hasListed = false;
 
-  constructor(state: MemoryState) {
+  /** Of a scan, `byId` changes nothing in the state. */
+  constructor(state: MemoryState, isScan = false) {
     this.#state = state;
+    this.#isScan = isScan;
     this.offset = state.offset;
     this.asOf = state.asOf;
   }
@@ -55,7 +71,8 @@ class StateView implements View {
   prefetch(): void {}
 
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
-    const contract = this.#current().byId(contractId, !this.#hasListed);
+    const state = this.#current();
+    const contract = this.#isScan ? state.peek(contractId) : state.byId(contractId, !this.#hasListed);
     // The fields of a contract are those of its template.
     return contract?.template === template ? (contract as Contract<F>) : undefined;
   }

@@ -20,6 +20,7 @@ export function createMetrics(sources: MetricSources, spans: (() => SpanCounts) 
   return {
     requests,
     contentType: ofService.contentType,
+    warnings: sources.warnings,
     metrics: async () => `${await ofService.metrics()}\n${await ofProcess.metrics()}`,
   };
 }

@@ -13,6 +13,16 @@ export interface MetricSources {
   readonly status: () => SourceStatus;
   /** Undefined if the contracts are not in the memory of this process. */
   readonly templateCounts: (() => readonly TemplateCount[] | Promise<readonly TemplateCount[]>) | undefined;
+  /** Undefined if this process does not look for warnings. */
+  readonly warnings: WarningSource | undefined;
+}
+
+/** What will fail in the registry, from the latest check in the background. */
+export interface WarningSource {
+  /** Undefined before the first check is finished. */
+  latest(): { readonly checkedAt: number; readonly counts: Readonly<Record<string, number>> } | undefined;
+  /** The list as an object for JSON. Waits a moment for a check that is running; undefined if there is none before. */
+  list(): Promise<object | undefined>;
 }
 
 /** Since startup. */
@@ -35,6 +45,7 @@ export function addServiceMetrics(
     ...ledgerMetrics(sources),
     ...storeMetrics(sources),
     ...processMetrics(sources),
+    ...warningMetrics(sources),
   ];
   if (spans !== undefined) metrics.push(spanMetric(spans));
   for (const metric of metrics) registry.registerMetric(metric);
@@ -117,6 +128,24 @@ const processMetrics = ({ version, notReadyReason }: MetricSources): Metric[] =>
     read: () => [{ labels: { version }, value: 1 }],
   }),
 ];
+
+const warningMetrics = ({ warnings }: MetricSources): Metric[] =>
+  warnings === undefined
+    ? []
+    : [
+        createGauge({
+          name: "offledger_registry_warnings",
+          help: "What will fail in the registry, by kind; GET /warnings lists it",
+          labelNames: ["kind"],
+          read: () =>
+            Object.entries(warnings.latest()?.counts ?? {}).map(([kind, value]) => ({ labels: { kind }, value })),
+        }),
+        createGauge({
+          name: "offledger_registry_checked_timestamp_seconds",
+          help: "When the check behind offledger_registry_warnings began, in seconds since 1970",
+          read: () => toSeconds(warnings.latest()?.checkedAt),
+        }),
+      ];
 
 const spanMetric = (spans: () => SpanCounts): Metric =>
   createCounter({

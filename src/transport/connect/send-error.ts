@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
@@ -6,6 +6,7 @@ import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RequestRecord } from "../../telemetry/request-record.js";
 import { hijack, setHeaders } from "../reply.js";
+import { encodeGrpcMessage } from "./grpc-message.js";
 
 /** Sends an error in the protocol of the request's record, for calls that connect-es does not see. */
 export function rejectRpc(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
@@ -27,6 +28,17 @@ export function endConnectWithError(response: ServerResponse, record: RequestRec
   error.metadata.forEach((value, name) => headers.push(name, value));
   response.writeHead(codeToHttpStatus(error.code), headers);
   response.end(bytes);
+}
+
+/** Refuses a gRPC or gRPC-Web request that has no Fastify reply. */
+export function refuseGrpc(request: IncomingMessage, response: ServerResponse, error: ConnectError): void {
+  const contentType = request.headers["content-type"] ?? "application/grpc";
+  const headers: OutgoingHttpHeaders = { "content-type": contentType, ...Object.fromEntries(grpcStatus(error)) };
+  const { stream } = request as IncomingMessage & { readonly stream?: ServerHttp2Stream };
+  if (stream === undefined) {
+    response.writeHead(200, headers);
+    response.end();
+  } else if (!isClosedStream(stream)) stream.respond({ ":status": 200, ...headers }, { endStream: true });
 }
 
 /** gRPC over HTTP/2, "Trailers-Only": one HEADERS frame with END_STREAM. */
@@ -59,8 +71,9 @@ function endWithGrpcHeaders(
 
 function grpcStatus({ rawMessage, code, metadata }: ConnectError): Headers {
   const trailers = new Headers();
-  // A lone surrogate cannot be percent-encoded.
-  setTrailerStatus(trailers, new ConnectError(rawMessage.toWellFormed(), code, metadata));
+  // Without the message: connect-es fails on a lone surrogate.
+  setTrailerStatus(trailers, new ConnectError("", code, metadata));
+  trailers.set("grpc-message", encodeGrpcMessage(rawMessage));
   return trailers;
 }
 

@@ -1,15 +1,24 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { rejectRpc } from "../connect/send-error.js";
+import { drainBody } from "../drain-body.js";
 import { httpError } from "../errors.js";
+import { grpcProtocolOf } from "../middleware/protocol.js";
 import { sendRestError } from "./rest.js";
 import { pathOf } from "./rest-path.js";
 import type { ServedMethods } from "./served-methods.js";
 
 const MAX_SHOWN_URL = 200;
 
-/** Answers requests without a route: 405 with `Allow` if the path is served by other methods, otherwise 404. */
+/**
+ * Answers requests without a route: unimplemented in gRPC's form; otherwise 405 with `Allow` if the path is served by
+ * other methods, else 404.
+ */
 export function noRoute(served: ServedMethods) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { method } = request;
+    const protocol = grpcProtocolOf(request.raw);
+    if (protocol !== undefined) return rejectUnknownRpc(request, reply, protocol);
     const url = request.url.length > MAX_SHOWN_URL ? `${request.url.slice(0, MAX_SHOWN_URL)}…` : request.url;
     const path = served.find(request.url);
     // A route for a folder of files has the method, but not the file.
@@ -22,4 +31,11 @@ export function noRoute(served: ServedMethods) {
     reply.header("allow", methods.join(", "));
     await sendRestError(reply, httpError(405, message, path.route));
   };
+}
+
+function rejectUnknownRpc(request: FastifyRequest, reply: FastifyReply, protocol: "grpc" | "grpc-web"): void {
+  request.record.protocol = protocol;
+  void drainBody(request.raw);
+  const name = request.url.slice(1, MAX_SHOWN_URL);
+  rejectRpc(request, reply, new ConnectError(`this service has no operation ${name}`, Code.Unimplemented));
 }

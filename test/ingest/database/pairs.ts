@@ -37,7 +37,7 @@ export const idsOf = (pair: number, tag: Tag) => ({
   locked: `locked-${pair}-${tag}`,
   holding: `holding-${pair}-${tag}`,
 });
-export const rightOf = (tag: Tag): string => `right-${tag}`;
+export const ruleOf = (tag: Tag): string => `rule-${tag}`;
 /** What the holdings of a pair's instrument add up to: one is locked, and one is not. */
 export const supplyOf = (tag: Tag): number => 2 * countOf(tag);
 export const tagOf = (contractId: string): Tag => contractId.replace(/^.*-/, "") as Tag;
@@ -72,8 +72,9 @@ export class Pairs {
     const whole = [
       element("AllocationFactory", "factory", payload.service()),
       element("RegistrarService", "service", payload.service({ enableResultContracts: true })),
-      element("TransferRule", "rule", payload.service()),
+      // Of the templates that only the reward entries need, which are off.
       element("AppRewardConfiguration", "reward", payload.reward()),
+      element("FeaturedAppRight", "right", payload.right()),
     ];
     const held = Array.from({ length: unchanging }, (_, index) =>
       element("Holding", `stock-${index}`, payload.lockedHolding("keeper::1220", "STOCK")),
@@ -81,7 +82,7 @@ export class Pairs {
     this.#commit(
       { tags: numbers.map(() => one), single: one },
       [],
-      [...created([...whole, ...held]), ...right(one), ...numbers.flatMap((pair) => contracts(pair, one))],
+      [...created([...whole, ...held]), ...rule(one), ...numbers.flatMap((pair) => contracts(pair, one))],
     );
   }
 
@@ -119,7 +120,7 @@ export class Pairs {
   replaceSingle(): State {
     const { tags, single } = this.now;
     const next = this.#next(single);
-    return this.#commit({ tags, single: next }, [rightOf(single)], right(next));
+    return this.#commit({ tags, single: next }, [ruleOf(single)], rule(next));
   }
 
   /** Forgets the updates so far. */
@@ -194,7 +195,7 @@ function contracts(pair: number, tag: Tag): Creation[] {
   ]);
 }
 
-const right = (tag: Tag): Creation[] => created([element("FeaturedAppRight", rightOf(tag), payload.right())]);
+const rule = (tag: Tag): Creation[] => created([element("TransferRule", ruleOf(tag), payload.service())]);
 
 const created = (elements: readonly JsonObject[]): Creation[] =>
   creationsOf(elements).map((creation) => Object.assign(creation, { signatories: [parties.operator] }));

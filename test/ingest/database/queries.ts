@@ -10,7 +10,7 @@ import {
   offsetAt,
   type Pairs,
   PAIRS,
-  rightOf,
+  ruleOf,
   supplyOf,
   type Tag,
   tagOf,
@@ -52,9 +52,9 @@ export async function askAccept(url: string, pair: number, tag: Tag): Promise<Sh
   if (answer.status !== 200) return answer;
   const { disclosedContracts } = answer.body as unknown as Disclosing;
   const disclosed = disclosedContracts.map(({ contractId }) => contractId);
-  const others = disclosed.filter((id) => !["rule", "reward"].includes(id) && !id.startsWith(rightOf("" as Tag)));
+  const others = disclosed.filter((id) => !id.startsWith(ruleOf("" as Tag)));
   const expected = [ids.configuration, ids.credential, ids.locked];
-  const isWhole = others.toSorted().join() === expected.toSorted().join() && disclosed.length === 6;
+  const isWhole = others.toSorted().join() === expected.toSorted().join() && disclosed.length === 4;
   return isWhole ? answer : { ...answer, wrong: `accepting ${ids.offer} discloses ${disclosed.join(", ")}` };
 }
 

@@ -5,7 +5,7 @@ import { templates } from "../../../src/registry/utility/templates/index.js";
 import { transferOffer } from "../../../src/registry/utility/templates/instructions.js";
 import { indexKeys } from "../../../src/registry/utility/templates/index-keys.js";
 import { credential } from "../../../src/registry/utility/templates/parties.js";
-import { featuredAppRight } from "../../../src/registry/utility/templates/services.js";
+import { transferRule } from "../../../src/registry/utility/templates/services.js";
 import { contentId } from "../../../src/store/postgres/content-id.js";
 import { Database } from "../../../src/store/postgres/database.js";
 import { ReplicaSync } from "../../../src/store/postgres/read/replica-sync.js";
@@ -15,10 +15,10 @@ import type { Template } from "../../../src/domain/template.js";
 import { NotReady, type View } from "../../../src/store/port.js";
 import { parties } from "../../fixtures/elements.js";
 import type { ScriptedLedger } from "../../../scripted-participant/ledger.js";
-import { holder, idsOf, instrument, numbers, type Pairs, rightOf, type State, supplyOf } from "./pairs.js";
+import { holder, idsOf, instrument, numbers, type Pairs, ruleOf, type State, supplyOf } from "./pairs.js";
 
 const { registrar, issuer } = parties;
-const listed: readonly Template[] = [instrumentConfiguration, credential, transferOffer, featuredAppRight];
+const listed: readonly Template[] = [instrumentConfiguration, credential, transferOffer, transferRule];
 /** The smallest unit of an amount. */
 const UNIT = 10n ** 10n;
 
@@ -96,7 +96,7 @@ export class ReplicaObserver {
 
 function reading(view: View) {
   const configurations = numbers.map((pair) => indexKeys.instrument(registrar, instrument(pair)));
-  const credentials = numbers.map((pair) => indexKeys.credential(holder(pair), issuer));
+  const credentials = numbers.map((pair) => indexKeys.credential(issuer, holder(pair)));
   view.prefetch(() => [
     ...configurations.map((key) => ({ template: instrumentConfiguration, indexKey: key })),
     ...credentials.map((key) => ({ template: credential, indexKey: key })),
@@ -119,7 +119,7 @@ export function expected({ tags, single }: Pick<State, "tags" | "single">): obje
     configurations: configurations.map((id) => [id]),
     credentials: of("credential").map((id) => [id]),
     listed: configurations.toSorted(),
-    all: [configurations, of("credential"), of("offer"), [rightOf(single)]].map((all) => all.toSorted()),
+    all: [configurations, of("credential"), of("offer"), [ruleOf(single)]].map((all) => all.toSorted()),
     sums: tags.map((tag) => String(BigInt(supplyOf(tag)) * UNIT)),
   };
 }

@@ -104,6 +104,57 @@ describe("the status of the mirror", () => {
   });
 });
 
+describe("the ledger's end alone", () => {
+  test("does not make it current after the stream is lost, until an update or a snapshot comes", () => {
+    const { clock, lag } = current();
+    lag.streamLost();
+    clock.now += 5_000;
+    lag.ledgerEndAt(10, clock.now);
+    expect(lag.status).toEqual({ offset: 10, ledgerEnd: 10, age: 5_000 });
+    lag.reached(10);
+    expect(lag.status.age).toBe(0);
+  });
+
+  test("does not make it current when it resumes, until the stream proves to be open", () => {
+    const { clock, lag } = createTracker();
+    lag.resumedAt(10);
+    lag.ledgerEndAt(10, clock.now);
+    expect(lag.status).toEqual({ offset: 10, ledgerEnd: 10, age: undefined });
+    expect(lag.isConfirmed).toBe(false);
+    lag.confirm();
+    expect(lag.status.age).toBe(0);
+    expect(lag.isConfirmed).toBe(true);
+  });
+});
+
+describe("another history", () => {
+  test("ends readiness at once, and answers go on within the second limit", () => {
+    const { clock, lag } = current();
+    lag.historyLost("the ledger ends at offset 4");
+    expect(lag.notReadyReason()).toBe("the ledger ends at offset 4");
+    expect(lag.staleReason()).toBeUndefined();
+    clock.now += STALE + 1;
+    lag.ledgerEndAt(4, clock.now);
+    expect(lag.staleReason()).toContain("60 s");
+    expect(lag.notReadyReason()).toBe(lag.staleReason());
+  });
+
+  test("is over when the store has reached the present one, at a lower offset too", () => {
+    const { clock, lag } = current();
+    lag.historyLost("the ledger ends at offset 4");
+    lag.ledgerEndAt(4, clock.now);
+    lag.reached(4);
+    expect(lag.notReadyReason()).toBeUndefined();
+  });
+
+  test("is over when the check of the last update has found it on the ledger", () => {
+    const { lag } = current();
+    lag.historyLost("the ledger ends at offset 4");
+    lag.resumedAt(10);
+    expect(lag.notReadyReason()).toBeUndefined();
+  });
+});
+
 describe("the limits of staleness", () => {
   test("refuse before the first snapshot, and before the ledger's end was known", () => {
     const { clock, lag } = createTracker();

@@ -1,5 +1,6 @@
 /** A participant is restored from a backup during a snapshot or a reconnect. */
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { StalenessLimits } from "../../../src/ingest/staleness.js";
 import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";
 import { gate, until } from "../../fixtures/wait.js";
@@ -42,15 +43,19 @@ function restoring(): () => void {
   };
 }
 
-function mirrored(more: (of: Ledger) => Partial<Ledger>): RunningMirror {
-  const mirror = startMirror(participant.url, [operator], (of) => ({
+/** Limits that no test reaches. */
+const NEVER_STALE: StalenessLimits = { unreadyAfter: 3_600_000, staleAfter: 7_200_000 };
+
+function mirrored(more: (of: Ledger) => Partial<Ledger>, staleness?: StalenessLimits): RunningMirror {
+  const around = (of: Ledger): Ledger => ({
     ledgerEnd: () => of.ledgerEnd(),
     activeContracts: (offset) => of.activeContracts(offset),
     updates: (after, upTo) => of.updates(after, upTo),
     hasUpdate: (updateId) => of.hasUpdate(updateId),
     prunedUpTo: () => of.prunedUpTo(),
     ...more(of),
-  }));
+  });
+  const mirror = startMirror(participant.url, [operator], around, staleness);
   onTestFinished(() => mirror.stop());
   return mirror;
 }
@@ -144,6 +149,19 @@ describe("a participant that is restored while the mirror reconnects", () => {
     await equals(mirror);
     expect(taken(mirror)).toHaveLength(2);
   });
+});
+
+test("an end before what is applied makes it not ready at once, although the stream is open", async () => {
+  let isBehind = false;
+  const mirror = mirrored((of) => ({ ledgerEnd: async () => (isBehind ? 1 : of.ledgerEnd()) }), NEVER_STALE);
+  await until("it is ready", () => mirror.lag.notReadyReason() === undefined);
+  isBehind = true;
+  let reason: string | undefined;
+  await until("it is not ready", () => (reason = mirror.lag.notReadyReason()) !== undefined);
+  expect(reason).toContain("the ledger ends at offset 1, but offset");
+  isBehind = false;
+  await equals(mirror);
+  await until("it is ready again", () => mirror.lag.notReadyReason() === undefined);
 });
 
 test("an update during the snapshot is applied after it", async () => {

@@ -5,6 +5,7 @@ import { ParticipantClient } from "../../../src/ledger/participant/client.js";
 import type { Timeouts } from "../../../src/ledger/participant/http.js";
 import type { Ledger } from "../../../src/ledger/participant/ledger.js";
 import { Mirror } from "../../../src/ingest/mirror/mirror.js";
+import type { StalenessLimits } from "../../../src/ingest/staleness.js";
 import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
 import { noToken } from "../../../src/ledger/participant/token-source.js";
 import { templates } from "../../../src/registry/utility/templates/index.js";
@@ -45,11 +46,14 @@ export async function participantOn(options: Parameters<typeof Participant.start
 
 const timeouts: Timeouts = { answer: 2_000, open: 2_000, ping: 100, message: 200 };
 
+const LIMITS: StalenessLimits = { unreadyAfter: 1_000, staleAfter: 2_000 };
+
 /** `around` wraps the ledger, to act at a chosen moment. */
 export function startMirror(
   url: string,
   parties: readonly string[] = [operator],
   around: (ledger: Ledger) => Ledger = (ledger) => ledger,
+  staleness: StalenessLimits = LIMITS,
 ): RunningMirror {
   const end = new AbortController();
   const { signal } = end;
@@ -59,7 +63,7 @@ export function startMirror(
   const note = (level: string) => (details: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
   const ledger = around(new ParticipantClient(endpoint, parties, templates));
-  const limits = { unreadyAfter: 1_000, staleAfter: 2_000, readWait: 1_000 };
+  const limits = { ...staleness, readWait: 1_000 };
   const lag = new LagTracker(limits, Date.now, () => ledger.ledgerEnd());
   const running = new Mirror({
     ledger,

@@ -1,10 +1,12 @@
 /** With a million contracts, every statement uses indexes only, also with plans made for empty tables. */
 import { createHash } from "node:crypto";
-import { type Client, escapeLiteral } from "pg";
+import type { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Statement } from "../../../src/store/postgres/database.js";
 import { fetchStatement } from "../../../src/store/postgres/read/fetch.sql.js";
+import { idsStatement } from "../../../src/store/postgres/read/ids.sql.js";
 import { applyStatement } from "../../../src/store/postgres/write/apply.sql.js";
+import { planOf, type Work, workOf } from "../../fixtures/postgres-plans.js";
 import { freshSchema, type Schema, tables } from "../../fixtures/postgres-schema.js";
 
 /** The served generation; rows of an older one remain. */
@@ -89,77 +91,14 @@ const applyParameters: unknown[] = [
   range(0, 5, () => 1),
 ];
 
-function literal(value: unknown): string {
-  if (!Array.isArray(value)) return escapeLiteral(String(value));
-  return escapeLiteral(`{${value.map((one) => JSON.stringify(String(one))).join(",")}}`);
-}
-
-interface Plan {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Index Name"?: string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly "Rows Removed by Index Recheck"?: number;
-  readonly "Shared Hit Blocks": number;
-  readonly "Shared Read Blocks": number;
-  readonly Plans?: readonly Plan[];
-}
-
-/** A node and its descendants. */
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
-
-/** The work of a statement on all tables but state. */
-interface Work {
-  /** Tables read by sequential scans. */
-  readonly sequentialScans: string[];
-  /** Rows read, filtered ones included. */
-  readonly rows: number;
-  /** Page accesses to tables and indexes. */
-  readonly pages: number;
-  /** Rows returned. */
-  readonly results: number;
-}
-
-function workOf(plan: Plan): Work {
-  const scans = nodesOf(plan).filter(
-    (node) =>
-      node["Node Type"].endsWith("Scan") &&
-      node["Relation Name"] !== "state" &&
-      (node["Relation Name"] !== undefined || node["Index Name"] !== undefined),
-  );
-  const rowsOf = (node: Plan): number =>
-    (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)) *
-    node["Actual Loops"];
-  return {
-    sequentialScans: scans
-      .filter((node) => node["Node Type"] === "Seq Scan")
-      .map((node) => node["Relation Name"] ?? ""),
-    rows: Math.round(scans.reduce((sum, node) => sum + rowsOf(node), 0)),
-    pages: scans.reduce((sum, node) => sum + node["Shared Hit Blocks"] + node["Shared Read Blocks"], 0),
-    results: plan["Actual Rows"],
-  };
-}
-
 let schema: Schema;
 
 async function prepared(): Promise<Client> {
   const client = await schema.database.openSession();
-  for (const { name, text } of [fetchStatement, applyStatement]) await client.query(`PREPARE "${name}" AS ${text}`);
+  for (const { name, text } of [fetchStatement, idsStatement, applyStatement])
+    await client.query(`PREPARE "${name}" AS ${text}`);
   await client.query("SET statement_timeout = '3s'");
   return client;
-}
-
-/** Explains a statement in a transaction that the caller rolls back. The server plans it at first use and after ANALYZE. */
-async function planOf(client: Client, { name }: Statement, values: readonly unknown[]): Promise<Plan> {
-  await client.query("BEGIN");
-  const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(
-    `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE "${name}" (${values.map(literal).join(", ")})`,
-  );
-  const [row] = rows;
-  if (row === undefined) throw new Error("there is no plan");
-  return row["QUERY PLAN"][0].Plan;
 }
 
 const found = { ids: 120 + 10, indexKeys: 2 * 15, templates: 10, sums: 5, templateCounts: 20, state: 1 };
@@ -182,6 +121,8 @@ const cases: readonly [string, Statement, readonly unknown[], number][] = [
     unconditional + 31 + 20 + 10 + 5,
   ],
   ["a fetch without lookups", fetchStatement, [GENERATION, OFFSET, ...range(0, 9, () => []), false, 2_000], 1],
+  ["the ids of a template with few contracts", idsStatement, [hashOf("template false"), 501], 10],
+  ["the first ids of a template with many contracts", idsStatement, [hashOf("template true"), 501], 501],
   ["an update", applyStatement, applyParameters, 1],
 ];
 

@@ -53,19 +53,26 @@ function isWellFormed(value: string): boolean {
   return !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
 }
 
-/** Includes names that look like an index, which objects order first; and values that repeat under adjacent names. */
+/** Includes names that look like an index, which objects order first; values that repeat under adjacent names; aliases. */
 const named = (value: fc.Arbitrary<AnyValue>, maxLength: number): fc.Arbitrary<NamedValue[]> =>
   fc
-    .uniqueArray(fc.record({ name: fc.oneof(name, fc.nat({ max: 30 }).map(String)), value, repeats: fc.boolean() }), {
-      maxLength,
-      selector: (one) => one.name,
-    })
+    .uniqueArray(
+      fc.record({
+        name: fc.oneof(name, fc.nat({ max: 30 }).map(String)),
+        value,
+        repeats: fc.constantFrom("nothing", "value", "alias"),
+      }),
+      { maxLength, selector: (one) => one.name },
+    )
     .map((all) => {
-      let last: AnyValue | undefined;
-      return all.map(({ name: own, value: another, repeats }) => {
-        last = repeats && last !== undefined ? last : another;
-        return { name: own, value: last };
-      });
+      const values: NamedValue[] = [];
+      for (const { name: own, value: another, repeats } of all) {
+        const last = values.at(-1);
+        if (last === undefined || repeats === "nothing") values.push({ name: own, value: another });
+        else if (repeats === "value" || last.alias !== undefined) values.push({ name: own, value: last.value });
+        else values.splice(-1, 1, { ...last, alias: own });
+      }
+      return values;
     });
 
 /** Contracts that several values refer to, under any names. */

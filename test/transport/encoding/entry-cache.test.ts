@@ -1,7 +1,7 @@
 /** Encoded entries that are cached with a contract. */
 import { expect, test } from "vitest";
 import type { Contract } from "../../../src/registry/sdk/registry.js";
-import { cacheEntry } from "../../../src/transport/encoding/entry-cache.js";
+import { cacheBoolEntry, cacheEntry } from "../../../src/transport/encoding/entry-cache.js";
 
 const contract = (contractId: string): Contract => ({
   fields: null,
@@ -21,31 +21,48 @@ const contract = (contractId: string): Contract => ({
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
-test("an entry is encoded once per contract and name", () => {
+test("an entry is encoded once per contract, name and alias", () => {
   let encoded = 0;
-  const entry = cacheEntry(({ contractId }, name) => {
+  const entry = cacheEntry(({ contractId }, names) => {
     encoded++;
-    return bytes(`${name}=${contractId};`);
+    return bytes(names.map((name) => `${name}=${contractId};`).join(""));
   });
   const [one, other] = [contract("1"), contract("2")];
   for (let time = 0; time < 3; time++) {
-    expect(entry(one, "a")).toEqual(bytes("a=1;"));
-    expect(entry(one, "b")).toEqual(bytes("b=1;"));
-    expect(entry(other, "a")).toEqual(bytes("a=2;"));
+    expect(entry(one, "a", undefined)).toEqual(bytes("a=1;"));
+    expect(entry(one, "b", undefined)).toEqual(bytes("b=1;"));
+    expect(entry(other, "a", undefined)).toEqual(bytes("a=2;"));
+    expect(entry(one, "a", "b")).toEqual(bytes("a=1;b=1;"));
+    expect(entry(one, "a", "c")).toEqual(bytes("a=1;c=1;"));
+    expect(entry(one, "b", "a")).toEqual(bytes("b=1;a=1;"));
+    expect(encoded).toBe(6);
+  }
+});
+
+test("a boolean entry is encoded once per name and value", () => {
+  let encoded = 0;
+  const entry = cacheBoolEntry((name, value) => {
+    encoded++;
+    return bytes(`${name}=${value};`);
+  });
+  for (let time = 0; time < 3; time++) {
+    expect(entry("a", true)).toEqual(bytes("a=true;"));
+    expect(entry("a", false)).toEqual(bytes("a=false;"));
+    expect(entry("b", true)).toEqual(bytes("b=true;"));
     expect(encoded).toBe(3);
   }
 });
 
 test("at most eight entries are cached per contract", () => {
   let encoded = 0;
-  const entry = cacheEntry((_contract, name) => {
+  const entry = cacheEntry((_contract, names) => {
     encoded++;
-    return bytes(name);
+    return bytes(names.join());
   });
   const one = contract("1");
   const names = Array.from({ length: 20 }, (_, index) => `name ${index}`);
-  for (const name of names) entry(one, name);
+  for (const name of names) entry(one, name, undefined);
   expect(encoded).toBe(20);
-  expect(names.map((name) => entry(one, name))).toEqual(names.map(bytes));
+  expect(names.map((name) => entry(one, name, undefined))).toEqual(names.map(bytes));
   expect(encoded).toBe(20 + 12);
 });

@@ -28,11 +28,10 @@ export function answerWithFactory(
     const known = providers.length > 0 ? providers : undefined;
     prefetchContext(view, definition, { ...inputs, registrar, providers: known });
   }
-  const { refusesBlocklist } = definition;
   const { instruments, sender, sent, receiver, issuers, holders, allocations } = inputs;
-  return onOneSynchronizer(factories, name, (factory, synchronizer) => {
+  const { answer, selector: selected } = onOneSynchronizer(factories, name, (factory, synchronizer) => {
     const builder = new ChoiceContextBuilder();
-    const selector = new ContractSelector({ view, registrar, synchronizer, now, refusesBlocklist });
+    const selector = new ContractSelector({ view, registrar, synchronizer, now });
     const provider = providerOf(factory);
     // A literal instead of a spread: all factories pass objects of one shape.
     writeContext(definition, builder, selector, {
@@ -47,12 +46,14 @@ export function answerWithFactory(
       subject: factory,
       allocations,
     });
-    return builder.buildForFactory(factory);
+    return { answer: builder.buildForFactory(factory), selector };
   });
+  if (definition.refusesBlocklist) selected.rejectBlocklist();
+  return answer;
 }
 
 /** Undefined for a preapproval, which names no provider. */
-function providerOf({ fields }: Contract<AllocationFactory | TransferPreapproval>): string | undefined {
+export function providerOf({ fields }: Contract<AllocationFactory | TransferPreapproval>): string | undefined {
   return "provider" in fields ? fields.provider : undefined;
 }
 

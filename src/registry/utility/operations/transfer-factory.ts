@@ -86,15 +86,23 @@ function reachablePreapprovals(
   instrumentId: string,
   preapprovals: readonly Contract<TransferPreapproval>[],
 ): readonly Contract<TransferPreapproval>[] {
+  const isReachable = directTransferReach(view, registrar, instrumentId);
+  return preapprovals.filter(({ synchronizerId }) => isReachable(synchronizerId));
+}
+
+/** Whether a preapproval on a synchronizer makes transfers of the instrument direct. Otherwise they are offers. */
+export function directTransferReach(
+  view: View,
+  registrar: string,
+  instrumentId: string,
+): (synchronizer: string | undefined) => boolean {
   const needed = [
     candidateConfigurations(view, registrar, instrumentId),
     view.byKey(transferRule, indexKeys.transferRule(registrar)),
   ];
-  return preapprovals.filter((preapproval) =>
+  return (synchronizer) =>
     needed.every(
       (candidates) =>
-        candidates.length === 0 ||
-        candidates.some(({ synchronizerId }) => synchronizerId === preapproval.synchronizerId),
-    ),
-  );
+        candidates.length === 0 || candidates.some(({ synchronizerId }) => synchronizerId === synchronizer),
+    );
 }

@@ -58,7 +58,8 @@ export function isInReassignment(contract: Contract): boolean {
   return contract.synchronizerId === undefined;
 }
 
-function inReassignment(contract: Contract, name: string): RegistryError {
+/** The "conflict" for a contract in reassignment. */
+export function inReassignment(contract: Contract, name: string): RegistryError {
   return conflict(
     `${name} (contract ${contract.contractId}) is being reassigned between synchronizers: retry when it has arrived`,
   );

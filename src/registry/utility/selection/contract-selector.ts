@@ -15,8 +15,6 @@ export interface SelectionContext {
   readonly synchronizer: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Whether an instrument with `checkBlocklist` makes the request fail. */
-  readonly refusesBlocklist: boolean;
 }
 
 /**
@@ -28,23 +26,22 @@ export class ContractSelector implements SelectionContext {
   readonly registrar: string;
   readonly synchronizer: string;
   readonly now: number;
-  readonly refusesBlocklist: boolean;
   /** The latest result of `configuration`: several entries of an answer need the same one. */
   #instrument: string | undefined;
   #configuration: Contract<InstrumentConfiguration> | undefined;
+  /** The first instrument with `checkBlocklist`. */
+  #withBlocklist: string | undefined;
 
-  constructor({ view, registrar, synchronizer, now, refusesBlocklist }: SelectionContext) {
+  constructor({ view, registrar, synchronizer, now }: SelectionContext) {
     this.view = view;
     this.registrar = registrar;
     this.synchronizer = synchronizer;
     this.now = now;
-    this.refusesBlocklist = refusesBlocklist;
   }
 
   /**
    * The configuration of an instrument of the registrar, by any of its ids. Undefined only if it is missing and not
-   * `required`. Throws as `missing` does, and "invalid" for an instrument whose blocklist the choice needs, if none is
-   * disclosed.
+   * `required`. Throws as `missing` does.
    */
   configuration(instrument: string, required: boolean): Contract<InstrumentConfiguration> | undefined {
     if (instrument === this.#instrument && this.#configuration !== undefined) return this.#configuration;
@@ -54,10 +51,18 @@ export class ContractSelector implements SelectionContext {
       const name = `the InstrumentConfiguration of instrument "${instrument}" of registrar ${this.registrar}`;
       return this.missing(candidates, required, name);
     }
-    if (found.fields.checkBlocklist && this.refusesBlocklist) throw blocklistNeeded(instrument, this.registrar);
+    if (found.fields.checkBlocklist) this.#withBlocklist ??= instrument;
     this.#configuration = found;
     this.#instrument = instrument;
     return found;
+  }
+
+  /**
+   * Throws "invalid" if a selected configuration has `checkBlocklist`: for operations that disclose no blocklist, whose
+   * choice would fail. Call it when the answer is complete: a missing contract is reported first.
+   */
+  rejectBlocklist(): void {
+    if (this.#withBlocklist !== undefined) throw blocklistNeeded(this.#withBlocklist, this.registrar);
   }
 
   /** The newest of the candidates on the synchronizer of the answer; undefined if none is there. */

@@ -1,3 +1,4 @@
+import { NO_OWNER } from "../../sdk/accounts.js";
 import type { JsonReader } from "../../sdk/json-reader.js";
 import { defineTemplate } from "./define-template.js";
 
@@ -10,9 +11,12 @@ export interface Instruction {
   readonly otherInstrumentIds?: readonly string[] | undefined;
   /** Undefined if the contract names none: the instrument's configuration does then. */
   readonly provider: string | undefined;
-  /** For an allocation of version 2 the party of its authorizer. Undefined for mint and burn. */
+  /**
+   * For an allocation of version 2 the party of its authorizer. Undefined for mint and burn, and for a special account,
+   * which nobody holds.
+   */
   readonly sender: string | undefined;
-  /** Undefined for mint and burn, and for an allocation with several receivers. */
+  /** Undefined for mint and burn, for a special account, and for an allocation with several receivers. */
   readonly receiver: string | undefined;
   /** The parties whose holdings are minted or burned; undefined for a transfer or an allocation. */
   readonly issuers: readonly string[] | undefined;
@@ -42,8 +46,8 @@ export const transferOffer = defineTemplate(
       admin: instrument.id("admin"),
       instrumentId: instrument.id("id"),
       provider: payload.id("provider"),
-      sender: transfer.id("sender"),
-      receiver: transfer.id("receiver"),
+      sender: holderIn(transfer, "sender"),
+      receiver: holderIn(transfer, "receiver"),
       issuers: undefined,
       lockedHolding: transfer.texts("inputHoldingCids")[0],
     };
@@ -60,8 +64,8 @@ export const dvpLegAllocation = defineTemplate(
       admin: instrument.id("admin"),
       instrumentId: instrument.id("id"),
       provider: payload.optionalId("provider"),
-      sender: leg.id("sender"),
-      receiver: leg.id("receiver"),
+      sender: holderIn(leg, "sender"),
+      receiver: holderIn(leg, "receiver"),
       issuers: undefined,
       lockedHolding: payload.id("lockedHoldingCid"),
     };
@@ -74,6 +78,14 @@ export const burnOffer = issuance("Utility.Registry.App.V0.Model.Burn:BurnOffer"
 export const burnRequest = issuance("Utility.Registry.App.V0.Model.Burn:BurnRequest", "burn", (payload) =>
   payload.id("lockedHoldingCid"),
 );
+
+/** The party whose credentials count for an account in the form of version 1; undefined for a special account. */
+function holderIn(fields: JsonReader, name: "sender" | "receiver"): string | undefined {
+  const party = fields.id(name);
+  if (party !== NO_OWNER) return party;
+  const provider = fields.optionalObject("meta")?.optionalObject("values")?.raw(`cip-112/${name}.provider`);
+  return typeof provider === "string" && provider !== "" ? provider : undefined;
+}
 
 function issuance(
   qualifiedName: string,

@@ -66,7 +66,7 @@ function groupClaims(claims: readonly JsonReader[], issuer: string, holder: stri
     else known.push(claim);
   }
   const subjects = [...bySubject].map(([subject, ofSubject]) => ({ subject, claims: ofSubject }));
-  return subjects.sort((a, b) => (a.subject < b.subject ? -1 : 1));
+  return subjects.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
 }
 
 export interface TransferPreapproval {

@@ -16,19 +16,21 @@ export type FetchLookups = (since: Version, missing: readonly Lookup[], known: r
 export class ReadSession {
   readonly #cache: ReplicaCache;
   readonly #fetch: FetchLookups;
+  readonly #maxRoundTrips: number;
   readonly #results = new LookupMap<LookupResult>();
   readonly #lookups = new Set<Lookup>();
   readonly #contracts = new Map<string, Contract>();
   #version: Version;
 
-  constructor(cache: ReplicaCache, fetch: FetchLookups) {
+  constructor(cache: ReplicaCache, fetch: FetchLookups, maxRoundTrips = MAX_ROUND_TRIPS) {
     this.#cache = cache;
     this.#fetch = fetch;
+    this.#maxRoundTrips = maxRoundTrips;
     this.#version = cache.version;
   }
 
   async run<T>(use: (view: View) => T): Promise<T> {
-    for (let roundTrips = 0; roundTrips <= MAX_ROUND_TRIPS; roundTrips++) {
+    for (let roundTrips = 0; roundTrips <= this.#maxRoundTrips; roundTrips++) {
       try {
         return use(new SessionView(this.#version, (lookup) => this.#find(lookup)));
       } catch (error) {

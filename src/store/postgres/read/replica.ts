@@ -1,6 +1,6 @@
 import type { Template } from "../../../domain/template.js";
 import { SingleFlight } from "../../../util/single-flight.js";
-import { NotReady, type StoreReader, type View } from "../../port.js";
+import { NotReady, type StoreReader, type StoreScan, type View } from "../../port.js";
 import { ContractDecoder } from "../contract-decoder.js";
 import type { Database } from "../database.js";
 import { asDatabaseError, type DatabaseError, toUnavailable } from "../errors.js";
@@ -8,6 +8,7 @@ import { fetchLookups, type Fetched, type Version } from "./fetch.js";
 import type { Lookup } from "./lookups.js";
 import { ReadSession } from "./read-session.js";
 import { ReplicaCache } from "./replica-cache.js";
+import { ReplicaScan } from "./replica-scan.js";
 import { CachedView, LookupMiss } from "./views.js";
 
 export interface ReplicaOptions {
@@ -72,6 +73,15 @@ export class Replica implements StoreReader {
       if (!(error instanceof LookupMiss)) throw error;
       return new ReadSession(this.#cache, (...lookups) => this.#fetchForRead(...lookups)).run(use);
     }
+  }
+
+  /** A scan of the database, which leaves the cache as it is. It needs no end. */
+  openScan(): StoreScan {
+    return new ReplicaScan(
+      this.#database,
+      (...lookups) => fetchLookups(this.#database, this.#decoder, ...lookups),
+      (fetched) => this.#hasOurContent(fetched),
+    );
   }
 
   /** Moves to the current state of the database, or a later one. Throws DatabaseError. */

@@ -4,6 +4,7 @@ import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse 
 import { drainBody } from "../../drain-body.js";
 import type { Report } from "../../operations.js";
 import { type ConnectCall, connectCall } from "./connect-call.js";
+import { reencodeGrpcMessage } from "../grpc-message.js";
 import { limitDeadline } from "./deadlines.js";
 import { drainAfterResponse } from "./drain-after-response.js";
 import { asInvalidArgument } from "./invalid-argument.js";
@@ -30,7 +31,10 @@ function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
     call.reply.hijack();
     limitDeadline(request.header);
     try {
-      return isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
+      const response = isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
+      reencodeGrpcMessage(response.header);
+      reencodeGrpcMessage(response.trailer);
+      return response;
     } catch (error) {
       const response = error instanceof URIError ? unencodableErrorResponse(request.header) : undefined;
       if (response !== undefined) {

@@ -1,0 +1,103 @@
+import { NotReady, type StoreScan } from "../../store/port.js";
+import type { Logger } from "../../util/logger.js";
+import { errorMessage } from "../../util/error-message.js";
+import { abortablePause } from "../../util/abortable-pause.js";
+import { withTimeout } from "../../util/timeout.js";
+import type { Check, Warning, WarningKind } from "../sdk/warnings.js";
+import { scanWarnings } from "./scan-warnings.js";
+
+export interface MonitorOptions {
+  readonly checks: readonly Check[];
+  readonly openScan: () => StoreScan;
+  readonly credentialDays: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** The result of the latest finished scan. */
+export interface WarningReport {
+  /** When the scan began, in milliseconds since 1970. */
+  readonly checkedAt: number;
+  /** Of the last state that was read; undefined if nothing was. */
+  readonly offset: number | undefined;
+  /** Whether every contract was checked: of a large database only a part is. */
+  readonly isComplete: boolean;
+  readonly total: number;
+  readonly counts: Readonly<Record<WarningKind, number>>;
+  /** At most 100 of each kind. */
+  readonly warnings: readonly Warning[];
+}
+
+/** From the start of a scan to the start of the next. */
+const INTERVAL_MS = 60_000;
+const MAX_LISTED = 100;
+
+/**
+ * Finds what will fail, in the background. It scans only while somebody reads its reports, at most once a minute, and
+ * one scan at a time.
+ */
+export class WarningMonitor {
+  readonly #options: MonitorOptions;
+  readonly #end = new AbortController();
+  readonly #pause = abortablePause(this.#end.signal);
+  #report: WarningReport | undefined;
+  #startedAt: number | undefined;
+  #running: Promise<void> | undefined;
+  #isFailing = false;
+
+  constructor(options: MonitorOptions) {
+    this.#options = options;
+  }
+
+  /** The latest report; undefined before the first. Starts a scan if the latest began a minute ago or earlier. */
+  latest(): WarningReport | undefined {
+    this.#startIfDue();
+    return this.#report;
+  }
+
+  /** As `latest`, but waits for a running scan, at most `maxWaitMs`. */
+  async current(maxWaitMs: number): Promise<WarningReport | undefined> {
+    this.#startIfDue();
+    if (this.#running !== undefined) await withTimeout(this.#running, maxWaitMs, () => undefined);
+    return this.#report;
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#running;
+  }
+
+  #startIfDue(): void {
+    const { now } = this.#options;
+    if (this.#running !== undefined || this.#end.signal.aborted) return;
+    const elapsed = this.#startedAt === undefined ? Infinity : now() - this.#startedAt;
+    // The clock may have been set back.
+    if (elapsed >= 0 && elapsed < INTERVAL_MS) return;
+    this.#startedAt = now();
+    this.#running = this.#scan(this.#startedAt).finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Never throws. */
+  async #scan(checkedAt: number): Promise<void> {
+    const { checks, openScan, log, ...options } = this.#options;
+    try {
+      // Not in the tick of the request that has asked.
+      await this.#pause(0);
+      const scanOptions = { ...options, pause: this.#pause, signal: this.#end.signal };
+      const { found, isComplete, offset } = await scanWarnings(openScan(), checks, scanOptions);
+      if (this.#end.signal.aborted) return;
+      const { total, counts } = found;
+      this.#report = { checkedAt, offset, isComplete, total, counts, warnings: found.warnings(MAX_LISTED) };
+      this.#isFailing = false;
+    } catch (error) {
+      // Try again at the next request for a report.
+      this.#startedAt = undefined;
+      if (error instanceof NotReady) return;
+      if (!this.#isFailing) log.warn({ reason: errorMessage(error) }, "warnings not checked; the latest ones are kept");
+      this.#isFailing = true;
+    }
+  }
+}

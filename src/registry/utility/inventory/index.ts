@@ -1,0 +1,45 @@
+/** What the Registry Utility serves, and what will fail. The checks run the operations themselves. */
+import type { View } from "../../../store/port.js";
+import { WarningCollector } from "../../check/warning-collector.js";
+import type { Check, Inventory, InventoryOptions } from "../../sdk/registry.js";
+import type { UtilityContexts } from "../contexts/contexts.js";
+import { checkCredentials } from "./check-credentials.js";
+import { checkInstructions } from "./check-instructions.js";
+import { checkInstruments } from "./check-instruments.js";
+import { checkRegistrars } from "./check-registrars.js";
+import { linesByOperation } from "./operation-lines.js";
+import { summarize } from "./summary.js";
+
+/** The checks of a registry with these contexts. */
+export function createChecks(contexts: UtilityContexts): readonly Check[] {
+  const lines = linesByOperation(contexts);
+  return [
+    checkRegistrars(lines),
+    checkInstruments(lines),
+    ...checkInstructions(contexts, lines),
+    checkCredentials(lines),
+  ];
+}
+
+/** Lists the registrars and the contract counts, and runs all checks. */
+export function inventory(
+  view: View,
+  contexts: UtilityContexts,
+  checks: readonly Check[],
+  { now, credentialDays, maxContracts = Infinity }: InventoryOptions,
+): Inventory {
+  const collector = new WarningCollector();
+  let unchecked = 0;
+  for (const check of checks) {
+    const contracts = view.all(check.template);
+    unchecked += Math.max(0, contracts.length - maxContracts);
+    const found = check.warnings({ view, now, credentialDays }, contracts.slice(0, maxContracts));
+    for (const warning of found) collector.add(warning);
+  }
+  return {
+    ...summarize(view, contexts.templates),
+    warnings: collector.warnings(),
+    warningCounts: collector.counts,
+    unchecked: unchecked === 0 ? undefined : unchecked,
+  };
+}

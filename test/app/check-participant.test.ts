@@ -1,0 +1,85 @@
+/** A check of a participant is bounded in time, and every failure of the participant is one error. */
+import { expect, onTestFinished, test } from "vitest";
+import { checkParticipant } from "../../src/app/check-participant.js";
+import { LedgerError } from "../../src/ledger/participant/errors.js";
+import { play } from "../../scripted-participant/elements.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Participant } from "../../scripted-participant/participant.js";
+import { parties } from "../fixtures/elements.js";
+import { completeElements } from "../fixtures/operation-calls.js";
+import { quiet } from "../fixtures/run-service.js";
+
+const NOW = Date.parse("2026-06-01T00:00:00Z");
+
+async function participantWith(): Promise<Participant> {
+  const ledger = new ScriptedLedger();
+  play(ledger, completeElements(), { stakeholders: [parties.operator] });
+  const participant = await Participant.start({ ledger });
+  onTestFinished(() => participant.stop());
+  return participant;
+}
+
+const check = ({ url }: Participant, limits?: Parameters<typeof checkParticipant>[2], more = {}) =>
+  checkParticipant({ ...quiet(), ledgerUrl: new URL(url), ledgerParties: [parties.operator], ...more }, NOW, limits);
+
+async function failure(result: Promise<unknown>): Promise<LedgerError> {
+  const error: unknown = await result.then(
+    () => new Error("it did not fail"),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof LedgerError) return error;
+  throw error;
+}
+
+test("reads the active contracts at the ledger end", async () => {
+  const participant = await participantWith();
+  const { name, snapshot, inventory } = await check(participant);
+  expect(name).toBe(`${participant.url}/`);
+  expect(snapshot.offset).toBe(participant.ledger.end);
+  expect(snapshot.contracts).toHaveLength(completeElements().length);
+  expect(inventory.registrars.map(({ party }) => party)).toEqual([parties.registrar]);
+});
+
+test("reads for the configured parties only", async () => {
+  const { snapshot } = await check(await participantWith(), undefined, { ledgerParties: ["stranger::1220"] });
+  expect(snapshot.contracts).toEqual([]);
+});
+
+test("ends after the total time, whatever the participant does", async () => {
+  const participant = await participantWith();
+  participant.faults.delay(100, { path: "/v2/state/active-contracts" });
+  const { kind, message } = await failure(check(participant, { total: 300 }));
+  expect(kind).toBe("lost");
+  expect(message).toBe("it has not sent all active contracts within 0.3 s");
+});
+
+test("ends when the participant is silent", async () => {
+  const participant = await participantWith();
+  participant.faults.silence({ after: 2 });
+  const { kind, message } = await failure(check(participant, { total: 60_000, timeouts: { ping: 50, message: 200 } }));
+  expect(kind).toBe("lost");
+  expect(message).toContain("timeout");
+});
+
+test.each([
+  ["SERVER_IS_SHUTTING_DOWN", "busy"],
+  ["PARTICIPANT_PRUNED_DATA_ACCESSED", "pruned"],
+] as const)("an error %s of the stream is %s", async (code, kind) => {
+  const participant = await participantWith();
+  participant.faults.error(code);
+  const error = await failure(check(participant));
+  expect(error.kind).toBe(kind);
+  expect(error.message).toContain(code);
+});
+
+test("a message that is not JSON is unreadable", async () => {
+  const participant = await participantWith();
+  participant.faults.halfJson({ after: 1 });
+  expect((await failure(check(participant))).kind).toBe("unreadable");
+});
+
+test("nothing stays open", async () => {
+  const participant = await participantWith();
+  await check(participant);
+  await expect.poll(() => participant.streams).toBe(0);
+});

@@ -1,0 +1,266 @@
+/** The mirror of a recorded participant: what it holds in the end, and what it does after each recorded error. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import { until } from "../fixtures/wait.js";
+import type { StalenessLimits } from "../../src/ingest/staleness.js";
+import { type RunningMirror, startMirror } from "../ingest/mirror/run-mirror.js";
+import {
+  type CreatedEvent,
+  exchange,
+  hasEvidence,
+  participantRecording,
+  type RecordedUpdate,
+  transactionOf,
+} from "./evidence.js";
+import { type HttpAnswer, type Replay, replay, type ReplayRequest, type StreamAnswer } from "./replay.js";
+
+/** A participant of recorded answers. Tests replace its state while a mirror follows it. */
+interface State {
+  /** The ledger's end. */
+  end: number;
+  /** Streams deliver the recorded updates up to here. */
+  delivered: number;
+  activeContracts: (request: ReplayRequest) => StreamAnswer;
+  updates: (request: ReplayRequest, state: State) => StreamAnswer;
+  /** Whether it has the updates of its recording. */
+  hasUpdates: boolean;
+}
+
+const stream = (name: string): StreamAnswer => exchange(participantRecording().ws, name);
+const recorded = (name: string): HttpAnswer => exchange(participantRecording().http, name);
+const closed = { code: 1000, reason: "" };
+
+/** The recorded updates after the requested offset. Without a requested end the stream stays open. */
+function liveUpdates({ body }: ReplayRequest, { delivered }: State): StreamAnswer {
+  const { beginExclusive, endInclusive } = body as { readonly beginExclusive: number; readonly endInclusive?: number };
+  const { messages } = stream("updates, live, with an idle time");
+  const updates = messages as readonly RecordedUpdate[];
+  const inRange = updates.filter((update) => {
+    const { offset } = transactionOf(update);
+    return offset > beginExclusive && offset <= delivered;
+  });
+  return { messages: inRange, ...(endInclusive === undefined ? {} : { close: closed }) };
+}
+
+/** The recorded active contracts at offset 39; none at the offset before the first creation. */
+function contractsAt({ body }: ReplayRequest): StreamAnswer {
+  const { activeAtOffset } = body as { readonly activeAtOffset: number };
+  if (activeAtOffset === 39) return stream("active contracts");
+  if (activeAtOffset === 24) return { messages: [], close: closed };
+  throw new Error(`the recording has no active contracts at offset ${activeAtOffset}`);
+}
+
+const refuseContracts = (): StreamAnswer => stream("active contracts, package names unknown");
+
+interface Mirrored {
+  readonly participant: Replay;
+  readonly mirror: RunningMirror;
+  readonly state: State;
+}
+
+/** Limits that no test reaches: what is not ready with them is so at once. */
+const NEVER: StalenessLimits = { unreadyAfter: 3_600_000, staleAfter: 7_200_000 };
+
+/** Mirrors a participant whose ledger ends at offset 39, unless the state says otherwise. */
+async function mirrored(changes: Partial<State> = {}, staleness = NEVER): Promise<Mirrored> {
+  const state: State = {
+    end: 39,
+    delivered: 34,
+    activeContracts: contractsAt,
+    updates: liveUpdates,
+    hasUpdates: true,
+    ...changes,
+  };
+  const { messages } = stream("updates, bounded");
+  const participant = await replay({
+    stream: (request) =>
+      request.path === "/v2/updates" ? state.updates(request, state) : state.activeContracts(request),
+    http({ path, body }) {
+      if (path === "/v2/state/ledger-end") return { ...recorded("ledger end"), response: { offset: state.end } };
+      if (path === "/v2/state/latest-pruned-offsets") return recorded("pruned offsets");
+      const { updateId } = body as { readonly updateId: string };
+      const update = (messages as readonly RecordedUpdate[]).find((each) => transactionOf(each).updateId === updateId);
+      if (update === undefined || !state.hasUpdates) return recorded("update by id, unknown");
+      return { ...recorded("update by id"), response: update };
+    },
+  });
+  const mirror = startMirror(participant.url.href, ["registrar::1220"], undefined, staleness);
+  onTestFinished(() => mirror.stop());
+  return { participant, mirror, state };
+}
+
+/** A mirror that began before the first creation and has applied all delivered updates: it is ready. */
+async function following(delivered = 34, staleness = NEVER): Promise<Mirrored> {
+  const all = await mirrored({ end: 24, delivered }, staleness);
+  await reaches(all.mirror, delivered);
+  all.state.end = delivered;
+  await until("it is ready", () => all.mirror.lag.notReadyReason() === undefined);
+  return all;
+}
+
+const reaches = (mirror: RunningMirror, offset: number): Promise<void> =>
+  until(`the mirror is at offset ${offset}`, () => mirror.lag.status.offset === offset);
+
+const logs = (mirror: RunningMirror, text: string): Promise<void> =>
+  until(`"${text}" is logged`, () => mirror.logged.some((line) => line.includes(text)));
+
+const snapshots = ({ logged }: RunningMirror): number =>
+  logged.filter((line) => line.includes("snapshot of the ledger loaded")).length;
+
+/** What the store holds, in the fields of a created event. */
+async function heldBy(mirror: RunningMirror): Promise<readonly JsonObject[]> {
+  const held = [...(await mirror.held()).values()].toSorted((a, b) => a.createdMicros - b.createdMicros);
+  return held.map(({ contractId, templateId, payload, createdEventBlob, createdAt, synchronizerId = null }) => {
+    const createArgument = JSON.parse(payload) as JsonValue;
+    return { contractId, templateId, createArgument, createdEventBlob, createdAt, synchronizerId };
+  });
+}
+
+/** The recorded active contracts in the same fields: a factory and a credential. */
+function activeInRecording(): readonly JsonObject[] {
+  return stream("active contracts").messages.map((message) => {
+    const { contractEntry } = message as {
+      readonly contractEntry: { readonly JsActiveContract: { createdEvent: CreatedEvent; synchronizerId: string } };
+    };
+    const { createdEvent, synchronizerId } = contractEntry.JsActiveContract;
+    const { contractId, templateId, createArgument, createdEventBlob = "", createdAt } = createdEvent;
+    return { contractId, templateId, createArgument, createdEventBlob, createdAt, synchronizerId };
+  });
+}
+
+describe.skipIf(!hasEvidence)("a mirror of a recorded participant (skipped without the recordings)", () => {
+  test("holds the active contracts after a snapshot", async () => {
+    const { mirror } = await mirrored();
+    await reaches(mirror, 39);
+    expect(activeInRecording()).toHaveLength(2);
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+    expect(mirror.lag.notReadyReason()).toBeUndefined();
+  });
+
+  test("holds the same contracts after the updates that created and archived them", async () => {
+    const { mirror } = await mirrored({ end: 24 });
+    await reaches(mirror, 34);
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+  });
+
+  test("resumes after the last update when the participant is killed", async () => {
+    const { mirror, participant, state } = await following(28);
+    expect((await heldBy(mirror)).map(({ templateId }) => templateId)).toEqual([
+      expect.stringMatching(/:AllocationFactory$/),
+      expect.stringMatching(/:Credential$/),
+      expect.stringMatching(/:Holding$/),
+    ]);
+    const asked: JsonValue[] = [];
+    state.updates = (request) => {
+      asked.push((request.body as { beginExclusive: number }).beginExclusive);
+      return liveUpdates(request, state);
+    };
+    Object.assign(state, { end: 39, delivered: 34 });
+    participant.cut();
+    await logs(mirror, "following the ledger again");
+    expect(asked[0]).toBe(28);
+    expect(mirror.logged.join("\n")).toContain("close code 1006");
+    expect(snapshots(mirror)).toBe(1);
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+  });
+});
+
+describe.skipIf(!hasEvidence)("after a recorded error (skipped without the recordings)", () => {
+  test.each([
+    ["updates", "updates, package names unknown"],
+    ["activeContracts", "active contracts, package names unknown"],
+  ] as const)("unknown package names on %s: not ready, and repeated until they are known", async (at, name) => {
+    let failures = 0;
+    const refuse = (): StreamAnswer => {
+      failures++;
+      return stream(name);
+    };
+    const { mirror, state } = await mirrored({ [at]: refuse });
+    await until("it is repeated", () => failures >= 3);
+    expect(mirror.lag.notReadyReason()).toBe("no snapshot of the ledger has been taken yet");
+    const refused = mirror.logged.filter((line) => line.includes("PACKAGE_NAMES_NOT_FOUND"));
+    expect(refused).toHaveLength(1);
+    expect(refused[0]).toMatch(/^error .*utility-registry-app-v0/);
+    Object.assign(state, { activeContracts: contractsAt, updates: liveUpdates });
+    await reaches(mirror, 39);
+    expect(mirror.lag.notReadyReason()).toBeUndefined();
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+  });
+
+  test("an offset after the ledger's end: a new snapshot, and the old one stays until then", async () => {
+    const { mirror, participant, state } = await following();
+    state.updates = () => stream("updates, beyond the ledger end");
+    participant.cut();
+    await logs(mirror, "OFFSET_AFTER_LEDGER_END");
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+    expect(mirror.logged.find((line) => line.includes("OFFSET_AFTER_LEDGER_END"))).toMatch(/^error /);
+    expect(snapshots(mirror)).toBe(1);
+    Object.assign(state, { updates: liveUpdates, end: 39 });
+    await logs(mirror, "following the ledger again");
+    expect(snapshots(mirror)).toBe(2);
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+  });
+
+  test("an unknown update where we resume: not ready at once, until a snapshot can be had", async () => {
+    const { mirror, participant, state } = await following();
+    Object.assign(state, { end: 39, hasUpdates: false, activeContracts: refuseContracts });
+    participant.cut();
+    await until("it is not ready", () => mirror.lag.notReadyReason() !== undefined);
+    await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
+    expect(mirror.lag.notReadyReason()).toContain("does not have the update at offset 34");
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+    state.activeContracts = contractsAt;
+    await until("it is ready again", () => mirror.lag.notReadyReason() === undefined);
+    expect(snapshots(mirror)).toBe(2);
+  });
+
+  test("an invalid request: repeated, and the contracts stay", async () => {
+    const { mirror, participant, state } = await following(28);
+    state.updates = () => stream("a request that is not one");
+    participant.cut();
+    await logs(mirror, "INVALID_ARGUMENT");
+    Object.assign(state, { updates: liveUpdates, end: 39, delivered: 34 });
+    await logs(mirror, "following the ledger again");
+    expect(snapshots(mirror)).toBe(1);
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+  });
+
+  test("a participant that refuses the stream ages the mirror, although its ledger ends where it did", async () => {
+    const { mirror, participant, state } = await following(34, { unreadyAfter: 200, staleAfter: 400 });
+    state.updates = () => stream("updates, package names unknown");
+    participant.cut();
+    await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
+    await until("it is not ready", () => mirror.lag.notReadyReason() !== undefined);
+    await until("it is stale", () => mirror.lag.staleReason() !== undefined);
+    expect(await heldBy(mirror)).toEqual(activeInRecording());
+    state.updates = liveUpdates;
+    await until("it is ready", () => mirror.lag.notReadyReason() === undefined);
+  });
+
+  test.each<[string, () => Promise<Mirrored>]>([
+    ["a snapshot", () => mirrored()],
+    ["updates", () => following()],
+  ])(
+    "a participant that comes back empty after %s: not ready at once, until a snapshot can be had",
+    async (_, begin) => {
+      const { mirror, participant, state } = await begin();
+      await until("it is ready", () => mirror.lag.notReadyReason() === undefined);
+      Object.assign(state, {
+        end: 22,
+        hasUpdates: false,
+        activeContracts: refuseContracts,
+        updates: () => stream("updates, package names unknown"),
+      });
+      participant.cut();
+      await until("it is not ready", () => mirror.lag.notReadyReason() !== undefined);
+      await logs(mirror, "PACKAGE_NAMES_NOT_FOUND");
+      expect(mirror.lag.notReadyReason()).toContain("the ledger ends at offset 22");
+      expect(mirror.lag.staleReason()).toBeUndefined();
+      expect(await heldBy(mirror)).toEqual(activeInRecording());
+      Object.assign(state, { end: 39, delivered: 34, activeContracts: contractsAt, updates: liveUpdates });
+      await until("it is ready again", () => mirror.lag.notReadyReason() === undefined);
+      expect(snapshots(mirror)).toBe(2);
+      expect(await heldBy(mirror)).toEqual(activeInRecording());
+    },
+  );
+});

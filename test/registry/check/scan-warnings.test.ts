@@ -1,0 +1,206 @@
+/** The scan in the background: short steps with rests, on every store. */
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { Decoder } from "../../../src/ledger/decode.js";
+import { parseSnapshot } from "../../../src/ledger/file/snapshot.js";
+import { scanWarnings } from "../../../src/registry/check/scan-warnings.js";
+import type { Check, Registry } from "../../../src/registry/sdk/registry.js";
+import { compileContexts } from "../../../src/registry/utility/contexts/contexts.js";
+import { utilityRegistry } from "../../../src/registry/utility/index.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../../src/registry/utility/operations/settlement-limits.js";
+import { MemoryStore } from "../../../src/store/memory/memory-store.js";
+import type { StoreScan } from "../../../src/store/port.js";
+import { Replica } from "../../../src/store/postgres/read/replica.js";
+import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
+import { parseYaml } from "../../../src/util/yaml.js";
+import { type Defect, defectsAt } from "../../fixtures/defects.js";
+import { element, payload } from "../../fixtures/elements.js";
+import { apple, fruit } from "../../fixtures/fruits.js";
+import { FetchingReader } from "../../fixtures/fetching-reader.js";
+import { completeElements } from "../../fixtures/operation-calls.js";
+import { clock, freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
+
+const NOW = Date.parse("2026-06-01T00:00:00Z");
+const options = () => ({
+  credentialDays: 30,
+  now: () => NOW,
+  pause: vi.fn<(milliseconds: number) => Promise<void>>(() => Promise.resolve()),
+  signal: new AbortController().signal,
+});
+
+const registryWith = (contexts = ""): Registry =>
+  utilityRegistry({
+    settlementLimits: MIN_SETTLEMENT_LIMITS,
+    contexts: compileContexts(parseYaml(contexts).value ?? undefined),
+  });
+
+async function storeOf({ elements }: Pick<Defect, "elements">, { templates }: Registry): Promise<MemoryStore> {
+  const file = elements.map((one) => `${JSON.stringify(one)}\n`).join("");
+  const { contracts, problems } = parseSnapshot(file, new Decoder(templates));
+  expect(problems).toEqual([]);
+  const store = new MemoryStore();
+  await store.replace(contracts, 10);
+  return store;
+}
+
+const someFruits = (count: number) => Array.from({ length: count }, (_, index) => fruit(`a${index}`, { labels: [] }));
+
+describe("steps", () => {
+  test("have at most 100 contracts, each contract once, and a rest after each", async () => {
+    const store = new MemoryStore();
+    await store.replace(someFruits(250), 7);
+    const steps: number[] = [];
+    const seen = new Set<string>();
+    const check: Check = {
+      template: apple,
+      warnings(_context, contracts) {
+        steps.push(contracts.length);
+        for (const { contractId } of contracts) seen.add(contractId);
+        return [];
+      },
+    };
+    const given = options();
+    const { isComplete, offset } = await scanWarnings(store.openScan(), [check], given);
+    expect(steps).toEqual([100, 100, 50]);
+    expect(seen.size).toBe(250);
+    expect({ isComplete, offset }).toEqual({ isComplete: true, offset: 7 });
+    expect(given.pause.mock.calls).toHaveLength(3);
+  });
+
+  test("rest nineteen times as long as they take", async () => {
+    const store = new MemoryStore();
+    await store.replace(someFruits(1), 1);
+    const busy = 20;
+    const check: Check = {
+      template: apple,
+      warnings() {
+        const until = performance.now() + busy;
+        while (performance.now() < until) continue;
+        return [];
+      },
+    };
+    const given = options();
+    await scanWarnings(store.openScan(), [check], given);
+    expect(given.pause.mock.calls[0]?.[0]).toBeGreaterThanOrEqual(19 * busy);
+  });
+
+  test("rest four times as long as they wait for a database", async () => {
+    const store = new MemoryStore();
+    await store.replace(someFruits(1), 1);
+    const scan = store.openScan();
+    const waiting: StoreScan = {
+      ids: (template) => scan.ids(template),
+      async read(use) {
+        await delay(50);
+        return scan.read(use);
+      },
+    };
+    const given = options();
+    await scanWarnings(waiting, [{ template: apple, warnings: () => [] }], given);
+    // A timer may fire a millisecond early.
+    expect(given.pause.mock.calls[0]?.[0]).toBeGreaterThanOrEqual(4 * 49);
+  });
+
+  test("leave out contracts that were archived since they were listed", async () => {
+    const store = new MemoryStore();
+    await store.replace(someFruits(150), 1);
+    const seen: string[] = [];
+    const check: Check = {
+      template: apple,
+      warnings(_context, contracts) {
+        seen.push(...contracts.map(({ contractId }) => contractId));
+        return [];
+      },
+    };
+    const archive = async () => {
+      await store.apply([{ archived: "a120" }], 2);
+    };
+    await scanWarnings(store.openScan(), [check], { ...options(), pause: archive });
+    expect(seen).toHaveLength(149);
+    expect(seen).not.toContain("a120");
+  });
+
+  test("end after an abort", async () => {
+    const store = new MemoryStore();
+    await store.replace(someFruits(500), 1);
+    const end = new AbortController();
+    let steps = 0;
+    const check: Check = {
+      template: apple,
+      warnings() {
+        if (++steps === 2) end.abort();
+        return [];
+      },
+    };
+    await scanWarnings(store.openScan(), [check, check], { ...options(), signal: end.signal });
+    expect(steps).toBe(2);
+  });
+});
+
+describe("on a database", () => {
+  let schema: Schema;
+  beforeAll(async () => {
+    schema = await freshSchema();
+  });
+  afterAll(() => schema.drop());
+
+  async function replicaOf(store: MemoryStore, { templates }: Registry): Promise<Replica> {
+    await schema.empty();
+    const content = { contentId: "tests", origin: "tests" };
+    const writer = await PostgresWriter.begin(schema.database, 0, content, () => undefined);
+    await writer.replace(
+      store.read((view) => templates.flatMap((template) => view.all(template))),
+      10,
+    );
+    return new Replica(schema.database, { templates, contentId: "tests", cacheBytes: 1_000_000, clock });
+  }
+
+  test.each(Object.entries(defectsAt(NOW)))("finds what a scan of the memory finds: %s", async (_name, defect) => {
+    const registry = registryWith(defect.contexts);
+    const store = await storeOf(defect, registry);
+    const replica = await replicaOf(store, registry);
+    const inMemory = await scanWarnings(store.openScan(), registry.checks ?? [], options());
+    const onDatabase = await scanWarnings(replica.openScan(), registry.checks ?? [], options());
+    const byText = (result: typeof inMemory) =>
+      result.found
+        .warnings()
+        .map((one) => JSON.stringify(one))
+        .toSorted();
+    expect(byText(onDatabase)).toEqual(byText(inMemory));
+    expect(onDatabase.offset).toBe(10);
+    const inventory = store.read((view) => registry.inventory(view, { now: NOW, credentialDays: 30 }));
+    expect(inventory.warnings.map((one) => JSON.stringify(one)).toSorted()).toEqual(byText(inMemory));
+  });
+
+  test("a step takes a few queries, however many contracts it has", async () => {
+    const registry = registryWith();
+    const many = Array.from({ length: 250 }, (_, index) => [
+      element("TransferOffer", `offer-${index}`, payload.offer(`party-${index}`, "bob", "USD", `held-${index}`)),
+      element("Holding", `held-${index}`, payload.lockedHolding(`party-${index}`, "USD")),
+      element("DvpLegAllocation", `leg-${index}`, payload.allocation("alice", `party-${index}`, "USD", "locked")),
+      element("InstrumentConfiguration", `config-${index}`, payload.configuration(`I${index}`)),
+    ]).flat();
+    const store = await storeOf({ elements: completeElements({ added: many }) }, registry);
+    const replica = await replicaOf(store, registry);
+    const queries = vi.spyOn(schema.database, "query");
+    const { found } = await scanWarnings(replica.openScan(), registry.checks ?? [], options());
+    expect(found.counts).toMatchObject({ "credentials-missing": 500 });
+    // Nine templates are listed. Steps: 1 of factories and 1 of credentials, 3 each of configurations, offers and
+    // allocations, 1 each of four templates to mint and burn; at most 6 queries each.
+    expect(queries.mock.calls.length).toBeLessThan(9 + 15 * 6);
+    queries.mockRestore();
+  });
+});
+
+test("the inventory takes few round trips on a store that fetches", async () => {
+  const registry = registryWith();
+  const many = Array.from({ length: 50 }, (_, index) =>
+    element("TransferOffer", `offer-${index}`, payload.offer(`party-${index}`, "bob", "USD", "locked")),
+  );
+  const store = await storeOf({ elements: completeElements({ added: many }) }, registry);
+  const inventory = { now: NOW, credentialDays: 30 };
+  const inMemory = store.read((view) => registry.inventory(view, inventory));
+  const fetching = new FetchingReader(store, { maxRuns: 50 });
+  expect(await fetching.read((view) => registry.inventory(view, inventory))).toEqual(inMemory);
+  expect(inMemory.warningCounts).toMatchObject({ "credentials-missing": 50 });
+});

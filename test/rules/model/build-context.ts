@@ -1,0 +1,78 @@
+/** Builds the context of one operation on one synchronizer, as "How a choice context is built" describes it. */
+import type { Template } from "../../fixtures/elements.js";
+import type { ContextRow, EntryName } from "./contexts.js";
+import { type EntryInputs, valueOf } from "./entries.js";
+import type { ExpectedContext, Failure } from "./expected.js";
+import { type LedgerContract, read, registrarsContracts } from "./ledger.js";
+import type { Settings } from "./settings.js";
+import { isOlder } from "./versions.js";
+import { Selection, type SelectionOptions } from "./selection.js";
+
+/** A contract of the extra disclosures with its candidates: one, or none. */
+export interface Disclosure {
+  readonly contractId: string;
+  readonly candidates: readonly LedgerContract[];
+}
+
+export interface Attempt {
+  readonly context: ExpectedContext;
+  /** Why the contracts of the answer are not all on this synchronizer. */
+  readonly missing: readonly Failure[];
+  /** Set if an instrument of the answer checks a blocklist. */
+  readonly blocked: readonly Failure[];
+}
+
+/** The templates of `utility-registry-app-v0` on which choices are exercised. */
+const ofAppPackage: ReadonlySet<Template> = new Set([
+  "AllocationFactory",
+  "TransferPreapproval",
+  "TransferOffer",
+  "MintOffer",
+  "MintRequest",
+  "BurnOffer",
+  "BurnRequest",
+]);
+const PREFIX = "utility.digitalasset.com/";
+const rewardEntries: readonly EntryName[] = ["app-reward-configuration", "featured-app-right"];
+
+/** `exercised` is the contract of the choice: the factory, or the instruction. */
+export function buildContext(
+  where: Omit<SelectionOptions, "isExit">,
+  { entries, isExit = false, bareNames = false, rewards = false }: ContextRow,
+  exercised: LedgerContract,
+  inputs: EntryInputs,
+  disclosures: readonly Disclosure[],
+): Attempt {
+  const selection = new Selection({ ...where, isExit });
+  const all = rewards && hasRewards(where.settings, exercised) ? [...entries, ...rewardEntries] : entries;
+  const needsConfigurations = all.some((entry) => entry.startsWith("instrument-configuration"));
+  if (needsConfigurations) selection.pickConfigurations(inputs.instruments);
+  const values = all.flatMap((entry) => {
+    const value = valueOf(entry, selection, inputs);
+    if (value === undefined) return [];
+    const prefixed = { key: `${PREFIX}${entry}`, value };
+    return bareNames && entry !== "enable-result-contracts" ? [prefixed, { key: entry, value }] : [prefixed];
+  });
+  const checked = [...selection.configurations].filter(
+    ([, { payload }]) => !isExit && read(payload, "checkBlocklist") === true,
+  );
+  const { blocklist } = where.settings;
+  if (blocklist && checked.length > 0) {
+    const rule = selection.pick(registrarsContracts(where.ledger, "TransferRule", where.registrar), false);
+    if (rule !== undefined) values.push({ key: "blocklist", value: { is: "contract", contractId: rule.contractId } });
+  }
+  const disclosed = disclosures.flatMap(
+    ({ contractId, candidates }) => selection.pick(candidates, !isExit, contractId)?.contractId ?? [],
+  );
+  const blocked = (blocklist ? [] : checked).map(([instrument]): Failure => ({
+    status: 400,
+    mentions: [instrument, "checkBlocklist"],
+  }));
+  return { context: { values, disclosures: disclosed }, missing: selection.missing, blocked };
+}
+
+function hasRewards(settings: Settings, exercised: LedgerContract): boolean {
+  const { rewards } = settings;
+  if (typeof rewards === "string") return rewards === "on";
+  return ofAppPackage.has(exercised.template) && isOlder(settings, exercised, rewards.appPackageBefore);
+}

@@ -1,0 +1,80 @@
+/** Runs a random script on a store, and compares every answer with the model's. */
+import type { Change } from "../../../src/domain/change.js";
+import type { Contract, CountedOnly } from "../../../src/domain/contract.js";
+import { Decoder } from "../../../src/ledger/decode.js";
+import { QueryExecutor } from "../../../src/registry/executor.js";
+import type { Registry } from "../../../src/registry/sdk/registry.js";
+import type { StoreReader, StoreWriter } from "../../../src/store/port.js";
+import { expectedAnswer } from "./answers.js";
+import { differences } from "./compare.js";
+import { execute } from "./execute.js";
+import type { Ledger, LedgerContract } from "./ledger.js";
+import { type LedgerChange, RandomLedger, elementOf } from "./random-ledger.js";
+import type { Outcomes } from "./outcomes.js";
+import type { Request } from "./requests.js";
+import type { Script } from "./scripts.js";
+import type { Settings } from "./settings.js";
+
+/** The registry under test, and the settings by which the model describes it. */
+export interface Subject {
+  readonly registry: Registry;
+  readonly settings: Settings;
+}
+
+export interface Store {
+  readonly writer: StoreWriter;
+  readonly readers: Readonly<Record<string, StoreReader>>;
+  /** Makes the readers see what has been written. */
+  readonly refresh: () => Promise<unknown>;
+}
+
+export async function runScript(
+  { registry, settings }: Subject,
+  { first, steps }: Script,
+  { writer, readers, refresh }: Store,
+  outcomes: Outcomes,
+): Promise<void> {
+  const decoder = new Decoder(registry.templates);
+  const ledger = new RandomLedger();
+  for (const draft of first) ledger.apply({ does: "create", draft });
+  await writer.replace(
+    ledger.contracts.flatMap((contract) => decode(decoder, contract) ?? []),
+    1,
+  );
+  for (const [index, { changes, requests }] of steps.entries()) {
+    const happened = changes.flatMap((change) => ledger.apply(change));
+    await writer.apply(
+      happened.flatMap((change) => storeChange(decoder, change)),
+      index + 2,
+    );
+    await refresh();
+    for (const draft of requests) {
+      const request = draft(ledger.contracts);
+      const expected = expectedAnswer(ledger.contracts, settings, request);
+      for (const [name, reader] of Object.entries(readers)) {
+        const actual = await execute(new QueryExecutor(registry, reader, UP_TO_DATE, () => settings.now), request);
+        const different = differences(expected, actual);
+        if (different.length > 0) throw new Error(report(name, different, request, ledger.contracts));
+        const kind = actual.status === 200 ? actual.answer.transferKind : undefined;
+        outcomes.add(request.operation, kind ?? String(actual.status));
+      }
+    }
+  }
+}
+
+const UP_TO_DATE = { staleReason: () => undefined, catchUp: async () => false };
+
+const decode = (decoder: Decoder, contract: LedgerContract): Contract | CountedOnly | undefined =>
+  decoder.decode(elementOf(contract))?.contract;
+
+/** A contract that no rule needs is no change. */
+function storeChange(decoder: Decoder, change: LedgerChange): Change[] {
+  if (!("active" in change)) return [change];
+  const active = decode(decoder, change.active);
+  return active === undefined ? [] : [{ active }];
+}
+
+function report(store: string, different: readonly string[], request: Request, ledger: Ledger): string {
+  const contracts = ledger.map((contract) => JSON.stringify(contract));
+  return [`on the store "${store}":`, ...different, JSON.stringify(request, undefined, 2), ...contracts].join("\n");
+}
