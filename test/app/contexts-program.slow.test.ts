@@ -38,7 +38,7 @@ describe("ends with exit code 2 for", () => {
       expect(first).toBe("offledger: OFFLEDGER_CONTEXTS must be the path of a YAML file of choice contexts: ");
       expect(problems).toHaveLength(expected.length);
       for (const [index, text] of expected.entries())
-        expect(problems[index]?.startsWith(`${path}:${text}`), err).toBe(true);
+        expect(problems[index]?.slice(0, path.length + 1 + text.length)).toBe(`${path}:${text}`);
     }
   });
 

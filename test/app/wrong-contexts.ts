@@ -27,14 +27,15 @@ const condition = fc.constantFrom(
   '    when: { package: utility-registry-app-v0, from: "0.7.0", before: "0.9.0" }',
   '    when: { package: utility-registry-v0, before: "0.8.0" }',
 );
-const entryArbitrary = fc
-  .record({
-    name: fc.constantFrom("shard", "blocklist", "a", "entry-2"),
-    field: fc.constantFrom("registrar", "details.registrar", "owner"),
-    is: fc.constantFrom("registrar", "provider", "instrument", "sender", "party"),
-    prefix: fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined }),
-  })
-  .map(({ name, field, is, prefix }) => [
+interface EntryParts {
+  readonly name: string;
+  readonly field: string;
+  readonly is: string;
+  readonly prefix: number | undefined;
+}
+
+function linesOfEntry({ name, field, is, prefix }: EntryParts): string[] {
+  return [
     `  ${name}:`,
     "    template:",
     "      package: example-blocklist",
@@ -44,7 +45,17 @@ const entryArbitrary = fc
     `        is: ${is}`,
     ...(prefix === undefined ? [] : [`        prefix: ${prefix}`]),
     "    value: list",
-  ]);
+  ];
+}
+
+const entryArbitrary = fc
+  .record({
+    name: fc.constantFrom("shard", "blocklist", "a", "entry-2"),
+    field: fc.constantFrom("registrar", "details.registrar", "owner"),
+    is: fc.constantFrom("registrar", "provider", "instrument", "sender", "party"),
+    prefix: fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined }),
+  })
+  .map(linesOfEntry);
 
 /** Each change has keys of its own, so that none collides with another. */
 const changeArbitrary = fc
@@ -70,6 +81,24 @@ const changeArbitrary = fc
 const isUseful = (rest: string, operations: readonly string[]): boolean =>
   !rest.includes("rewards") || operations.some((name) => name !== "transfer-factory/offer");
 
+interface FileParts {
+  readonly packages: readonly string[];
+  readonly entries: readonly (readonly string[])[];
+  readonly changes: readonly ((index: number) => string[])[];
+  readonly comments: number;
+}
+
+function linesOfFile({ packages, entries, changes, comments }: FileParts): string[] {
+  return [
+    ...Array.from({ length: comments }, () => "# a comment"),
+    "packages:",
+    ...packages.map((id, index) => `  ${id}: "0.${index}.1"`),
+    ...(entries.length === 0 ? [] : ["entries:", ...entries.flat()]),
+    "changes:",
+    ...changes.flatMap((change, index) => change(index)),
+  ];
+}
+
 export const fileArbitrary: fc.Arbitrary<GoodFile> = fc
   .record({
     packages: fc.uniqueArray(fc.stringMatching(/^[a-f][0-9a-f]{9}$/), { minLength: 1, maxLength: 4 }),
@@ -77,14 +106,7 @@ export const fileArbitrary: fc.Arbitrary<GoodFile> = fc
     changes: fc.array(changeArbitrary, { minLength: 1, maxLength: 4 }),
     comments: fc.nat(3),
   })
-  .map(({ packages, entries, changes, comments }) => [
-    ...Array.from({ length: comments }, () => "# a comment"),
-    "packages:",
-    ...packages.map((id, index) => `  ${id}: "0.${index}.1"`),
-    ...(entries.length === 0 ? [] : ["entries:", ...entries.flat()]),
-    "changes:",
-    ...changes.flatMap((change, index) => change(index)),
-  ]);
+  .map(linesOfFile);
 
 type Pick = () => number;
 type Damage = (good: GoodFile, pick: Pick) => WrongFile;

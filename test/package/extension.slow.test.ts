@@ -138,6 +138,13 @@ test("its snapshot can be checked", async () => {
   expect(code).toBe(0);
 });
 
+/** A settlement of so many legs. */
+const many = (legs: number): JsonObject =>
+  settlement(
+    Array.from({ length: legs }, () => leg(account("alice"), account("bob"), "USD")),
+    [],
+  );
+
 describe("served", () => {
   test("its entry is in a settlement, and its allocations are settled with all that they lock", async () => {
     const url = await serve();
@@ -197,11 +204,6 @@ describe("served", () => {
   });
 
   test("the limits on settlements apply", async () => {
-    const many = (legs: number) =>
-      settlement(
-        Array.from({ length: legs }, () => leg(account("alice"), account("bob"), "USD")),
-        [],
-      );
     const url = await serve("--max-legs", "30");
     expect((await post(url + settlementFactory(), many(30))).status).toBe(200);
     const { status, body } = await post(url + settlementFactory(), many(31));
@@ -226,10 +228,11 @@ describe("served", () => {
   });
 });
 
-describe("a wrong module ends the program with exit code 2:", () => {
-  const extend = (extension: string) =>
-    `import { extendUtility } from "offledger/registry"; export default extendUtility(${extension});`;
+/** The text of a module. */
+const extend = (extension: string): string =>
+  `import { extendUtility } from "offledger/registry"; export default extendUtility(${extension});`;
 
+describe("a wrong module ends the program with exit code 2:", () => {
   test.each<[string, string, string]>([
     [
       "an entry without value",

@@ -7,7 +7,18 @@ import { element, parties, payload, requirement } from "../fixtures/elements.js"
 import { serving } from "../fixtures/registries.js";
 import { account, leg } from "../fixtures/requests.js";
 import type { Running } from "../fixtures/run-service.js";
-import { ask, askFor, registryWithInstructions, settle, utilityCalls } from "../fixtures/utility-calls.js";
+import {
+  ask,
+  askAll,
+  askFor,
+  disclosedBy,
+  isExit,
+  ofEach,
+  operations,
+  registryWithInstructions,
+  settle,
+  valuesOf,
+} from "../fixtures/utility-calls.js";
 
 const SHARD = "example-blocklist#Example.Blocklist:Shard";
 const shardEntry = lines(
@@ -25,7 +36,9 @@ async function servingWith(contexts: string, ...args: Parameters<typeof registry
 }
 
 const enabled = prefixed({ "enable-result-contracts": bool(true) });
-const operations = Object.keys(utilityCalls);
+const legOf = (id: string): JsonObject => leg(account("alice"), account("bob"), id);
+const identity = (answer: JsonObject): JsonObject => answer;
+const codeOf = (answer: JsonObject): JsonValue => answer["code"] ?? "";
 
 describe("lines", () => {
   test("an entry that is added stands in the operations of its change, and in no other", async () => {
@@ -33,32 +46,31 @@ describe("lines", () => {
       (name) => `  - { operations: [${name}], add: [{ entry: shard, keys: [in/${name}] }] }`,
     );
     const running = await servingWith(shardEntry + lines("changes:", ...changes), {}, shard);
-    for (const name of operations) {
-      const { values, disclosed } = await askFor(running, name);
-      const added = Object.entries(values as JsonObject).filter(([key]) => key.startsWith("in/"));
-      expect(added, name).toEqual([[`in/${name}`, contractId("shard")]]);
-      expect(disclosed, name).toContain("shard");
-    }
+    const added = await askAll(running, (answer) => ({
+      values: Object.entries(valuesOf(answer)).filter(([key]) => key.startsWith("in/")),
+      isDisclosed: disclosedBy(answer).includes("shard"),
+    }));
+    expect(added).toEqual(ofEach((name) => ({ values: [[`in/${name}`, contractId("shard")]], isDisclosed: true })));
   });
 
   test("a disclosure that is added stands in every operation, without a value", async () => {
-    const plain = await servingWith("");
+    const before = await askAll(await servingWith(""), identity);
     const running = await servingWith(shardEntry + lines("changes:", "  - add: [{ disclosure: shard }]"), {}, shard);
-    for (const name of operations) {
-      const before = await askFor(plain, name);
-      const disclosed = [...(before["disclosed"] as string[]), "shard"].toSorted();
-      expect(await askFor(running, name), name).toEqual({ ...before, disclosed });
-    }
+    const expected = Object.entries(before).map(([name, answer]) => [
+      name,
+      { values: answer["values"], disclosed: [...disclosedBy(answer), "shard"].toSorted() },
+    ]);
+    expect(await askAll(running, identity)).toEqual(Object.fromEntries(expected));
   });
 
   test("every built-in line can be removed", async () => {
     const names = [
-      ...["instrument-configuration", "instrument-configurations", "transfer-rule", "enable-result-contracts"],
-      ...["sender", "receiver", "issuer", "holder"].map((party) => `${party}-credentials`),
-      ...["factory", "locked-holding", "allocations", "allocation-holdings"],
+      "instrument-configuration, instrument-configurations, transfer-rule, enable-result-contracts",
+      "sender-credentials, receiver-credentials, issuer-credentials, holder-credentials",
+      "factory, locked-holding, allocations, allocation-holdings",
     ];
     const running = await servingWith(lines("changes:", `  - remove: [${names.join(", ")}]`));
-    for (const name of operations) expect(await askFor(running, name), name).toEqual({ values: {}, disclosed: [] });
+    expect(await askAll(running, identity)).toEqual(ofEach(() => ({ values: {}, disclosed: [] })));
   });
 
   test("a line is removed from the operations of its change alone, and what it disclosed is not disclosed", async () => {
@@ -98,7 +110,7 @@ describe("lines", () => {
 
 describe("rewards", () => {
   const both = { "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") };
-  const rewarded = [
+  const rewarded = new Set([
     "transfer-factory/direct",
     "transfer-factory/self",
     "settlement-factory",
@@ -109,21 +121,18 @@ describe("rewards", () => {
     "mint-request/accept",
     "burn-offer/accept",
     "burn-request/accept",
-  ];
+  ]);
 
   test("are in the operations that may have them, with bare names on transfers", async () => {
-    const [off, on] = [await servingWith(""), await servingWith(lines("changes:", "  - rewards: true"))];
-    for (const name of operations) {
-      const before = await askFor(off, name);
+    const before = await askAll(await servingWith(""), identity);
+    const running = await servingWith(lines("changes:", "  - rewards: true"));
+    const expected = Object.entries(before).map(([name, answer]) => {
+      if (!rewarded.has(name)) return [name, answer];
       const added = name.startsWith("transfer") ? twice(both) : prefixed(both);
-      const expected = rewarded.includes(name)
-        ? {
-            values: { ...(before["values"] as JsonObject), ...added },
-            disclosed: [...(before["disclosed"] as string[]), "reward", "right"].toSorted(),
-          }
-        : before;
-      expect(await askFor(on, name), name).toEqual(expected);
-    }
+      const disclosed = [...disclosedBy(answer), "reward", "right"].toSorted();
+      return [name, { values: { ...valuesOf(answer), ...added }, disclosed }];
+    });
+    expect(await askAll(running, identity)).toEqual(Object.fromEntries(expected));
   });
 
   test("are there for old packages alone, if the change says so", async () => {
@@ -148,10 +157,10 @@ describe("rewards", () => {
   });
 });
 
-describe("credentials", () => {
-  const missing = (party: string) =>
-    `a valid credential for ${party} from issuer ${parties.issuer} with the claim holds = USD does not exist`;
+const missing = (party: string): string =>
+  `a valid credential for ${party} from issuer ${parties.issuer} with the claim holds = USD does not exist`;
 
+describe("credentials", () => {
   test.each<[string, string, string]>([
     ["transfer-factory/offer", "alice", "sender"],
     ["transfer-instruction/accept", "bob", "receiver"],
@@ -225,27 +234,21 @@ describe("credentials", () => {
 describe("checkBlocklist", () => {
   const checking = element("InstrumentConfiguration", "usd", payload.configuration("USD", { checkBlocklist: true }));
   const change = lines("changes:", "  - add: [{ entry: shard, when: checkBlocklist }]");
-  const refused = operations.filter((name) => !/\/(?:reject|withdraw|cancel)$/.test(name));
 
   test("without a blocklist is 400, except to leave; the message names instrument and setting", async () => {
     const running = await servingWith("", { configuration: checking });
-    for (const name of operations) {
-      const answer = await askFor(running, name);
-      if (refused.includes(name)) {
-        expect(answer["code"], name).toBe("InvalidArgument");
-        for (const part of ["USD", "checkBlocklist", "OFFLEDGER_CONTEXTS"])
-          expect(answer["message"], name).toContain(part);
-      } else expect(answer, name).not.toHaveProperty("code");
-    }
+    expect(await askAll(running, codeOf)).toEqual(ofEach((name) => (isExit(name) ? "" : "InvalidArgument")));
+    const { message } = await askFor(running, "transfer-factory/offer");
+    for (const part of ["USD", "checkBlocklist", "OFFLEDGER_CONTEXTS"]) expect(message).toContain(part);
   });
 
   test("with a line for it is answered, and the entry is there", async () => {
     const running = await servingWith(shardEntry + change, { configuration: checking }, shard);
-    for (const name of operations) {
-      const { values, disclosed } = await askFor(running, name);
-      expect(values, name).toMatchObject(prefixed({ shard: contractId("shard") }));
-      expect(disclosed, name).toContain("shard");
-    }
+    const found = await askAll(running, (answer) => ({
+      value: valuesOf(answer)["utility.digitalasset.com/shard"],
+      isDisclosed: disclosedBy(answer).includes("shard"),
+    }));
+    expect(found).toEqual(ofEach(() => ({ value: contractId("shard"), isDisclosed: true })));
   });
 
   test("a line for it in one operation leaves the others 400", async () => {
@@ -263,13 +266,13 @@ describe("checkBlocklist", () => {
 
   test("an instrument without it does not get the entry", async () => {
     const running = await servingWith(shardEntry + change, {}, shard);
-    for (const name of operations) expect((await askFor(running, name))["disclosed"], name).not.toContain("shard");
+    const isDisclosed = await askAll(running, (answer) => disclosedBy(answer).includes("shard"));
+    expect(isDisclosed).toEqual(ofEach(() => false));
   });
 
   test("one of several instruments is enough", async () => {
     const eur = element("InstrumentConfiguration", "eur", payload.configuration("EUR", { checkBlocklist: true }));
     const running = await servingWith(shardEntry + change, {}, shard, eur);
-    const legOf = (id: string) => leg(account("alice"), account("bob"), id);
     expect((await ask(running, settle([legOf("USD")], [])))["disclosed"]).not.toContain("shard");
     expect((await ask(running, settle([legOf("USD"), legOf("EUR")], [])))["disclosed"]).toContain("shard");
   });
@@ -281,7 +284,6 @@ test("severalInstruments holds for more than one", async () => {
     shardEntry +
     lines("changes:", "  - { operations: [settlement-factory], add: [{ entry: shard, when: severalInstruments }] }");
   const running = await servingWith(contexts, {}, shard, eur);
-  const legOf = (id: string) => leg(account("alice"), account("bob"), id);
   const one = (await ask(running, settle([legOf("USD"), legOf("USD")], [])))["values"] as JsonObject;
   expect(one).not.toHaveProperty(["utility.digitalasset.com/shard"]);
   const two = (await ask(running, settle([legOf("USD"), legOf("EUR")], [])))["values"] as JsonObject;
@@ -293,9 +295,11 @@ test("severalInstruments holds for more than one", async () => {
   );
 });
 
+/** A line under a key of its own. */
+const lineFor = (condition: string, index: number): string =>
+  `      - { entry: shard, keys: [c${index}], when: { package: utility-registry-app-v0, ${condition} } }`;
+
 describe("a condition on a package", () => {
-  const line = (condition: string, index: number) =>
-    `      - { entry: shard, keys: [c${index}], when: { package: utility-registry-app-v0, ${condition} } }`;
   const conditions = [
     "from: '0.7.0'",
     "before: '0.7.0'",
@@ -307,7 +311,7 @@ describe("a condition on a package", () => {
   const contexts = (versions: readonly string[]) =>
     shardEntry +
     lines("packages:", ...versions.map((version, index) => `  pkg-${index}: "${version}"`), "changes:") +
-    lines("  - operations: [mint-offer/cancel]", "    add:", ...conditions.map(line));
+    lines("  - operations: [mint-offer/cancel]", "    add:", ...conditions.map(lineFor));
 
   const holding = async (packageId: string, versions: readonly string[]): Promise<JsonValue[]> => {
     const instruction = element("MintOffer", "mint-offer", payload.mint("alice", "USD"), { packageId });
@@ -341,10 +345,9 @@ describe("a condition on a package", () => {
       '      - { entry: shard, keys: [registry], when: { package: utility-registry-v0, from: "0.1" } }',
     );
     const running = await servingWith(shardEntry + change, {}, shard);
-    for (const name of operations) {
-      const keys = Object.keys((await askFor(running, name))["values"] as JsonObject);
-      const own = keys.filter((key) => key === "app" || key === "registry");
-      expect(own, name).toEqual(name.startsWith("allocation/") ? ["registry"] : ["app"]);
-    }
+    const own = await askAll(running, (answer) =>
+      Object.keys(valuesOf(answer)).filter((key) => key === "app" || key === "registry"),
+    );
+    expect(own).toEqual(ofEach((name) => (name.startsWith("allocation/") ? ["registry"] : ["app"])));
   });
 });

@@ -11,13 +11,17 @@ import { TransferInstructionService } from "../../gen/offledger/transfer_instruc
 import { factory } from "../fixtures/calls/build.js";
 import {
   ask,
+  askAll,
   askFor,
   burnMint,
+  disclosedBy,
   execute,
+  isExit,
+  ofEach,
   registryWithInstructions,
   settle,
   transfer,
-  utilityCalls,
+  valuesOf,
   withdrawAllocation,
 } from "../fixtures/utility-calls.js";
 
@@ -55,10 +59,8 @@ async function servingWith(contexts: string, ...added: readonly JsonObject[]): P
 
 /** The values under bare names that do not stand in the built-in contexts, in order of their names. */
 function ownValues(answer: JsonObject): JsonObject {
-  const values = answer["values"] as JsonObject | undefined;
-  if (values === undefined) throw new Error(JSON.stringify(answer));
   const builtIn = /^utility\.|^(?:instrument-configuration|transfer-rule|(?:sender|receiver)-credentials)$/;
-  return Object.fromEntries(Object.entries(values).filter(([key]) => !builtIn.test(key)));
+  return Object.fromEntries(Object.entries(valuesOf(answer)).filter(([key]) => !builtIn.test(key)));
 }
 
 describe("an entry is found", () => {
@@ -133,27 +135,16 @@ describe("an entry is found", () => {
 
   test("by each value of the request, in every operation, in each form", async () => {
     const running = await servingWith(addAll(entries), ...documents);
-    for (const operation of Object.keys(utilityCalls)) {
-      const answer = await askFor(running, operation);
-      expect(ownValues(answer), operation).toEqual(expected(operation));
-      expect(answer["disclosed"], operation).not.toContain("of-other");
-      const text = JSON.stringify(expected(operation));
-      for (const id of ["of-registrar", "of-provider", "of-usd", "of-alice", "of-bob"])
-        expect(
-          (answer["disclosed"] as string[]).filter((one) => one === id),
-          operation,
-        ).toHaveLength(text.includes(`"${id}"`) ? 1 : 0);
-    }
+    expect(await askAll(running, ownValues)).toEqual(ofEach(expected));
+    const disclosed = await askAll(running, (answer) => disclosedBy(answer).filter((id) => id.startsWith("of-")));
+    const ids = ["of-alice", "of-bob", "of-provider", "of-registrar", "of-usd"];
+    expect(disclosed).toEqual(ofEach((name) => ids.filter((id) => JSON.stringify(expected(name)).includes(`"${id}"`))));
   });
 
   test("and left out if there is no contract, but lists and maps are there", async () => {
     const running = await servingWith(addAll(entries));
-    for (const operation of Object.keys(utilityCalls))
-      expect(ownValues(await askFor(running, operation)), operation).toEqual({
-        ...none,
-        parties: contractIds(),
-        "party-map": map({}),
-      });
+    const empty = { ...none, parties: contractIds(), "party-map": map({}) };
+    expect(await askAll(running, ownValues)).toEqual(ofEach(() => empty));
   });
 
   test("without the parties of special accounts", async () => {
@@ -236,19 +227,19 @@ describe("fields", () => {
       document("bo", { prefix: "bo" }),
       document("a", { prefix: "a" }),
     );
-    const valuesOf = async (sender: string, receiver: string) =>
+    const valuesFor = async (sender: string, receiver: string) =>
       ownValues(await ask(running, transfer(sender, receiver)));
-    expect(await valuesOf("alice", "bob")).toEqual({
+    expect(await valuesFor("alice", "bob")).toEqual({
       shards: contractIds("al", "bo"),
       "by-party": map({ alice: contractId("al"), bob: contractId("bo") }),
     });
     // Two parties of one shard: the list has it once, the map under each.
-    expect(await valuesOf("alice", "albert")).toEqual({
+    expect(await valuesFor("alice", "albert")).toEqual({
       shards: contractIds("al"),
       "by-party": map({ alice: contractId("al"), albert: contractId("al") }),
     });
     // A party that is shorter than the prefix is compared as it is.
-    expect(await valuesOf("a", "carl")).toEqual({ shards: contractIds("a"), "by-party": map({ a: contractId("a") }) });
+    expect(await valuesFor("a", "carl")).toEqual({ shards: contractIds("a"), "by-party": map({ a: contractId("a") }) });
   });
 
   test("a prefix counts characters that take two code units as one", async () => {
@@ -312,50 +303,39 @@ describe("of several contracts", () => {
       document("elsewhere", { registrar }, { createdAt: "2026-03-01T00:00:00.000000Z", synchronizerId: "sync-B" }),
       document("moving", { registrar }, { createdAt: "2026-04-01T00:00:00.000000Z", moving: "unassigned" }),
     );
-    for (const operation of Object.keys(utilityCalls))
-      expect(ownValues(await askFor(running, operation)), operation).toEqual({ registrar: contractId("new") });
+    expect(await askAll(running, ownValues)).toEqual(ofEach(() => ({ registrar: contractId("new") })));
   });
 });
 
+/** The own values of an answer, or its error. */
+const outcomeOf = (answer: JsonObject): JsonObject => ("code" in answer ? answer : ownValues(answer));
+
 describe("a contract that is missing", () => {
-  const isExit = (operation: string) => /\/(?:reject|withdraw|cancel)$/.test(operation);
   const entries = entry("doc", "contract-id", "registrar is registrar", "instrument is instrument");
   const fields = { registrar, instrument: "USD" };
   const label = `the Own.App:Document for ${registrar}, USD (entry doc)`;
 
   test("is 404 if it is required, naming it; reject, withdraw and cancel go through", async () => {
     const running = await servingWith(addAll(entries, ", required: true"));
-    for (const operation of Object.keys(utilityCalls)) {
-      const answer = await askFor(running, operation);
-      if (isExit(operation)) expect(ownValues(answer), operation).toEqual({});
-      else expect(answer, operation).toEqual({ code: "NotFound", message: `${label} does not exist` });
-    }
+    const missing = { code: "NotFound", message: `${label} does not exist` };
+    expect(await askAll(running, outcomeOf)).toEqual(ofEach((name) => (isExit(name) ? {} : missing)));
   });
 
   test("is 409 if it is required and elsewhere; otherwise it is left out", async () => {
     const elsewhere = document("elsewhere", fields, { synchronizerId: "sync-B" });
     const required = await servingWith(addAll(entries, ", required: true"), elsewhere);
+    const message = `${label} (contract elsewhere) is on synchronizer sync-B, but the contracts it is needed with are on sync-A`;
+    const conflict = { code: "Aborted", message };
+    expect(await askAll(required, outcomeOf)).toEqual(ofEach((name) => (isExit(name) ? {} : conflict)));
     const optional = await servingWith(addAll(entries), elsewhere);
-    for (const operation of Object.keys(utilityCalls)) {
-      const answer = await askFor(required, operation);
-      if (isExit(operation)) expect(ownValues(answer), operation).toEqual({});
-      else
-        expect(answer, operation).toEqual({
-          code: "Aborted",
-          message: `${label} (contract elsewhere) is on synchronizer sync-B, but the contracts it is needed with are on sync-A`,
-        });
-      expect(ownValues(await askFor(optional, operation)), operation).toEqual({});
-    }
+    expect(await askAll(optional, outcomeOf)).toEqual(ofEach(() => ({})));
   });
 
   test.each(["", ", required: true"])("is 409 if it is in reassignment (%s)", async (options) => {
     const moving = document("moving", fields, { moving: "unassigned" });
     const running = await servingWith(addAll(entries, options), moving);
-    for (const operation of Object.keys(utilityCalls))
-      expect(await askFor(running, operation), operation).toEqual({
-        code: "Aborted",
-        message: `${label} (contract moving) is being reassigned between synchronizers: retry when it has arrived`,
-      });
+    const message = `${label} (contract moving) is being reassigned between synchronizers: retry when it has arrived`;
+    expect(await askAll(running, outcomeOf)).toEqual(ofEach(() => ({ code: "Aborted", message })));
   });
 
   test("of one party of several: 404 if it is required, and names the party; otherwise the others are there", async () => {

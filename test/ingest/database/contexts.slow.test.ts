@@ -40,6 +40,13 @@ async function startParticipant(): Promise<Participant> {
   return participant;
 }
 
+/** What the own entry has in the context of cancelling the mint offer. */
+async function doc({ url }: App): Promise<unknown> {
+  const response = await fetch(url + utilityCalls["mint-offer/cancel"]?.path, { method: "POST" });
+  const body = (await response.json()) as { choiceContextData: { values: Record<string, { value: unknown }> } };
+  return body.choiceContextData.values["doc"]?.value;
+}
+
 test("a database is filled again if the definition of an entry changes", async () => {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
@@ -62,11 +69,6 @@ test("a database is filled again if the definition of an entry changes", async (
     const { rows } = await client.query<{ generation: string }>("SELECT generation FROM offledger.state");
     await client.end();
     return Number(rows[0]?.generation);
-  };
-  const doc = async ({ url }: App): Promise<unknown> => {
-    const response = await fetch(url + utilityCalls["mint-offer/cancel"]?.path, { method: "POST" });
-    const body = (await response.json()) as { choiceContextData: { values: Record<string, { value: unknown }> } };
-    return body.choiceContextData.values["doc"]?.value;
   };
   /** Serves with a file until it is ready. Returns what it answers, and the generation that it serves. */
   const serveOnce = async (content: string): Promise<[unknown, number]> => {
