@@ -47,7 +47,7 @@ export interface Warning {
   readonly operations: readonly string[];
   /** Why requests are refused. Absent if they are answered, but the choice fails on the ledger. */
   readonly refusal?: RegistryErrorReason | undefined;
-  /** What is wrong, as a refused request is told it. Ends without a full stop. */
+  /** What is wrong, in the words of the error of a refused request. Ends without a full stop. */
   readonly problem: string;
   /** What to do. Ends without a full stop. */
   readonly remedy: string;

@@ -11,7 +11,7 @@ import { prefetchInstrument } from "./prefetch.js";
 import type { LinesByOperation } from "./operation-lines.js";
 import { prefetchAll, recording, type RecordingContext } from "./views.js";
 
-/** Instruments for which an operation cannot be answered, whoever asks. */
+/** Instruments for which an operation cannot be answered for any party. */
 export const checkInstruments = (lines: LinesByOperation): Check<InstrumentConfiguration> => ({
   template: instrumentConfiguration,
   warnings(context, configurations) {

@@ -43,6 +43,6 @@ export function attemptDirectTransfer(
 /** The inputs of any request to an operation about one instrument. The parties are not known. */
 export function factoryInputs(operation: FactoryOperation, registrar: string, instrument: string): EntryInputs {
   const instruments = [instrument];
-  // The registrar needs credentials whoever the owners of the outputs are.
+  // The registrar needs credentials for any owners of the outputs.
   return operation === "burn-mint-factory" ? { instruments, issuers: [registrar] } : { instruments };
 }

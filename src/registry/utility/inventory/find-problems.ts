@@ -9,7 +9,7 @@ import type { RecordingView } from "./views.js";
 export interface Problem {
   /** The entry or disclosure that fails; undefined if each can be had, but not all on one synchronizer. */
   readonly line: string | undefined;
-  /** What a request is told, or would be told if it were refused. */
+  /** The error of a refused request, or the one it would get. */
   readonly error: RegistryError;
   /** Undefined if the request is answered. */
   readonly refusal: RegistryErrorReason | undefined;
