@@ -11,6 +11,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
+import { findDeepNesting, MAX_DEPTH } from "../util/yaml.js";
 
 /** A YAML document that collects problems, each with its line. */
 export class YamlDocument {
@@ -20,7 +21,15 @@ export class YamlDocument {
   readonly #document;
 
   constructor(text: string) {
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
+    const tooDeep = findDeepNesting(text);
+    this.#document = parseDocument(tooDeep === undefined ? text : "", {
+      lineCounter: this.#lines,
+      prettyErrors: false,
+    });
+    if (tooDeep !== undefined) {
+      const line = text.slice(0, tooDeep).split("\n").length;
+      this.problems.push(`${line}: values must be nested at most ${MAX_DEPTH} levels deep`);
+    }
     for (const { pos, message } of this.#document.errors)
       this.problems.push(`${this.#lines.linePos(pos[0]).line}: ${message}`);
   }

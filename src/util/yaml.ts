@@ -22,7 +22,7 @@ export interface YamlError {
 /** A file of settings is far smaller; the parser takes half a second for this. */
 export const MAX_YAML_BYTES = 262_144;
 /** The parser is recursive, and a stack overflow inside a regular expression ends the process. */
-const MAX_DEPTH = 100;
+export const MAX_DEPTH = 100;
 /** An alias of aliases grows exponentially. */
 const MAX_ALIASES = 100;
 
@@ -72,8 +72,8 @@ function convert(document: Document.Parsed, lineAt: (offset: number) => number):
   }
 }
 
-/** The offset of the first value that is nested too deeply. The lexer and this parser are not recursive. */
-function findDeepNesting(text: string): number | undefined {
+/** The offset of the first value that is nested too deeply for `parseDocument`. This parser is not recursive. */
+export function findDeepNesting(text: string): number | undefined {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
     // It parses as far as its tokens are read.

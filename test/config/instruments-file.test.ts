@@ -36,6 +36,12 @@ function parseValid(...lines: readonly string[]): Record<string, Record<string, 
 
 const problemsOf = (...lines: readonly string[]): readonly string[] => parseInstruments(joinLines(lines)).problems;
 
+test("a deeply nested file is a problem with its line, and does not end the process", () => {
+  expect(problemsOf("acme:", `  USD: ${"[".repeat(20_000)}`)).toEqual([
+    "2: values must be nested at most 100 levels deep",
+  ]);
+});
+
 describe("a valid file", () => {
   test("has each field of each instrument of each registrar", () => {
     const entries = parseValid(
