@@ -1,4 +1,5 @@
 /** Values of a choice context in protobuf: each is the Struct of its JSON, `{"tag": …, "value": …}`. */
+import { memoizeByContract } from "../../domain/contract-slots.js";
 import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import { boundedMemoize } from "../../util/bounded-memoize.js";
 import { type BinaryString, flatten } from "./binary-string.js";
@@ -42,8 +43,14 @@ export function addFields(chunks: ChunkList, values: readonly NamedValue[]): voi
 }
 
 function encodeEntries(names: readonly string[], value: AnyValue): Uint8Array {
+  return joined((chunks) => {
+    for (const name of names) addEntry(chunks, name, () => addValue(chunks, value));
+  });
+}
+
+function joined(add: (chunks: ChunkList) => void): Uint8Array {
   const chunks = new ChunkList();
-  for (const name of names) addEntry(chunks, name, () => addValue(chunks, value));
+  add(chunks);
   const bytes = Buffer.allocUnsafe(chunks.length);
   chunks.write(bytes, 0);
   return bytes;
@@ -56,7 +63,13 @@ function addEntry(chunks: ChunkList, name: string, addContent: () => void): void
   });
 }
 
+/** A reference in a list or map with others. Halves the encoding of a settlement. */
+const reference = memoizeByContract(({ contractId }) =>
+  joined((chunks) => addValue(chunks, { tag: "AV_ContractId", value: contractId })),
+);
+
 function addValue(chunks: ChunkList, value: AnyValue): void {
+  if (value.tag === "AV_ContractId" && value.contract !== undefined) return chunks.add(reference(value.contract));
   chunks.addLengthPrefixed(structPrefix, () => {
     chunks.add(tagEntry(value.tag));
     addEntry(chunks, "value", () => addPayload(chunks, value));
