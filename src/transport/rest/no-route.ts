@@ -19,8 +19,8 @@ const MAX_SHOWN_URL = 200;
 export function noRoute(served: ServedMethods) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { method } = request;
-    const protocol = grpcProtocolOf(request.raw);
-    if (protocol !== undefined) return rejectUnknownRpc(request, reply, protocol);
+    // Clients of gRPC-Web read a 404 as unimplemented.
+    if (grpcProtocolOf(request.raw) === "grpc") return rejectUnknownRpc(request, reply);
     const url = request.url.length > MAX_SHOWN_URL ? `${request.url.slice(0, MAX_SHOWN_URL)}…` : request.url;
     const path = served.find(request.url);
     // A route for a folder of files has the method, but not the file.
@@ -35,12 +35,15 @@ export function noRoute(served: ServedMethods) {
   };
 }
 
-function rejectUnknownRpc(request: FastifyRequest, reply: FastifyReply, protocol: "grpc" | "grpc-web"): void {
-  request.record.protocol = protocol;
+function rejectUnknownRpc(request: FastifyRequest, reply: FastifyReply): void {
+  request.record.protocol = "grpc";
   void drainBody(request.raw);
   const name = request.url.slice(1, MAX_SHOWN_URL);
   rejectRpc(request, reply, new ConnectError(`this service has no operation ${name}`, Code.Unimplemented));
   // Otherwise a body that never ends would keep the stream: no timeout applies to a stream that has its response.
   const { stream } = request.raw as unknown as Partial<Http2ServerRequest>;
-  if (stream !== undefined && !isComplete(stream)) stream.close(constants.NGHTTP2_NO_ERROR);
+  if (stream === undefined || isComplete(stream)) return;
+  const close = () => stream.close(constants.NGHTTP2_NO_ERROR);
+  if (stream.writableFinished) close();
+  else stream.once("finish", close);
 }
