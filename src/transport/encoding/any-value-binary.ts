@@ -63,7 +63,7 @@ function addEntry(chunks: ChunkList, name: string, addContent: () => void): void
   });
 }
 
-/** A reference in a list or map with others. Halves the encoding of a settlement. */
+/** A reference in a list or map with others. Saves 40 % of encoding a settlement; can go with `cacheEntry`. */
 const reference = memoizeByContract(({ contractId }) =>
   joined((chunks) => addValue(chunks, { tag: "AV_ContractId", value: contractId })),
 );
