@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../src/domain/json.js";
+import { restFields } from "../../src/transport/rest/rest-fields.js";
 import { readComment } from "./comments.js";
 import { createRoute, errorSchemas } from "./operations.js";
 import { Schemas } from "./schemas.js";
@@ -8,8 +9,13 @@ import { Schemas } from "./schemas.js";
 export function openApiDocument(registry: FileRegistry, version: string): JsonObject {
   const own = [...registry].filter((desc) => desc.typeName.startsWith("offledger."));
   const services = own.filter((desc): desc is DescService => desc.kind === "service").toSorted(byTypeName);
-  const messages = own.filter((desc): desc is DescMessage => desc.kind === "message");
-  const requests = reachable(services.flatMap(({ methods }) => methods.map(({ input }) => input)));
+  const methods = services.flatMap((service) => service.methods);
+  const requests = reachable(methods.map(({ input }) => input));
+  const responses = reachable(methods.map(({ output }) => output));
+  const messages = own.filter(
+    (desc): desc is DescMessage =>
+      desc.kind === "message" && (requests.has(desc.typeName) || responses.has(desc.typeName)),
+  );
   const schemas = new Schemas(messages, requests);
 
   const paths: Record<string, JsonObject> = {};
@@ -41,12 +47,12 @@ function tagOf({ file }: DescService): string {
   return file.proto.package.replace(/^offledger\./, "").replaceAll(/[._]/g, " ");
 }
 
-/** The type names of the messages and, recursively, of the messages of their fields. */
+/** The type names of the messages and, recursively, of the messages of their fields on REST. */
 function reachable(messages: readonly DescMessage[], found = new Set<string>()): Set<string> {
   for (const message of messages) {
     if (found.has(message.typeName)) continue;
     found.add(message.typeName);
-    reachable(message.fields.flatMap(messageOf), found);
+    reachable(restFields(message).flatMap(messageOf), found);
   }
   return found;
 }

@@ -4,6 +4,7 @@ import { http } from "../../gen/google/api/annotations_pb.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { isUtility, statusOf } from "../../src/transport/errors.js";
 import { bindingsOf } from "../../src/transport/rest/http-rules.js";
+import { restFields } from "../../src/transport/rest/rest-fields.js";
 import { camel, readComment } from "./comments.js";
 import { pascal, type Schemas } from "./schemas.js";
 
@@ -22,7 +23,7 @@ export function createRoute(method: DescMethod, tag: string, schemas: Schemas): 
   }
   const path = pattern.value.replaceAll(/\{([^}]+)\}/g, (_, name: string) => `{${camel(name)}}`);
   const inPath = binding.path.variables.map(({ fieldPath }) => fieldPath.join("."));
-  const rest = method.input.fields.filter(({ name }) => !inPath.includes(name));
+  const rest = restFields(method.input).filter(({ name }) => !inPath.includes(name));
   const parameters = [
     ...inPath.map((name) => parameter("path", findField(method, name), true, schemas)),
     ...(binding.hasBody ? [] : rest.map((field) => parameter("query", field, schemas.isRequired(field), schemas))),

@@ -1,8 +1,23 @@
 import { type DescEnum, type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence as Presence } from "@bufbuild/protobuf/wkt";
-import { field as rulesOption, type FieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import {
+  field as rulesOption,
+  type FieldRules,
+  message as messageOption,
+} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { JsonObject } from "../../src/domain/json.js";
+import { restFields } from "../../src/transport/rest/rest-fields.js";
 import { readComment } from "./comments.js";
+
+/** The published name of the requests for factories, which differ in their typed arguments alone. */
+const FACTORY_REQUEST = "GetFactoryRequest";
+const isFactoryRequest = (name: string): boolean => /^Get(Transfer|Allocation|Settlement)FactoryRequest$/.test(name);
+
+/** Messages that REST has as objects of any content, as the published documents do. */
+const OBJECTS: ReadonlySet<string> = new Set([
+  "google.protobuf.Struct",
+  "offledger.choice_context.v1.ChoiceContextData",
+]);
 
 /** A list that, unlike a repeated field, may be absent. */
 const LIST_VALUE = "google.protobuf.ListValue";
@@ -19,7 +34,14 @@ export class Schemas {
     this.#names = new Map(
       messages.map(({ typeName, name, file }) => {
         const isShared = names.filter((other) => other === name).length > 1;
-        return [typeName, isShared ? pascal(file.proto.package.replace(/^offledger\./, "")) + name : name];
+        return [
+          typeName,
+          isFactoryRequest(name)
+            ? FACTORY_REQUEST
+            : isShared
+              ? pascal(file.proto.package.replace(/^offledger\./, "")) + name
+              : name,
+        ];
       }),
     );
     this.#requests = requests;
@@ -31,7 +53,7 @@ export class Schemas {
 
   /** A reference to the schema of a message, without its path parameters. */
   of(message: DescMessage, inPath: readonly string[] = []): JsonObject {
-    if (message.typeName === "google.protobuf.Struct") return { type: "object" };
+    if (OBJECTS.has(message.typeName)) return { type: "object" };
     const name = this.#names.get(message.typeName) ?? message.name;
     if (!this.#schemas.has(name)) {
       this.#schemas.set(name, {});
@@ -49,7 +71,7 @@ export class Schemas {
 
   isRequired(field: DescField): boolean {
     const rules = rulesOf(field);
-    if (rules?.required === true || minLength(rules) > 0) return true;
+    if (rules?.required === true || minLength(rules) > 0 || isOnlyFormOnRest(field)) return true;
     // Responses always contain fields without presence.
     const isResponse = !this.#requests.has(field.parent.typeName);
     return (
@@ -58,7 +80,7 @@ export class Schemas {
   }
 
   #object(message: DescMessage, inPath: readonly string[]): JsonObject {
-    const fields = message.fields.filter(({ name }) => !inPath.includes(name));
+    const fields = restFields(message).filter(({ name }) => !inPath.includes(name));
     const required = fields.filter((field) => this.isRequired(field)).map(({ jsonName }) => jsonName);
     return {
       type: "object",
@@ -116,6 +138,9 @@ function scalar(type: ScalarType, rules: FieldRules | undefined, comment: string
         ...(limits?.lessThan.case === "lte" && { maximum: limits.lessThan.value }),
       };
     }
+    // Base64, without the format that the published documents do not give.
+    case ScalarType.BYTES:
+      return { type: "string" };
     default:
       throw new Error(`fields of type ${ScalarType[type]} are not supported`);
   }
@@ -128,6 +153,16 @@ function listOfNames(field: DescField): JsonObject {
   const names = [...list.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
   if (names.length === 0) throw new Error(`the comment of ${field.toString()} must say which strings it may have`);
   return { type: "array", items: { type: "string", enum: names }, uniqueItems: true };
+}
+
+/** Whether the message needs one of several fields, of which REST has this one alone. */
+function isOnlyFormOnRest({ parent, name }: DescField): boolean {
+  return getOption(parent, messageOption).oneof.some(
+    ({ fields, required }) =>
+      required &&
+      fields.includes(name) &&
+      restFields(parent).filter((other) => fields.includes(other.name)).length === 1,
+  );
 }
 
 /** Without the value 0, which is never sent. */

@@ -1,5 +1,5 @@
 /** Decodes the elements of a participant's active contracts. Pure. */
-import { readReassignmentCounter, requireObject, requireString } from "./json-fields.js";
+import { readReassignmentCounter, requireBase64, requireObject, requireString } from "./json-fields.js";
 import { StringInterner } from "./string-interner.js";
 import type { Contract, CountedOnly } from "../domain/contract.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
@@ -88,7 +88,7 @@ export class Decoder {
       contractId,
       templateId: this.#strings.intern(requireString(event, "templateId")),
       payload: JSON.stringify(payload),
-      createdEventBlob: requireString(
+      createdEventBlob: requireBase64(
         event,
         "createdEventBlob",
         "request it from the participant with includeCreatedEventBlob",

@@ -14,6 +14,13 @@ export function requireString(from: JsonObject, name: string, advice?: string): 
   throw new Error(`${name} must be a string, but ${found}${advice === undefined ? "" : `: ${advice}`}`);
 }
 
+/** Returns a string field in canonical base64: padded, with the standard alphabet. Throws an Error as `requireString`. */
+export function requireBase64(from: JsonObject, name: string, advice?: string): string {
+  const text = requireString(from, name, advice);
+  if (Buffer.from(text, "base64").toString("base64") === text) return text;
+  throw new Error(`${name} must be base64 with padding, but is not: it would change when it is sent as bytes`);
+}
+
 /** The reassignment counter of an event; 0 if it has none. Throws if it is not a whole number. */
 export function readReassignmentCounter(from: JsonObject): number {
   const value = from.reassignmentCounter ?? 0;

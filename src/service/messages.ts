@@ -1,6 +1,7 @@
-import { fromJson, type JsonObject, type MessageInitShape } from "@bufbuild/protobuf";
-import { type Struct, StructSchema } from "@bufbuild/protobuf/wkt";
+import { fromJson, type JsonObject, type JsonValue, type MessageInitShape } from "@bufbuild/protobuf";
+import { type Struct, StructSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import type {
+  ChoiceContextDataSchema,
   ChoiceContextSchema,
   DisclosedContractSchema,
 } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
@@ -29,7 +30,7 @@ export function disclosed(
   return {
     templateId: contract.templateId,
     contractId: contract.contractId,
-    createdEventBlob: contract.createdEventBlob,
+    createdEventBlob: blobOf(contract),
     synchronizerId: synchronizerOf(contract),
     ...(excludeDebugFields ? {} : debugFields(contract)),
   };
@@ -41,8 +42,10 @@ export function utilityChoiceContext(answer: ContextAnswer): MessageInitShape<ty
 }
 
 export function disclosedByUtility(contract: Contract) {
-  return { ...contractMeta(contract), createdEventBlob: contract.createdEventBlob };
+  return { ...contractMeta(contract), createdEventBlob: blobOf(contract) };
 }
+
+const blobOf = ({ createdEventBlob }: Contract): Uint8Array => Buffer.from(createdEventBlob, "base64");
 
 export function contractMeta(contract: Contract) {
   const synchronizerId = synchronizerOf(contract);
@@ -60,33 +63,37 @@ function debugFields({ template, payload, createdAt }: Contract) {
   return { debugPackageName: template.packageName, debugPayload, debugCreatedAt: createdAt };
 }
 
-function contextData({ values }: ContextAnswer): JsonObject {
-  return { values: asObject(values) };
+function contextData({ values }: ContextAnswer): MessageInitShape<typeof ChoiceContextDataSchema> {
+  const message = (value: AnyValue) => ({ tag: value.tag, value: fromJson(ValueSchema, valueJson(value)) });
+  return { values: byName(values, message) };
 }
 
-function asObject(values: readonly NamedValue[]): JsonObject {
+const asJson = (value: AnyValue): JsonObject => ({ tag: value.tag, value: valueJson(value) });
+
+function valueJson({ tag, value }: AnyValue): JsonValue {
+  switch (tag) {
+    case "AV_List":
+      return value.map(asJson);
+    case "AV_Map":
+      return byName(value, asJson);
+    default:
+      return value;
+  }
+}
+
+/** Each value under its name, and under its alias where it has one. */
+function byName<T>(values: readonly NamedValue[], convert: (value: AnyValue) => T): Record<string, T> {
   return Object.fromEntries(
-    values.flatMap(({ name, alias, value }) => {
-      const json = asJson(value);
+    values.flatMap(({ name, alias, value }): [string, T][] => {
+      const converted = convert(value);
       return alias === undefined
-        ? [[name, json]]
+        ? [[name, converted]]
         : [
-            [name, json],
-            [alias, json],
+            [name, converted],
+            [alias, converted],
           ];
     }),
   );
-}
-
-function asJson({ tag, value }: AnyValue): JsonObject {
-  switch (tag) {
-    case "AV_List":
-      return { tag, value: value.map(asJson) };
-    case "AV_Map":
-      return { tag, value: asObject(value) };
-    default:
-      return { tag, value };
-  }
 }
 
 /** A JSON object as a top-level message. As a field it needs no conversion. */

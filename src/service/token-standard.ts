@@ -1,12 +1,22 @@
 /** What the services of the token standard have in common. */
-import type { GetFactoryRequest } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import type { GetSettlementFactoryRequest } from "../../gen/offledger/allocation/v2/allocation_pb.js";
+import type { GetAllocationFactoryRequest } from "../../gen/offledger/allocation_instruction/v1/allocation_instruction_pb.js";
+import type { JsonObject } from "../domain/json.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Choice, FactoryQuery } from "../registry/sdk/registry.js";
+import { choiceArgumentsOf, type TypedArguments } from "./choice-arguments.js";
 import { contextReply, factoryReply } from "./context-reply.js";
 
 interface ContextRequest {
   readonly registrarParty: string;
   readonly excludeDebugFields: boolean;
+}
+
+/** What the requests for factories have in common. */
+interface FactoryRequest {
+  readonly registrarParty: string;
+  readonly choiceArguments?: JsonObject | undefined;
+  readonly typedArguments: TypedArguments;
 }
 
 export function executeChoiceContext(
@@ -23,13 +33,13 @@ export function executeChoiceContext(
 
 /** The handler of a factory without transfer kind. */
 export function factoryHandler(executor: QueryExecutor, factory: "allocationFactory" | "settlementFactory") {
-  return (request: GetFactoryRequest) =>
+  return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest) =>
     executor.execute((registry, context) =>
       factoryReply(registry[factory](context, factoryQuery(request)), request.excludeDebugFields),
     );
 }
 
-/** Validation ensures that `choiceArguments` is set. */
-export function factoryQuery({ registrarParty, choiceArguments = {} }: GetFactoryRequest): FactoryQuery {
-  return { registrar: registrarParty, choiceArguments };
+/** Validation ensures that either `choiceArguments` or a typed form is set. */
+export function factoryQuery({ registrarParty, choiceArguments, typedArguments }: FactoryRequest): FactoryQuery {
+  return { registrar: registrarParty, choiceArguments: choiceArguments ?? choiceArgumentsOf(typedArguments) };
 }

@@ -1,5 +1,7 @@
-import type { GetFactoryRequest } from "../../gen/offledger/choice_context/v1/choice_context_pb.js";
-import type { GetTransferInstructionContextRequest } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import type {
+  GetTransferFactoryRequest,
+  GetTransferInstructionContextRequest,
+} from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
@@ -13,7 +15,7 @@ export function transferInstructions(executor: QueryExecutor): ServiceBinding[] 
   const contextHandler = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
     executeChoiceContext(executor, choice, request, request.transferInstructionId);
   const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
-    getTransferFactory: (request: GetFactoryRequest) =>
+    getTransferFactory: (request: GetTransferFactoryRequest) =>
       executor.execute((registry, context) =>
         transferFactoryReply(registry.transferFactory(context, factoryQuery(request)), request.excludeDebugFields),
       ),

@@ -11,7 +11,7 @@ export interface ArgumentLimits {
 
 export const DEFAULT_ARGUMENT_LIMITS: ArgumentLimits = { depth: 48, keys: 50_000 };
 
-/** Checks the Structs of a request. Throws invalid_argument. */
+/** Checks the Structs and typed arguments of a request. Throws invalid_argument. */
 export type SizeCheck = (request: Message) => void;
 
 export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits): SizeCheck | undefined {
@@ -21,11 +21,22 @@ export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits):
   if (fields.length === 0) return undefined;
   return (request) => {
     const values = request as unknown as Readonly<Record<string, JsonValue | undefined>>;
+    for (const { localName } of schema.oneofs) checkOneof(values[localName] as unknown as OneofValue, limits);
     for (const { localName, jsonName } of fields) {
       const value = values[localName];
       if (value !== undefined && value !== null) new Measure(jsonName, limits).take(value, 1);
     }
   };
+}
+
+interface OneofValue {
+  readonly case: string | undefined;
+  readonly value?: Message;
+}
+
+/** Messages are objects: their fields count as keys. */
+function checkOneof(oneof: OneofValue, limits: ArgumentLimits): void {
+  if (oneof.case !== undefined) new Measure(oneof.case, limits).take(oneof.value as unknown as JsonValue, 1);
 }
 
 class Measure {

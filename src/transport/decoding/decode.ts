@@ -9,11 +9,11 @@ import {
 import { malformed } from "../errors.js";
 import { isObject, describeTypeError } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";
-import { fastDecodeJson } from "./fast-json.js";
+import { fastDecodeJson, hasOneofField } from "./fast-json.js";
 
 const reading = { ignoreUnknownFields: true } as const;
 
-/** Throws invalid_argument with the path of the wrong field. */
+/** For REST: the object has no member of a oneof. Throws invalid_argument with the path of the wrong field. */
 export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
   const plain = fastDecodeJson(schema, json);
   if (plain !== undefined) return plain;
@@ -26,7 +26,8 @@ export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
 
 export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
   const json = JSON.parse(bytes.toString()) as JsonValue;
-  return (isObject(json) ? fastDecodeJson(schema, json) : undefined) ?? fromJson(schema, json, reading);
+  const isFast = isObject(json) && !hasOneofField(schema, json);
+  return (isFast ? fastDecodeJson(schema, json) : undefined) ?? fromJson(schema, json, reading);
 }
 
 export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {

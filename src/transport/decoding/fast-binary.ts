@@ -25,6 +25,7 @@ export function fastDecodeBinary(schema: DescMessage, bytes: Buffer): Message | 
     }
     const message = fast.create();
     for (let index = 0; index < values.length; index++) fast.set(message, index, values[index]);
+    fast.unsetOneofs(message);
     return message;
   } catch (error) {
     if (error instanceof FastPathMiss) return undefined;

@@ -1,7 +1,10 @@
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { MAX_DEPTH, type FastField, fastSchema } from "./fast-schema.js";
 
-/** Undefined if the library has to decode. `known` overrides the object's values for fields, by index in the schema. */
+/**
+ * Undefined if the library has to decode. Members of oneofs are ignored. `known` overrides the object's values for
+ * fields, by index in the schema.
+ */
 export function fastDecodeJson(
   schema: DescMessage,
   json: JsonObject,
@@ -18,7 +21,14 @@ export function fastDecodeJson(
     if (value !== undefined && !fits(field, value)) return undefined;
     fast.set(message, index, value);
   }
+  fast.unsetOneofs(message);
   return message;
+}
+
+/** Whether an object has a member of a oneof, which `fastDecodeJson` would ignore. */
+export function hasOneofField(schema: DescMessage, json: JsonObject): boolean {
+  const members = fastSchema(schema)?.oneofFields ?? [];
+  return members.some(({ jsonName, protoName }) => json[jsonName] !== undefined || json[protoName] !== undefined);
 }
 
 /** Null, which fits no type, where both names of the field are present. */

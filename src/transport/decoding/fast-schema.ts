@@ -9,6 +9,10 @@ export interface FastSchema {
   readonly create: () => Message;
   /** Sets a field by its index; undefined stands for an absent field. */
   readonly set: (message: Message, index: number, value: unknown) => void;
+  /** Marks the oneofs as unset, after all fields. */
+  readonly unsetOneofs: (message: Message) => void;
+  /** Members of oneofs. The library decodes a message that has one. */
+  readonly oneofFields: readonly Pick<FastField, "jsonName" | "protoName">[];
 }
 
 export interface FastField {
@@ -24,7 +28,7 @@ export const MAX_DEPTH = 50;
 
 const known = new Map<DescMessage, FastSchema | null>();
 
-/** Undefined for a message with fields of other types. */
+/** Undefined for a message with fields of other types, or with fields after a oneof. */
 export function fastSchema(schema: DescMessage): FastSchema | undefined {
   let plain = known.get(schema);
   if (plain === undefined) known.set(schema, (plain = plainOf(schema) ?? null));
@@ -33,10 +37,15 @@ export function fastSchema(schema: DescMessage): FastSchema | undefined {
 
 function plainOf(schema: DescMessage): FastSchema | undefined {
   const fields: FastField[] = [];
+  const oneofFields: Pick<FastField, "jsonName" | "protoName">[] = [];
   for (const field of schema.fields) {
-    const type = typeOf(field);
-    if (type === undefined || field.oneof !== undefined) return undefined;
     const { jsonName, name: protoName, localName, number } = field;
+    if (field.oneof !== undefined) {
+      oneofFields.push({ jsonName, protoName });
+      continue;
+    }
+    const type = typeOf(field);
+    if (type === undefined || oneofFields.length > 0) return undefined;
     fields.push({ type, jsonName, protoName, localName, number });
   }
   const zero: Readonly<Record<string, unknown>> = { ...create(schema) };
@@ -50,6 +59,12 @@ function plainOf(schema: DescMessage): FastSchema | undefined {
       const set = value ?? zero[name];
       if (set !== undefined) (message as unknown as Record<string, unknown>)[name] = set;
     },
+    unsetOneofs(message) {
+      for (const { localName } of schema.oneofs) {
+        (message as unknown as Record<string, unknown>)[localName] = { case: undefined };
+      }
+    },
+    oneofFields,
   };
 }
 

@@ -1,5 +1,5 @@
-import { type DescField, type DescMessage, getOption, hasOption, type Message } from "@bufbuild/protobuf";
-import { createValidator } from "@bufbuild/protovalidate";
+import { type DescField, type DescMessage, getOption, hasOption, isFieldSet, type Message } from "@bufbuild/protobuf";
+import { createValidator, type Violation } from "@bufbuild/protovalidate";
 import {
   field as fieldRules,
   type FieldRules,
@@ -21,20 +21,39 @@ export function ruleCheck(schema: DescMessage): RuleCheck {
     const result = validator.validate(schema, request);
     if (result.kind === "valid") return;
     if (result.kind === "error") throw result.error;
-    const messages = result.violations.map(({ field, message }) => {
-      const path = field.map((part) => (part.kind === "field" ? part.jsonName : "")).filter((name) => name !== "");
-      return `${path.join(".")}: ${message}`;
-    });
+    const messages = result.violations.map((violation) =>
+      violation.ruleId === MESSAGE_ONEOF ? describeOneof(schema, request) : describe(violation),
+    );
     throw malformed(messages.join("; "));
   };
+}
+
+/** The id of the library's rule that exactly one of several fields is set. */
+const MESSAGE_ONEOF = "message.oneof";
+
+function describe({ field, message }: Violation): string {
+  const path = field.map((part) => (part.kind === "field" ? part.jsonName : "")).filter((name) => name !== "");
+  return `${path.join(".")}: ${message}`;
+}
+
+/** The first field of the rule is the one that every protocol has. */
+function describeOneof(schema: DescMessage, request: Message): string {
+  const fields = getOption(schema, messageRules).oneof.flatMap((rule) =>
+    rule.fields.map((name) => fieldOf(schema, name)),
+  );
+  const [first] = fields;
+  const set = fields.filter((field) => isFieldSet(request, field)).map(({ jsonName }) => jsonName);
+  if (set.length === 0) return `${first?.jsonName}: value is required`;
+  return `${set.join(" and ")} are set, but only one of them can be`;
 }
 
 /** Returns true where all rules hold; otherwise the library decides. */
 type FastCheck = (request: Message) => boolean;
 
-/** String lengths, required Structs. Saves 8 to 12 % of a call's CPU; can go when protovalidate compiles its rules. */
+/** String lengths, required Structs, one of several messages. Saves 8 to 12 % of a call's CPU; can go when protovalidate compiles its rules. */
 function fastCheckFor(schema: DescMessage): FastCheck | undefined {
-  const hasOther = hasOption(schema, messageRules) || schema.oneofs.some((oneof) => hasOption(oneof, oneofRules));
+  const ofMessage = getOption(schema, messageRules);
+  const hasOther = hasMore(ofMessage, ["oneof"]) || schema.oneofs.some((oneof) => hasOption(oneof, oneofRules));
   if (fastSchema(schema) === undefined || hasOther) return undefined;
   const checks: ((value: unknown) => boolean)[] = [];
   const names: string[] = [];
@@ -45,13 +64,29 @@ function fastCheckFor(schema: DescMessage): FastCheck | undefined {
     checks.push(check);
     names.push(field.localName);
   }
+  const oneofs = ofMessage.oneof.map((rule) => ({
+    required: rule.required,
+    isSet: rule.fields.map((name) => presenceOf(fieldOf(schema, name))),
+  }));
   return (request) => {
+    for (const oneof of oneofs) {
+      let count = 0;
+      for (const isSet of oneof.isSet) if (isSet(request)) count++;
+      if (count > 1 || (oneof.required && count === 0)) return false;
+    }
     const fields = request as unknown as Readonly<Record<string, unknown>>;
     for (let index = 0; index < checks.length; index++) {
       if (checks[index]?.(fields[names[index] ?? ""]) !== true) return false;
     }
     return true;
   };
+}
+
+/** `isFieldSet` for a message field, without reflection. */
+function presenceOf({ localName, oneof }: DescField): (request: Message) => boolean {
+  const values = (request: Message) => request as unknown as Readonly<Record<string, { readonly case?: string }>>;
+  if (oneof === undefined) return (request) => values(request)[localName] !== undefined;
+  return (request) => values(request)[oneof.localName]?.case === localName;
 }
 
 function checkOf(field: DescField, rules: FieldRules): ((value: unknown) => boolean) | undefined {
@@ -80,3 +115,9 @@ const isEmpty = (value: unknown): boolean =>
   value === "" ||
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === "object" && value !== null && "case" in value && value.case === undefined);
+
+function fieldOf(schema: DescMessage, name: string): DescField {
+  const field = schema.fields.find((known) => known.name === name);
+  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}, named in its buf.validate rules`);
+  return field;
+}

@@ -1,4 +1,7 @@
-/** Values of a choice context in protobuf: each is the Struct of its JSON, `{"tag": …, "value": …}`. */
+/**
+ * Values of a choice context in protobuf: entries of ChoiceContextData, each an AnyValue. Within lists and maps an
+ * AnyValue is the Struct of its JSON, `{"tag": …, "value": …}`.
+ */
 import { memoizeByContract } from "../../domain/contract-slots.js";
 import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import { boundedMemoize } from "../../util/bounded-memoize.js";
@@ -16,6 +19,14 @@ const structPrefix = prefix(VALUE.struct);
 const listPrefix = prefix(VALUE.list);
 const elementPrefix = prefix(LIST_VALUES);
 
+/** Field numbers of ChoiceContextData and AnyValue. */
+const VALUES = 1;
+const TAG = 1;
+const PAYLOAD = 2;
+const valuesPrefix = prefix(VALUES);
+const payloadPrefix = prefix(PAYLOAD);
+
+const tagField = boundedMemoize((tag) => flatten(text(TAG, tag)));
 const keyField = boundedMemoize((name) => flatten(text(ENTRY_KEY, name)));
 const tagEntry = boundedMemoize((tag) =>
   flatten(delimited(STRUCT_FIELDS, text(ENTRY_KEY, "tag") + delimited(ENTRY_VALUE, text(VALUE.string, tag)))),
@@ -29,7 +40,8 @@ const cached: CachedEncoders = {
   bool: cacheBoolEntry((name, value) => encodeEntries([name], { tag: "AV_Bool", value })),
 };
 
-export function addFields(chunks: ChunkList, values: readonly NamedValue[]): void {
+/** The fields of a ChoiceContextData. */
+export function addContextData(chunks: ChunkList, values: readonly NamedValue[]): void {
   for (const entry of inObjectOrder(values)) {
     const known = cachedEntry(entry, cached);
     if (known !== undefined) {
@@ -37,14 +49,21 @@ export function addFields(chunks: ChunkList, values: readonly NamedValue[]): voi
       continue;
     }
     const { name, alias, value } = entry;
-    addEntry(chunks, name, () => addValue(chunks, value));
-    if (alias !== undefined) addEntry(chunks, alias, () => addValue(chunks, value));
+    addContextEntry(chunks, name, value);
+    if (alias !== undefined) addContextEntry(chunks, alias, value);
   }
+}
+
+function addContextEntry(chunks: ChunkList, name: string, value: AnyValue): void {
+  addEntry(chunks, valuesPrefix, name, () => {
+    chunks.add(tagField(value.tag));
+    chunks.addLengthPrefixed(payloadPrefix, () => addPayload(chunks, value));
+  });
 }
 
 function encodeEntries(names: readonly string[], value: AnyValue): Uint8Array {
   return joined((chunks) => {
-    for (const name of names) addEntry(chunks, name, () => addValue(chunks, value));
+    for (const name of names) addContextEntry(chunks, name, value);
   });
 }
 
@@ -56,8 +75,11 @@ function joined(add: (chunks: ChunkList) => void): Uint8Array {
   return bytes;
 }
 
-function addEntry(chunks: ChunkList, name: string, addContent: () => void): void {
-  chunks.addLengthPrefixed(entryPrefix, () => {
+type Prefix = (length: number) => BinaryString;
+
+/** An entry of a map with text keys and message values. */
+function addEntry(chunks: ChunkList, entryPrefixOf: Prefix, name: string, addContent: () => void): void {
+  chunks.addLengthPrefixed(entryPrefixOf, () => {
     chunks.add(keyField(name));
     chunks.addLengthPrefixed(entryValuePrefix, addContent);
   });
@@ -72,7 +94,7 @@ function addValue(chunks: ChunkList, value: AnyValue): void {
   if (value.tag === "AV_ContractId" && value.contract !== undefined) return chunks.add(reference(value.contract));
   chunks.addLengthPrefixed(structPrefix, () => {
     chunks.add(tagEntry(value.tag));
-    addEntry(chunks, "value", () => addPayload(chunks, value));
+    addEntry(chunks, entryPrefix, "value", () => addPayload(chunks, value));
   });
 }
 
@@ -85,9 +107,16 @@ function addPayload(chunks: ChunkList, value: AnyValue): void {
         }
       });
     case "AV_Map":
-      return chunks.addLengthPrefixed(structPrefix, () => addFields(chunks, value.value));
+      return chunks.addLengthPrefixed(structPrefix, () => addMap(chunks, value.value));
     default:
       return chunks.add(scalar(value.value));
+  }
+}
+
+function addMap(chunks: ChunkList, values: readonly NamedValue[]): void {
+  for (const { name, alias, value } of inObjectOrder(values)) {
+    addEntry(chunks, entryPrefix, name, () => addValue(chunks, value));
+    if (alias !== undefined) addEntry(chunks, entryPrefix, alias, () => addValue(chunks, value));
   }
 }
 

@@ -1,13 +1,12 @@
 /** Joins a response that discloses contracts from the encodings of each contract. */
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import type { ContextReply } from "../../service/context-reply.js";
-import { addFields as addBinaryFields } from "./any-value-binary.js";
+import { addContextData } from "./any-value-binary.js";
 import { addFields as addJsonFields } from "./any-value-json.js";
 import { type BinaryString, utf8 } from "./binary-string.js";
 import { ChunkList } from "./chunk-list.js";
 import { binaryElement, jsonElement } from "./disclosed-contract.js";
 import { lengthPrefix, text, varintField } from "./protobuf.js";
-import { ENTRY_KEY, ENTRY_VALUE, STRUCT_FIELDS, VALUE } from "./struct.js";
 
 type Factory = NonNullable<ContextReply["factory"]>;
 
@@ -46,7 +45,7 @@ const CHOICE_CONTEXT_OF_TRANSFER = 3;
 export function contextBinary({ answer, variant, factory }: ContextReply): ChunkList {
   const chunks = new ChunkList();
   const addContext = () => {
-    chunks.addLengthPrefixed(dataPrefix, () => addBinaryFields(chunks, answer.values));
+    chunks.addLengthPrefixed(dataPrefix, () => addContextData(chunks, answer.values));
     const encode = binaryElement[variant];
     for (const contract of answer.disclosed) chunks.add(encode(contract));
   };
@@ -62,12 +61,4 @@ function addAfterFactory(chunks: ChunkList, { factoryId, transferKind }: Factory
   chunks.addLengthPrefixed((length) => lengthPrefix(field, length), addContext);
 }
 
-const VALUES_KEY = text(ENTRY_KEY, "values");
-
-/** `choice_context_data` is a Struct with the one field `values`, which is a Struct. */
-function dataPrefix(length: number): BinaryString {
-  const struct = lengthPrefix(VALUE.struct, length);
-  const value = VALUES_KEY + lengthPrefix(ENTRY_VALUE, struct.length + length) + struct;
-  const entry = lengthPrefix(STRUCT_FIELDS, value.length + length) + value;
-  return lengthPrefix(CHOICE_CONTEXT_DATA, entry.length + length) + entry;
-}
+const dataPrefix = (length: number): BinaryString => lengthPrefix(CHOICE_CONTEXT_DATA, length);

@@ -6,7 +6,7 @@ import type { Contract } from "../../domain/contract.js";
 import { memoizeByContract } from "../../domain/contract-slots.js";
 import type { Variant } from "../../service/context-reply.js";
 import { synchronizerOf } from "../../service/messages.js";
-import { type BinaryString, flatten, utf8 } from "./binary-string.js";
+import { type BinaryString, binaryStringOf, flatten, utf8 } from "./binary-string.js";
 import { delimited, text, written } from "./protobuf.js";
 import { writeStruct } from "./struct.js";
 
@@ -52,9 +52,10 @@ export const binaryElement: Encoders = {
   plain: memoizeByContract((contract) => encodeBinary(standardBinary(contract))),
   debug: memoizeByContract((contract) => encodeBinary(standardBinary(contract) + debugBinary(contract))),
   utility: memoizeByContract((contract) => {
-    const { contractId, templateId, createdEventBlob, createdAt } = contract;
+    const { contractId, templateId, createdAt } = contract;
     const synchronizerId = synchronizerOf(contract);
-    return encodeBinary(texts(contractId, templateId, createdEventBlob, createdAt, synchronizerId, synchronizerId));
+    const blob = createdEvent(contract);
+    return encodeBinary(fieldsOf(contractId, templateId, blob, createdAt, synchronizerId, synchronizerId));
   }),
 };
 
@@ -64,7 +65,7 @@ function encodeBinary(content: BinaryString): BinaryString {
 }
 
 function standardBinary(contract: Contract): BinaryString {
-  return texts(contract.templateId, contract.contractId, contract.createdEventBlob, synchronizerOf(contract));
+  return fieldsOf(contract.templateId, contract.contractId, createdEvent(contract), synchronizerOf(contract));
 }
 
 function debugBinary({ template: { packageName }, payload, createdAt }: Contract): BinaryString {
@@ -80,6 +81,12 @@ function debugBinary({ template: { packageName }, payload, createdAt }: Contract
   );
 }
 
-/** String fields numbered from 1. An empty string is the default and not written. */
-const texts = (...values: readonly string[]): BinaryString =>
-  values.map((value, index) => (value === "" ? "" : text(index + 1, value))).join("");
+/** The bytes of the created event, marked as bytes among texts. */
+const createdEvent = ({ createdEventBlob }: Contract) => ({ bytes: Buffer.from(createdEventBlob, "base64") });
+
+/** Texts and bytes as fields numbered from 1. An empty one is the default and not written. */
+const fieldsOf = (...values: readonly (string | { readonly bytes: Uint8Array })[]): BinaryString =>
+  values
+    .map((value) => (typeof value === "string" ? utf8(value) : binaryStringOf(value.bytes)))
+    .map((value, index) => (value === "" ? "" : delimited(index + 1, value)))
+    .join("");

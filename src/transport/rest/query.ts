@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
 import { malformed } from "../errors.js";
+import { restFields } from "./rest-fields.js";
 
 /** A query as Fastify parses it: a repeated parameter is a list. */
 export type Query = Readonly<Record<string, string | readonly string[]>>;
@@ -22,7 +23,7 @@ function put(
   name: string,
   given: string | readonly string[],
 ): void {
-  const field = schema.fields.find((known) => known.jsonName === first || known.name === first);
+  const field = restFields(schema).find((known) => known.jsonName === first || known.name === first);
   if (field === undefined) return;
   const known = into[field.jsonName];
   if (field.fieldKind === "message" && rest.length > 0) {

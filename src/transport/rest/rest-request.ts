@@ -6,6 +6,7 @@ import { valueOf } from "./path-template.js";
 import { fromJsonObject } from "../decoding/decode.js";
 import { isObject } from "../decoding/type-errors.js";
 import { fastDecodeJson } from "../decoding/fast-json.js";
+import { isOnRest } from "./rest-fields.js";
 import { type Query, queryFields } from "./query.js";
 
 type Parameters = Readonly<Record<string, string | undefined>>;
@@ -18,11 +19,16 @@ export type RequestReader = (parameters: Parameters, body: JsonValue, query?: Qu
 
 export function requestReader(schema: DescMessage, { path: { variables }, hasBody }: Binding): RequestReader {
   const bound = schema.fields.map((field) => variables.find(({ fieldPath }) => fieldPath.join(".") === field.name));
+  const notOnRest = schema.fields.filter((field) => !isOnRest(field));
   const noValues = bound.map((): string | undefined => undefined);
   // The fast decoder sets top-level fields only.
   const isFlat = bound.filter((variable) => variable !== undefined).length === variables.length;
   const readAny = (parameters: Parameters, json: JsonObject): Message => {
     const fields = { ...json };
+    for (const { jsonName, name } of notOnRest) {
+      delete fields[jsonName];
+      delete fields[name];
+    }
     for (const variable of variables) bind(fields, schema, variable.fieldPath, valueOf(variable, parameters));
     return fromJsonObject(schema, fields);
   };

@@ -11,11 +11,11 @@ import {
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { GetFactoryRequestSchema } from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
 import { fastDecodeBinary } from "../../../src/transport/decoding/fast-binary.js";
 
-const schema = GetFactoryRequestSchema;
+const schema = GetTransferFactoryRequestSchema;
 const read = (bytes: Uint8Array): Message | undefined => fastDecodeBinary(schema, Buffer.from(bytes));
 
 const text = fc.string({ unit: "grapheme", maxLength: 200 }).filter((value) => !value.includes("\ufffd"));

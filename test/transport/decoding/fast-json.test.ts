@@ -1,12 +1,12 @@
 /** The fast JSON decoder returns the same messages as the library, or undefined. */
 import { type DescMessage, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { GetFactoryRequestSchema } from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { ListInstrumentsRequestSchema } from "../../../gen/offledger/metadata/v1/metadata_pb.js";
 import { VerifyTransferProofRequestSchema } from "../../../gen/offledger/transfer/v0/transfer_pb.js";
 import { fastDecodeJson } from "../../../src/transport/decoding/fast-json.js";
 
-const read = (json: JsonObject) => fastDecodeJson(GetFactoryRequestSchema, json);
+const read = (json: JsonObject) => fastDecodeJson(GetTransferFactoryRequestSchema, json);
 const nested = (depth: number): JsonObject => (depth === 0 ? {} : { a: nested(depth - 1) });
 
 describe("a request of strings, booleans and objects", () => {
@@ -17,10 +17,10 @@ describe("a request of strings, booleans and objects", () => {
     { registrarParty: "", excludeDebugFields: false, unknown: [1] },
   ])("%j is decoded as by the library", (json) => {
     const message = read(json);
-    const expected = fromJson(GetFactoryRequestSchema, json, { ignoreUnknownFields: true });
+    const expected = fromJson(GetTransferFactoryRequestSchema, json, { ignoreUnknownFields: true });
     if (message === undefined) throw new Error("it was not decoded");
-    expect(toBinary<DescMessage>(GetFactoryRequestSchema, message)).toEqual(
-      toBinary(GetFactoryRequestSchema, expected),
+    expect(toBinary<DescMessage>(GetTransferFactoryRequestSchema, message)).toEqual(
+      toBinary(GetTransferFactoryRequestSchema, expected),
     );
   });
 

@@ -6,14 +6,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GetAllocationContextRequestSchema } from "../../../gen/offledger/allocation/v1/allocation_pb.js";
 import { GetBurnOfferContextRequestSchema } from "../../../gen/offledger/burn/v0/burn_pb.js";
-import { GetFactoryRequestSchema } from "../../../gen/offledger/choice_context/v1/choice_context_pb.js";
+import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { GetTransferInstructionContextRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { ruleCheck } from "../../../src/transport/decoding/validation.js";
 
 const validator = createValidator();
 
 const schemas: readonly DescMessage[] = [
-  GetFactoryRequestSchema,
+  GetTransferFactoryRequestSchema,
   GetTransferInstructionContextRequestSchema,
   GetAllocationContextRequestSchema,
   GetBurnOfferContextRequestSchema,
@@ -64,6 +64,6 @@ describe.each(schemas.map((schema) => [schema.name, schema] as const))("%s", (_n
 });
 
 test("the error names every invalid field", () => {
-  const request = create(GetFactoryRequestSchema, { registrarParty: "" });
-  expect(() => ruleCheck(GetFactoryRequestSchema)(request)).toThrow(/registrarParty: .*; choiceArguments: /);
+  const request = create(GetTransferFactoryRequestSchema, { registrarParty: "" });
+  expect(() => ruleCheck(GetTransferFactoryRequestSchema)(request)).toThrow(/registrarParty: .*; choiceArguments: /);
 });

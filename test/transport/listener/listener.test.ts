@@ -23,6 +23,8 @@ interface Service {
   readonly gate: Gate;
 }
 
+const FLAG = { tag: "AV_Bool", value: { kind: { case: "boolValue" as const, value: true } } };
+
 /** Starts a server that responds with the requested id. Ids that start with "gated" wait for the gate. */
 async function startService(): Promise<Service> {
   const reached: string[] = [];
@@ -30,7 +32,7 @@ async function startService(): Promise<Service> {
   const answer = async (id: string) => {
     reached.push(id);
     if (id.startsWith("gated")) await handlerGate.opened;
-    return { choiceContextData: { id }, disclosedContracts: [] };
+    return { choiceContextData: { values: { [id]: FLAG } }, disclosedContracts: [] };
   };
   const bindings = bindPartial(BurnService, {
     getBurnRequestAcceptContext: ({ burnRequestId }) => answer(burnRequestId),
@@ -55,7 +57,11 @@ function onTestFinishedOrAll(clean: () => Promise<void>): void {
 }
 
 const pathOf = (id: string): string => `/api/utilities/v0/registry/burn/v0/offer/${id}/choice-contexts/cancel`;
-const bodyFor = (id: string): string => JSON.stringify({ choiceContextData: { id }, disclosedContracts: [] });
+const bodyFor = (id: string): string =>
+  JSON.stringify({
+    choiceContextData: { values: { [id]: { tag: "AV_Bool", value: true } } },
+    disclosedContracts: [],
+  });
 const MALFORMED = JSON.stringify({ error: "malformed HTTP request" });
 
 /** An HTTP/1.1 request as text. */

@@ -5,14 +5,16 @@
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.js";
-import type { FactoryWithChoiceContextSchema, GetFactoryRequestSchema } from "../../choice_context/v1/choice_context_pb.js";
+import type { GetAllocationFactoryRequestSchema } from "./allocation_instruction_pb.js";
+import { file_offledger_allocation_instruction_v1_allocation_instruction } from "./allocation_instruction_pb.js";
+import type { FactoryWithChoiceContextSchema } from "../../choice_context/v1/choice_context_pb.js";
 import { file_offledger_choice_context_v1_choice_context } from "../../choice_context/v1/choice_context_pb.js";
 
 /**
  * Describes the file offledger/allocation_instruction/v1/allocation_instruction_service.proto.
  */
 export const file_offledger_allocation_instruction_v1_allocation_instruction_service: GenFile = /*@__PURE__*/
-  fileDesc("CkhvZmZsZWRnZXIvYWxsb2NhdGlvbl9pbnN0cnVjdGlvbi92MS9hbGxvY2F0aW9uX2luc3RydWN0aW9uX3NlcnZpY2UucHJvdG8SI29mZmxlZGdlci5hbGxvY2F0aW9uX2luc3RydWN0aW9uLnYxMpcCChxBbGxvY2F0aW9uSW5zdHJ1Y3Rpb25TZXJ2aWNlEvYBChRHZXRBbGxvY2F0aW9uRmFjdG9yeRIuLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5HZXRGYWN0b3J5UmVxdWVzdBo1Lm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5GYWN0b3J5V2l0aENob2ljZUNvbnRleHQid5ACAYLT5JMCbjoBKiJpL2FwaS90b2tlbi1zdGFuZGFyZC92MC9yZWdpc3RyYXJzL3tyZWdpc3RyYXJfcGFydHl9L3JlZ2lzdHJ5L2FsbG9jYXRpb24taW5zdHJ1Y3Rpb24vdjEvYWxsb2NhdGlvbi1mYWN0b3J5YgZwcm90bzM", [file_google_api_annotations, file_offledger_choice_context_v1_choice_context]);
+  fileDesc("CkhvZmZsZWRnZXIvYWxsb2NhdGlvbl9pbnN0cnVjdGlvbi92MS9hbGxvY2F0aW9uX2luc3RydWN0aW9uX3NlcnZpY2UucHJvdG8SI29mZmxlZGdlci5hbGxvY2F0aW9uX2luc3RydWN0aW9uLnYxMqkCChxBbGxvY2F0aW9uSW5zdHJ1Y3Rpb25TZXJ2aWNlEogCChRHZXRBbGxvY2F0aW9uRmFjdG9yeRJALm9mZmxlZGdlci5hbGxvY2F0aW9uX2luc3RydWN0aW9uLnYxLkdldEFsbG9jYXRpb25GYWN0b3J5UmVxdWVzdBo1Lm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5GYWN0b3J5V2l0aENob2ljZUNvbnRleHQid5ACAYLT5JMCbjoBKiJpL2FwaS90b2tlbi1zdGFuZGFyZC92MC9yZWdpc3RyYXJzL3tyZWdpc3RyYXJfcGFydHl9L3JlZ2lzdHJ5L2FsbG9jYXRpb24taW5zdHJ1Y3Rpb24vdjEvYWxsb2NhdGlvbi1mYWN0b3J5YgZwcm90bzM", [file_google_api_annotations, file_offledger_allocation_instruction_v1_allocation_instruction, file_offledger_choice_context_v1_choice_context]);
 
 /**
  * Version 1 of the token standard's allocation instructions.
@@ -35,7 +37,7 @@ export const AllocationInstructionService: GenService<{
    */
   getAllocationFactory: {
     methodKind: "unary";
-    input: typeof GetFactoryRequestSchema;
+    input: typeof GetAllocationFactoryRequestSchema;
     output: typeof FactoryWithChoiceContextSchema;
   },
 }> = /*@__PURE__*/

@@ -2,12 +2,13 @@
 // @generated from file offledger/choice_context/v1/choice_context.proto (package offledger.choice_context.v1, syntax proto3)
 /* eslint-disable */
 
-// The shapes shared by every resource group of the token standard: what a
-// caller sends to ask for a choice context, and what it gets.
+// The shapes shared by every resource group of the token standard: a choice
+// context and the contracts it discloses.
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -15,45 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file offledger/choice_context/v1/choice_context.proto.
  */
 export const file_offledger_choice_context_v1_choice_context: GenFile = /*@__PURE__*/
-  fileDesc("CjBvZmZsZWRnZXIvY2hvaWNlX2NvbnRleHQvdjEvY2hvaWNlX2NvbnRleHQucHJvdG8SG29mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MSKRAQoRR2V0RmFjdG9yeVJlcXVlc3QSIwoPcmVnaXN0cmFyX3BhcnR5GAEgASgJQgq6SAdyBRABGIAEEjkKEGNob2ljZV9hcmd1bWVudHMYAiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qga6SAPIAQESHAoUZXhjbHVkZV9kZWJ1Z19maWVsZHMYAyABKAgiggEKGEZhY3RvcnlXaXRoQ2hvaWNlQ29udGV4dBIaCgpmYWN0b3J5X2lkGAEgASgJQga6SAPIAQESSgoOY2hvaWNlX2NvbnRleHQYAiABKAsyKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dEIGukgDyAEBIpoBCg1DaG9pY2VDb250ZXh0EjwKE2Nob2ljZV9jb250ZXh0X2RhdGEYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Qga6SAPIAQESSwoTZGlzY2xvc2VkX2NvbnRyYWN0cxgCIAMoCzIuLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5EaXNjbG9zZWRDb250cmFjdCLFAgoRRGlzY2xvc2VkQ29udHJhY3QSGwoLdGVtcGxhdGVfaWQYASABKAlCBrpIA8gBARIbCgtjb250cmFjdF9pZBgCIAEoCUIGukgDyAEBEiIKEmNyZWF0ZWRfZXZlbnRfYmxvYhgDIAEoCUIGukgDyAEBEh8KD3N5bmNocm9uaXplcl9pZBgEIAEoCUIGukgDyAEBEh8KEmRlYnVnX3BhY2thZ2VfbmFtZRgFIAEoCUgAiAEBEjMKDWRlYnVnX3BheWxvYWQYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0SAGIAQESHQoQZGVidWdfY3JlYXRlZF9hdBgHIAEoCUgCiAEBQhUKE19kZWJ1Z19wYWNrYWdlX25hbWVCEAoOX2RlYnVnX3BheWxvYWRCEwoRX2RlYnVnX2NyZWF0ZWRfYXRiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct]);
-
-/**
- * Asks for a factory and the context of the choice that the factory provides.
- *
- * @generated from message offledger.choice_context.v1.GetFactoryRequest
- */
-export type GetFactoryRequest = Message<"offledger.choice_context.v1.GetFactoryRequest"> & {
-  /**
-   * The party that administers the instruments: the registrar whose registry is
-   * asked, for example "acme-registrar::1220…". Taken from the path over REST.
-   *
-   * @generated from field: string registrar_party = 1;
-   */
-  registrarParty: string;
-
-  /**
-   * The arguments intended for the choice, encoded as the JSON Ledger API
-   * encodes choice arguments, with `extraArgs.context` and `extraArgs.meta`
-   * set to empty objects. What the context does not depend on is ignored.
-   *
-   * @generated from field: google.protobuf.Struct choice_arguments = 2;
-   */
-  choiceArguments?: JsonObject | undefined;
-
-  /**
-   * When true, the answer leaves out the fields whose names start with `debug`.
-   *
-   * @generated from field: bool exclude_debug_fields = 3;
-   */
-  excludeDebugFields: boolean;
-};
-
-/**
- * Describes the message offledger.choice_context.v1.GetFactoryRequest.
- * Use `create(GetFactoryRequestSchema)` to create a new message.
- */
-export const GetFactoryRequestSchema: GenMessage<GetFactoryRequest> = /*@__PURE__*/
-  messageDesc(file_offledger_choice_context_v1_choice_context, 0);
+  fileDesc("CjBvZmZsZWRnZXIvY2hvaWNlX2NvbnRleHQvdjEvY2hvaWNlX2NvbnRleHQucHJvdG8SG29mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MSKCAQoYRmFjdG9yeVdpdGhDaG9pY2VDb250ZXh0EhoKCmZhY3RvcnlfaWQYASABKAlCBrpIA8gBARJKCg5jaG9pY2VfY29udGV4dBgCIAEoCzIqLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0Qga6SAPIAQEisQEKDUNob2ljZUNvbnRleHQSUwoTY2hvaWNlX2NvbnRleHRfZGF0YRgBIAEoCzIuLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0RGF0YUIGukgDyAEBEksKE2Rpc2Nsb3NlZF9jb250cmFjdHMYAiADKAsyLi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuRGlzY2xvc2VkQ29udHJhY3QitQEKEUNob2ljZUNvbnRleHREYXRhEkoKBnZhbHVlcxgBIAMoCzI6Lm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0RGF0YS5WYWx1ZXNFbnRyeRpUCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSNAoFdmFsdWUYAiABKAsyJS5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQW55VmFsdWU6AjgBIk4KCEFueVZhbHVlEhMKA3RhZxgBIAEoCUIGukgDyAEBEi0KBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlQga6SAPIAQEixQIKEURpc2Nsb3NlZENvbnRyYWN0EhsKC3RlbXBsYXRlX2lkGAEgASgJQga6SAPIAQESGwoLY29udHJhY3RfaWQYAiABKAlCBrpIA8gBARIiChJjcmVhdGVkX2V2ZW50X2Jsb2IYAyABKAxCBrpIA8gBARIfCg9zeW5jaHJvbml6ZXJfaWQYBCABKAlCBrpIA8gBARIfChJkZWJ1Z19wYWNrYWdlX25hbWUYBSABKAlIAIgBARIzCg1kZWJ1Z19wYXlsb2FkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEgBiAEBEh0KEGRlYnVnX2NyZWF0ZWRfYXQYByABKAlIAogBAUIVChNfZGVidWdfcGFja2FnZV9uYW1lQhAKDl9kZWJ1Z19wYXlsb2FkQhMKEV9kZWJ1Z19jcmVhdGVkX2F0YgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct]);
 
 /**
  * A factory with the context needed to exercise its choice. Clients should not
@@ -83,7 +46,7 @@ export type FactoryWithChoiceContext = Message<"offledger.choice_context.v1.Fact
  * Use `create(FactoryWithChoiceContextSchema)` to create a new message.
  */
 export const FactoryWithChoiceContextSchema: GenMessage<FactoryWithChoiceContext> = /*@__PURE__*/
-  messageDesc(file_offledger_choice_context_v1_choice_context, 1);
+  messageDesc(file_offledger_choice_context_v1_choice_context, 0);
 
 /**
  * What is needed to exercise a choice on a contract by way of an interface.
@@ -96,9 +59,9 @@ export type ChoiceContext = Message<"offledger.choice_context.v1.ChoiceContext">
    * one key `values`, which maps an entry's name to an AnyValue
    * `{"tag": …, "value": …}`. With no entries it is `{"values": {}}`.
    *
-   * @generated from field: google.protobuf.Struct choice_context_data = 1;
+   * @generated from field: offledger.choice_context.v1.ChoiceContextData choice_context_data = 1;
    */
-  choiceContextData?: JsonObject | undefined;
+  choiceContextData?: ChoiceContextData | undefined;
 
   /**
    * The contracts to disclose to the participant node that prepares the
@@ -114,7 +77,61 @@ export type ChoiceContext = Message<"offledger.choice_context.v1.ChoiceContext">
  * Use `create(ChoiceContextSchema)` to create a new message.
  */
 export const ChoiceContextSchema: GenMessage<ChoiceContext> = /*@__PURE__*/
+  messageDesc(file_offledger_choice_context_v1_choice_context, 1);
+
+/**
+ * The data of a choice context, as the choice takes it. In JSON it is an object
+ * with the one key `values`, also where there are no entries: `{"values": {}}`.
+ *
+ * @generated from message offledger.choice_context.v1.ChoiceContextData
+ */
+export type ChoiceContextData = Message<"offledger.choice_context.v1.ChoiceContextData"> & {
+  /**
+   * The entries by name, for example "instrument-configuration". Empty when the
+   * choice needs none.
+   *
+   * @generated from field: map<string, offledger.choice_context.v1.AnyValue> values = 1;
+   */
+  values: { [key: string]: AnyValue };
+};
+
+/**
+ * Describes the message offledger.choice_context.v1.ChoiceContextData.
+ * Use `create(ChoiceContextDataSchema)` to create a new message.
+ */
+export const ChoiceContextDataSchema: GenMessage<ChoiceContextData> = /*@__PURE__*/
   messageDesc(file_offledger_choice_context_v1_choice_context, 2);
+
+/**
+ * A value of a choice context: a tag and what the tag says the value is.
+ *
+ * @generated from message offledger.choice_context.v1.AnyValue
+ */
+export type AnyValue = Message<"offledger.choice_context.v1.AnyValue"> & {
+  /**
+   * The type: AV_Text, AV_Int, AV_Decimal, AV_Bool, AV_Date, AV_Time,
+   * AV_RelTime, AV_Party, AV_ContractId, AV_List or AV_Map.
+   *
+   * @generated from field: string tag = 1;
+   */
+  tag: string;
+
+  /**
+   * A boolean for AV_Bool; a list of objects `{"tag": …, "value": …}` for
+   * AV_List; an object of such objects for AV_Map; for any other tag a string,
+   * as the JSON Ledger API encodes it.
+   *
+   * @generated from field: google.protobuf.Value value = 2;
+   */
+  value?: Value | undefined;
+};
+
+/**
+ * Describes the message offledger.choice_context.v1.AnyValue.
+ * Use `create(AnyValueSchema)` to create a new message.
+ */
+export const AnyValueSchema: GenMessage<AnyValue> = /*@__PURE__*/
+  messageDesc(file_offledger_choice_context_v1_choice_context, 3);
 
 /**
  * A contract to disclose, as the token-standard operations return it.
@@ -137,11 +154,11 @@ export type DisclosedContract = Message<"offledger.choice_context.v1.DisclosedCo
   contractId: string;
 
   /**
-   * The created event, base64, exactly as the ledger's JSON API gave it.
+   * The created event, byte for byte as the ledger gave it. Base64 in JSON.
    *
-   * @generated from field: string created_event_blob = 3;
+   * @generated from field: bytes created_event_blob = 3;
    */
-  createdEventBlob: string;
+  createdEventBlob: Uint8Array;
 
   /**
    * The synchronizer to which the contract is assigned. Never empty: while a
@@ -182,5 +199,5 @@ export type DisclosedContract = Message<"offledger.choice_context.v1.DisclosedCo
  * Use `create(DisclosedContractSchema)` to create a new message.
  */
 export const DisclosedContractSchema: GenMessage<DisclosedContract> = /*@__PURE__*/
-  messageDesc(file_offledger_choice_context_v1_choice_context, 3);
+  messageDesc(file_offledger_choice_context_v1_choice_context, 4);
 

@@ -6,6 +6,10 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import type { TransferArguments } from "../../choice_arguments/v1/transfer_pb.js";
+import { file_offledger_choice_arguments_v1_transfer } from "../../choice_arguments/v1/transfer_pb.js";
+import type { TransferArguments as TransferArguments$1 } from "../../choice_arguments/v2/transfer_pb.js";
+import { file_offledger_choice_arguments_v2_transfer } from "../../choice_arguments/v2/transfer_pb.js";
 import type { ChoiceContext } from "../../choice_context/v1/choice_context_pb.js";
 import { file_offledger_choice_context_v1_choice_context } from "../../choice_context/v1/choice_context_pb.js";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
@@ -14,7 +18,69 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file offledger/transfer_instruction/v1/transfer_instruction.proto.
  */
 export const file_offledger_transfer_instruction_v1_transfer_instruction: GenFile = /*@__PURE__*/
-  fileDesc("CjxvZmZsZWRnZXIvdHJhbnNmZXJfaW5zdHJ1Y3Rpb24vdjEvdHJhbnNmZXJfaW5zdHJ1Y3Rpb24ucHJvdG8SIW9mZmxlZGdlci50cmFuc2Zlcl9pbnN0cnVjdGlvbi52MSK9AQokR2V0VHJhbnNmZXJJbnN0cnVjdGlvbkNvbnRleHRSZXF1ZXN0EiMKD3JlZ2lzdHJhcl9wYXJ0eRgBIAEoCUIKukgHcgUQARiABBIrChd0cmFuc2Zlcl9pbnN0cnVjdGlvbl9pZBgCIAEoCUIKukgHcgUQARiACBIlCgRtZXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRleGNsdWRlX2RlYnVnX2ZpZWxkcxgEIAEoCCLLAgogVHJhbnNmZXJGYWN0b3J5V2l0aENob2ljZUNvbnRleHQSGgoKZmFjdG9yeV9pZBgBIAEoCUIGukgDyAEBEm8KDXRyYW5zZmVyX2tpbmQYAiABKA4yUC5vZmZsZWRnZXIudHJhbnNmZXJfaW5zdHJ1Y3Rpb24udjEuVHJhbnNmZXJGYWN0b3J5V2l0aENob2ljZUNvbnRleHQuVHJhbnNmZXJLaW5kQga6SAPIAQESSgoOY2hvaWNlX2NvbnRleHQYAyABKAsyKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dEIGukgDyAEBIk4KDFRyYW5zZmVyS2luZBIdChlUUkFOU0ZFUl9LSU5EX1VOU1BFQ0lGSUVEEAASCAoEc2VsZhABEgoKBmRpcmVjdBACEgkKBW9mZmVyEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct, file_offledger_choice_context_v1_choice_context]);
+  fileDesc("CjxvZmZsZWRnZXIvdHJhbnNmZXJfaW5zdHJ1Y3Rpb24vdjEvdHJhbnNmZXJfaW5zdHJ1Y3Rpb24ucHJvdG8SIW9mZmxlZGdlci50cmFuc2Zlcl9pbnN0cnVjdGlvbi52MSLrAgoZR2V0VHJhbnNmZXJGYWN0b3J5UmVxdWVzdBIjCg9yZWdpc3RyYXJfcGFydHkYASABKAlCCrpIB3IFEAEYgAQSMQoQY2hvaWNlX2FyZ3VtZW50cxgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHAoUZXhjbHVkZV9kZWJ1Z19maWVsZHMYAyABKAgSRwoLdHJhbnNmZXJfdjEYBCABKAsyMC5vZmZsZWRnZXIuY2hvaWNlX2FyZ3VtZW50cy52MS5UcmFuc2ZlckFyZ3VtZW50c0gAEkcKC3RyYW5zZmVyX3YyGAUgASgLMjAub2ZmbGVkZ2VyLmNob2ljZV9hcmd1bWVudHMudjIuVHJhbnNmZXJBcmd1bWVudHNIADozukgwIi4KEGNob2ljZV9hcmd1bWVudHMKC3RyYW5zZmVyX3YxCgt0cmFuc2Zlcl92MhABQhEKD3R5cGVkX2FyZ3VtZW50cyK9AQokR2V0VHJhbnNmZXJJbnN0cnVjdGlvbkNvbnRleHRSZXF1ZXN0EiMKD3JlZ2lzdHJhcl9wYXJ0eRgBIAEoCUIKukgHcgUQARiABBIrChd0cmFuc2Zlcl9pbnN0cnVjdGlvbl9pZBgCIAEoCUIKukgHcgUQARiACBIlCgRtZXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIcChRleGNsdWRlX2RlYnVnX2ZpZWxkcxgEIAEoCCLLAgogVHJhbnNmZXJGYWN0b3J5V2l0aENob2ljZUNvbnRleHQSGgoKZmFjdG9yeV9pZBgBIAEoCUIGukgDyAEBEm8KDXRyYW5zZmVyX2tpbmQYAiABKA4yUC5vZmZsZWRnZXIudHJhbnNmZXJfaW5zdHJ1Y3Rpb24udjEuVHJhbnNmZXJGYWN0b3J5V2l0aENob2ljZUNvbnRleHQuVHJhbnNmZXJLaW5kQga6SAPIAQESSgoOY2hvaWNlX2NvbnRleHQYAyABKAsyKi5vZmZsZWRnZXIuY2hvaWNlX2NvbnRleHQudjEuQ2hvaWNlQ29udGV4dEIGukgDyAEBIk4KDFRyYW5zZmVyS2luZBIdChlUUkFOU0ZFUl9LSU5EX1VOU1BFQ0lGSUVEEAASCAoEc2VsZhABEgoKBmRpcmVjdBACEgkKBW9mZmVyEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct, file_offledger_choice_arguments_v1_transfer, file_offledger_choice_arguments_v2_transfer, file_offledger_choice_context_v1_choice_context]);
+
+/**
+ * Asks for a factory and the context of the choice that the factory provides.
+ *
+ * @generated from message offledger.transfer_instruction.v1.GetTransferFactoryRequest
+ */
+export type GetTransferFactoryRequest = Message<"offledger.transfer_instruction.v1.GetTransferFactoryRequest"> & {
+  /**
+   * The party that administers the instruments: the registrar whose registry is
+   * asked, for example "acme-registrar::1220…". Taken from the path over REST.
+   *
+   * @generated from field: string registrar_party = 1;
+   */
+  registrarParty: string;
+
+  /**
+   * The arguments intended for the choice, encoded as the JSON Ledger API
+   * encodes choice arguments, with `extraArgs.context` and `extraArgs.meta`
+   * set to empty objects. What the context does not depend on is ignored.
+   *
+   * @generated from field: google.protobuf.Struct choice_arguments = 2;
+   */
+  choiceArguments?: JsonObject | undefined;
+
+  /**
+   * When true, the answer leaves out the fields whose names start with `debug`.
+   *
+   * @generated from field: bool exclude_debug_fields = 3;
+   */
+  excludeDebugFields: boolean;
+
+  /**
+   * The same arguments as typed messages, which REST does not have. Either these
+   * or `choice_arguments` must be set.
+   *
+   * @generated from oneof offledger.transfer_instruction.v1.GetTransferFactoryRequest.typed_arguments
+   */
+  typedArguments: {
+    /**
+     * In the shape of version 1.
+     *
+     * @generated from field: offledger.choice_arguments.v1.TransferArguments transfer_v1 = 4;
+     */
+    value: TransferArguments;
+    case: "transferV1";
+  } | {
+    /**
+     * In the shape of version 2.
+     *
+     * @generated from field: offledger.choice_arguments.v2.TransferArguments transfer_v2 = 5;
+     */
+    value: TransferArguments$1;
+    case: "transferV2";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message offledger.transfer_instruction.v1.GetTransferFactoryRequest.
+ * Use `create(GetTransferFactoryRequestSchema)` to create a new message.
+ */
+export const GetTransferFactoryRequestSchema: GenMessage<GetTransferFactoryRequest> = /*@__PURE__*/
+  messageDesc(file_offledger_transfer_instruction_v1_transfer_instruction, 0);
 
 /**
  * Asks for the context of a choice on one transfer instruction.
@@ -57,7 +123,7 @@ export type GetTransferInstructionContextRequest = Message<"offledger.transfer_i
  * Use `create(GetTransferInstructionContextRequestSchema)` to create a new message.
  */
 export const GetTransferInstructionContextRequestSchema: GenMessage<GetTransferInstructionContextRequest> = /*@__PURE__*/
-  messageDesc(file_offledger_transfer_instruction_v1_transfer_instruction, 0);
+  messageDesc(file_offledger_transfer_instruction_v1_transfer_instruction, 1);
 
 /**
  * A transfer factory with the context needed to exercise its transfer choice.
@@ -93,7 +159,7 @@ export type TransferFactoryWithChoiceContext = Message<"offledger.transfer_instr
  * Use `create(TransferFactoryWithChoiceContextSchema)` to create a new message.
  */
 export const TransferFactoryWithChoiceContextSchema: GenMessage<TransferFactoryWithChoiceContext> = /*@__PURE__*/
-  messageDesc(file_offledger_transfer_instruction_v1_transfer_instruction, 1);
+  messageDesc(file_offledger_transfer_instruction_v1_transfer_instruction, 2);
 
 /**
  * Which workflow a transfer will follow. The values are spelled as they
@@ -135,5 +201,5 @@ export enum TransferFactoryWithChoiceContext_TransferKind {
  * Describes the enum offledger.transfer_instruction.v1.TransferFactoryWithChoiceContext.TransferKind.
  */
 export const TransferFactoryWithChoiceContext_TransferKindSchema: GenEnum<TransferFactoryWithChoiceContext_TransferKind> = /*@__PURE__*/
-  enumDesc(file_offledger_transfer_instruction_v1_transfer_instruction, 1, 0);
+  enumDesc(file_offledger_transfer_instruction_v1_transfer_instruction, 2, 0);
 

@@ -8,14 +8,15 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
-import type { JsonObject, Message } from "@bufbuild/protobuf";
+import type { ChoiceContextData } from "../../choice_context/v1/choice_context_pb.js";
+import { file_offledger_choice_context_v1_choice_context } from "../../choice_context/v1/choice_context_pb.js";
+import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file offledger/utility/v0/choice_context.proto.
  */
 export const file_offledger_utility_v0_choice_context: GenFile = /*@__PURE__*/
-  fileDesc("CilvZmZsZWRnZXIvdXRpbGl0eS92MC9jaG9pY2VfY29udGV4dC5wcm90bxIUb2ZmbGVkZ2VyLnV0aWxpdHkudjAikwEKDUNob2ljZUNvbnRleHQSPAoTY2hvaWNlX2NvbnRleHRfZGF0YRgBIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBrpIA8gBARJEChNkaXNjbG9zZWRfY29udHJhY3RzGAIgAygLMicub2ZmbGVkZ2VyLnV0aWxpdHkudjAuRGlzY2xvc2VkQ29udHJhY3QiywEKEURpc2Nsb3NlZENvbnRyYWN0EhsKC2NvbnRyYWN0X2lkGAEgASgJQga6SAPIAQESGwoLdGVtcGxhdGVfaWQYAiABKAlCBrpIA8gBARIiChJjcmVhdGVkX2V2ZW50X2Jsb2IYAyABKAlCBrpIA8gBARIaCgpjcmVhdGVkX2F0GAQgASgJQga6SAPIAQESHwoPc3luY2hyb25pemVyX2lkGAUgASgJQga6SAPIAQESGwoJZG9tYWluX2lkGAYgASgJQggYAbpIA8gBAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct]);
+  fileDesc("CilvZmZsZWRnZXIvdXRpbGl0eS92MC9jaG9pY2VfY29udGV4dC5wcm90bxIUb2ZmbGVkZ2VyLnV0aWxpdHkudjAiqgEKDUNob2ljZUNvbnRleHQSUwoTY2hvaWNlX2NvbnRleHRfZGF0YRgBIAEoCzIuLm9mZmxlZGdlci5jaG9pY2VfY29udGV4dC52MS5DaG9pY2VDb250ZXh0RGF0YUIGukgDyAEBEkQKE2Rpc2Nsb3NlZF9jb250cmFjdHMYAiADKAsyJy5vZmZsZWRnZXIudXRpbGl0eS52MC5EaXNjbG9zZWRDb250cmFjdCLLAQoRRGlzY2xvc2VkQ29udHJhY3QSGwoLY29udHJhY3RfaWQYASABKAlCBrpIA8gBARIbCgt0ZW1wbGF0ZV9pZBgCIAEoCUIGukgDyAEBEiIKEmNyZWF0ZWRfZXZlbnRfYmxvYhgDIAEoDEIGukgDyAEBEhoKCmNyZWF0ZWRfYXQYBCABKAlCBrpIA8gBARIfCg9zeW5jaHJvbml6ZXJfaWQYBSABKAlCBrpIA8gBARIbCglkb21haW5faWQYBiABKAlCCBgBukgDyAEBYgZwcm90bzM", [file_buf_validate_validate, file_offledger_choice_context_v1_choice_context]);
 
 /**
  * What is needed to exercise a choice on a contract by way of an interface.
@@ -28,9 +29,9 @@ export type ChoiceContext = Message<"offledger.utility.v0.ChoiceContext"> & {
    * one key `values`, which maps an entry's name to an AnyValue
    * `{"tag": …, "value": …}`. With no entries it is `{"values": {}}`.
    *
-   * @generated from field: google.protobuf.Struct choice_context_data = 1;
+   * @generated from field: offledger.choice_context.v1.ChoiceContextData choice_context_data = 1;
    */
-  choiceContextData?: JsonObject | undefined;
+  choiceContextData?: ChoiceContextData | undefined;
 
   /**
    * The contracts to disclose to the participant node that prepares the
@@ -69,11 +70,11 @@ export type DisclosedContract = Message<"offledger.utility.v0.DisclosedContract"
   templateId: string;
 
   /**
-   * The created event, base64, exactly as the ledger's JSON API gave it.
+   * The created event, byte for byte as the ledger gave it. Base64 in JSON.
    *
-   * @generated from field: string created_event_blob = 3;
+   * @generated from field: bytes created_event_blob = 3;
    */
-  createdEventBlob: string;
+  createdEventBlob: Uint8Array;
 
   /**
    * Ledger effective time of the creation, RFC 3339 in UTC, with the digits
