@@ -201,6 +201,11 @@ describe("an error names the field", () => {
       "createdEventBlob must be a string, but is empty: request it from the participant with includeCreatedEventBlob",
       changed({ createdEventBlob: "" }),
     ],
+    // Without padding, in the alphabet of URLs, with bits that no byte has, with a line break.
+    ...["QUI", "_-8=", "QUJ=", "QUJD\n"].map((createdEventBlob): [string, JsonObject] => [
+      "createdEventBlob must be base64 with padding, but is not: it would change when it is sent as bytes",
+      changed({ createdEventBlob }),
+    ]),
     ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "unassigned" })],
     ["contractId must be a string, but is not one", changed({ contractId: 5 }, { moving: "arriving" })],
     ["registrar must be a string, but is missing", changed({ createArgument: { provider: "p" } })],

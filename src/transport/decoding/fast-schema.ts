@@ -48,6 +48,7 @@ function plainOf(schema: DescMessage): FastSchema | undefined {
     if (type === undefined || oneofFields.length > 0) return undefined;
     fields.push({ type, jsonName, protoName, localName, number });
   }
+  if (fields.length === 0 && oneofFields.length > 0) return undefined;
   const zero: Readonly<Record<string, unknown>> = { ...create(schema) };
   const $typeName = schema.typeName;
   return {

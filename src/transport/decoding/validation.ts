@@ -50,7 +50,7 @@ function describeOneof(schema: DescMessage, request: Message): string {
 /** Returns true where all rules hold; otherwise the library decides. */
 type FastCheck = (request: Message) => boolean;
 
-/** String lengths, required Structs, one of several messages. Saves 8 to 12 % of a call's CPU; can go when protovalidate compiles its rules. */
+/** String lengths, required Structs. Saves 8 to 12 % of a call's CPU; can go when protovalidate compiles its rules. */
 function fastCheckFor(schema: DescMessage): FastCheck | undefined {
   const ofMessage = getOption(schema, messageRules);
   const hasOther = hasMore(ofMessage, ["oneof"]) || schema.oneofs.some((oneof) => hasOption(oneof, oneofRules));
@@ -64,17 +64,18 @@ function fastCheckFor(schema: DescMessage): FastCheck | undefined {
     checks.push(check);
     names.push(field.localName);
   }
-  const oneofs = ofMessage.oneof.map((rule) => ({
-    required: rule.required,
-    isSet: rule.fields.map((name) => presenceOf(fieldOf(schema, name))),
-  }));
+  // The fast checks do not look into members of oneofs: the library checks a request that has one.
+  const required = ofMessage.oneof.filter((rule) => rule.required);
+  const plainForms = required.map((rule) => rule.fields.map((name) => fieldOf(schema, name)).filter(isPlain));
+  if (plainForms.some((forms) => forms.length !== 1)) return undefined;
+  for (const [form] of plainForms) {
+    checks.push((value) => value !== undefined);
+    names.push(form?.localName ?? "");
+  }
+  const oneofs = schema.oneofs.map(({ localName }) => localName);
   return (request) => {
-    for (const oneof of oneofs) {
-      let count = 0;
-      for (const isSet of oneof.isSet) if (isSet(request)) count++;
-      if (count > 1 || (oneof.required && count === 0)) return false;
-    }
     const fields = request as unknown as Readonly<Record<string, unknown>>;
+    for (const name of oneofs) if ((fields[name] as OneofValue).case !== undefined) return false;
     for (let index = 0; index < checks.length; index++) {
       if (checks[index]?.(fields[names[index] ?? ""]) !== true) return false;
     }
@@ -82,12 +83,11 @@ function fastCheckFor(schema: DescMessage): FastCheck | undefined {
   };
 }
 
-/** `isFieldSet` for a message field, without reflection. */
-function presenceOf({ localName, oneof }: DescField): (request: Message) => boolean {
-  const values = (request: Message) => request as unknown as Readonly<Record<string, { readonly case?: string }>>;
-  if (oneof === undefined) return (request) => values(request)[localName] !== undefined;
-  return (request) => values(request)[oneof.localName]?.case === localName;
+interface OneofValue {
+  readonly case: string | undefined;
 }
+
+const isPlain = ({ oneof }: DescField): boolean => oneof === undefined;
 
 function checkOf(field: DescField, rules: FieldRules): ((value: unknown) => boolean) | undefined {
   const { required, type } = rules;

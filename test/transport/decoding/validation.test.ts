@@ -47,7 +47,10 @@ describe.each(schemas.map((schema) => [schema.name, schema] as const))("%s", (_n
           ? text
           : fc.boolean(),
     ]);
-    const arbitrary = fc.record(Object.fromEntries(fields), { requiredKeys: [] });
+    const oneOfEach = (json: object) =>
+      schema.oneofs.every((oneof) => oneof.fields.filter(({ jsonName }) => jsonName in json).length < 2);
+    // Two members of a oneof are refused when the message is read.
+    const arbitrary = fc.record(Object.fromEntries(fields), { requiredKeys: [] }).filter(oneOfEach);
     let rejected = 0;
     fc.assert(
       fc.property(arbitrary, (json) => {
@@ -66,4 +69,35 @@ describe.each(schemas.map((schema) => [schema.name, schema] as const))("%s", (_n
 test("the error names every invalid field", () => {
   const request = create(GetTransferFactoryRequestSchema, { registrarParty: "" });
   expect(() => ruleCheck(GetTransferFactoryRequestSchema)(request)).toThrow(/registrarParty: .*; choiceArguments: /);
+});
+
+describe("arguments of a factory's choice", () => {
+  const transferV2 = {
+    transfer: { sender: { owner: "alice" }, receiver: { owner: "bob" }, instrumentId: { admin: "acme", id: "GOLD" } },
+  };
+  const check = (json: JsonObject) => () =>
+    ruleCheck(GetTransferFactoryRequestSchema)(fromJson(GetTransferFactoryRequestSchema, json));
+
+  test.each<[string, JsonObject]>([
+    ["as JSON", { registrarParty: "acme", choiceArguments: {} }],
+    ["typed", { registrarParty: "acme", transferV2 }],
+  ])("may be given %s", (_form, json) => {
+    expect(check(json)).not.toThrow();
+  });
+
+  test.each<[string, JsonObject, string]>([
+    ["missing", { registrarParty: "acme" }, "choiceArguments: value is required"],
+    [
+      "given twice",
+      { registrarParty: "acme", choiceArguments: {}, transferV2 },
+      "choiceArguments and transferV2 are set, but only one of them can be",
+    ],
+    [
+      "typed without a sender",
+      { registrarParty: "acme", transferV2: { transfer: { ...transferV2.transfer, sender: null } } },
+      "transferV2.transfer.sender: value is required",
+    ],
+  ])("are refused where they are %s", (_case, json, message) => {
+    expect(check(json)).toThrow(message);
+  });
 });

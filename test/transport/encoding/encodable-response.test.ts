@@ -103,7 +103,7 @@ const contract = fc
   .record({
     contractId: id,
     payload: fc.dictionary(name, json, { maxKeys: 4 }),
-    blob: fc.base64String(),
+    blob: fc.uint8Array().map((bytes) => Buffer.from(bytes).toString("base64")),
     synchronizer: text,
   })
   .map(contractOf);

@@ -24,8 +24,8 @@ const U = "/api/utilities/v0";
 
 /** The eight endpoints of service.md. The last column names the body. */
 const endpoints: readonly Documented[] = [
-  ["POST", `${R}/allocation/v2/settlement-factory`, "GetFactoryRequest"],
-  ["POST", `${R}/transfer-instruction/v1/transfer-factory`, "GetFactoryRequest"],
+  ["POST", `${R}/allocation/v2/settlement-factory`, "GetSettlementFactoryRequest"],
+  ["POST", `${R}/transfer-instruction/v1/transfer-factory`, "GetTransferFactoryRequest"],
   ["POST", `${R}/transfer-instruction/v2/{transferInstructionId}/choice-contexts/reject`, "ChoiceContextRequest"],
   ["POST", `${R}/allocations/v2/{allocationId}/choice-contexts/cancel`, "ChoiceContextRequest"],
   ["POST", `${R}/allocations/v1/{allocationId}/choice-contexts/withdraw`, "ChoiceContextRequest"],
@@ -40,15 +40,15 @@ const issuance = ["accept", "reject", "cancel"];
 
 /** The other endpoints of surface.md. */
 const others: readonly Documented[] = [
-  ["POST", `${R}/transfer-instruction/v2/transfer-factory`, "GetFactoryRequest"],
+  ["POST", `${R}/transfer-instruction/v2/transfer-factory`, "GetTransferFactoryRequest"],
   ...choices(
     `${R}/transfer-instruction/v1/{transferInstructionId}`,
     ["accept", "reject", "withdraw"],
     "ChoiceContextRequest",
   ),
   ...choices(`${R}/transfer-instruction/v2/{transferInstructionId}`, ["accept", "withdraw"], "ChoiceContextRequest"),
-  ["POST", `${R}/allocation-instruction/v1/allocation-factory`, "GetFactoryRequest"],
-  ["POST", `${R}/allocation-instruction/v2/allocation-factory`, "GetFactoryRequest"],
+  ["POST", `${R}/allocation-instruction/v1/allocation-factory`, "GetAllocationFactoryRequest"],
+  ["POST", `${R}/allocation-instruction/v2/allocation-factory`, "GetAllocationFactoryRequest"],
   ...choices(
     `${R}/allocation-instruction/v2/{allocationInstructionId}`,
     ["accept", "withdraw"],
