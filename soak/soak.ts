@@ -50,8 +50,10 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
   let service: Service | undefined;
   let slowClients: SlowClients | undefined;
   const end = new AbortController();
-  const over = AbortSignal.any([signal, end.signal]);
+  const over = end.signal;
   setMaxListeners(0, over);
+  const stop = () => end.abort();
+  signal.addEventListener("abort", stop, { once: true });
   try {
     service = await Service.start({
       PORT: 0,
@@ -95,6 +97,7 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
     errors.push(String(error));
   } finally {
     end.abort();
+    signal.removeEventListener("abort", stop);
     const stopError = await service?.stop();
     if (stopError !== undefined) errors.push(stopError);
     await network.close();

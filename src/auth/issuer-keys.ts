@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTVerifyGetKey } from "jose";
 import type { Logger } from "pino";
+import { abortAfter } from "../util/abort-after.js";
 
 export interface KeyFetchLimits {
   /** Longest wait for a complete response. */
@@ -82,9 +83,11 @@ export class IssuerKeys {
   readonly #fetch: FetchImplementation = async (url, init) => {
     if (performance.now() - this.#failedAt < this.#limits.retryMs) throw new KeysUnavailable(this.#failure);
     try {
-      const signal = AbortSignal.any([init.signal, this.#stop.signal]);
-      const response = await fetch(url, { ...init, signal });
-      const keySet = parseKeySet(await readText(response, this.#limits.maxBytes));
+      // In place of the signal of jose, which is an AbortSignal.timeout.
+      const text = await abortAfter(this.#limits.responseMs, this.#stop.signal, async (signal) =>
+        readText(await fetch(url, { ...init, signal }), this.#limits.maxBytes),
+      );
+      const keySet = parseKeySet(text);
       this.#fetchedAt = performance.now();
       if (this.#failure !== undefined) this.#log.info({ url: this.#url.origin }, "issuer keys available again");
       this.#failure = undefined;

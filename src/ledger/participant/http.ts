@@ -1,6 +1,8 @@
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { JsonValue } from "../../domain/json.js";
+import { abortAfter } from "../../util/abort-after.js";
+import { errorMessage } from "../../util/error-message.js";
 import { LedgerError, responseError } from "./errors.js";
 import type { TokenSource } from "./token-source.js";
 
@@ -84,14 +86,24 @@ export interface HttpRequest {
   readonly body: string | undefined;
 }
 
+export interface HttpResponse {
+  readonly status: number;
+  readonly text: string;
+}
+
 /** Sends one request and returns the whole response as text. Throws LedgerError "lost". */
-export function sendRequest(
-  url: URL,
-  { method, ca, signal, timeout, headers, body }: HttpRequest,
-): Promise<{ status: number; text: string }> {
+export function sendRequest(url: URL, request: HttpRequest): Promise<HttpResponse> {
+  return abortAfter(request.timeout, request.signal, (signal) => receiveText(url, request, signal));
+}
+
+function receiveText(url: URL, { method, ca, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    const fail = (reason: string) => reject(new LedgerError("lost", `${url.origin} cannot be reached: ${reason}`));
-    const options = { method, headers, signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]) };
+    // An abort is reported by its reason: the request's own error says only that it was aborted.
+    const fail = (reason: string) =>
+      reject(
+        new LedgerError("lost", `${url.origin} cannot be reached: ${signal.aborted ? abortReason(signal) : reason}`),
+      );
+    const options = { method, headers, signal };
     const request = url.protocol === "https:" ? requestHttps(url, { ...options, ca }) : requestHttp(url, options);
     request.on("error", (error) => fail(error.message));
     request.on("response", (response) => {
@@ -108,6 +120,8 @@ export function sendRequest(
     request.end(body);
   });
 }
+
+const abortReason = ({ reason }: AbortSignal): string => errorMessage(reason);
 
 function parseJson(text: string): JsonValue | undefined {
   try {

@@ -1,9 +1,10 @@
 import { createServer as createTlsServer } from "node:https";
 import type { v3_5 } from "@canton-network/core-ledger-client-types";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { callParticipant, sendRequest, type Timeouts, endpointUrl } from "../../../src/ledger/participant/http.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
+import { heap } from "../../fixtures/heap.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { hasOpenssl, type Certificates, createCertificates } from "../../fixtures/certificates.js";
 import {
@@ -252,6 +253,20 @@ describe("a server that hangs", () => {
     const answer = callParticipant(endpointAt(url, { timeouts: waits(150) }), "GET", PATH);
     expectLost(await within(SOON_MS, "the end of a call", failureOf(answer)), url);
   });
+});
+
+// A signal of AbortSignal.timeout may be collected before it fires (nodejs/node#57736): then nothing ends the wait.
+test("garbage collection does not keep a call from timing out", async () => {
+  const url = await serving(() => undefined);
+  const answers = Array.from({ length: 20 }, () =>
+    failureOf(callParticipant(endpointAt(url, { timeouts: waits(300) }), "GET", PATH)),
+  );
+  const collecting = setInterval(heap, 20);
+  onTestFinished(() => clearInterval(collecting));
+  for (const error of await within(SOON_MS, "the end of all calls", Promise.all(answers))) {
+    expectLost(error, url);
+    expect(error.message).toContain("no answer within 300 ms");
+  }
 });
 
 test("an oversized response is cut", async () => {
