@@ -39,6 +39,7 @@ export class Participant {
   readonly #server: ReturnType<typeof createServer>;
   readonly #sockets: ReadonlySet<Socket>;
   readonly #streams: Streams;
+  readonly #packageNames: Set<string> | undefined;
   readonly #stopped = new AbortController();
   readonly #answering = new Set<Promise<unknown>>();
 
@@ -72,6 +73,7 @@ export class Participant {
     this.#sockets = sockets;
     this.faults = new Faults(() => this.#streams.open);
     const names = packageNames && new Set(packageNames);
+    this.#packageNames = names;
     const serving = { ledger, tokens, checkpointMs, packageNames: names };
     this.#streams = new Streams(serving, this.faults);
     const httpOptions: HttpOptions = {
@@ -87,6 +89,11 @@ export class Participant {
 
   get streams(): number {
     return this.#streams.open.size;
+  }
+
+  /** Uploads a package, where `packageNames` limits them. */
+  upload(packageName: string): void {
+    this.#packageNames?.add(packageName);
   }
 
   /** Stops like a crash: cuts every connection and frees the port. Idempotent. */

@@ -28,7 +28,7 @@ const calls: readonly [name: string, Outcome][] = [
   ["exercise on an archived contract", ["refused", "CONTRACT_NOT_FOUND"]],
   ["non-consuming choice", "answered"],
   ["undisclosed contract", ["refused", "CONTRACT_NOT_FOUND"]],
-  ["unknown template", ["refused", "NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME"]],
+  ["unknown template", ["incomplete", "NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME"]],
   ["unknown party", "answered"],
   ["offset after the ledger end", ["ahead", "OFFSET_AFTER_LEDGER_END"]],
   ["update by id", "answered"],
@@ -43,8 +43,8 @@ const calls: readonly [name: string, Outcome][] = [
 type End = "closed" | readonly [LedgerErrorKind, code: string | undefined];
 
 const streams: readonly [name: string, elements: number, End][] = [
-  ["updates, package names unknown", 0, ["refused", "PACKAGE_NAMES_NOT_FOUND"]],
-  ["active contracts, package names unknown", 0, ["refused", "PACKAGE_NAMES_NOT_FOUND"]],
+  ["updates, package names unknown", 0, ["incomplete", "PACKAGE_NAMES_NOT_FOUND"]],
+  ["active contracts, package names unknown", 0, ["incomplete", "PACKAGE_NAMES_NOT_FOUND"]],
   ["active contracts", 2, "closed"],
   ["updates, bounded", 3, "closed"],
   ["updates, ledger effects", 5, "closed"],

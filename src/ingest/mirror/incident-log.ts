@@ -38,10 +38,15 @@ const explanations: Readonly<Record<LedgerErrorKind, Explanation>> = {
     message: "the participant sent a malformed message",
     hint: "if this continues, install a newer release of this service; a new snapshot is taken meanwhile",
   },
+  incomplete: {
+    level: "error",
+    message: "the participant has none of the registry's packages",
+    hint: "upload the packages named in the reason, or check that this is the right participant",
+  },
   refused: {
     level: "error",
     message: "the participant rejected the request",
-    hint: "check that it serves the JSON Ledger API v2, knows the parties, and has the packages named in the reason",
+    hint: "check that it serves the JSON Ledger API v2 and knows the parties",
   },
 };
 

@@ -10,6 +10,7 @@ import { takeSnapshot } from "../../ledger/participant/snapshot.js";
 import { errorMessage } from "../../util/error-message.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";
 import { IncidentLog } from "./incident-log.js";
+import { findMissingPackages } from "./missing-packages.js";
 import { LedgerEndPoll } from "./ledger-end-poll.js";
 import { retryDelay } from "./retry-delay.js";
 import { StoreApplier, type StoreApplierOptions } from "./store-applier.js";
@@ -48,7 +49,11 @@ export class Mirror {
   }
 
   async run(): Promise<void> {
-    await Promise.all([this.#followUpdates(), new LedgerEndPoll(this.#applier, this.#options).run()]);
+    await Promise.all([
+      this.#followUpdates(),
+      new LedgerEndPoll(this.#applier, this.#options).run(),
+      findMissingPackages(this.#applier, this.#options),
+    ]);
   }
 
   async #followUpdates(): Promise<void> {
@@ -64,6 +69,7 @@ export class Mirror {
         if (this.#isStopped()) return;
         const failure = asLedgerError(error);
         this.#options.lag.streamLost();
+        if (this.#leaveOut(failure)) continue;
         if (failure.kind === "ahead") this.#options.lag.historyLost(failure.message);
         this.#failures = now() - startedAt > STEADY_MS ? 1 : this.#failures + 1;
         // An expired token is not an incident: the next attempt uses a new one.
@@ -111,6 +117,15 @@ export class Mirror {
       this.#applier.unfollow();
       updates.close();
     }
+  }
+
+  /** Whether the next attempt asks for less, because the participant lacks a package. */
+  #leaveOut(failure: LedgerError): boolean {
+    const { ledger, log } = this.#options;
+    if (failure.kind !== "incomplete" || !ledger.leaveOut(failure)) return false;
+    const hint = "upload them to the participant; they are looked for every 30 s";
+    log.warn({ missing: ledger.missing, hint }, "the participant lacks packages: their contracts are not served");
+    return true;
   }
 
   #isStopped(): boolean {

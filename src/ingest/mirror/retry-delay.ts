@@ -11,6 +11,7 @@ const backoffs: Readonly<Record<LedgerErrorKind, BackoffOptions>> = {
   busy: { firstMs: 200, maxMs: 10_000 },
   lost: { firstMs: 100, maxMs: 10_000 },
   unreadable: { firstMs: 500, maxMs: 30_000 },
+  incomplete: { firstMs: 1_000, maxMs: 60_000 },
   refused: { firstMs: 1_000, maxMs: 60_000 },
 };
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../domain/json.js";
 import type { Decoder } from "../../ledger/decode.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
-import type { UpdateStream } from "../../ledger/participant/ledger.js";
+import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
 import type { Snapshot } from "../../ledger/participant/snapshot.js";
 import { decodeUpdate, type Unreadable, type Update } from "../../ledger/participant/updates.js";
 import type { Checkpoint, StoreWriter } from "../../store/port.js";
@@ -10,6 +10,7 @@ import type { Logger } from "../../util/logger.js";
 import type { LagTracker } from "./lag-tracker.js";
 
 export interface StoreApplierOptions {
+  readonly ledger: Pick<Ledger, "missing">;
   readonly decoder: Decoder;
   readonly writer: StoreWriter;
   readonly lag: LagTracker;
@@ -86,7 +87,10 @@ export class StoreApplier {
       const { offset, updateId } = last;
       const recorded = fresh.findLast((update) => update.recorded !== undefined)?.recorded;
       const changes = fresh.flatMap((update) => update.changes);
-      await this.#options.writer.apply(changes, offset, recorded, updateId);
+      // A store that lacks a package's contracts cannot be resumed: the package may be there by then.
+      const canResume = this.#checkpoint !== undefined && this.#options.ledger.missing.length === 0;
+      const kept = canResume ? updateId : undefined;
+      await this.#options.writer.apply(changes, offset, recorded, kept);
       // Even if the stream was left during the write, the store is now at this offset.
       if (this.#checkpoint !== undefined && offset > this.#checkpoint.offset) this.#checkpoint = { offset, updateId };
       if (followed === this.#followed) this.#logUnreadable(fresh.flatMap(({ unreadable }) => unreadable));

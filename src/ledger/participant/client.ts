@@ -3,18 +3,25 @@ import type { Template } from "../../domain/template.js";
 import { LedgerError } from "./errors.js";
 import { eventFormat } from "./event-format.js";
 import { callParticipant, type Endpoint } from "./http.js";
+import { KnownTemplates } from "./known-templates.js";
 import type { Ledger, UpdateStream } from "./ledger.js";
 import { MessageStream, streamMessages } from "./message-stream.js";
+
+const ACTIVE_CONTRACTS = "/v2/state/active-contracts";
+/** The HTTP form of active contracts has a limit, 200 elements by default. */
+const TOO_MANY_CONTRACTS = "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED";
 
 /** The calls of a participant's JSON Ledger API v2 that the mirror uses. Every method throws LedgerError. */
 export class ParticipantClient implements Ledger {
   readonly #endpoint: Endpoint;
-  readonly #eventFormat: JsonObject;
+  readonly #parties: readonly string[];
+  readonly #templates: KnownTemplates;
 
   /** Reads contracts of the templates that one of the parties can see. */
   constructor(endpoint: Endpoint, parties: readonly string[], templates: readonly Template[]) {
     this.#endpoint = endpoint;
-    this.#eventFormat = eventFormat(parties, templates, true);
+    this.#parties = parties;
+    this.#templates = new KnownTemplates(templates);
   }
 
   ledgerEnd(): Promise<number> {
@@ -26,8 +33,8 @@ export class ParticipantClient implements Ledger {
   }
 
   activeContracts(offset: number): AsyncGenerator<JsonValue> {
-    const request = { activeAtOffset: offset, eventFormat: this.#eventFormat };
-    return streamMessages(this.#endpoint, "/v2/state/active-contracts", request, true);
+    const request = { activeAtOffset: offset, eventFormat: this.#eventFormat() };
+    return streamMessages(this.#endpoint, ACTIVE_CONTRACTS, request, true);
   }
 
   updates(after: number, upTo?: number): Promise<UpdateStream> {
@@ -48,6 +55,34 @@ export class ParticipantClient implements Ledger {
     }
   }
 
+  get missing(): readonly string[] {
+    return this.#templates.missing;
+  }
+
+  leaveOut({ missing }: LedgerError): boolean {
+    return this.#templates.leaveOut(missing);
+  }
+
+  include(names: readonly string[]): void {
+    this.#templates.include(names);
+  }
+
+  /** Asks for the contracts of each name: only the error matters, and too many contracts are no error here. */
+  async findMissing(): Promise<readonly string[]> {
+    const found: string[] = [];
+    const activeAtOffset = await this.ledgerEnd();
+    for (const name of this.missing) {
+      const format = eventFormat(this.#parties, this.#templates.of(name), false);
+      try {
+        await callParticipant(this.#endpoint, "POST", ACTIVE_CONTRACTS, { activeAtOffset, eventFormat: format });
+      } catch (error) {
+        if (!(error instanceof LedgerError) || error.code !== TOO_MANY_CONTRACTS) continue;
+      }
+      found.push(name);
+    }
+    return found;
+  }
+
   async #getOffset(path: string, field: string): Promise<number> {
     const body = await callParticipant(this.#endpoint, "GET", path);
     const offset = typeof body === "object" && body !== null && !Array.isArray(body) ? body[field] : undefined;
@@ -57,8 +92,12 @@ export class ParticipantClient implements Ledger {
 
   #updateFormat(): JsonObject {
     return {
-      includeTransactions: { eventFormat: this.#eventFormat, transactionShape: "TRANSACTION_SHAPE_ACS_DELTA" },
-      includeReassignments: this.#eventFormat,
+      includeTransactions: { eventFormat: this.#eventFormat(), transactionShape: "TRANSACTION_SHAPE_ACS_DELTA" },
+      includeReassignments: this.#eventFormat(),
     };
+  }
+
+  #eventFormat(): JsonObject {
+    return eventFormat(this.#parties, this.#templates.present, true);
   }
 }

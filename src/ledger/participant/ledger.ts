@@ -9,6 +9,14 @@ export interface Ledger {
   updates(after: number, upTo?: number): Promise<UpdateStream>;
   hasUpdate(updateId: string): Promise<boolean>;
   prunedUpTo(): Promise<number>;
+  /** Packages and templates that the participant does not have: their contracts are not read. */
+  readonly missing: readonly string[];
+  /** Leaves out what an error says is missing. False if nothing new is, or if nothing is left to read. */
+  leaveOut(error: LedgerError): boolean;
+  /** Looks for what is missing. */
+  findMissing(): Promise<readonly string[]>;
+  /** Reads what was found from now on. */
+  include(names: readonly string[]): void;
 }
 
 /** An open stream of updates, which its owner must close. A bounded queue holds messages until they are read. */

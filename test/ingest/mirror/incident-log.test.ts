@@ -74,6 +74,7 @@ test.each<[LedgerErrorKind, keyof Logger]>([
   ["busy", "warn"],
   ["lost", "warn"],
   ["unreadable", "error"],
+  ["incomplete", "error"],
   ["refused", "error"],
 ])("%s is logged at level %s with its meaning and a hint", (kind, level) => {
   const { lines, incidentLog } = createLog();

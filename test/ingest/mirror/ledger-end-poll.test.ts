@@ -25,7 +25,7 @@ async function polling() {
   const writer = new MemoryStore();
   await writer.replace([], 10, 0);
   const lag = new LagTracker({ unreadyAfter: 10, staleAfter: 20, readWait: 0 }, now, () => Promise.resolve(10));
-  const applier = new StoreApplier({ decoder: new Decoder([]), writer, lag, log });
+  const applier = new StoreApplier({ ledger: { missing: [] }, decoder: new Decoder([]), writer, lag, log });
   const end = new AbortController();
   let resume: (() => void) | undefined;
   let polls = 0;

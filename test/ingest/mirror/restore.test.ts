@@ -53,6 +53,10 @@ function mirrored(more: (of: Ledger) => Partial<Ledger>, staleness?: StalenessLi
     updates: (after, upTo) => of.updates(after, upTo),
     hasUpdate: (updateId) => of.hasUpdate(updateId),
     prunedUpTo: () => of.prunedUpTo(),
+    missing: [],
+    leaveOut: (error) => of.leaveOut(error),
+    findMissing: () => of.findMissing(),
+    include: (names) => of.include(names),
     ...more(of),
   });
   const mirror = startMirror(participant.url, [operator], around, staleness);

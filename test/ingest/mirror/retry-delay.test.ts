@@ -9,6 +9,7 @@ const kinds = [
   "busy",
   "lost",
   "unreadable",
+  "incomplete",
   "refused",
 ] as const satisfies LedgerErrorKind[];
 const longest = (kind: LedgerErrorKind, failures: number): number => retryDelay(kind, failures, () => 1);

@@ -133,3 +133,25 @@ test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
     expect(ofMessage(errorBody(code, { grpcCodeValue: 14 }))).toBe("busy");
   },
 );
+
+describe("what the participant does not have", () => {
+  const missing = (code: string, cause: string) => {
+    const error = responseError(errorBody(code, { cause }), 404);
+    return [error.kind, error.missing];
+  };
+
+  test.each<[string, string, string[]]>([
+    ["PACKAGE_NAMES_NOT_FOUND", "The following package names …: [utility-credential-v0].", ["utility-credential-v0"]],
+    ["PACKAGE_NAMES_NOT_FOUND", "The following package names …: [a-v0, b-v1].", ["a-v0", "b-v1"]],
+    ["PACKAGE_NAMES_NOT_FOUND", `names: [${"a".repeat(400)}, b]`, ["a".repeat(400), "b"]],
+    ["PACKAGE_NAMES_NOT_FOUND", "no list", []],
+    ["NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "pairs …: [(app-v0,Nope:Nope)].", ["app-v0:Nope:Nope"]],
+    ["NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "[(a,M.N:E),(b,M:F)]", ["a:M.N:E", "b:M:F"]],
+  ])("is read from %s: %s", (code, cause, names) => {
+    expect(missing(code, cause)).toEqual(["incomplete", names]);
+  });
+
+  test("is nothing in another error", () => {
+    expect(missing("INVALID_ARGUMENT", "[a, b]")).toEqual(["refused", []]);
+  });
+});
