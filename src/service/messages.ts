@@ -64,9 +64,10 @@ function debugFields({ template, payload, createdAt }: Contract) {
 }
 
 function contextData({ values }: ContextAnswer): MessageInitShape<typeof ChoiceContextDataSchema> {
-  const message = (value: AnyValue) => ({ tag: value.tag, value: fromJson(ValueSchema, valueJson(value)) });
-  return { values: byName(values, message) };
+  return { values: byName(values, asMessage) };
 }
+
+const asMessage = (value: AnyValue) => ({ tag: value.tag, value: fromJson(ValueSchema, valueJson(value)) });
 
 const asJson = (value: AnyValue): JsonObject => ({ tag: value.tag, value: valueJson(value) });
 

@@ -5,6 +5,7 @@ import { findFailures, type Report, renderReport } from "../../soak/report.js";
 import { readSettings } from "../../soak/settings.js";
 import type { SoakOptions } from "../../soak/options.js";
 import { soak } from "../../soak/soak.js";
+import { abortAfter } from "../../src/util/abort-after.js";
 
 const MB = 2 ** 20;
 
@@ -20,7 +21,7 @@ const runShortSoak = async (more: Partial<SoakOptions> = {}): Promise<Report> =>
     print: () => undefined,
     ...more,
   };
-  return soak(options, AbortSignal.timeout(45_000));
+  return abortAfter(45_000, new AbortController().signal, (signal) => soak(options, signal));
 };
 
 const sum = (counts: Readonly<Record<string, number>>) =>

@@ -134,12 +134,12 @@ test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
   },
 );
 
-describe("what the participant does not have", () => {
-  const missing = (code: string, cause: string) => {
-    const error = responseError(errorBody(code, { cause }), 404);
-    return [error.kind, error.missing];
-  };
+const missing = (code: string, cause: string) => {
+  const error = responseError(errorBody(code, { cause }), 404);
+  return [error.kind, error.missing];
+};
 
+describe("what the participant does not have", () => {
   test.each<[string, string, string[]]>([
     ["PACKAGE_NAMES_NOT_FOUND", "The following package names …: [utility-credential-v0].", ["utility-credential-v0"]],
     ["PACKAGE_NAMES_NOT_FOUND", "The following package names …: [a-v0, b-v1].", ["a-v0", "b-v1"]],

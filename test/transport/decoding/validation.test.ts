@@ -71,13 +71,13 @@ test("the error names every invalid field", () => {
   expect(() => ruleCheck(GetTransferFactoryRequestSchema)(request)).toThrow(/registrarParty: .*; choiceArguments: /);
 });
 
+const check = (json: JsonObject) => () =>
+  ruleCheck(GetTransferFactoryRequestSchema)(fromJson(GetTransferFactoryRequestSchema, json));
+
 describe("arguments of a factory's choice", () => {
   const transferV2 = {
     transfer: { sender: { owner: "alice" }, receiver: { owner: "bob" }, instrumentId: { admin: "acme", id: "GOLD" } },
   };
-  const check = (json: JsonObject) => () =>
-    ruleCheck(GetTransferFactoryRequestSchema)(fromJson(GetTransferFactoryRequestSchema, json));
-
   test.each<[string, JsonObject]>([
     ["as JSON", { registrarParty: "acme", choiceArguments: {} }],
     ["typed", { registrarParty: "acme", transferV2 }],
