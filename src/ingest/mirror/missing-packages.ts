@@ -20,9 +20,10 @@ export async function findMissingPackages(
   applier: StoreApplier,
   { ledger, log, pause, signal }: MissingPackagesOptions,
 ): Promise<void> {
-  while (!signal.aborted) {
+  const isStopped = () => signal.aborted;
+  while (!isStopped()) {
     await pause(INTERVAL_MS);
-    if (signal.aborted || ledger.missing.length === 0) continue;
+    if (isStopped() || ledger.missing.length === 0) continue;
     try {
       const found = await ledger.findMissing();
       if (found.length === 0) continue;
