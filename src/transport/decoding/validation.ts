@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, getOption, hasOption, type Message } from "@bufbuild/protobuf";
+import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator } from "@bufbuild/protovalidate";
 import {
   field as fieldRules,
@@ -6,7 +7,7 @@ import {
   message as messageRules,
   oneof as oneofRules,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { malformed } from "../errors.js";
+import { refusal } from "../error-details.js";
 import { fastSchema } from "./fast-schema.js";
 
 const validator = createValidator();
@@ -25,7 +26,11 @@ export function ruleCheck(schema: DescMessage): RuleCheck {
       const path = field.map((part) => (part.kind === "field" ? part.jsonName : "")).filter((name) => name !== "");
       return `${path.join(".")}: ${message}`;
     });
-    throw malformed(messages.join("; "));
+    const violations = result.violations.map(({ field, message }) => ({
+      field: pathToString(field),
+      description: message,
+    }));
+    throw refusal("INVALID_FIELD", messages.join("; "), { violations });
   };
 }
 

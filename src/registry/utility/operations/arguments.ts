@@ -1,6 +1,5 @@
 /** The arguments of the factories' choices, in versions 1 and 2 of the token standard. */
 import { type Account, accountIn, accountOf } from "../../sdk/accounts.js";
-import { invalid } from "../../../domain/errors.js";
 import { JsonReader } from "../../sdk/json-reader.js";
 import type { FactoryQuery } from "../../sdk/registry.js";
 
@@ -55,7 +54,7 @@ export function allocationArguments({ registrar, choiceArguments }: FactoryQuery
   if (allocation.raw("transferLegSides") === undefined) {
     if (allocation.raw("transferLeg") !== undefined) return readLeg(registrar, allocation.object("transferLeg"));
     const expected = "transferLeg (version 1) or transferLegSides (version 2)";
-    throw invalid(`${allocation.path("transferLeg")} is missing: an allocation needs ${expected}`);
+    throw allocation.invalid("transferLeg", `is missing: an allocation needs ${expected}`);
   }
   allocation.id("admin");
   checkRegistrar(registrar, allocation, "admin");
@@ -86,7 +85,7 @@ export function settlementArguments({ registrar, choiceArguments }: FactoryQuery
     receiver: accountOf(leg.object("receiver"), registrar),
     instrumentId: leg.id("instrumentId"),
   }));
-  if (legs.length === 0) throw invalid("choiceArguments.transferLegs is empty: a settlement needs at least one leg");
+  if (legs.length === 0) throw fields.invalid("transferLegs", "is empty: a settlement needs at least one leg");
   const allocations = new Map<string, SettledAllocation>();
   for (const allocation of fields.objects("allocations")) {
     const read = readAllocation(registrar, allocation);
@@ -136,6 +135,6 @@ function readInstrumentId(registrar: string, fields: JsonReader): string {
 function checkRegistrar(registrar: string, fields: JsonReader, name: string): void {
   const named = fields.optionalId(name);
   if (named !== undefined && named !== registrar) {
-    throw invalid(`${fields.path(name)} is ${named}, but the registrar of the request is ${registrar}`);
+    throw fields.invalid(name, `is ${named}, but the registrar of the request is ${registrar}`);
   }
 }
