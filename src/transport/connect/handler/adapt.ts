@@ -6,7 +6,7 @@ import type { Report } from "../../operations.js";
 import { type ConnectCall, connectCall } from "./connect-call.js";
 import { limitDeadline } from "./deadlines.js";
 import { drainAfterResponse } from "./drain-after-response.js";
-import { correctTrailers, withCorrectedErrors } from "./error-response.js";
+import { withCorrectedEnd, withCorrectedErrors } from "./error-response.js";
 import { outcomeOfResponse } from "./outcome.js";
 import { unencodableErrorResponse } from "./unencodable-error.js";
 import { bytesOf, withBody } from "./universal-response.js";
@@ -74,18 +74,7 @@ async function streaming(
   const response = await handle({ ...request, body });
   drainAfterResponse(call);
   recordOutcome(call, response, NO_BYTES);
-  const { body: messages, trailer } = response;
-  if (messages === undefined || trailer === undefined) return response;
-  return { ...response, body: withCorrectedTrailers(messages, trailer) };
-}
-
-/** The trailers of a stream are complete when its messages end. */
-async function* withCorrectedTrailers(
-  messages: AsyncIterable<Uint8Array>,
-  trailers: Headers,
-): AsyncGenerator<Uint8Array> {
-  yield* messages;
-  correctTrailers(trailers);
+  return withCorrectedEnd(response);
 }
 
 /** The body of a request. What is not read of it is drained, so that the connection can serve the next request. */
