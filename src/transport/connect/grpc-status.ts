@@ -1,5 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { memoizeLast } from "../../util/memoize-last.js";
 import { cut } from "../error-details.js";
 import { encodeGrpcMessage } from "./grpc-message.js";
 
@@ -9,22 +10,18 @@ import { encodeGrpcMessage } from "./grpc-message.js";
  */
 const MAX_MESSAGE_BYTES = 2_048;
 
-let last: { readonly error: ConnectError; readonly status: Headers } | undefined;
-
 /**
  * The headers or trailers that tell an error over gRPC and gRPC-Web: `grpc-status`, `grpc-message`,
- * `grpc-status-details-bin`, and those of the error. The result must not be changed.
+ * `grpc-status-details-bin`, and those of the error. The result must not be changed. Memoized because load shedding
+ * sends one error many times, when the CPU is scarce.
  */
-export function grpcStatus(error: ConnectError): Headers {
-  // Load shedding sends the same error again and again, when the CPU is scarce.
-  if (last?.error === error) return last.status;
+export const grpcStatus = memoizeLast((error: ConnectError): Headers => {
   const status = new Headers();
   const bounded = withBoundedMessage(error);
   setTrailerStatus(status, bounded);
   status.set("grpc-message", encodeGrpcMessage(bounded.rawMessage));
-  last = { error, status };
   return status;
-}
+});
 
 function withBoundedMessage({ rawMessage, code, metadata, details }: ConnectError): ConnectError {
   const message = cut(rawMessage, MAX_MESSAGE_BYTES, (part) => encodeGrpcMessage(part).length);

@@ -4,6 +4,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RequestRecord } from "../../telemetry/request-record.js";
+import { memoizeLast } from "../../util/memoize-last.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
 import { hijack, setHeaders } from "../reply.js";
 import { grpcStatus } from "./grpc-status.js";
@@ -26,9 +27,12 @@ export function endConnectWithError(response: ServerResponse, record: RequestRec
   refuseConnect(response, error);
 }
 
+/** Memoized as `grpcStatus` is. */
+const connectErrorBytes = memoizeLast((error: ConnectError) => errorToJsonBytes(error, JSON_WRITE_OPTIONS));
+
 /** Refuses a Connect request that has no record. */
 export function refuseConnect(response: ServerResponse, error: ConnectError): void {
-  const bytes = errorToJsonBytes(error, JSON_WRITE_OPTIONS);
+  const bytes = connectErrorBytes(error);
   const headers = ["content-type", "application/json", "content-length", String(bytes.length)];
   error.metadata.forEach((value, name) => headers.push(name, value));
   response.writeHead(codeToHttpStatus(error.code), headers);
