@@ -22,6 +22,9 @@ export { TransferInstructionService as TransferInstructionV1 } from "../gen/offl
 export { TransferInstructionService as TransferInstructionV2 } from "../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 export { TransferService as TransferV0 } from "../gen/offledger/transfer/v0/transfer_service_pb.js";
 
+/** The details of an error, for `ConnectError.findDetails`. */
+export * from "../gen/google/rpc/error_details_pb.js";
+
 export * from "../gen/offledger/allocation_instruction/v2/allocation_instruction_pb.js";
 export * from "../gen/offledger/allocation/v1/allocation_pb.js";
 export * from "../gen/offledger/burn_mint_instruction/v0/burn_mint_instruction_pb.js";

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { retryAfter, reject } from "../transport/reject.js";
+import { refusal } from "../transport/error-details.js";
+import { reject } from "../transport/reject.js";
 import type { Guard } from "../transport/server.js";
 import { DEFAULT_KEY_FETCH_LIMITS, IssuerKeys, type KeyFetchLimits } from "./issuer-keys.js";
 import { type TokenRules, TokenVerifier, type Verdict } from "./token-verifier.js";
@@ -55,29 +56,28 @@ function toError(verdict: Verdict, retrySeconds: number): ConnectError | undefin
     case "invalid":
       return invalidToken(verdict.reason);
     case "unavailable":
-      return retryAfter(Code.Unavailable, KEYS_UNAVAILABLE, retrySeconds);
+      return refusal("ISSUER_UNAVAILABLE", KEYS_UNAVAILABLE, { retrySeconds });
   }
 }
 
 function readToken({ raw }: FastifyRequest): string | ConnectError {
   const { authorization } = raw.headers;
-  if (authorization === undefined) return unauthenticated(MISSING_TOKEN, CHALLENGE);
+  if (authorization === undefined) return missingToken();
   // `headers` has only the first: a proxy may have checked another.
   const count = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "authorization").length;
   if (count > 1) return invalidToken("request has more than one Authorization header");
   const token = /^bearer +([^ ]+) *$/i.exec(authorization)?.[1];
   if (token !== undefined) return token;
-  return /^bearer(?: |$)/i.test(authorization)
-    ? invalidToken("no token after Bearer")
-    : unauthenticated(MISSING_TOKEN, CHALLENGE);
+  return /^bearer(?: |$)/i.test(authorization) ? invalidToken("no token after Bearer") : missingToken();
 }
 
 function invalidToken(reason: string): ConnectError {
-  return unauthenticated(reason, `${CHALLENGE}, error="invalid_token", error_description="${reason}"`);
+  const challenge = `${CHALLENGE}, error="invalid_token", error_description="${reason}"`;
+  return refusal("TOKEN_INVALID", reason, { headers: { "www-authenticate": challenge } });
 }
 
-function unauthenticated(message: string, challenge: string): ConnectError {
-  return new ConnectError(message, Code.Unauthenticated, { "www-authenticate": challenge });
+function missingToken(): ConnectError {
+  return refusal("TOKEN_MISSING", MISSING_TOKEN, { headers: { "www-authenticate": CHALLENGE } });
 }
 
 /** Whether the client is gone. Over HTTP/2 only the stream knows. */

@@ -9,22 +9,38 @@ export type RegistryErrorReason =
   /** The service cannot answer now; retrying later may succeed. */
   | "unavailable";
 
+/** More about an error, for programs. The RPC protocols send it as details of google.rpc; REST sends the message alone. */
+export interface RegistryErrorDetails {
+  /** For "invalid": the path of the wrong field of the request, as `JsonReader.path` gives it. */
+  readonly field?: string;
+  /** What is wrong with the field; the whole message by default. */
+  readonly problem?: string;
+  /** A constant name of the cause in UPPER_SNAKE_CASE, at most 63 characters. By default a general one of the reason. */
+  readonly code?: string;
+  /** Values that belong to the cause. Names consist of at most 64 letters, digits, "-" and "_". Never secret. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+const NO_DETAILS: RegistryErrorDetails = Object.freeze({});
+
 /** `instanceof` has to hold across copies of this class: a registry module may bundle its own. */
 const BRAND = Symbol.for("offledger.RegistryError");
 
 /** A query that fails. The message is for the caller and names what is wrong. */
 export class RegistryError extends Error {
   readonly reason: RegistryErrorReason;
+  readonly details: RegistryErrorDetails;
   readonly [BRAND] = true;
 
   static override [Symbol.hasInstance](value: unknown): boolean {
     return typeof value === "object" && value !== null && BRAND in value;
   }
 
-  constructor(reason: RegistryErrorReason, message: string) {
+  constructor(reason: RegistryErrorReason, message: string, details: RegistryErrorDetails = NO_DETAILS) {
     super(message);
     this.name = "RegistryError";
     this.reason = reason;
+    this.details = details;
   }
 }
 
@@ -37,7 +53,14 @@ export function formatValue(value: object | string | number | boolean | null): s
   return text.length > 80 ? `${text.slice(0, 80).toWellFormed()}…` : text;
 }
 
-export const invalid = (message: string): RegistryError => new RegistryError("invalid", message);
-export const notFound = (message: string): RegistryError => new RegistryError("not-found", message);
-export const conflict = (message: string): RegistryError => new RegistryError("conflict", message);
-export const unavailable = (message: string): RegistryError => new RegistryError("unavailable", message);
+export const invalid = (message: string, details?: RegistryErrorDetails): RegistryError =>
+  new RegistryError("invalid", message, details);
+/** The error "invalid" about one field. `problem` completes the sentence that begins with its path: "is empty". */
+export const invalidField = (field: string, problem: string): RegistryError =>
+  invalid(`${field} ${problem}`, { field, problem });
+export const notFound = (message: string, details?: RegistryErrorDetails): RegistryError =>
+  new RegistryError("not-found", message, details);
+export const conflict = (message: string, details?: RegistryErrorDetails): RegistryError =>
+  new RegistryError("conflict", message, details);
+export const unavailable = (message: string, details?: RegistryErrorDetails): RegistryError =>
+  new RegistryError("unavailable", message, details);

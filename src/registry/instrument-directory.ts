@@ -1,4 +1,4 @@
-import { invalid, notFound } from "../domain/errors.js";
+import { invalidField, notFound } from "../domain/errors.js";
 import type { QueryExecutor } from "./executor.js";
 import { pageSize } from "./pages.js";
 import type { Instrument, Registry, RequestContext, SupportedApis, Supply } from "./sdk/registry.js";
@@ -125,7 +125,10 @@ function createPageToken(registrar: string, lastId: string): string {
 function readPageToken(token: string, registrar: string): string {
   const [owner, lastId] = parseList(Buffer.from(token, "base64url").toString());
   if (owner === registrar && typeof lastId === "string" && createPageToken(registrar, lastId) === token) return lastId;
-  throw invalid("pageToken was not issued for this registrar: use nextPageToken of the previous page, unchanged");
+  throw invalidField(
+    "pageToken",
+    "was not issued for this registrar: use nextPageToken of the previous page, unchanged",
+  );
 }
 
 function parseList(text: string): readonly unknown[] {

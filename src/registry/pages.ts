@@ -1,4 +1,4 @@
-import { invalid } from "../domain/errors.js";
+import { invalidField } from "../domain/errors.js";
 
 const DEFAULT_PAGE_SIZE = 25;
 const MAX_PAGE_SIZE = 1_000;
@@ -20,7 +20,7 @@ export interface PageRange {
 
 /** The range of a page by its number; the first page without one. Throws "invalid" for a number before the first. */
 export function pageRange(page = FIRST_PAGE, requestedSize?: number): PageRange {
-  if (page < FIRST_PAGE) throw invalid(`page must be at least ${FIRST_PAGE}, but is ${page}`);
+  if (page < FIRST_PAGE) throw invalidField("page", `must be at least ${FIRST_PAGE}, but is ${page}`);
   const size = pageSize(requestedSize);
   const start = (page - FIRST_PAGE) * size;
   return { page, size, start, end: start + size };

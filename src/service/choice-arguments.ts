@@ -31,7 +31,9 @@ export type TypedArguments =
   | { readonly case: "settleBatchV2"; readonly value: SettleBatchV2 }
   | { readonly case: undefined };
 
-const schemas: Readonly<Record<NonNullable<TypedArguments["case"]>, DescMessage>> = {
+type SetArguments = Exclude<TypedArguments, { readonly case: undefined }>;
+
+const schemas: Readonly<Record<SetArguments["case"], DescMessage>> = {
   transferV1: TransferV1Schema,
   transferV2: TransferV2Schema,
   allocateV1: AllocateV1Schema,
@@ -47,8 +49,7 @@ const EXTRA_ARGS = { context: { values: {} }, meta: { values: {} } };
  * the Daml records. Empty lists and texts are written, as the ledger writes them. Throws RegistryError "invalid" for a
  * value that has no JSON, such as a time beyond the year 9999.
  */
-export function choiceArgumentsOf(typed: TypedArguments): JsonObject {
-  if (typed.case === undefined) return {};
+export function choiceArgumentsOf(typed: SetArguments): JsonObject {
   return { ...toJsonObject(schemas[typed.case], typed.value, typed.case), extraArgs: EXTRA_ARGS };
 }
 

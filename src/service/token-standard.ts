@@ -16,6 +16,7 @@ interface ContextRequest {
 interface FactoryRequest {
   readonly registrarParty: string;
   readonly choiceArguments?: JsonObject | undefined;
+  /** Unset where `choiceArguments` is set. */
   readonly typedArguments: TypedArguments;
 }
 
@@ -41,5 +42,10 @@ export function factoryHandler(executor: QueryExecutor, factory: "allocationFact
 
 /** Validation ensures that either `choiceArguments` or a typed form is set. */
 export function factoryQuery({ registrarParty, choiceArguments, typedArguments }: FactoryRequest): FactoryQuery {
-  return { registrar: registrarParty, choiceArguments: choiceArguments ?? choiceArgumentsOf(typedArguments) };
+  if (typedArguments.case === undefined) return { registrar: registrarParty, choiceArguments: choiceArguments ?? {} };
+  return {
+    registrar: registrarParty,
+    choiceArguments: choiceArgumentsOf(typedArguments),
+    argumentsName: typedArguments.case,
+  };
 }

@@ -1,5 +1,9 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type RegistryErrorReason, RegistryError } from "../domain/errors.js";
+import { protoPath } from "./decoding/proto-path.js";
+import { detailedError, refusal } from "./error-details.js";
+import { isReason, REGISTRY_ERROR_REASONS } from "./error-reasons.js";
 
 interface Row {
   readonly reason: RegistryErrorReason | undefined;
@@ -48,16 +52,24 @@ export function outcomeOf(status: number): Code | 0 {
 /** All that a client learns of a defect. */
 const GENERIC = "something went wrong here; the operator's log has the details";
 
-/** An error for Connect and gRPC. One without a row in the table is a defect: reported, and GENERIC for the client. */
-export function toConnectError(error: unknown, report: (defect: unknown) => void): ConnectError {
-  if (error instanceof RegistryError) return connectError(rowBy("reason", error.reason), error.message);
+/**
+ * An error for Connect and gRPC. One without a row in the table is a defect: reported, and GENERIC for the client.
+ * `schema` is the request message, whose field an error may name.
+ */
+export function toConnectError(error: unknown, report: (defect: unknown) => void, schema?: DescMessage): ConnectError {
+  if (error instanceof RegistryError) return ofRegistry(error, schema);
   if (error instanceof ConnectError && rowBy("code", error.code) !== failure) return error;
   report(error);
-  return new ConnectError(GENERIC, Code.Internal);
+  return refusal("INTERNAL", GENERIC);
 }
 
-export function malformed(message: string): ConnectError {
-  return new ConnectError(message, Code.InvalidArgument);
+function ofRegistry({ reason, message, details }: RegistryError, schema: DescMessage | undefined): ConnectError {
+  const { field = "", problem = message, code = "", metadata } = details;
+  const path = reason === "invalid" && schema !== undefined ? protoPath(schema, field) : undefined;
+  const violations = path === undefined ? [] : [{ field: path, description: problem }];
+  const { code: connectCode, retryAfter: retrySeconds } = rowBy("reason", reason);
+  const known = isReason(code) ? code : REGISTRY_ERROR_REASONS[reason];
+  return detailedError(connectCode, known, message, { retrySeconds, violations }, metadata);
 }
 
 export interface RestError {
@@ -93,10 +105,6 @@ function restError({ status, name, retryAfter }: Row, message: string, path: str
     headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
     body: isUtility(path) ? { error: name, error_description: message } : { error: message },
   };
-}
-
-function connectError({ code, retryAfter }: Row, message: string): ConnectError {
-  return new ConnectError(message, code, retryAfter === undefined ? undefined : { "retry-after": String(retryAfter) });
 }
 
 function rowBy<K extends "reason" | "code">(column: K, value: Row[K]): Row {

@@ -33,7 +33,7 @@ export function operations(
       if (!isUnary(method)) throw new Error(`${name} is a streaming rpc, and only unary rpcs are served`);
       // Protocols decode the request type of the method, which is what its handler takes.
       const handler = handlerOf(method) as (request: Message) => object | Promise<object>;
-      const toError = (error: unknown) => toConnectError(error, (defect) => report(defect, name));
+      const toError = (error: unknown) => toConnectError(error, (defect) => report(defect, name), method.input);
       const toResponse = (result: object) => new EncodableResponse(method.output, result, toError);
       const checkRules = ruleCheck(method.input);
       const checkArguments = argumentLimitCheck(method.input, limits);

@@ -1,4 +1,4 @@
-import { type Code, ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { rejectRpc } from "./connect/send-error.js";
 import { drainBody } from "./drain-body.js";
@@ -22,8 +22,4 @@ function rejectRest(request: FastifyRequest, reply: FastifyReply, error: Connect
   const { status, headers, body } = toRestError(error, pathOf(request));
   setHeaders(reply.raw, { ...hijack(reply), ...headers });
   sendJson(reply.raw, status, body);
-}
-
-export function retryAfter(code: Code, message: string, seconds: number): ConnectError {
-  return new ConnectError(message, code, { "retry-after": String(seconds) });
 }

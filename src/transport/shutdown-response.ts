@@ -1,22 +1,29 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Code, ConnectError } from "@connectrpc/connect";
-import { refuseGrpc } from "./connect/send-error.js";
-import { httpError } from "./errors.js";
+import { refuseConnect, refuseGrpc } from "./connect/send-error.js";
+import { refusal } from "./error-details.js";
+import { toRestError } from "./errors.js";
 import { grpcProtocolOf } from "./middleware/protocol.js";
 import { sendJson, setHeaders } from "./reply.js";
 
+const RETRY_SECONDS = 1;
 const MESSAGE = "the service is stopping and accepts no more requests; retry";
 
-/** Answers a request that arrives during shutdown: in gRPC's form, or with the error body of its path. */
+/** The path of an rpc has two parts, and the first is the full name of a service. */
+const RPC_PATH = /^\/\w+(?:\.\w+)+\/\w+$/;
+
+/** Answers a request that arrives during shutdown: in the form of its protocol, over REST with the body of its path. */
 export function sendShutdownResponse(request: IncomingMessage, response: ServerResponse): void {
+  const error = refusal("SHUTTING_DOWN", MESSAGE, { retrySeconds: RETRY_SECONDS });
   if (grpcProtocolOf(request) !== undefined) {
-    refuseGrpc(request, response, new ConnectError(MESSAGE, Code.Unavailable));
+    refuseGrpc(request, response, error);
     return;
   }
   const [path = ""] = (request.url ?? "").replaceAll(/\/{2,}/g, "/").split("?", 1);
-  const { status, headers, body } = httpError(503, MESSAGE, path);
-  setHeaders(response, headers);
+  const { status, headers, body } = toRestError(error, path);
+  const isConnect = RPC_PATH.test(path);
+  if (!isConnect) setHeaders(response, headers);
   // An HTTP/2 session has received GOAWAY already.
   if (request.httpVersionMajor === 1) response.setHeader("connection", "close");
-  sendJson(response, status, body);
+  if (isConnect) refuseConnect(response, error);
+  else sendJson(response, status, body);
 }

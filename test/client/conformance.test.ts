@@ -5,6 +5,7 @@
  */
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { TransferInstructionService } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { RegistryError } from "../../src/domain/errors.js";
@@ -20,6 +21,14 @@ const reasons = {
   conflict: Code.Aborted,
   unavailable: Code.Unavailable,
 } as const;
+
+/** The reasons of google.rpc.ErrorInfo. */
+const infoReasons: Readonly<Record<string, string>> = {
+  invalid: "INVALID_ARGUMENT",
+  "not-found": "NOT_FOUND",
+  conflict: "CONFLICT",
+  unavailable: "NOT_READY",
+};
 
 /** A message with characters that headers have to escape. */
 const MESSAGE = 'what is wrong: ä, 発, %, "" — and more';
@@ -143,7 +152,7 @@ describe.each(configurations)("$name", ({ protocol, createTransport }) => {
     const error = await catchError(call(`reason:${reason}`));
     expect({ code: error.code, message: error.rawMessage }).toEqual({ code, message: MESSAGE });
     expect(error.metadata.get("retry-after")).toBe(reason === "unavailable" ? "1" : null);
-    expect(error.details).toEqual([]);
+    expect(error.findDetails(ErrorInfoSchema)).toMatchObject([{ reason: infoReasons[reason], domain: "offledger" }]);
   });
 
   test("passes listed codes on with message and metadata, and hides all others", async () => {

@@ -102,6 +102,14 @@ describe("Connect accepts", () => {
   });
 });
 
+/** The reasons of google.rpc.ErrorInfo that each code has here. */
+const reasons: Readonly<Record<string, RegExp>> = {
+  deadline_exceeded: /^DEADLINE_EXCEEDED$/,
+  invalid_argument: /^(MALFORMED_MESSAGE|PROTOCOL_ERROR|INVALID_FIELD)$/,
+  resource_exhausted: /^BODY_TOO_LARGE$/,
+  unimplemented: /^PROTOCOL_ERROR$/,
+};
+
 describe("Connect rejects", () => {
   test.each<[string, RawRequest, number, string]>([
     [
@@ -164,7 +172,16 @@ describe("Connect rejects", () => {
     const response = await send(sent.method === "GET" ? sent : { body: requestBody, ...sent });
     expect(response.status).toBe(status);
     expect(response.fields["content-type"]).toBe("application/json");
-    expect(JSON.parse(response.body.toString())).toEqual({ code, message: expect.stringMatching(/./) as string });
+    expect(JSON.parse(response.body.toString())).toEqual({
+      code,
+      message: expect.stringMatching(/./) as string,
+      details: expect.arrayContaining([
+        expect.objectContaining({
+          type: "google.rpc.ErrorInfo",
+          debug: { reason: expect.stringMatching(reasons[code] ?? /^$/) as string, domain: "offledger", metadata: {} },
+        }),
+      ]) as object[],
+    });
     expect(response.fields["accept-encoding"]).toBe(code === "unimplemented" ? "gzip" : undefined);
   });
 });

@@ -5,10 +5,12 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { createFileRegistry, fromBinary, getOption, type JsonValue } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { formatDefault, helpText } from "../../src/cli/help.js";
 import { type Setting, settings } from "../../src/config/settings.js";
+import { ERROR_REASONS } from "../../src/transport/error-reasons.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 
 const readme = readFileSync("README.md", "utf8");
@@ -77,6 +79,20 @@ test("docs/configuration.md lists every setting in the order of the help", () =>
       return `| \`${variable}\` | \`--${flag}\` | ${description} | ${accepts} | ${formatDefault(setting)} |`;
     }),
   );
+});
+
+test("docs/errors.md lists every reason of an error with its code", () => {
+  const rows = readFileSync("docs/errors.md", "utf8").matchAll(/^\| `([A-Z_]+)` \| `([a-z_]+)` \|/gm);
+  const listed = [...rows].map(([, reason, code]) => [reason, code]);
+  expect(listed).toEqual(Object.entries(ERROR_REASONS).map(([reason, code]) => [reason, codeToString(code)]));
+});
+
+test("the request of docs/errors.md returns the answer shown", async () => {
+  const { command, answer } = readExample(readFileSync("docs/errors.md", "utf8"), "curl ");
+  const [, path] = /http:\/\/localhost:8080(\S+)/.exec(command) ?? [];
+  const [, body] = /-d '([^']+)'/.exec(command) ?? [];
+  const response = await running.post(path ?? "", JSON.parse(body ?? "") as JsonValue);
+  expect([response.status, response.body]).toEqual([400, answer]);
 });
 
 test("README and docs/postgres.md list the commands", () => {

@@ -3,8 +3,10 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
+import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
-import { httpError, malformed, toConnectError, toRestError } from "../../src/transport/errors.js";
+import { refusal } from "../../src/transport/error-details.js";
+import { httpError, toConnectError, toRestError } from "../../src/transport/errors.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { type Call, protocols } from "../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
@@ -135,7 +137,7 @@ describe("a domain error", () => {
   });
 
   test("of the transport is passed on unchanged", () => {
-    const error = malformed("the body must be a JSON object");
+    const error = refusal("MALFORMED_MESSAGE", "the body must be a JSON object");
     expect(error.code).toBe(Code.InvalidArgument);
     expect(error.rawMessage).toBe("the body must be a JSON object");
     expect(toConnectError(error, noReport)).toBe(error);
@@ -165,7 +167,9 @@ describe("a defect", () => {
     expect(error.rawMessage).toMatch(/^something went wrong here/);
     expect(error.cause).toBeUndefined();
     expect([...error.metadata]).toEqual([]);
-    expect(error.details).toEqual([]);
+    expect(error.details).toEqual([
+      { desc: ErrorInfoSchema, value: { reason: "INTERNAL", domain: "offledger", metadata: {} } },
+    ]);
     for (const url of [tokenStandard, utility]) {
       const rest = toRestError(error, url);
       expect(rest.status).toBe(500);

@@ -5,7 +5,8 @@ import {
   type Contract,
   type FactoryAnswer,
   type FactoryQuery,
-  JsonReader,
+  argumentsReader,
+  type JsonReader,
   invalid,
   type Template,
   notFound,
@@ -33,7 +34,7 @@ export const minimalRegistry: Registry = {
   },
 
   transferFactory(context, query) {
-    const transfer = new JsonReader(query.choiceArguments, "choiceArguments").object("transfer");
+    const transfer = argumentsReader(query).object("transfer");
     const isSelf = partyOf(transfer, "sender", query.registrar) === partyOf(transfer, "receiver", query.registrar);
     checkInstrument(transfer.object("instrumentId"), rulesContract(context, query.registrar));
     return { ...factory(context, query), transferKind: isSelf ? "self" : "offer" };
@@ -80,10 +81,14 @@ const templates: Record<Choice, Template<Instruction> | undefined> = {
 };
 
 /** The Rules contract is the factory of every choice and the only contract to disclose. */
-function factory(context: RequestContext, { registrar, choiceArguments }: FactoryQuery): FactoryAnswer {
-  const expected = new JsonReader(choiceArguments, "choiceArguments").optionalId("expectedAdmin") ?? registrar;
-  if (expected !== registrar)
-    throw invalid(`expectedAdmin is ${expected}, but the registrar of the request is ${registrar}`);
+function factory(context: RequestContext, query: FactoryQuery): FactoryAnswer {
+  const { registrar } = query;
+  const fields = argumentsReader(query);
+  const expected = fields.optionalId("expectedAdmin") ?? registrar;
+  if (expected !== registrar) {
+    const problem = `is ${expected}, but the registrar of the request is ${registrar}`;
+    throw invalid(`expectedAdmin ${problem}`, { field: fields.path("expectedAdmin"), problem });
+  }
   const contract = rulesContract(context, registrar);
   checkAssigned(contract);
   return { factoryId: contract.contractId, values: [], disclosed: [contract] };
@@ -91,8 +96,7 @@ function factory(context: RequestContext, { registrar, choiceArguments }: Factor
 
 function checkInstrument(instrument: JsonReader, { fields: { admin, instrument: token } }: Contract<Rules>): void {
   const [named, id] = [instrument.id("admin"), instrument.id("id")];
-  if (named !== admin)
-    throw invalid(`${instrument.path("admin")} is ${named}, but the registrar of the request is ${admin}`);
+  if (named !== admin) throw instrument.invalid("admin", `is ${named}, but the registrar of the request is ${admin}`);
   if (id !== token.id) throw notFound(`registrar ${admin} has no instrument "${id}"`);
 }
 

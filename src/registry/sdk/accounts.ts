@@ -1,5 +1,5 @@
 /** Accounts, as version 2 of the token standard (CIP-0112) defines them. */
-import { invalid } from "../../domain/errors.js";
+import { invalidField } from "../../domain/errors.js";
 import type { JsonReader } from "./json-reader.js";
 
 export interface Account {
@@ -48,8 +48,9 @@ export function partyOf(fields: JsonReader, name: string, admin: string): string
 
 function specialAccount(id: string, admin: string, path: () => string): Account {
   if (SPECIAL_IDS.includes(id)) return { owner: undefined, provider: undefined, id, party: admin, isSpecial: true };
-  throw invalid(
-    `${path()} must name an owner or a provider, because the account's id is not ${SPECIAL_IDS.join(" or ")}, ` +
+  throw invalidField(
+    path(),
+    `must name an owner or a provider, because the account's id is not ${SPECIAL_IDS.join(" or ")}, ` +
       `but the id is ${JSON.stringify(id)}`,
   );
 }

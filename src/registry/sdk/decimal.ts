@@ -1,5 +1,5 @@
 /** Daml Decimals: up to 28 digits before the point and 10 after it. */
-import { invalid, formatValue } from "../../domain/errors.js";
+import { formatValue } from "../../domain/errors.js";
 import type { JsonReader } from "./json-reader.js";
 
 const PLACES = 10;
@@ -18,7 +18,7 @@ export function decimalField(fields: JsonReader, name: string): bigint {
   const text = fields.text(name);
   const amount = parseDecimal(text);
   if (amount !== undefined) return amount;
-  throw invalid(`${fields.path(name)} must be a decimal such as 1.0000000000, but is ${formatValue(text)}`);
+  throw fields.invalid(name, `must be a decimal such as 1.0000000000, but is ${formatValue(text)}`);
 }
 
 /** The amount in the ledger's format, with ten decimal places. */

@@ -1,6 +1,15 @@
 /** The public package `offledger/registry`. docs/your-own-registry.md shows how to write a registry with it. */
 export { type Account, accountIn, accountOf, partyOf } from "./accounts.js";
-export { conflict, invalid, notFound, RegistryError, unavailable } from "../../domain/errors.js";
+export {
+  conflict,
+  invalid,
+  invalidField,
+  notFound,
+  RegistryError,
+  type RegistryErrorDetails,
+  unavailable,
+} from "../../domain/errors.js";
+export { argumentsReader } from "./choice-arguments.js";
 export { JsonReader } from "./json-reader.js";
 export { decimalText, parseDecimal } from "./decimal.js";
 export type * from "./registry.js";

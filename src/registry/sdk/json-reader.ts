@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import { parseLedgerTime } from "../../domain/ledger-time.js";
-import { invalid, formatValue } from "../../domain/errors.js";
+import { formatValue, invalidField, type RegistryError } from "../../domain/errors.js";
 
 /**
  * Reads the fields of an untrusted JSON object. Every method throws RegistryError "invalid" with the path of a field
@@ -21,6 +21,11 @@ export class JsonReader {
     return path === "" ? name : `${path}.${name}`;
   }
 
+  /** The error "invalid" about a field. `problem` completes the sentence that begins with the path: "is empty". */
+  invalid(name: string, problem: string): RegistryError {
+    return invalidField(this.path(name), problem);
+  }
+
   raw(name: string): JsonValue | undefined {
     const value = this.#value[name] ?? undefined;
     // Names such as "toString" and "__proto__" find properties of Object.prototype, which JSON does not have.
@@ -30,7 +35,7 @@ export class JsonReader {
   /** A non-empty string: a party, a contract id, an identifier. */
   id(name: string): string {
     const text = this.text(name);
-    if (text === "") throw invalid(`${this.path(name)} is empty`);
+    if (text === "") throw this.invalid(name, "is empty");
     return text;
   }
 
@@ -83,8 +88,7 @@ export class JsonReader {
     return this.#list(name).map((element, index) => {
       const location = { parent: this, name, index };
       const object = asObject(element);
-      if (object === undefined)
-        throw invalid(`${formatLocation(location)} must be an object, but is ${formatValue(element)}`);
+      if (object === undefined) throw this.#wrongElement(name, index, "an object", element);
       return new JsonReader(object, location);
     });
   }
@@ -92,7 +96,7 @@ export class JsonReader {
   texts(name: string): string[] {
     return this.#list(name).map((element, index) => {
       if (typeof element === "string") return element;
-      throw invalid(`${this.path(name)}[${index}] must be a string, but is ${formatValue(element)}`);
+      throw this.#wrongElement(name, index, "a string", element);
     });
   }
 
@@ -104,7 +108,7 @@ export class JsonReader {
     return value.map((pair, index) => {
       const [key] = Array.isArray(pair) ? pair : [];
       if (typeof key === "string") return key;
-      throw invalid(`${this.path(name)}[${index}] must be a pair of a string and a value, but is ${formatValue(pair)}`);
+      throw this.#wrongElement(name, index, "a pair of a string and a value", pair);
     });
   }
 
@@ -126,7 +130,11 @@ export class JsonReader {
   #wrongType(name: string, expected: string): never {
     const value = this.raw(name);
     const found = value === undefined ? "is missing" : `is ${formatValue(value)}`;
-    throw invalid(`${this.path(name)} must be ${expected}, but ${found}`);
+    throw this.invalid(name, `must be ${expected}, but ${found}`);
+  }
+
+  #wrongElement(name: string, index: number, expected: string, element: JsonValue): RegistryError {
+    return invalidField(`${this.path(name)}[${index}]`, `must be ${expected}, but is ${formatValue(element)}`);
   }
 }
 

@@ -21,6 +21,8 @@ export interface FactoryQuery {
   readonly registrar: string;
   /** The arguments of the choice, as the JSON Ledger API encodes them. */
   readonly choiceArguments: JsonObject;
+  /** The field of the request that had them, for messages; "choiceArguments" if it is absent. */
+  readonly argumentsName?: string;
 }
 
 export interface ChoiceQuery {

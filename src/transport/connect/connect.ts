@@ -3,7 +3,7 @@ import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
-import { malformed } from "../errors.js";
+import { refusal } from "../error-details.js";
 import { rpcFastPath } from "../fast-path/fast-path.js";
 import { protocolOf } from "../middleware/protocol.js";
 import type { Operation, Report } from "../operations.js";
@@ -36,7 +36,7 @@ export function connect(
     server.addHook("onRequest", rpcFastPath(operations, maxBodyBytes));
     server.addHook("onRequest", (request, reply, done) => {
       if (hasValidUrl(request)) beginCall(request, reply, done);
-      else reject(request, reply, malformed("the Host header and the path are not a URL"));
+      else reject(request, reply, refusal("MALFORMED_URL", "the Host header and the path are not a URL"));
     });
     await server.register(fastifyConnectPlugin, {
       routes(router) {

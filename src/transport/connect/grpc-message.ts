@@ -4,9 +4,3 @@ const ENCODED = /[^ -$&-~]+/gu;
 /** Percent-encodes a message for `grpc-message`. A lone surrogate becomes U+FFFD, because it has no UTF-8. */
 export const encodeGrpcMessage = (message: string): string =>
   message.toWellFormed().replaceAll(ENCODED, (part) => encodeURIComponent(part));
-
-/** connect-es encodes spaces and colons too, which some clients and logs show undecoded. */
-export function reencodeGrpcMessage(headers: Headers | undefined): void {
-  const encoded = headers?.get("grpc-message") ?? undefined;
-  if (encoded !== undefined) headers?.set("grpc-message", encodeGrpcMessage(decodeURIComponent(encoded)));
-}

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import { ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RequestRecord } from "../../telemetry/request-record.js";
+import { memoizeLast } from "../../util/memoize-last.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
 import { hijack, setHeaders } from "../reply.js";
-import { encodeGrpcMessage } from "./grpc-message.js";
+import { grpcStatus } from "./grpc-status.js";
 
 /** Sends an error in the protocol of the request's record, for calls that connect-es does not see. */
 export function rejectRpc(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
@@ -23,7 +24,15 @@ export function rejectRpc(request: FastifyRequest, reply: FastifyReply, error: C
 
 export function endConnectWithError(response: ServerResponse, record: RequestRecord, error: ConnectError): void {
   record.complete(error.code);
-  const bytes = errorToJsonBytes(error, undefined);
+  refuseConnect(response, error);
+}
+
+/** Memoized as `grpcStatus` is. */
+const connectErrorBytes = memoizeLast((error: ConnectError) => errorToJsonBytes(error, JSON_WRITE_OPTIONS));
+
+/** Refuses a Connect request that has no record. */
+export function refuseConnect(response: ServerResponse, error: ConnectError): void {
+  const bytes = connectErrorBytes(error);
   const headers = ["content-type", "application/json", "content-length", String(bytes.length)];
   error.metadata.forEach((value, name) => headers.push(name, value));
   response.writeHead(codeToHttpStatus(error.code), headers);
@@ -67,14 +76,6 @@ function endWithGrpcHeaders(
   grpcStatus(error).forEach((value, name) => headers.push(name, value));
   response.writeHead(200, headers);
   response.end();
-}
-
-function grpcStatus({ rawMessage, code, metadata }: ConnectError): Headers {
-  const trailers = new Headers();
-  // Without the message: connect-es fails on a lone surrogate.
-  setTrailerStatus(trailers, new ConnectError("", code, metadata));
-  trailers.set("grpc-message", encodeGrpcMessage(rawMessage));
-  return trailers;
 }
 
 /** A stream that either side has closed takes no headers, although it is destroyed only some ticks later. */

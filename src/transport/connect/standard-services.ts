@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
+import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.js";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.js";
 import { ServerReflection } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
@@ -9,6 +10,9 @@ import { Descriptors } from "./reflection/descriptors.js";
 import { reflection } from "./reflection/reflection.js";
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./streams/limits.js";
 import { Streams } from "./streams/streams.js";
+
+/** No service imports them, but clients decode errors with them. */
+const ERROR_DETAILS = [file_google_rpc_error_details];
 
 export interface StandardServicesOptions {
   /** The other services of the server. */
@@ -41,7 +45,11 @@ export function standardServices(options: StandardServicesOptions): StandardServ
       if (!isReflected) return;
       // Built on first use: it takes some milliseconds.
       let descriptors: Descriptors | undefined;
-      const serverReflectionInfo = reflection(() => (descriptors ??= new Descriptors(served)), reflections, limits);
+      const serverReflectionInfo = reflection(
+        () => (descriptors ??= new Descriptors(served, ERROR_DETAILS)),
+        reflections,
+        limits,
+      );
       router
         .service(ServerReflection, { serverReflectionInfo }, handlerOptions)
         .service(ServerReflectionV1Alpha, { serverReflectionInfo }, handlerOptions);

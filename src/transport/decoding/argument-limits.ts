@@ -1,6 +1,7 @@
 /** Limits on the structure of choice arguments, whatever their size in bytes. */
-import type { DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
-import { malformed } from "../errors.js";
+import type { DescField, DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import { refusal } from "../error-details.js";
 
 export interface ArgumentLimits {
   /** Maximum nesting of objects and lists. */
@@ -21,38 +22,40 @@ export function argumentLimitCheck(schema: DescMessage, limits: ArgumentLimits):
   if (fields.length === 0) return undefined;
   return (request) => {
     const values = request as unknown as Readonly<Record<string, JsonValue | undefined>>;
-    for (const { localName } of schema.oneofs) checkOneof(values[localName] as unknown as OneofValue, limits);
-    for (const { localName, jsonName } of fields) {
-      const value = values[localName];
-      if (value !== undefined && value !== null) new Measure(jsonName, limits).take(value, 1);
+    for (const { localName, fields: members } of schema.oneofs) checkOneof(values[localName], members, limits);
+    for (const field of fields) {
+      const value = values[field.localName];
+      if (value !== undefined && value !== null) new Measure(field, limits).take(value, 1);
     }
   };
 }
 
 interface OneofValue {
   readonly case: string | undefined;
-  readonly value?: Message;
+  readonly value?: JsonValue;
 }
 
 /** Messages are objects: their fields count as keys. */
-function checkOneof(oneof: OneofValue, limits: ArgumentLimits): void {
-  if (oneof.case !== undefined) new Measure(oneof.case, limits).take(oneof.value as unknown as JsonValue, 1);
+function checkOneof(oneof: unknown, members: readonly DescField[], limits: ArgumentLimits): void {
+  const { case: name, value } = oneof as OneofValue;
+  const field = members.find(({ localName }) => localName === name);
+  if (field !== undefined) new Measure(field, limits).take(value ?? null, 1);
 }
 
 class Measure {
-  readonly #name: string;
+  readonly #field: DescField;
   readonly #limits: ArgumentLimits;
   #keys = 0;
 
-  constructor(name: string, limits: ArgumentLimits) {
-    this.#name = name;
+  constructor(field: DescField, limits: ArgumentLimits) {
+    this.#field = field;
     this.#limits = limits;
   }
 
   take(value: JsonValue, depth: number): void {
     if (typeof value !== "object" || value === null) return;
     if (depth > this.#limits.depth) {
-      throw malformed(`${this.#name} is nested deeper than the limit of ${this.#limits.depth}`);
+      throw this.#error(`is nested deeper than the limit of ${this.#limits.depth}`);
     }
     if (Array.isArray(value)) {
       this.#count(value.length);
@@ -68,7 +71,13 @@ class Measure {
   #count(more: number): void {
     this.#keys += more;
     if (this.#keys > this.#limits.keys) {
-      throw malformed(`${this.#name} has more keys and elements than the limit of ${this.#limits.keys}`);
+      throw this.#error(`has more keys and elements than the limit of ${this.#limits.keys}`);
     }
+  }
+
+  #error(problem: string): ConnectError {
+    const { name, jsonName } = this.#field;
+    const violations = [{ field: name, description: problem }];
+    return refusal("ARGUMENTS_TOO_COMPLEX", `${jsonName} ${problem}`, { violations });
   }
 }

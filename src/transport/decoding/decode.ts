@@ -6,10 +6,12 @@ import {
   type JsonValue,
   type Message,
 } from "@bufbuild/protobuf";
-import { malformed } from "../errors.js";
-import { isObject, describeTypeError } from "./type-errors.js";
+import type { ConnectError } from "@connectrpc/connect";
+import { refusal, type Violation } from "../error-details.js";
+import { findWrongType, isObject, isTooDeep, type WrongType } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";
 import { fastDecodeJson, hasOneofField } from "./fast-json.js";
+import { protoPath } from "./proto-path.js";
 
 const reading = { ignoreUnknownFields: true } as const;
 
@@ -20,16 +22,41 @@ export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
   try {
     return fromJson(schema, json, reading);
   } catch (error) {
-    throw malformed(describeTypeError(error, schema, json));
+    if (isTooDeep(error)) throw malformed("the body is nested too deep");
+    const wrong = findWrongType(schema, json);
+    throw malformed(wrong === undefined ? messageOf(error) : `${wrong.path} ${wrong.problem}`, schema, wrong);
   }
 }
 
+/** As connect-es decodes and reports. Throws invalid_argument. */
 export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
-  const json = JSON.parse(bytes.toString()) as JsonValue;
-  const isFast = isObject(json) && !hasOneofField(schema, json);
-  return (isFast ? fastDecodeJson(schema, json) : undefined) ?? fromJson(schema, json, reading);
+  let json: JsonValue = null;
+  try {
+    json = JSON.parse(bytes.toString()) as JsonValue;
+    const plain = isObject(json) && !hasOneofField(schema, json) ? json : undefined;
+    return (plain === undefined ? undefined : fastDecodeJson(schema, plain)) ?? fromJson(schema, json, reading);
+  } catch (error) {
+    const wrong = isObject(json) && !isTooDeep(error) ? findWrongType(schema, json) : undefined;
+    throw malformed(`parse JSON: ${messageOf(error)}`, schema, wrong);
+  }
 }
 
+/** As connect-es decodes and reports. Throws invalid_argument. */
 export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
-  return fastDecodeBinary(schema, bytes) ?? fromBinary(schema, bytes);
+  try {
+    return fastDecodeBinary(schema, bytes) ?? fromBinary(schema, bytes);
+  } catch (error) {
+    throw malformed(`parse binary: ${messageOf(error)}`);
+  }
 }
+
+function malformed(message: string, schema?: DescMessage, wrong?: WrongType): ConnectError {
+  return refusal("MALFORMED_MESSAGE", message, { violations: violationsOf(schema, wrong) });
+}
+
+function violationsOf(schema: DescMessage | undefined, wrong: WrongType | undefined): Violation[] {
+  if (schema === undefined || wrong === undefined) return [];
+  return [{ field: protoPath(schema, wrong.path) ?? wrong.path, description: wrong.problem }];
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -75,3 +75,10 @@ function typeOf(field: DescField): FastField["type"] | undefined {
   const isStruct = field.fieldKind === "message" && field.message.typeName === "google.protobuf.Struct";
   return isStruct ? "struct" : undefined;
 }
+
+/** The field with a proto name, which the rules of the message give. */
+export function fieldOf(schema: DescMessage, name: string): DescField {
+  const field = schema.fields.find((known) => known.name === name);
+  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}, named in its buf.validate rules`);
+  return field;
+}

@@ -1,32 +1,41 @@
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
 
-/** Says which field, by its JSON path, must be of which type: the library reports only some paths, in proto names. */
-export function describeTypeError(error: unknown, schema: DescMessage, json: JsonObject): string {
-  const message = error instanceof Error ? error.message : String(error);
-  if (message.includes("recursion depth") || error instanceof RangeError) return "the body is nested too deep";
-  return wrongField(schema, json, "") ?? message;
+/** A field of the wrong type. */
+export interface WrongType {
+  /** In JSON names. */
+  readonly path: string;
+  readonly problem: string;
 }
 
-function wrongField(schema: DescMessage, json: JsonObject, path: string): string | undefined {
+/** Whether the library gave up before it saw all fields. */
+export const isTooDeep = (error: unknown): boolean =>
+  error instanceof RangeError || (error instanceof Error && error.message.includes("recursion depth"));
+
+/** The first field of the wrong type: the library reports only some paths, in proto names. */
+export function findWrongType(schema: DescMessage, json: JsonObject): WrongType | undefined {
+  return wrongField(schema, json, "");
+}
+
+function wrongField(schema: DescMessage, json: JsonObject, path: string): WrongType | undefined {
   for (const field of schema.fields) {
     const value = json[field.jsonName] ?? json[field.name];
     if (value === undefined || value === null) continue;
     const name = `${path}${field.jsonName}`;
-    if (!fits(field, value)) return `${name} must be ${expected(field)}, but is ${formatValue(value)}`;
+    if (!fits(field, value)) return wrongType(name, expected(field), value);
     const inner = Array.isArray(value) ? wrongElement(field, value, name) : wrongInner(field, value, name);
     if (inner !== undefined) return inner;
   }
   return undefined;
 }
 
-function wrongInner(field: DescField, value: JsonValue, name: string): string | undefined {
+function wrongInner(field: DescField, value: JsonValue, name: string): WrongType | undefined {
   const message = field.fieldKind === "message" || field.fieldKind === "list" ? field.message : undefined;
   if (message === undefined || !isObject(value) || message.typeName.startsWith("google.protobuf.")) return undefined;
   return wrongField(message, value, `${name}.`);
 }
 
-function wrongElement(field: DescField, values: readonly JsonValue[], name: string): string | undefined {
+function wrongElement(field: DescField, values: readonly JsonValue[], name: string): WrongType | undefined {
   if (field.fieldKind !== "list") return undefined;
   for (const [index, value] of values.entries()) {
     const path = `${name}[${index}]`;
@@ -34,13 +43,17 @@ function wrongElement(field: DescField, values: readonly JsonValue[], name: stri
       field.listKind === "message"
         ? isObject(value)
         : typeof value === (jsonTypes[field.scalar as number] ?? typeof value);
-    if (!isFit)
-      return `${path} must be ${field.listKind === "message" ? "an object" : "a string"}, but is ${formatValue(value)}`;
+    if (!isFit) return wrongType(path, field.listKind === "message" ? "an object" : "a string", value);
     const inner = wrongInner(field, value, path);
     if (inner !== undefined) return inner;
   }
   return undefined;
 }
+
+const wrongType = (path: string, expectation: string, value: JsonValue): WrongType => ({
+  path,
+  problem: `must be ${expectation}, but is ${formatValue(value)}`,
+});
 
 function fits(field: DescField, value: JsonValue): boolean {
   switch (field.fieldKind) {

@@ -1,13 +1,10 @@
-import { type DescField, type DescMessage, getOption, hasOption, isFieldSet, type Message } from "@bufbuild/protobuf";
-import { createValidator, type Violation } from "@bufbuild/protovalidate";
-import {
-  field as fieldRules,
-  type FieldRules,
-  message as messageRules,
-  oneof as oneofRules,
-} from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { malformed } from "../errors.js";
-import { fastSchema } from "./fast-schema.js";
+import { type DescMessage, getOption, isFieldSet, type Message } from "@bufbuild/protobuf";
+import { pathToString } from "@bufbuild/protobuf/reflect";
+import { createValidator, type Violation as RuleViolation } from "@bufbuild/protovalidate";
+import { message as messageRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { refusal, type Violation } from "../error-details.js";
+import { fastCheckFor } from "./fast-check.js";
+import { fieldOf } from "./fast-schema.js";
 
 const validator = createValidator();
 
@@ -21,103 +18,37 @@ export function ruleCheck(schema: DescMessage): RuleCheck {
     const result = validator.validate(schema, request);
     if (result.kind === "valid") return;
     if (result.kind === "error") throw result.error;
-    const messages = result.violations.map((violation) =>
+    const problems = result.violations.map((violation) =>
       violation.ruleId === MESSAGE_ONEOF ? describeOneof(schema, request) : describe(violation),
     );
-    throw malformed(messages.join("; "));
+    const message = problems.map(({ jsonPath, description }) => `${jsonPath}: ${description}`).join("; ");
+    throw refusal("INVALID_FIELD", message, { violations: problems });
   };
+}
+
+interface Problem extends Violation {
+  /** The path in JSON names. */
+  readonly jsonPath: string;
+}
+
+function describe({ field, message }: RuleViolation): Problem {
+  const path = field.map((part) => (part.kind === "field" ? part.jsonName : "")).filter((name) => name !== "");
+  return { jsonPath: path.join("."), field: pathToString(field), description: message };
 }
 
 /** The id of the library's rule that exactly one of several fields is set. */
 const MESSAGE_ONEOF = "message.oneof";
 
-function describe({ field, message }: Violation): string {
-  const path = field.map((part) => (part.kind === "field" ? part.jsonName : "")).filter((name) => name !== "");
-  return `${path.join(".")}: ${message}`;
-}
-
 /** The first field of the rule is the one that every protocol has. */
-function describeOneof(schema: DescMessage, request: Message): string {
-  const fields = getOption(schema, messageRules).oneof.flatMap((rule) =>
-    rule.fields.map((name) => fieldOf(schema, name)),
-  );
-  const [first] = fields;
-  const set = fields.filter((field) => isFieldSet(request, field)).map(({ jsonName }) => jsonName);
-  if (set.length === 0) return `${first?.jsonName}: value is required`;
-  return `${set.join(" and ")} are set, but only one of them can be`;
-}
-
-/** Returns true where all rules hold; otherwise the library decides. */
-type FastCheck = (request: Message) => boolean;
-
-/** String lengths, required Structs. Saves 8 to 12 % of a call's CPU; can go when protovalidate compiles its rules. */
-function fastCheckFor(schema: DescMessage): FastCheck | undefined {
-  const ofMessage = getOption(schema, messageRules);
-  const hasOther = hasMore(ofMessage, ["oneof"]) || schema.oneofs.some((oneof) => hasOption(oneof, oneofRules));
-  if (fastSchema(schema) === undefined || hasOther) return undefined;
-  const checks: ((value: unknown) => boolean)[] = [];
-  const names: string[] = [];
-  for (const field of schema.fields) {
-    if (!hasOption(field, fieldRules)) continue;
-    const check = checkOf(field, getOption(field, fieldRules));
-    if (check === undefined) return undefined;
-    checks.push(check);
-    names.push(field.localName);
-  }
-  // The fast checks do not look into members of oneofs: the library checks a request that has one.
-  const required = ofMessage.oneof.filter((rule) => rule.required);
-  const plainForms = required.map((rule) => rule.fields.map((name) => fieldOf(schema, name)).filter(isPlain));
-  if (plainForms.some((forms) => forms.length !== 1)) return undefined;
-  for (const [form] of plainForms) {
-    checks.push((value) => value !== undefined);
-    names.push(form?.localName ?? "");
-  }
-  const oneofs = schema.oneofs.map(({ localName }) => localName);
-  return (request) => {
-    const fields = request as unknown as Readonly<Record<string, unknown>>;
-    for (const name of oneofs) if ((fields[name] as OneofValue).case !== undefined) return false;
-    for (let index = 0; index < checks.length; index++) {
-      if (checks[index]?.(fields[names[index] ?? ""]) !== true) return false;
-    }
-    return true;
+function describeOneof(schema: DescMessage, request: Message): Problem {
+  const [rule] = getOption(schema, messageRules).oneof;
+  const fields = (rule?.fields ?? []).map((name) => fieldOf(schema, name));
+  const set = fields.filter((field) => isFieldSet(request, field));
+  const [named = fields[0]] = set.toReversed();
+  const names = set.map(({ jsonName }) => jsonName).join(" and ");
+  return {
+    jsonPath: named?.jsonName ?? "",
+    field: named?.name ?? "",
+    description: set.length === 0 ? "value is required" : `${names} are set, but only one of them can be`,
   };
-}
-
-interface OneofValue {
-  readonly case: string | undefined;
-}
-
-const isPlain = ({ oneof }: DescField): boolean => oneof === undefined;
-
-function checkOf(field: DescField, rules: FieldRules): ((value: unknown) => boolean) | undefined {
-  const { required, type } = rules;
-  if (hasMore(rules, ["required", "type"])) return undefined;
-  if (type.case === undefined) {
-    return required && field.fieldKind === "message" ? (value) => value !== undefined : undefined;
-  }
-  if (type.case !== "string" || required || hasMore(type.value, ["minLen", "maxLen"])) return undefined;
-  const { minLen, maxLen } = type.value;
-  const [least, most] = [Number(minLen), maxLen === 0n ? Infinity : Number(maxLen)];
-  // The library counts code points: at most as many as UTF-16 units, and at least half.
-  return (value) => typeof value === "string" && value.length >= 2 * least && value.length <= most;
-}
-
-function hasMore(rules: Message, names: readonly string[]): boolean {
-  return Object.entries(rules).some(
-    ([name, value]) => name !== "$typeName" && !names.includes(name) && !isEmpty(value),
-  );
-}
-
-const isEmpty = (value: unknown): boolean =>
-  value === undefined ||
-  value === false ||
-  value === 0 ||
-  value === "" ||
-  (Array.isArray(value) && value.length === 0) ||
-  (typeof value === "object" && value !== null && "case" in value && value.case === undefined);
-
-function fieldOf(schema: DescMessage, name: string): DescField {
-  const field = schema.fields.find((known) => known.name === name);
-  if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}, named in its buf.validate rules`);
-  return field;
 }

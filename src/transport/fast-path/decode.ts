@@ -1,53 +1,38 @@
 /** Step 3: the body of an RPC -> the request message. Throws ConnectError. */
 import type { Message } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code } from "@connectrpc/connect";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
+import { refusal } from "../error-details.js";
 import type { FastCall } from "./call.js";
 
 /** Flag of compression (1 byte) and length of the message (4 bytes). */
 const FRAME_HEADER_BYTES = 5;
 
 export function decodeConnectJson({ operation }: FastCall, body: Buffer): Message {
-  try {
-    return fromJsonBytes(operation.method.input, body);
-  } catch (error) {
-    throw undecodable("JSON", error);
-  }
+  return fromJsonBytes(operation.method.input, body);
 }
 
 export function decodeConnectBinary({ operation }: FastCall, body: Buffer): Message {
-  try {
-    return fromBinaryBytes(operation.method.input, body);
-  } catch (error) {
-    throw undecodable("binary", error);
-  }
+  return fromBinaryBytes(operation.method.input, body);
 }
 
 /** Messages and codes are those of connect-es, which serves the requests that are not plain. */
 export function decodeGrpc(call: FastCall, body: Buffer): Message {
   if (body.length === 0) {
-    throw new ConnectError("protocol error: missing input message for unary method", Code.Unimplemented);
+    const message = "protocol error: missing input message for unary method";
+    throw refusal("PROTOCOL_ERROR", message, { code: Code.Unimplemented });
   }
   const expected = body.length < FRAME_HEADER_BYTES ? undefined : FRAME_HEADER_BYTES + body.readUInt32BE(1);
   if (expected !== undefined && body.length > expected) {
-    throw new ConnectError("protocol error: received extra input message for unary method", Code.Unimplemented);
+    const message = "protocol error: received extra input message for unary method";
+    throw refusal("PROTOCOL_ERROR", message, { code: Code.Unimplemented });
   }
   if (body.length !== expected) {
-    throw new ConnectError(
-      "protocol error: the length of the message is not what its frame says",
-      Code.InvalidArgument,
-    );
+    throw refusal("PROTOCOL_ERROR", "protocol error: the length of the message is not what its frame says");
   }
   if (body[0] !== 0) {
-    throw new ConnectError(
-      "protocol error: received compressed envelope, but do not know how to decompress",
-      Code.Internal,
-    );
+    const message = "protocol error: received compressed envelope, but do not know how to decompress";
+    throw refusal("PROTOCOL_ERROR", message, { code: Code.Internal });
   }
   return decodeConnectBinary(call, body.subarray(FRAME_HEADER_BYTES));
-}
-
-function undecodable(form: "JSON" | "binary", error: unknown): ConnectError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new ConnectError(`parse ${form}: ${reason}`, Code.InvalidArgument);
 }

@@ -2,8 +2,9 @@
 import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
 import { TLSSocket } from "node:tls";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import { drainBody, type Incoming } from "../drain-body.js";
+import { refusal } from "../error-details.js";
 import { enqueue } from "./response-batching.js";
 
 /** Larger requests take longer than batching saves. */
@@ -55,7 +56,7 @@ export function readBody(
 }
 
 const tooLarge = (limit: number): ConnectError =>
-  new ConnectError(`the message is larger than ${limit} bytes, the limit of this service`, Code.ResourceExhausted);
+  refusal("BODY_TOO_LARGE", `the message is larger than ${limit} bytes, the limit of this service`);
 
 // Over TLS, FIN may arrive in the same read as the request, and Node.js closes its side before the tick ends: such a
 // request is answered at once. In cleartext FIN arrives in a later read, and HTTP/2 streams end on their own.

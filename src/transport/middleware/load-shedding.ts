@@ -1,6 +1,6 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
+import { refusal } from "../error-details.js";
 import { onTickEnd } from "../fast-path/response-batching.js";
-import { retryAfter } from "../reject.js";
 
 const RETRY_SECONDS = 1;
 /** A burst is an overload once no tick was short for this long. In an overload, it is checked this often. */
@@ -25,7 +25,7 @@ export class Shedding {
   readonly #shortTickMs: number;
   readonly #overloadDelayMs: number;
   /** Created once, because errors are expensive. */
-  readonly #error = retryAfter(Code.Unavailable, "server overloaded; retry later", RETRY_SECONDS);
+  readonly #error = refusal("OVERLOADED", "server overloaded; retry later", { retrySeconds: RETRY_SECONDS });
   #allowedDelayMs: number;
   #tickStartedAt: number | undefined;
   #tickEndedAt = performance.now();

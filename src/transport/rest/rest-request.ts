@@ -1,6 +1,6 @@
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
-import { malformed } from "../errors.js";
+import { refusal } from "../error-details.js";
 import type { Binding } from "./http-rules.js";
 import { valueOf } from "./path-template.js";
 import { fromJsonObject } from "../decoding/decode.js";
@@ -63,5 +63,5 @@ function bind(into: JsonObject, schema: DescMessage, fieldPath: readonly string[
 
 function bodyObject(body: JsonValue): JsonObject {
   if (isObject(body)) return body;
-  throw malformed(`the body must be a JSON object, but is ${formatValue(body)}`);
+  throw refusal("MALFORMED_MESSAGE", `the body must be a JSON object, but is ${formatValue(body)}`);
 }

@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { refusal } from "../error-details.js";
 import { httpError, type RestError, toRestError } from "../errors.js";
 import { restFastPath } from "../fast-path/fast-path.js";
 import { sendHttp } from "../fast-path/send.js";
@@ -57,5 +58,5 @@ function toError(error: FastifyError, path: string, report: (defect: unknown) =>
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) return httpError(status, error.message, path);
   report(error);
-  return toRestError(new ConnectError("something went wrong here", Code.Internal), path);
+  return toRestError(refusal("INTERNAL", "something went wrong here"), path);
 }

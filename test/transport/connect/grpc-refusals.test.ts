@@ -53,12 +53,15 @@ async function call(url: string, path: string, more: Record<string, string> = {}
   }
 }
 
-const refused = (status: string, message: RegExp) => ({
+const refused = (status: string, message: RegExp, more: IncomingHttpHeaders = {}) => ({
   headers: expect.objectContaining({
     ":status": 200,
     "content-type": expect.stringMatching(/^application\/grpc/) as string,
     "grpc-status": status,
     "grpc-message": expect.stringMatching(message) as string,
+    // Decoded in ../error-details.test.ts.
+    "grpc-status-details-bin": expect.stringMatching(/^[\w+/]{40,}$/) as string,
+    ...more,
   }) as IncomingHttpHeaders,
   endsStream: true,
   bodyLength: 0,
@@ -85,7 +88,7 @@ describe("one HEADERS frame with END_STREAM", () => {
       const answer = await call(url, info);
       if (answer.headers["grpc-status"] === "8") refusals.push(answer);
     }
-    expect(refusals).toEqual([refused("8", /rate limit exceeded: 1 requests per second/)]);
+    expect(refusals).toEqual([refused("8", /rate limit exceeded: 1 requests per second/, { "retry-after": "1" })]);
   });
 
   test("a request that arrives while the service stops is unavailable", async () => {
@@ -96,7 +99,7 @@ describe("one HEADERS frame with END_STREAM", () => {
     onTestFinished(() => void server.close());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    expect(await call(`http://127.0.0.1:${port}`, info)).toEqual(refused("14", /stopping/));
+    expect(await call(`http://127.0.0.1:${port}`, info)).toEqual(refused("14", /stopping/, { "retry-after": "1" }));
   });
 
   test("a subtype other than proto and json is 415", async () => {

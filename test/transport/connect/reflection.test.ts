@@ -137,6 +137,8 @@ test("finds the file of every kind of symbol", async () => {
     "grpc.reflection.v1.ServerReflectionRequest.message_request": "grpc/reflection/v1/reflection.proto",
     "grpc.reflection.v1alpha.ServerReflection": "grpc/reflection/v1alpha/reflection.proto",
     "google.api.http": "google/api/annotations.proto",
+    // No service imports it, but clients decode errors with it.
+    "google.rpc.ErrorInfo": "google/rpc/error_details.proto",
     "google.protobuf.FieldDescriptorProto.TYPE_BOOL": "google/protobuf/descriptor.proto",
     "buf.validate.field": "buf/validate/validate.proto",
   };

@@ -90,7 +90,7 @@ describe("arguments of a factory's choice", () => {
     [
       "given twice",
       { registrarParty: "acme", choiceArguments: {}, transferV2 },
-      "choiceArguments and transferV2 are set, but only one of them can be",
+      "transferV2: choiceArguments and transferV2 are set, but only one of them can be",
     ],
     [
       "typed without a sender",

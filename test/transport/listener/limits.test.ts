@@ -122,7 +122,11 @@ describe.each(Object.entries(versions))("over %s", (version, connect) => {
     expect([utility.status, JSON.parse(utility.body)]).toMatchObject([414, { error_description: message }]);
     expect(await ask(long(MAX_PATH + 1, "/nothing"), json, "{}")).toMatchObject({ status: 414 });
     const connectCall = await ask(long(MAX_PATH + 1, rpc), json, "{}");
-    expect(JSON.parse(connectCall.body)).toEqual({ code: "invalid_argument", message });
+    expect(JSON.parse(connectCall.body)).toMatchObject({
+      code: "invalid_argument",
+      message,
+      details: [{ type: "google.rpc.ErrorInfo", debug: { reason: "PATH_TOO_LONG", domain: "offledger" } }],
+    });
     for (const type of ["application/grpc", "application/grpc-web+proto"]) {
       expect(grpcStatus(await ask(long(MAX_PATH + 1, rpc), { "content-type": type }, envelope(10)))).toBe("3");
     }

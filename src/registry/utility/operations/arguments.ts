@@ -1,7 +1,7 @@
 /** The arguments of the factories' choices, in versions 1 and 2 of the token standard. */
 import { type Account, accountIn, accountOf } from "../../sdk/accounts.js";
-import { invalid } from "../../../domain/errors.js";
-import { JsonReader } from "../../sdk/json-reader.js";
+import { argumentsReader } from "../../sdk/choice-arguments.js";
+import type { JsonReader } from "../../sdk/json-reader.js";
 import type { FactoryQuery } from "../../sdk/registry.js";
 
 export interface TransferArguments {
@@ -39,8 +39,9 @@ export interface SettledAllocation {
   readonly nextIterationFunding: readonly string[];
 }
 
-export function transferArguments({ registrar, choiceArguments }: FactoryQuery): TransferArguments {
-  const fields = new JsonReader(choiceArguments, "choiceArguments");
+export function transferArguments(query: FactoryQuery): TransferArguments {
+  const { registrar } = query;
+  const fields = argumentsReader(query);
   checkRegistrar(registrar, fields, "expectedAdmin");
   const transfer = fields.object("transfer");
   const instrumentId = readInstrumentId(registrar, transfer);
@@ -48,14 +49,15 @@ export function transferArguments({ registrar, choiceArguments }: FactoryQuery):
   return { sender, receiver, instrumentId };
 }
 
-export function allocationArguments({ registrar, choiceArguments }: FactoryQuery): AllocationArguments {
-  const fields = new JsonReader(choiceArguments, "choiceArguments");
+export function allocationArguments(query: FactoryQuery): AllocationArguments {
+  const { registrar } = query;
+  const fields = argumentsReader(query);
   checkRegistrar(registrar, fields, "expectedAdmin");
   const allocation = fields.object("allocation");
   if (allocation.raw("transferLegSides") === undefined) {
     if (allocation.raw("transferLeg") !== undefined) return readLeg(registrar, allocation.object("transferLeg"));
     const expected = "transferLeg (version 1) or transferLegSides (version 2)";
-    throw invalid(`${allocation.path("transferLeg")} is missing: an allocation needs ${expected}`);
+    throw allocation.invalid("transferLeg", `is missing: an allocation needs ${expected}`);
   }
   allocation.id("admin");
   checkRegistrar(registrar, allocation, "admin");
@@ -78,15 +80,16 @@ function readLeg(registrar: string, leg: JsonReader): AllocationArguments {
   return { sender: accountIn(leg, "sender", registrar), instruments, sent: instruments, sides: 1 };
 }
 
-export function settlementArguments({ registrar, choiceArguments }: FactoryQuery): SettlementArguments {
-  const fields = new JsonReader(choiceArguments, "choiceArguments");
+export function settlementArguments(query: FactoryQuery): SettlementArguments {
+  const { registrar } = query;
+  const fields = argumentsReader(query);
   checkRegistrar(registrar, fields, "expectedAdmin");
   const legs = fields.objects("transferLegs").map((leg) => ({
     sender: accountOf(leg.object("sender"), registrar),
     receiver: accountOf(leg.object("receiver"), registrar),
     instrumentId: leg.id("instrumentId"),
   }));
-  if (legs.length === 0) throw invalid("choiceArguments.transferLegs is empty: a settlement needs at least one leg");
+  if (legs.length === 0) throw fields.invalid("transferLegs", "is empty: a settlement needs at least one leg");
   const allocations = new Map<string, SettledAllocation>();
   for (const allocation of fields.objects("allocations")) {
     const read = readAllocation(registrar, allocation);
@@ -136,6 +139,6 @@ function readInstrumentId(registrar: string, fields: JsonReader): string {
 function checkRegistrar(registrar: string, fields: JsonReader, name: string): void {
   const named = fields.optionalId(name);
   if (named !== undefined && named !== registrar) {
-    throw invalid(`${fields.path(name)} is ${named}, but the registrar of the request is ${registrar}`);
+    throw fields.invalid(name, `is ${named}, but the registrar of the request is ${registrar}`);
   }
 }

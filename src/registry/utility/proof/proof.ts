@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../../domain/json.js";
-import { invalid } from "../../../domain/errors.js";
+import { invalidField } from "../../../domain/errors.js";
 import type { Created, Exercised, History, Update } from "../../sdk/history.js";
 import type { ProofQuery, ProofStatus } from "../../sdk/registry.js";
 import { transferOffer } from "../templates/instructions.js";
@@ -103,6 +103,6 @@ function readExpected(transfer: ProofQuery["transfer"]): Terms {
     if (!(error instanceof RangeError)) throw error;
     const format =
       error.message === "amount" ? "a decimal such as 1.0000000000" : "a time such as 2026-01-31T12:00:00.123456Z";
-    throw invalid(`transfer.${error.message} must be ${format}`);
+    throw invalidField(`transfer.${error.message}`, `must be ${format}`);
   }
 }

@@ -4,10 +4,9 @@ import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse 
 import { drainBody } from "../../drain-body.js";
 import type { Report } from "../../operations.js";
 import { type ConnectCall, connectCall } from "./connect-call.js";
-import { reencodeGrpcMessage } from "../grpc-message.js";
 import { limitDeadline } from "./deadlines.js";
 import { drainAfterResponse } from "./drain-after-response.js";
-import { asInvalidArgument } from "./invalid-argument.js";
+import { withCorrectedEnd, withCorrectedErrors } from "./error-response.js";
 import { outcomeOfResponse } from "./outcome.js";
 import { unencodableErrorResponse } from "./unencodable-error.js";
 import { bytesOf, withBody } from "./universal-response.js";
@@ -23,7 +22,7 @@ export function adaptHandlers({ handlers }: ConnectRouter, report: Report): void
 
 function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
   const isUnary = handler.method.methodKind === "unary";
-  const handle: UniversalCall = isUnary ? asInvalidArgument(handler) : handler;
+  const handle: UniversalCall = isUnary ? withCorrectedErrors(handler) : handler;
   const adapted = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const call = request.contextValues?.get(connectCall);
     if (call === undefined) throw new Error(`${handler.requestPath} was called without its Fastify request`);
@@ -31,10 +30,7 @@ function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
     call.reply.hijack();
     limitDeadline(request.header);
     try {
-      const response = isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
-      reencodeGrpcMessage(response.header);
-      reencodeGrpcMessage(response.trailer);
-      return response;
+      return isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
     } catch (error) {
       const response = error instanceof URIError ? unencodableErrorResponse(request.header) : undefined;
       if (response !== undefined) {
@@ -78,7 +74,7 @@ async function streaming(
   const response = await handle({ ...request, body });
   drainAfterResponse(call);
   recordOutcome(call, response, NO_BYTES);
-  return response;
+  return withCorrectedEnd(response);
 }
 
 /** The body of a request. What is not read of it is drained, so that the connection can serve the next request. */

@@ -1,9 +1,9 @@
-import { Code } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
+import { refusal } from "../../error-details.js";
+import { grpcStatus } from "../grpc-status.js";
 import { trailersFrame } from "./universal-response.js";
 
-const STATUS = String(Code.InvalidArgument);
 const MESSAGE = "a string is not well-formed Unicode";
 
 /**
@@ -14,9 +14,7 @@ export function unencodableErrorResponse(header: Headers): UniversalServerRespon
   const contentType = header.get("content-type") ?? "";
   if (!contentType.startsWith("application/grpc")) return undefined;
   const head = new Headers({ "content-type": contentType });
-  if (contentType.startsWith("application/grpc-web")) {
-    const trailers = trailersFrame(`grpc-status: ${STATUS}\r\ngrpc-message: ${MESSAGE}\r\n`);
-    return { status: 200, header: head, body: createAsyncIterable([trailers]) };
-  }
-  return { status: 200, header: head, trailer: new Headers({ "grpc-status": STATUS, "grpc-message": MESSAGE }) };
+  const trailer = grpcStatus(refusal("MALFORMED_MESSAGE", MESSAGE));
+  if (!contentType.startsWith("application/grpc-web")) return { status: 200, header: head, trailer };
+  return { status: 200, header: head, body: createAsyncIterable([trailersFrame(trailer)]) };
 }

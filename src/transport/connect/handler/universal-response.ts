@@ -1,4 +1,5 @@
 import { createAsyncIterable, type UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 
 export async function bytesOf({ body }: UniversalServerResponse): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
@@ -15,10 +16,11 @@ export const TRAILERS_FLAG = 0x80;
 /** Flags (1 byte) and length (4 bytes) before each frame. */
 export const FRAME_HEADER_BYTES = 5;
 
-export function trailersFrame(trailers: string): Buffer {
-  const text = Buffer.from(trailers);
+export const trailersFrame = (trailers: Headers): Buffer => frameOf(TRAILERS_FLAG, trailerSerialize(trailers));
+
+export function frameOf(flags: number, content: Uint8Array): Buffer {
   const header = Buffer.alloc(FRAME_HEADER_BYTES);
-  header[0] = TRAILERS_FLAG;
-  header.writeUInt32BE(text.length, 1);
-  return Buffer.concat([header, text]);
+  header[0] = flags;
+  header.writeUInt32BE(content.length, 1);
+  return Buffer.concat([header, content]);
 }

@@ -1,10 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { Code, ConnectError, type ServiceImpl } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
 import {
   type Health,
   HealthCheckResponse_ServingStatus as Status,
   type HealthCheckResponseSchema,
 } from "../../../../gen/grpc/health/v1/health_pb.js";
+import { refusal } from "../../error-details.js";
 import type { Streams } from "../streams/streams.js";
 import type { Readiness } from "./readiness.js";
 
@@ -18,7 +19,7 @@ export function health(names: readonly string[], readiness: Readiness, watches: 
   const status = () => (readiness.isReady && !watches.isClosing ? Status.SERVING : Status.NOT_SERVING);
   return {
     check({ service }) {
-      if (!known.has(service)) throw new ConnectError(`service ${service} is not served here`, Code.NotFound);
+      if (!known.has(service)) throw refusal("NOT_FOUND", `service ${service} is not served here`);
       return { status: status() };
     },
 

@@ -1,4 +1,4 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { refusal } from "../../error-details.js";
 import { tooMany } from "../streams/errors.js";
 import type { StreamLimits } from "../streams/limits.js";
 
@@ -15,7 +15,8 @@ export async function* boundedRequests<T>(
   for (let count = 0; ; count++) {
     const { done, value } = await nextRequest(iterator, signal, idleMs);
     if (done === true) return;
-    if (count === max) throw tooMany(`the limit of ${max} requests per stream is reached; open another stream`);
+    if (count === max)
+      throw tooMany("TOO_MANY_MESSAGES", `the limit of ${max} requests per stream is reached; open another stream`);
     yield value;
   }
 }
@@ -30,7 +31,7 @@ async function nextRequest<T>(
   const ended = new Promise<never>((_resolve, reject) => {
     const onIdle = () => {
       const message = `no request arrived within ${idleMs} ms; open another stream`;
-      reject(new ConnectError(message, Code.DeadlineExceeded));
+      reject(refusal("DEADLINE_EXCEEDED", message));
     };
     const timer = setTimeout(onIdle, idleMs);
     signal.addEventListener("abort", () => reject(signal.reason), { signal: settled.signal });

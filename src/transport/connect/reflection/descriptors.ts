@@ -9,7 +9,7 @@ import {
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
-/** The file descriptors of services and of all that they import, by file name and symbol. */
+/** The file descriptors of services, of further files, and of all that they import, by file name and symbol. */
 export class Descriptors {
   /** Full names of the services, sorted. */
   readonly services: readonly string[];
@@ -20,9 +20,11 @@ export class Descriptors {
   readonly #messages = new Set<string>();
   readonly #bytes = new Map<DescFile, Uint8Array>();
 
-  constructor(services: readonly DescService[]) {
+  constructor(services: readonly DescService[], files: readonly DescFile[] = []) {
     this.services = services.map(({ typeName }) => typeName).toSorted();
-    for (const { file } of services) for (const one of withImports(file)) this.#add(one);
+    for (const file of [...services.map((service) => service.file), ...files]) {
+      for (const one of withImports(file)) this.#add(one);
+    }
   }
 
   file(path: string): DescFile | undefined {

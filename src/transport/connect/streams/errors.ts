@@ -1,10 +1,12 @@
-import { Code, type ConnectError } from "@connectrpc/connect";
-import { retryAfter } from "../../reject.js";
+import type { ConnectError } from "@connectrpc/connect";
+import { refusal } from "../../error-details.js";
 
 const RETRY_SECONDS = 1;
 
 /** A limit is reached; some of what counts towards it will end. */
-export const tooMany = (message: string): ConnectError => retryAfter(Code.ResourceExhausted, message, RETRY_SECONDS);
+export const tooMany = (reason: "TOO_MANY_STREAMS" | "TOO_MANY_MESSAGES", message: string): ConnectError =>
+  refusal(reason, message, { retrySeconds: RETRY_SECONDS });
 
 /** The service ends a stream; the client may open another. */
-export const streamOver = (message: string): ConnectError => retryAfter(Code.Unavailable, message, RETRY_SECONDS);
+export const streamOver = (reason: "STREAM_EXPIRED" | "SHUTTING_DOWN", message: string): ConnectError =>
+  refusal(reason, message, { retrySeconds: RETRY_SECONDS });

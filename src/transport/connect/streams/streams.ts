@@ -30,7 +30,9 @@ export class Streams {
   /** Opens a stream. Throws resource_exhausted at the limit, and unavailable during shutdown. */
   begin(client: AbortSignal): OpenStream {
     if (this.#isClosing) throw shuttingDown();
-    if (this.#open.size >= this.max) throw tooMany(`the limit of ${this.max} ${this.label} is reached; retry later`);
+    if (this.#open.size >= this.max) {
+      throw tooMany("TOO_MANY_STREAMS", `the limit of ${this.max} ${this.label} is reached; retry later`);
+    }
     const controller = new AbortController();
     const abort = (reason: ConnectError) => controller.abort(reason);
     const onClientGone = () => controller.abort(client.reason);
@@ -39,7 +41,8 @@ export class Streams {
       client.removeEventListener("abort", onClientGone);
       this.#open.delete(abort);
     };
-    const expired = streamOver(`the maximum duration of ${this.maxDurationMs} ms is reached; open another stream`);
+    const message = `the maximum duration of ${this.maxDurationMs} ms is reached; open another stream`;
+    const expired = streamOver("STREAM_EXPIRED", message);
     const timer = setTimeout(abort, this.maxDurationMs, expired);
     this.#open.add(abort);
     client.addEventListener("abort", onClientGone);
@@ -53,4 +56,4 @@ export class Streams {
   }
 }
 
-const shuttingDown = (): ConnectError => streamOver("the service is stopping; retry");
+const shuttingDown = (): ConnectError => streamOver("SHUTTING_DOWN", "the service is stopping; retry");

@@ -1,0 +1,51 @@
+import { Code } from "@connectrpc/connect";
+import type { RegistryErrorReason } from "../domain/errors.js";
+
+/** The reasons of google.rpc.ErrorInfo, each with its code. docs/errors.md explains them to clients. */
+export const ERROR_REASONS = {
+  /** The bytes are no message of the operation: malformed, or a field has the wrong type. */
+  MALFORMED_MESSAGE: Code.InvalidArgument,
+  /** A field violates a constraint of the proto files. */
+  INVALID_FIELD: Code.InvalidArgument,
+  /** A Struct exceeds a limit on its structure. */
+  ARGUMENTS_TOO_COMPLEX: Code.InvalidArgument,
+  /** The registry rejects the request. */
+  INVALID_ARGUMENT: Code.InvalidArgument,
+  MALFORMED_URL: Code.InvalidArgument,
+  PATH_TOO_LONG: Code.InvalidArgument,
+  /** The request violates gRPC or Connect. These protocols prescribe other codes for some violations. */
+  PROTOCOL_ERROR: Code.InvalidArgument,
+  TOKEN_MISSING: Code.Unauthenticated,
+  TOKEN_INVALID: Code.Unauthenticated,
+  NOT_FOUND: Code.NotFound,
+  CONFLICT: Code.Aborted,
+  UNKNOWN_OPERATION: Code.Unimplemented,
+  RATE_LIMITED: Code.ResourceExhausted,
+  TOO_MANY_STREAMS: Code.ResourceExhausted,
+  TOO_MANY_MESSAGES: Code.ResourceExhausted,
+  BODY_TOO_LARGE: Code.ResourceExhausted,
+  /** The client's deadline, or the maximum time between two messages of a stream. */
+  DEADLINE_EXCEEDED: Code.DeadlineExceeded,
+  /** No current snapshot of the ledger, or its source cannot be asked. */
+  NOT_READY: Code.Unavailable,
+  OVERLOADED: Code.Unavailable,
+  SHUTTING_DOWN: Code.Unavailable,
+  STREAM_EXPIRED: Code.Unavailable,
+  /** The issuer's keys cannot be fetched. */
+  ISSUER_UNAVAILABLE: Code.Unavailable,
+  /** A defect. */
+  INTERNAL: Code.Internal,
+} as const;
+
+export type ErrorReason = keyof typeof ERROR_REASONS;
+
+/** For errors of a registry that have no code of their own. */
+export const REGISTRY_ERROR_REASONS: Readonly<Record<RegistryErrorReason, ErrorReason>> = {
+  invalid: "INVALID_ARGUMENT",
+  "not-found": "NOT_FOUND",
+  conflict: "CONFLICT",
+  unavailable: "NOT_READY",
+};
+
+/** Whether a registry's own code has the form that google.rpc prescribes. */
+export const isReason = (code: string): boolean => /^[A-Z][A-Z0-9_]{1,62}$/.test(code);
