@@ -11,10 +11,14 @@ import { reject } from "../reject.js";
 import { adaptHandlers } from "./handler/adapt.js";
 import { connectCall } from "./handler/connect-call.js";
 import { withDeadline } from "./handler/deadlines.js";
+import { jsonDecoder } from "./json-decoder.js";
 import type { StandardServices } from "./standard-services.js";
 
 /** The largest value connect-es allows. Responses are base64, which hardly compresses, and are sent as they are. */
 const NEVER_COMPRESS = 0xffffffff;
+
+/** connect-es reads `textDecoder` too, which its types leave out. */
+const JSON_OPTIONS = { ...JSON_WRITE_OPTIONS, ignoreUnknownFields: true, textDecoder: jsonDecoder };
 
 /**
  * Serves Connect, gRPC and gRPC-Web: plain unary requests on the fast path, others (gRPC-Web, GET, compression,
@@ -47,7 +51,7 @@ export function connect(
         adaptHandlers(router, report);
       },
       contextValues: ({ connectCall: call }) => createContextValues().set(connectCall, call),
-      jsonOptions: { ...JSON_WRITE_OPTIONS, ignoreUnknownFields: true },
+      jsonOptions: JSON_OPTIONS,
       readMaxBytes: maxBodyBytes,
       acceptCompression: [compressionGzip],
       compressMinBytes: NEVER_COMPRESS,

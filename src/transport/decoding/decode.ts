@@ -3,13 +3,13 @@ import {
   fromBinary,
   fromJson,
   type JsonObject,
-  type JsonValue,
   type Message,
 } from "@bufbuild/protobuf";
 import { malformed } from "../errors.js";
 import { isObject, describeTypeError } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";
 import { fastDecodeJson } from "./fast-json.js";
+import { EMPTY_BODY, parseJson } from "./json-text.js";
 
 const reading = { ignoreUnknownFields: true } as const;
 
@@ -24,8 +24,10 @@ export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
   }
 }
 
+/** Throws where the bytes are no message; invalid_argument where they are not even JSON. */
 export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
-  const json = JSON.parse(bytes.toString()) as JsonValue;
+  const json = parseJson(bytes);
+  if (json === undefined) throw malformed(EMPTY_BODY);
   return (isObject(json) ? fastDecodeJson(schema, json) : undefined) ?? fromJson(schema, json, reading);
 }
 

@@ -6,6 +6,8 @@ import type { FastCall } from "./call.js";
 
 /** Flag of compression (1 byte) and length of the message (4 bytes). */
 const FRAME_HEADER_BYTES = 5;
+/** gRPC reserves the other flags; connect-es ignores them. */
+const COMPRESSED_FLAG = 1;
 
 export function decodeConnectJson({ operation }: FastCall, body: Buffer): Message {
   try {
@@ -38,7 +40,7 @@ export function decodeGrpc(call: FastCall, body: Buffer): Message {
       Code.InvalidArgument,
     );
   }
-  if (body[0] !== 0) {
+  if (((body[0] ?? 0) & COMPRESSED_FLAG) !== 0) {
     throw new ConnectError(
       "protocol error: received compressed envelope, but do not know how to decompress",
       Code.Internal,
@@ -48,6 +50,7 @@ export function decodeGrpc(call: FastCall, body: Buffer): Message {
 }
 
 function undecodable(form: "JSON" | "binary", error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new ConnectError(`parse ${form}: ${reason}`, Code.InvalidArgument);
 }

@@ -9,6 +9,7 @@ import { limitDeadline } from "./deadlines.js";
 import { drainAfterResponse } from "./drain-after-response.js";
 import { asInvalidArgument } from "./invalid-argument.js";
 import { outcomeOfResponse } from "./outcome.js";
+import { explainRefusal, normalizeContentType, refuseQuery } from "./refusals.js";
 import { unencodableErrorResponse } from "./unencodable-error.js";
 import { bytesOf, withBody } from "./universal-response.js";
 
@@ -23,13 +24,16 @@ export function adaptHandlers({ handlers }: ConnectRouter, report: Report): void
 
 function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
   const isUnary = handler.method.methodKind === "unary";
-  const handle: UniversalCall = isUnary ? asInvalidArgument(handler) : handler;
+  const library: UniversalCall = isUnary ? asInvalidArgument(handler) : handler;
+  const handle: UniversalCall = async (request) =>
+    refuseQuery(handler, request) ?? explainRefusal(handler, request, await library(request));
   const adapted = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const call = request.contextValues?.get(connectCall);
     if (call === undefined) throw new Error(`${handler.requestPath} was called without its Fastify request`);
     // connect-fastify writes to the raw response, so Fastify must not send one.
     call.reply.hijack();
     limitDeadline(request.header);
+    normalizeContentType(request);
     try {
       const response = isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
       reencodeGrpcMessage(response.header);

@@ -1,0 +1,56 @@
+import { isUtf8 } from "node:buffer";
+import type { JsonValue } from "@bufbuild/protobuf";
+import { malformed } from "../errors.js";
+
+/** The whitespace of JSON. */
+const BLANK = /^[ \t\r\n]*$/;
+/** Why a blank body is refused where an operation needs a message. */
+export const EMPTY_BODY = "the body is empty; an empty message is {}";
+const BYTE_ORDER_MARK = 0xfeff;
+
+/**
+ * Parses a JSON body of any protocol; undefined for a blank one. A byte order mark is ignored, and the last of duplicate
+ * keys counts. Throws invalid_argument if the bytes are not UTF-8, the text is not JSON, or a string has no UTF-8 form.
+ */
+export function parseJson(bytes: Buffer): JsonValue | undefined {
+  const text = decodeUtf8(bytes);
+  const value = parseText(text);
+  // Only an escape can make a lone surrogate. Most requests have none, and need no walk.
+  if (value !== undefined && text.includes("\\u") && !isWellFormed(value)) {
+    throw malformed("the strings of the body must be well-formed Unicode, but one has half of a surrogate pair");
+  }
+  return value;
+}
+
+/** The text of a JSON body without a byte order mark. Throws invalid_argument if the bytes are not UTF-8. */
+export function decodeUtf8(bytes: Buffer): string {
+  const text = bytes.toString();
+  // Invalid bytes become the replacement character. A search for it in a string of ASCII returns at once.
+  if (text.includes("\ufffd") && !isUtf8(bytes)) throw malformed("the body must be UTF-8, but has other bytes");
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
+}
+
+function parseText(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (error) {
+    if (BLANK.test(text)) return undefined;
+    throw malformed(`the body must be JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Without recursion: the nesting of a body has no limit but its size. */
+function isWellFormed(value: JsonValue): boolean {
+  const pending: JsonValue[] = [value];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next === "string" && !next.isWellFormed()) return false;
+    if (typeof next !== "object" || next === null) continue;
+    if (Array.isArray(next)) for (const element of next) pending.push(element);
+    else
+      for (const [key, inner] of Object.entries(next)) {
+        if (!key.isWellFormed()) return false;
+        pending.push(inner);
+      }
+  }
+  return true;
+}
