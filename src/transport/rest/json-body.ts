@@ -5,7 +5,10 @@ import { charsetProblem } from "../content-type.js";
 import { parseJson } from "../decoding/json-text.js";
 
 /** The value of a REST body. A blank one counts as {}: several HTTP clients send one with no body. */
-export const parseRestBody = (body: Buffer): JsonValue => parseJson(body) ?? {};
+export function parseRestBody(body: Buffer): JsonValue {
+  const value = parseJson(body);
+  return value === undefined ? {} : value;
+}
 
 /** Makes a server accept JSON bodies in UTF-8 alone, and an empty body whatever its content type. */
 export function acceptJson(server: FastifyInstance): void {
