@@ -3,6 +3,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
 import type { FastCall } from "./call.js";
+import { messageTooLarge } from "./read-body.js";
 
 /** Flag of compression (1 byte) and length of the message (4 bytes). */
 const FRAME_HEADER_BYTES = 5;
@@ -25,28 +26,43 @@ export function decodeConnectBinary({ operation }: FastCall, body: Buffer): Mess
   }
 }
 
-/** Messages and codes are those of connect-es, which serves the requests that are not plain. */
-export function decodeGrpc(call: FastCall, body: Buffer): Message {
+/** Codes are those of connect-es, which serves the requests that are not plain and reads frame by frame. */
+export function decodeGrpc(call: FastCall, body: Buffer, maxBytes: number): Message {
   if (body.length === 0) {
     throw new ConnectError("protocol error: missing input message for unary method", Code.Unimplemented);
   }
-  const expected = body.length < FRAME_HEADER_BYTES ? undefined : FRAME_HEADER_BYTES + body.readUInt32BE(1);
-  if (expected !== undefined && body.length > expected) {
-    throw new ConnectError("protocol error: received extra input message for unary method", Code.Unimplemented);
-  }
-  if (body.length !== expected) {
+  const { message, rest } = decodeFrame(call, body, maxBytes);
+  if (rest === undefined) return message;
+  decodeFrame(call, rest, maxBytes);
+  throw new ConnectError("protocol error: received extra input message for unary method", Code.Unimplemented);
+}
+
+interface Frame {
+  readonly message: Message;
+  /** What follows the frame; undefined if nothing does. */
+  readonly rest: Buffer | undefined;
+}
+
+function decodeFrame(call: FastCall, bytes: Buffer, maxBytes: number): Frame {
+  const length = bytes.length < FRAME_HEADER_BYTES ? 0 : bytes.readUInt32BE(1);
+  if (length > maxBytes) throw messageTooLarge(maxBytes);
+  const end = FRAME_HEADER_BYTES + length;
+  if (bytes.length < end) {
     throw new ConnectError(
       "protocol error: the length of the message is not what its frame says",
       Code.InvalidArgument,
     );
   }
-  if (((body[0] ?? 0) & COMPRESSED_FLAG) !== 0) {
+  if (((bytes[0] ?? 0) & COMPRESSED_FLAG) !== 0) {
     throw new ConnectError(
       "protocol error: received compressed envelope, but do not know how to decompress",
       Code.Internal,
     );
   }
-  return decodeConnectBinary(call, body.subarray(FRAME_HEADER_BYTES));
+  return {
+    message: decodeConnectBinary(call, bytes.subarray(FRAME_HEADER_BYTES, end)),
+    rest: bytes.length === end ? undefined : bytes.subarray(end),
+  };
 }
 
 function undecodable(form: "JSON" | "binary", error: unknown): ConnectError {
