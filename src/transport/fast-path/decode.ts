@@ -31,10 +31,20 @@ export function decodeGrpc(call: FastCall, body: Buffer, maxBytes: number): Mess
   if (body.length === 0) {
     throw new ConnectError("protocol error: missing input message for unary method", Code.Unimplemented);
   }
-  const { message, rest } = decodeFrame(call, body, maxBytes);
+  checkLengths(body, maxBytes);
+  const { message, rest } = decodeFrame(call, body);
   if (rest === undefined) return message;
-  decodeFrame(call, rest, maxBytes);
+  decodeFrame(call, rest);
   throw new ConnectError("protocol error: received extra input message for unary method", Code.Unimplemented);
+}
+
+/** connect-es looks at the lengths of all frames that it has received before it reads the first. */
+function checkLengths(body: Buffer, maxBytes: number): void {
+  for (let at = 0; at + FRAME_HEADER_BYTES <= body.length; ) {
+    const length = body.readUInt32BE(at + 1);
+    if (length > maxBytes) throw messageTooLarge(maxBytes);
+    at += FRAME_HEADER_BYTES + length;
+  }
 }
 
 interface Frame {
@@ -43,10 +53,8 @@ interface Frame {
   readonly rest: Buffer | undefined;
 }
 
-function decodeFrame(call: FastCall, bytes: Buffer, maxBytes: number): Frame {
-  const length = bytes.length < FRAME_HEADER_BYTES ? 0 : bytes.readUInt32BE(1);
-  if (length > maxBytes) throw messageTooLarge(maxBytes);
-  const end = FRAME_HEADER_BYTES + length;
+function decodeFrame(call: FastCall, bytes: Buffer): Frame {
+  const end = FRAME_HEADER_BYTES + (bytes.length < FRAME_HEADER_BYTES ? 0 : bytes.readUInt32BE(1));
   if (bytes.length < end) {
     throw new ConnectError(
       "protocol error: the length of the message is not what its frame says",

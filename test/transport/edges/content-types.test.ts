@@ -31,7 +31,7 @@ const parameters: readonly (readonly [parameters: string, outcome: "ok" | "415"]
   [";charset=utf-8", "ok"],
   ["; charset=utf8", "ok"],
   ['; charset="utf-8"', "ok"],
-  [";  charset=Utf-8 ", "ok"],
+  [";  charset=Utf-8", "ok"],
   ["; odata=verbose", "ok"],
   ["; odata=verbose; charset=utf-8", "ok"],
   ["; charset=iso-8859-1", "415"],
