@@ -87,8 +87,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
   const served = operations(bindings, report, options.arguments, () => shedding.overloadError());
   server.setNotFoundHandler(answerNoRoute);
-  // Connect and gRPC answer other methods themselves.
-  await server.register(connect(served, options.standard, maxBodyBytes, report));
+  await server.register(connect(served, options.standard, maxBodyBytes, report, methods));
   server.addHook("onRoute", methods.add);
   await server.register(rest(served, maxBodyBytes, report));
   await server.register(root(options.version, served));

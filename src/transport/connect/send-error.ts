@@ -5,6 +5,7 @@ import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RequestRecord } from "../../telemetry/request-record.js";
+import { outcomeOf } from "../errors.js";
 import { hijack, setHeaders } from "../reply.js";
 import { encodeGrpcMessage } from "./grpc-message.js";
 
@@ -28,6 +29,13 @@ export function endConnectWithError(response: ServerResponse, record: RequestRec
   error.metadata.forEach((value, name) => headers.push(name, value));
   response.writeHead(codeToHttpStatus(error.code), headers);
   response.end(bytes);
+}
+
+/** The body of Connect for a refusal with a status of HTTP itself, such as 405 or 415. */
+export function connectErrorBody(status: number, message: string): Buffer {
+  const code = outcomeOf(status);
+  if (code === 0) throw new Error(`status ${status} is no refusal`);
+  return Buffer.from(errorToJsonBytes(new ConnectError(message, code), undefined));
 }
 
 /** Refuses a gRPC or gRPC-Web request that has no Fastify reply. */

@@ -1,10 +1,4 @@
-import {
-  type DescMessage,
-  fromBinary,
-  fromJson,
-  type JsonObject,
-  type Message,
-} from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, fromJson, type JsonObject, type Message } from "@bufbuild/protobuf";
 import { malformed } from "../errors.js";
 import { isObject, describeTypeError } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";

@@ -6,17 +6,18 @@ import { malformed } from "../errors.js";
 const BLANK = /^[ \t\r\n]*$/;
 /** Why a blank body is refused where an operation needs a message. */
 export const EMPTY_BODY = "the body is empty; an empty message is {}";
+const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * Parses a JSON body of any protocol; undefined for a blank one. A byte order mark is ignored, and the last of duplicate
- * keys counts. Throws invalid_argument if the bytes are not UTF-8, the text is not JSON, or a string has no UTF-8 form.
+ * Parses a JSON body of any protocol; undefined for a blank one. Ignores a byte order mark; the last of duplicate keys
+ * counts. Throws invalid_argument if the bytes are not UTF-8, the text is not JSON, or a string has no UTF-8 form.
  */
 export function parseJson(bytes: Buffer): JsonValue | undefined {
   const text = decodeUtf8(bytes);
   const value = parseText(text);
-  // Only an escape can make a lone surrogate. Most requests have none, and need no walk.
-  if (value !== undefined && text.includes("\\u") && !isWellFormed(value)) {
+  // Only an escape can make a lone surrogate.
+  if (value !== undefined && hasSurrogateEscape(text) && !isWellFormed(value)) {
     throw malformed("the strings of the body must be well-formed Unicode, but one has half of a surrogate pair");
   }
   return value;
@@ -29,6 +30,9 @@ export function decodeUtf8(bytes: Buffer): string {
   if (text.includes("\ufffd") && !isUtf8(bytes)) throw malformed("the body must be UTF-8, but has other bytes");
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
+
+/** Most requests have no escape at all, and need no search by an expression. */
+const hasSurrogateEscape = (text: string): boolean => text.includes("\\u") && SURROGATE_ESCAPE.test(text);
 
 function parseText(text: string): JsonValue | undefined {
   try {

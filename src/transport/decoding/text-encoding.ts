@@ -5,8 +5,8 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
 /**
- * Makes @bufbuild/protobuf keep U+FEFF at the start of a string, as JSON and the fast path do. By default it takes it for
- * a byte order mark and drops it. Applies to the whole process.
+ * Makes @bufbuild/protobuf keep U+FEFF at the start of a string, as JSON and the fast path do. By default it takes it
+ * for a byte order mark and drops it. Applies to the whole process.
  */
 export function keepLeadingByteOrderMarks(): void {
   configureTextEncoding({

@@ -40,7 +40,7 @@ export function decodeGrpc(call: FastCall, body: Buffer, maxBytes: number): Mess
 
 /** connect-es looks at the lengths of all frames that it has received before it reads the first. */
 function checkLengths(body: Buffer, maxBytes: number): void {
-  for (let at = 0; at + FRAME_HEADER_BYTES <= body.length; ) {
+  for (let at = 0; at + FRAME_HEADER_BYTES <= body.length;) {
     const length = body.readUInt32BE(at + 1);
     if (length > maxBytes) throw messageTooLarge(maxBytes);
     at += FRAME_HEADER_BYTES + length;

@@ -77,11 +77,7 @@ const rows: readonly (readonly [what: string, body: Buffer, outcome: "ok" | "inv
   ["bytes that are not UTF-8 in an unknown field", join(valid, field(15, [0xff, 0xfe])), "ok"],
   ["the replacement character", join(valid, field(META, struct("\ufffd", stringValue("\ufffd")))), "ok"],
   ["a byte order mark in a field, which is a part of it", join(valid, field(REGISTRAR, BOM, "x")), "not_found"],
-  [
-    "a byte order mark before a right value",
-    join(valid, field(REGISTRAR, BOM, party("acme-registrar"))),
-    "not_found",
-  ],
+  ["a byte order mark before a right value", join(valid, field(REGISTRAR, BOM, party("acme-registrar"))), "not_found"],
   ["a byte order mark before the message", join(BOM, valid), "invalid_argument"],
 
   ["a zero after the message", join(valid, [0]), "invalid_argument"],
@@ -96,7 +92,11 @@ const rows: readonly (readonly [what: string, body: Buffer, outcome: "ok" | "inv
   ["a field twice: the last counts", join(field(REGISTRAR, "other"), valid), "ok"],
   ["a field twice, the last wrong", join(valid, field(REGISTRAR, "other")), "not_found"],
   ["a boolean of 2", join(valid, tag(EXCLUDE_DEBUG_FIELDS, VARINT), [2]), "ok"],
-  ["a key twice in an object", join(valid, field(META, struct("a", stringValue("x")), struct("a", stringValue("y")))), "ok"],
+  [
+    "a key twice in an object",
+    join(valid, field(META, struct("a", stringValue("x")), struct("a", stringValue("y")))),
+    "ok",
+  ],
   ["__proto__ in an object", join(valid, field(META, struct("__proto__", stringValue("x")))), "ok"],
 
   ["objects at the limit of nesting", join(valid, field(META, nestedStructs(48))), "ok"],

@@ -24,23 +24,25 @@ afterAll(async () => {
   await running.close();
 });
 
-/** Parameters of a content type of JSON. */
-const parameters: readonly (readonly [parameters: string, outcome: "ok" | "415"])[] = [
-  ["; charset=utf-8", "ok"],
-  ["; charset=UTF-8", "ok"],
-  [";charset=utf-8", "ok"],
-  ["; charset=utf8", "ok"],
-  ['; charset="utf-8"', "ok"],
-  [";  charset=Utf-8", "ok"],
-  ["; odata=verbose", "ok"],
-  ["; odata=verbose; charset=utf-8", "ok"],
-  ["; charset=iso-8859-1", "415"],
-  ["; charset=latin1", "415"],
-  ["; charset=utf-16", "415"],
-  ['; charset="utf-16le"', "415"],
-  ["; charset=us-ascii", "415"],
-  ["; charset=utf-7", "415"],
-  ["; odata=verbose; charset=utf-16", "415"],
+/** Parameters of a content type of JSON that say UTF-8, or nothing about it. */
+const utf8 = [
+  "; charset=utf-8",
+  "; charset=UTF-8",
+  ";charset=utf-8",
+  "; charset=utf8",
+  '; charset="utf-8"',
+  ";  charset=Utf-8",
+  "; odata=verbose",
+  "; odata=verbose; charset=utf-8",
+];
+const otherCharsets = [
+  "; charset=iso-8859-1",
+  "; charset=latin1",
+  "; charset=utf-16",
+  '; charset="utf-16le"',
+  "; charset=us-ascii",
+  "; charset=utf-7",
+  "; odata=verbose; charset=utf-16",
 ];
 
 /** The content type of JSON, by the name of the sender. */
@@ -55,10 +57,14 @@ const senders = Object.entries({ ...overRest(target), ...overRpc(target, "json")
 );
 
 describe.each(senders)("%s", (name, send: Send) => {
-  test.each(parameters)("JSON%s", async (given, outcome) => {
-    const response = await send(client, body, `${jsonTypeOf(name)}${given}`);
-    expect(outcomeOf(response)).toBe(outcome);
-    if (outcome === "415") expect(messageOf(response)).toMatch(/^the charset of the body must be utf-8, but is "/);
+  test.each(utf8)("JSON%s", async (parameters) => {
+    expect(outcomeOf(await send(client, body, `${jsonTypeOf(name)}${parameters}`))).toBe("ok");
+  });
+
+  test.each(otherCharsets)("JSON%s is 415", async (parameters) => {
+    const response = await send(client, body, `${jsonTypeOf(name)}${parameters}`);
+    expect(outcomeOf(response)).toBe("415");
+    expect(messageOf(response)).toMatch(/^the charset of the body must be utf-8, but is "/);
   });
 
   test("capitals", async () => {

@@ -139,8 +139,14 @@ const rows: readonly Row[] = [
   wrong("objects past the limit of nesting", (fields) => bytes(`{${fields}"meta":${nested('{"a":', "}", 49)}}`)),
   wrong("lists past the limit of nesting", (fields) => bytes(`{${fields}"meta":{"a":${nested("[", "]", 48)}}}`)),
   wrong("objects nested 120 levels deep", (fields) => bytes(`{${fields}"meta":${nested('{"a":', "}", 120)}}`)),
-  long(wrong("objects nested 20,000 levels deep", (fields) => bytes(`{${fields}"meta":${nested('{"a":', "}", 20_000)}}`))),
-  long(ok("an unknown field nested 20,000 levels deep", (fields) => bytes(`{${fields}"other":${nested("[", "]", 20_000)}}`))),
+  long(
+    wrong("objects nested 20,000 levels deep", (fields) => bytes(`{${fields}"meta":${nested('{"a":', "}", 20_000)}}`)),
+  ),
+  long(
+    ok("an unknown field nested 20,000 levels deep", (fields) =>
+      bytes(`{${fields}"other":${nested("[", "]", 20_000)}}`),
+    ),
+  ),
   long(wrong("100,000 opening brackets", () => bytes("[".repeat(100_000)))),
 
   wrong("a number for a boolean", (fields) => bytes(`{${fields}"excludeDebugFields":1}`)),

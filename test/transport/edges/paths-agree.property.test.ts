@@ -66,13 +66,24 @@ afterAll(async () => {
 });
 
 /** Bytes that matter to a parser: of JSON, of UTF-8, of frames and fields. */
+const punctuation = ['"', "{", "}", "[", "]", ",", ":", "\\", " ", "\0", "\ufeff", "\ufffd", "é"];
+const texts = [
+  ...punctuation,
+  "\\ud800",
+  "\\u0041",
+  "null",
+  "1e999",
+  "-0",
+  '"meta":5,',
+  '"meta":{},',
+  '"__proto__":{"a":1},',
+  '"excludeDebugFields":1,',
+  '{"a":'.repeat(60),
+];
+const byteSequences = [[0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe2, 0x82], [0x0a, 1], [0x1a, 0], [0x20, 2], [0x4b]];
 const snippets = fc.oneof(
-  fc.constantFrom(
-    ...['"', "{", "}", "[", "]", ",", ":", "\\", "\\ud800", "\\u0041", "null", "1e999", "-0", "\ufeff", "\ufffd", " "],
-    ...['"meta":5,', '"meta":{},', '"__proto__":{"a":1},', '"excludeDebugFields":1,', '{"a":'.repeat(60), "\0", "é"],
-  ).map((text) => Buffer.from(text)),
-  fc.constantFrom([0xff], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xe2, 0x82], [0x0a, 1], [0x1a, 0], [0x20, 2], [0x4b, 0x4c])
-    .map((bytes) => Buffer.from(bytes)),
+  fc.constantFrom(...texts).map((text) => Buffer.from(text)),
+  fc.constantFrom(...byteSequences).map((bytes) => Buffer.from(bytes)),
   fc.uint8Array({ minLength: 1, maxLength: 4 }).map((bytes) => Buffer.from(bytes)),
 );
 
@@ -102,28 +113,23 @@ function damaged(bytes: Buffer, all: readonly Damage[]): Buffer {
 /** Sends the same bytes in every way. Successful responses in JSON must have the same content too. */
 async function expectSame(sends: Readonly<Record<string, Send>>, bytes: Buffer): Promise<void> {
   const outcomes: Record<string, string> = {};
-  const contents = new Set<string>();
+  const contents: unknown[] = [];
   for (const [name, send] of Object.entries(sends)) {
     const response = await send(client, bytes);
     outcomes[name] = outcomeOf(response);
-    if (isJson(response)) contents.add(canonical(response.body));
+    if (isJson(response)) contents.push(JSON.parse(response.body.toString()));
   }
   const [first = ""] = Object.values(outcomes);
   expect(outcomes).toEqual(Object.fromEntries(Object.keys(outcomes).map((name) => [name, first])));
   expect(["ok", "invalid_argument", "not_found"]).toContain(first);
-  expect(contents.size).toBeLessThanOrEqual(1);
+  for (const content of contents) expect(content).toEqual(contents[0]);
 }
 
-const isJson = ({ status, fields }: RawResponse): boolean => status === 200 && fields["content-type"] === "application/json";
+const isJson = ({ status, fields }: RawResponse): boolean =>
+  status === 200 && fields["content-type"] === "application/json";
 
-/** The encoders may order and escape differently. */
-function canonical(text: Buffer): string {
-  const sorted = (_key: string, value: unknown): unknown =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : value;
-  return JSON.stringify(JSON.parse(text.toString()), sorted);
-}
+const sendFrames = (path: string, headers: Readonly<Record<string, string>>, body: Buffer): Promise<RawResponse> =>
+  client.http2({ path, headers: { "content-type": "application/grpc", ...headers }, body });
 
 const cases = operations.map((operation): [string, Operation] => [operation.method.name, operation]);
 const runs = { numRuns: 100 };
@@ -158,13 +164,11 @@ describe.each(cases)("%s", (_name, { method, request, rest, body }) => {
 
   test("damaged frames of gRPC", async () => {
     const bytes = frame(Buffer.from(toBinary(method.input, message)));
-    const send = (headers: Readonly<Record<string, string>>, sent: Buffer) =>
-      client.http2({ path: target.rpc, headers: { "content-type": "application/grpc", ...headers }, body: sent });
     await fc.assert(
       fc.asyncProperty(damages, async (all) => {
         const sent = damaged(bytes, all);
-        const fast = outcomeOf(await send({}, sent));
-        expect(outcomeOf(await send({ "grpc-timeout": "60S" }, sent))).toBe(fast);
+        const fast = outcomeOf(await sendFrames(target.rpc, {}, sent));
+        expect(outcomeOf(await sendFrames(target.rpc, { "grpc-timeout": "60S" }, sent))).toBe(fast);
       }),
       runs,
     );

@@ -15,10 +15,12 @@ export interface RawRequest {
   readonly isChunked?: boolean;
 }
 
+type Fields = Readonly<Record<string, string | string[] | number | undefined>>;
+
 export interface RawResponse {
   readonly status: number;
   /** Headers and trailers. */
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: Fields;
   readonly body: Buffer;
 }
 
@@ -65,8 +67,8 @@ export class Client {
     const received = new Promise<RawResponse>((resolve, reject) => {
       const stream = this.#session.request(head, { endStream: body === undefined });
       const chunks: Buffer[] = [];
-      let fields: Record<string, unknown> = {};
-      const add = (more: object) => (fields = { ...fields, ...more });
+      let fields: Fields = {};
+      const add = (more: Fields) => (fields = { ...fields, ...more });
       stream.on("response", add).on("trailers", add).on("error", reject);
       stream.on("data", (chunk: Buffer) => chunks.push(chunk));
       stream.on("close", () => resolve({ status: Number(fields[":status"]), fields, body: Buffer.concat(chunks) }));
@@ -99,8 +101,8 @@ export function outcomeOf({ status, fields, body }: RawResponse): string {
   if (!String(fields["content-type"]).startsWith("application/grpc")) return "ok";
   // gRPC-Web sends its trailers in the body.
   const inBody = /grpc-status: ?(\d+)/.exec(body.toString("latin1"))?.[1];
-  const grpcStatus = String(fields["grpc-status"] ?? inBody);
-  return codes[grpcStatus] ?? `grpc-status ${grpcStatus}`;
+  const { "grpc-status": grpcStatus = inBody } = fields;
+  return codes[String(grpcStatus)] ?? `grpc-status ${String(grpcStatus)}`;
 }
 
 /** Sends a message in one way. `contentType` overrides the one of the protocol. */
@@ -122,9 +124,10 @@ export const frame = (message: Buffer, flags = 0): Buffer => {
 const connectDeadline = { "connect-timeout-ms": "60000" };
 const grpcDeadline = { "grpc-timeout": "60S" };
 
+const json = (contentType = "application/json") => ({ "content-type": contentType });
+
 /** REST, whose message has no fields of the path. */
 export const overRest = ({ rest: path }: Target): Record<string, Send> => {
-  const json = (contentType = "application/json") => ({ "content-type": contentType });
   return {
     "REST, fast path": (client, body, type) => client.http1({ path, headers: json(type), body }),
     "REST, chunked": (client, body, type) => client.http1({ path, headers: json(type), body, isChunked: true }),

@@ -4,12 +4,13 @@ import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse 
 import { drainBody } from "../../drain-body.js";
 import type { Report } from "../../operations.js";
 import { type ConnectCall, connectCall } from "./connect-call.js";
+import { normalizeContentType } from "./content-type.js";
 import { reencodeGrpcMessage } from "../grpc-message.js";
 import { limitDeadline } from "./deadlines.js";
 import { drainAfterResponse } from "./drain-after-response.js";
 import { asInvalidArgument } from "./invalid-argument.js";
 import { outcomeOfResponse } from "./outcome.js";
-import { explainRefusal, normalizeContentType, refuseQuery } from "./refusals.js";
+import { explainRefusal, refuseQuery } from "./refusals.js";
 import { unencodableErrorResponse } from "./unencodable-error.js";
 import { bytesOf, withBody } from "./universal-response.js";
 

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the query of a Connect GET; undefined if nothing is. connect-es takes a missing message for an empty
- * one, and does not say what is missing.
+ * What is wrong with the query of a Connect GET; undefined if nothing is. connect-es takes a missing message for an
+ * empty one, and does not say what is missing.
  */
 export function queryProblem(url: string): string | undefined {
   const { search, searchParams } = new URL(url);

@@ -1,14 +1,12 @@
-import { ConnectError } from "@connectrpc/connect";
 import {
   createAsyncIterable,
   type UniversalHandler,
   type UniversalServerRequest,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { formatValue } from "../../../domain/errors.js";
 import { charsetProblem, mediaTypeOf } from "../../content-type.js";
-import { outcomeOf } from "../../errors.js";
+import { connectErrorBody } from "../send-error.js";
 import { queryProblem } from "./get-query.js";
 
 const UNARY_TYPES = ["application/json", "application/proto"];
@@ -24,19 +22,6 @@ const contentTypes = ({ method }: Served): string[] => [
   ...GRPC_TYPES,
   ...GRPC_WEB_TYPES,
 ];
-
-/**
- * Accepts every spelling of UTF-8 in the content type of JSON, and any content type on a GET, whose query says what it is.
- * connect-es knows two spellings, and would compare the type of a GET.
- */
-export function normalizeContentType({ method, header }: UniversalServerRequest): void {
-  const contentType = header.get("content-type") ?? "";
-  const mediaType = mediaTypeOf(contentType);
-  if (method === "GET" && !mediaType.startsWith("application/grpc")) header.delete("content-type");
-  else if (mediaType !== contentType && mediaType.endsWith("json") && charsetProblem(contentType) === undefined) {
-    header.set("content-type", mediaType);
-  }
-}
 
 /** Refuses a Connect GET without the query that connect-es needs; undefined for any other request. */
 export function refuseQuery(served: Served, { method, header, url }: UniversalServerRequest) {
@@ -56,9 +41,9 @@ export function explainRefusal(
   switch (response.status) {
     case 405: {
       const allowed = served.allowedMethods.toSorted();
-      return refusal(405, `the method must be ${allowed.join(" or ")}, but is ${method}`, {
-        allow: allowed.join(", "),
-      });
+      const path = new URL(request.url).pathname;
+      const problem = `the method of ${path} must be ${allowed.join(" or ")}, but is ${method}`;
+      return refusal(405, problem, { allow: allowed.join(", ") });
     }
     case 415: {
       const types = contentTypes(served);
@@ -83,17 +68,18 @@ function contentTypeProblem(types: readonly string[], contentType: string | null
   const given = contentType === null ? "absent" : formatValue(contentType);
   if (method === "GET") return `a GET must have no content-type of gRPC, but has ${given}`;
   const charset = types.includes(mediaTypeOf(contentType ?? "")) ? charsetProblem(contentType ?? "") : undefined;
+  if (charset !== undefined) return charset;
   const [json = ""] = types;
-  return (
-    charset ??
-    `the content-type must be one of ${types.join(", ")}, but is ${given}; for JSON add the header "content-type: ${json}"`
-  );
+  const served = types.join(", ");
+  return `the content-type must be one of ${served}, but is ${given}; for JSON add the header "content-type: ${json}"`;
 }
 
-function refusal(status: number, message: string, more: ConstructorParameters<typeof Headers>[0] = {}): UniversalServerResponse {
-  const code = outcomeOf(status);
-  if (code === 0) throw new Error(`status ${status} is no refusal`);
-  const bytes = errorToJsonBytes(new ConnectError(message, code), undefined);
+function refusal(
+  status: number,
+  message: string,
+  more: ConstructorParameters<typeof Headers>[0] = {},
+): UniversalServerResponse {
+  const bytes = connectErrorBody(status, message);
   const header = new Headers(more);
   header.set("content-type", "application/json");
   header.set("content-length", String(bytes.length));
