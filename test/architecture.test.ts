@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   service: ["domain", "gen", "registry"],
   telemetry: ["config", "ingest", "store/port", "util"],
   transport: ["domain", "gen", "registry", "service", "telemetry", "util"],
-  auth: ["config", "service", "transport"],
+  auth: ["config", "service", "transport", "util"],
   app: [
     "auth",
     "config",

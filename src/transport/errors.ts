@@ -45,7 +45,7 @@ export function outcomeOf(status: number): Code | 0 {
   if (status < 400) return 0;
   // Statuses that only Connect uses.
   if (status === 499) return Code.Canceled;
-  if (status === 501) return Code.Unimplemented;
+  if (status === 501 || status === 505) return Code.Unimplemented;
   return table.find((row) => row.status === status)?.code ?? (status < 500 ? Code.InvalidArgument : Code.Internal);
 }
 

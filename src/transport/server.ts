@@ -5,6 +5,7 @@ import type { RequestObserver } from "../telemetry/request-record.js";
 import { connect } from "./connect/connect.js";
 import type { StandardServices } from "./connect/standard-services.js";
 import type { ArgumentLimits } from "./decoding/argument-limits.js";
+import { keepLeadingByteOrderMarks } from "./decoding/text-encoding.js";
 import { httpError } from "./errors.js";
 import type { Certificate } from "./listener/certificate.js";
 import { clientErrorHandler } from "./listener/client-error-handler.js";
@@ -59,6 +60,7 @@ export interface ServerOptions {
 }
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
+  keepLeadingByteOrderMarks();
   const { connections, maxBodyBytes = MIB, certificate } = options;
   const listener = new Listener(connections, certificate);
   // Not Fastify's: it would make a child logger for each request.
@@ -85,8 +87,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
   const served = operations(bindings, report, options.arguments, () => shedding.overloadError());
   server.setNotFoundHandler(answerNoRoute);
-  // Connect and gRPC answer other methods themselves.
-  await server.register(connect(served, options.standard, maxBodyBytes, report));
+  await server.register(connect(served, options.standard, maxBodyBytes, report, methods));
   server.addHook("onRoute", methods.add);
   await server.register(rest(served, maxBodyBytes, report));
   await server.register(root(options.version, served));

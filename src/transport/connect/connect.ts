@@ -8,23 +8,30 @@ import { rpcFastPath } from "../fast-path/fast-path.js";
 import { protocolOf } from "../middleware/protocol.js";
 import type { Operation, Report } from "../operations.js";
 import { reject } from "../reject.js";
+import type { ServedMethods } from "../rest/served-methods.js";
 import { adaptHandlers } from "./handler/adapt.js";
 import { connectCall } from "./handler/connect-call.js";
 import { withDeadline } from "./handler/deadlines.js";
+import { jsonDecoder } from "./json-decoder.js";
 import type { StandardServices } from "./standard-services.js";
 
 /** The largest value connect-es allows. Responses are base64, which hardly compresses, and are sent as they are. */
 const NEVER_COMPRESS = 0xffffffff;
 
+/** connect-es reads `textDecoder` too, which its types leave out. */
+const JSON_OPTIONS = { ...JSON_WRITE_OPTIONS, ignoreUnknownFields: true, textDecoder: jsonDecoder };
+
 /**
  * Serves Connect, gRPC and gRPC-Web: plain unary requests on the fast path, others (gRPC-Web, GET, compression,
- * deadlines, streams) by connect-fastify. Register it as a plugin of its own: it changes how bodies are parsed.
+ * deadlines, streams) by connect-fastify. Adds the paths to `served`. Register it as a plugin of its own: it changes
+ * how bodies are parsed.
  */
 export function connect(
   operations: readonly Operation[],
   standard: StandardServices | undefined,
   maxBodyBytes: number,
   report: Report,
+  served: ServedMethods,
 ) {
   return async (server: FastifyInstance): Promise<void> => {
     // The protocols read the body themselves, whatever its content type.
@@ -45,9 +52,10 @@ export function connect(
         }
         standard?.register(router);
         adaptHandlers(router, report);
+        for (const { requestPath, allowedMethods } of router.handlers) served.addRpc(requestPath, allowedMethods);
       },
       contextValues: ({ connectCall: call }) => createContextValues().set(connectCall, call),
-      jsonOptions: { ...JSON_WRITE_OPTIONS, ignoreUnknownFields: true },
+      jsonOptions: JSON_OPTIONS,
       readMaxBytes: maxBodyBytes,
       acceptCompression: [compressionGzip],
       compressMinBytes: NEVER_COMPRESS,

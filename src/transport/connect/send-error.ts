@@ -6,6 +6,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { RequestRecord } from "../../telemetry/request-record.js";
 import { memoizeLast } from "../../util/memoize-last.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
+import { refusal } from "../error-details.js";
+import { outcomeOf } from "../errors.js";
 import { hijack, setHeaders } from "../reply.js";
 import { grpcStatus } from "./grpc-status.js";
 
@@ -37,6 +39,13 @@ export function refuseConnect(response: ServerResponse, error: ConnectError): vo
   error.metadata.forEach((value, name) => headers.push(name, value));
   response.writeHead(codeToHttpStatus(error.code), headers);
   response.end(bytes);
+}
+
+/** The body of Connect for a refusal with a status of HTTP itself, such as 405 or 415. */
+export function connectErrorBody(status: number, message: string): Buffer {
+  const code = outcomeOf(status);
+  if (code === 0) throw new Error(`status ${status} is no refusal`);
+  return Buffer.from(errorToJsonBytes(refusal("PROTOCOL_ERROR", message, { code }), JSON_WRITE_OPTIONS));
 }
 
 /** Refuses a gRPC or gRPC-Web request that has no Fastify reply. */

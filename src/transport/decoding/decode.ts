@@ -6,11 +6,12 @@ import {
   type JsonValue,
   type Message,
 } from "@bufbuild/protobuf";
-import type { ConnectError } from "@connectrpc/connect";
+import { ConnectError } from "@connectrpc/connect";
 import { refusal, type Violation } from "../error-details.js";
 import { findWrongType, isObject, isTooDeep, type WrongType } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";
 import { fastDecodeJson, hasOneofField } from "./fast-json.js";
+import { EMPTY_BODY, parseJson } from "./json-text.js";
 import { protoPath } from "./proto-path.js";
 
 const reading = { ignoreUnknownFields: true } as const;
@@ -30,11 +31,16 @@ export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
 
 /** As connect-es decodes and reports. Throws invalid_argument. */
 export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
-  let json: JsonValue = null;
+  const json = parseJson(bytes);
+  if (json === undefined) throw malformed(EMPTY_BODY);
+  const plain = isObject(json) && !hasOneofField(schema, json) ? json : undefined;
+  const message = plain === undefined ? undefined : fastDecodeJson(schema, plain);
+  return message ?? fromJsonValue(schema, json);
+}
+
+function fromJsonValue(schema: DescMessage, json: JsonValue): Message {
   try {
-    json = JSON.parse(bytes.toString()) as JsonValue;
-    const plain = isObject(json) && !hasOneofField(schema, json) ? json : undefined;
-    return (plain === undefined ? undefined : fastDecodeJson(schema, plain)) ?? fromJson(schema, json, reading);
+    return fromJson(schema, json, reading);
   } catch (error) {
     const wrong = isObject(json) && !isTooDeep(error) ? findWrongType(schema, json) : undefined;
     throw malformed(`parse JSON: ${messageOf(error)}`, schema, wrong);

@@ -59,7 +59,8 @@ function isWellFormedString(value: JsonValue): boolean {
 function isStruct(value: JsonValue, depth: number): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value) || depth > MAX_DEPTH) return false;
   for (const key in value) {
-    if (!key.isWellFormed() || !isStructValue(value[key] ?? null, depth + 1)) return false;
+    // The library drops `__proto__`.
+    if (key === "__proto__" || !key.isWellFormed() || !isStructValue(value[key] ?? null, depth + 1)) return false;
   }
   return true;
 }

@@ -20,18 +20,18 @@ export interface WireFormat {
   readonly framingBytes: number;
   /** Where the body is read from. */
   readonly source: (request: IncomingMessage) => Incoming;
-  /** Throws where the body is not a message of the operation. */
-  readonly decode: (call: FastCall, body: Buffer) => Message;
+  /** Throws where the body is not a message of the operation of at most `maxBytes`. */
+  readonly decode: (call: FastCall, body: Buffer, maxBytes: number) => Message;
   readonly encode: (response: EncodableResponse) => ChunkList;
   readonly send: (call: FastCall, message: ChunkList) => void;
   readonly sendError: (call: FastCall, error: unknown) => void;
 }
 
 /** Calls the operation. Stays synchronous where the operation is: a promise costs more than the query. */
-export function callOperation(call: FastCall, format: WireFormat, body: Buffer): void {
+export function callOperation(call: FastCall, format: WireFormat, body: Buffer, maxBytes: number): void {
   let message: ChunkList;
   try {
-    const response = call.operation.call(format.decode(call, body));
+    const response = call.operation.call(format.decode(call, body, maxBytes));
     if (response instanceof Promise) {
       void sendLater(call, format, response);
       return;

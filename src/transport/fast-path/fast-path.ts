@@ -40,6 +40,6 @@ function serve(call: FastCall, format: WireFormat, maxBodyBytes: number): void {
   readBody(format.source(request.raw), maxBodyBytes + format.framingBytes, (body) => {
     if (body === undefined) record.complete(Code.Canceled);
     else if (body instanceof ConnectError) format.sendError(call, body);
-    else callOperation(call, format, body);
+    else callOperation(call, format, body, maxBodyBytes);
   });
 }

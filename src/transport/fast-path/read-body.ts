@@ -34,7 +34,7 @@ export function readBody(
     length += chunk.length;
     if (length > limit) {
       request.off("data", onData).off("end", onEnd).off("close", onClose);
-      void drainBody(request).then(() => finish(tooLarge(limit)));
+      void drainBody(request).then(() => finish(messageTooLarge(limit)));
     } else if (first === undefined) first = chunk;
     else (chunks ??= [first]).push(chunk);
   };
@@ -55,7 +55,7 @@ export function readBody(
   request.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
 }
 
-const tooLarge = (limit: number): ConnectError =>
+export const messageTooLarge = (limit: number): ConnectError =>
   refusal("BODY_TOO_LARGE", `the message is larger than ${limit} bytes, the limit of this service`);
 
 // Over TLS, FIN may arrive in the same read as the request, and Node.js closes its side before the tick ends: such a

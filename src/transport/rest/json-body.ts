@@ -1,44 +1,42 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { formatValue } from "../../domain/errors.js";
+import { charsetProblem } from "../content-type.js";
+import { parseJson } from "../decoding/json-text.js";
 
-/**
- * Makes a server accept JSON bodies in UTF-8 alone, and returns the same parser for the fast path. `__proto__` keys are dropped.
- * An empty body counts as {}, whatever its content type: several HTTP clients send one with no body.
- */
-export function acceptJson(server: FastifyInstance): (request: FastifyRequest, body: Buffer) => JsonValue {
-  const parse = server.getDefaultJsonParser("remove", "ignore");
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", { parseAs: "string" }, (request, body: string, done) => {
-    const charset = charsetOf(request);
-    if ((request.headers["content-encoding"] ?? "identity") !== "identity") {
-      done(unsupported("the body must not have a content-encoding"));
-    } else if (body.trim() === "") done(null, {});
-    else if (!/^utf-?8$/i.test(charset)) {
-      done(unsupported(`the charset of the body must be utf-8, but is ${formatValue(charset)}`));
-    } else void parse(request, body, done);
-  });
-  server.addContentTypeParser("*", { parseAs: "string" }, (_request, body: string, done) => {
-    if (body === "") done(null, {});
-    else done(unsupported("the body must be application/json"));
-  });
-  return (request, body) => {
-    const text = body.toString();
-    if (text.trim() === "") return {};
-    let parsed: JsonValue = null;
-    // The default parser calls back before it returns.
-    void parse(request, text, (error, value) => {
-      if (error !== null) throw error;
-      parsed = value as JsonValue;
-    });
-    return parsed;
-  };
+/** The value of a REST body. A blank one counts as {}: several HTTP clients send one with no body. */
+export function parseRestBody(body: Buffer): JsonValue {
+  const value = parseJson(body);
+  return value === undefined ? {} : value;
 }
 
-/** JSON is UTF-8 unless a parameter of the content type says otherwise. */
-function charsetOf({ headers }: FastifyRequest): string {
-  const [, charset = "utf-8"] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(headers["content-type"] ?? "") ?? [];
-  return charset;
+/** Makes a server accept JSON bodies in UTF-8 alone, and an empty body whatever its content type. */
+export function acceptJson(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "buffer" }, ({ headers }, body: Buffer, done) => {
+    const problem = charsetProblem(headers["content-type"]);
+    if ((headers["content-encoding"] ?? "identity") !== "identity") {
+      done(unsupported("the body must not have a content-encoding"));
+    } else if (problem !== undefined && body.length > 0) done(unsupported(problem));
+    else parse(body, done);
+  });
+  server.addContentTypeParser("*", { parseAs: "buffer" }, ({ headers }, body: Buffer, done) => {
+    const contentType = headers["content-type"];
+    const given = contentType === undefined ? "absent" : formatValue(contentType);
+    if (body.length === 0) done(null, {});
+    else done(unsupported(`the content-type must be application/json, but is ${given}`));
+  });
+}
+
+function parse(body: Buffer, done: (error: Error | null, value?: JsonValue) => void): void {
+  let value: JsonValue;
+  try {
+    value = parseRestBody(body);
+  } catch (error) {
+    done(error as Error);
+    return;
+  }
+  done(null, value);
 }
 
 const unsupported = (message: string): Error => Object.assign(new Error(message), { statusCode: 415 });

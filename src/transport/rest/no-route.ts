@@ -1,6 +1,6 @@
 import { constants, type Http2ServerRequest } from "node:http2";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { rejectRpc } from "../connect/send-error.js";
+import { connectErrorBody, rejectRpc } from "../connect/send-error.js";
 import { drainBody } from "../drain-body.js";
 import { refusal } from "../error-details.js";
 import { httpError } from "../errors.js";
@@ -31,7 +31,8 @@ export function noRoute(served: ServedMethods) {
     const methods = [...path.methods].toSorted();
     const message = `the method of ${url} must be ${methods.join(" or ")}, but is ${method}`;
     reply.header("allow", methods.join(", "));
-    await sendRestError(reply, httpError(405, message, path.route));
+    if (path.isRpc) await reply.code(405).type("application/json").send(connectErrorBody(405, message));
+    else await sendRestError(reply, httpError(405, message, path.route));
   };
 }
 

@@ -7,7 +7,7 @@ import { restFastPath } from "../fast-path/fast-path.js";
 import { sendHttp } from "../fast-path/send.js";
 import type { Operation } from "../operations.js";
 import { bindingsOf } from "./http-rules.js";
-import { acceptJson } from "./json-body.js";
+import { acceptJson, parseRestBody } from "./json-body.js";
 import type { Query } from "./query.js";
 import { pathOf } from "./rest-path.js";
 import { requestReader } from "./rest-request.js";
@@ -15,7 +15,7 @@ import { requestReader } from "./rest-request.js";
 /** Serves the google.api.http paths. A plugin of its own: its body parsers and error handler are for REST only. */
 export function rest(operations: readonly Operation[], maxBodyBytes: number, report: (defect: unknown) => void) {
   return async (server: FastifyInstance): Promise<void> => {
-    const parseJson = acceptJson(server);
+    acceptJson(server);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
       await sendRestError(reply, toError(error, pathOf(request), report));
     });
@@ -31,15 +31,16 @@ export function rest(operations: readonly Operation[], maxBodyBytes: number, rep
           ...(binding.hasBody && {
             onRequest: restFastPath(
               operation,
-              ({ request }, body) => decode(request, parseJson(request, body)),
+              ({ request }, body) => decode(request, parseRestBody(body)),
               maxBodyBytes,
             ),
           }),
           // Requests that are not plain: GET, chunked bodies, other content types.
           async handler(request, reply) {
             request.record.operation = operation.name;
-            // acceptJson gives a JSON value; undefined where there was no body.
-            const response = await operation.call(decode(request, (request.body ?? {}) as JsonValue));
+            // acceptJson gives a JSON value, which may be null; undefined where there was no body.
+            const body = request.body === undefined ? {} : (request.body as JsonValue);
+            const response = await operation.call(decode(request, body));
             sendHttp({ operation, request, reply }, "application/json", response.json());
           },
         });

@@ -9,6 +9,7 @@ import { HealthService } from "../../../gen/offledger/health/v1/health_service_p
 import type { StreamLimits } from "../../../src/transport/connect/streams/limits.js";
 import { connect } from "../../../src/transport/connect/connect.js";
 import { standardServices } from "../../../src/transport/connect/standard-services.js";
+import { ServedMethods } from "../../../src/transport/rest/served-methods.js";
 import { recordRequests } from "../../../src/transport/middleware/record-requests.js";
 import { Listener } from "../../../src/transport/listener/listener.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
@@ -48,7 +49,7 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
   };
   const report = (defect: unknown) => void defects.push(defect);
   const standard = standardServices({ services: served, notReadyReason, limits: { lookMs: 5, ...limits } });
-  await server.register(connect([], standard, 1_024 * 1_024, report));
+  await server.register(connect([], standard, 1_024 * 1_024, report, new ServedMethods()));
   server.addHook("preClose", (done) => {
     listener.drain((_request, response) => response.writeHead(503).end());
     done();

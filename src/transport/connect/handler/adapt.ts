@@ -4,10 +4,12 @@ import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse 
 import { drainBody } from "../../drain-body.js";
 import type { Report } from "../../operations.js";
 import { type ConnectCall, connectCall } from "./connect-call.js";
+import { normalizeContentType } from "./content-type.js";
 import { limitDeadline } from "./deadlines.js";
 import { drainAfterResponse } from "./drain-after-response.js";
 import { withCorrectedEnd, withCorrectedErrors } from "./error-response.js";
 import { outcomeOfResponse } from "./outcome.js";
+import { explainRefusal, refuseQuery } from "./refusals.js";
 import { unencodableErrorResponse } from "./unencodable-error.js";
 import { bytesOf, withBody } from "./universal-response.js";
 
@@ -22,13 +24,16 @@ export function adaptHandlers({ handlers }: ConnectRouter, report: Report): void
 
 function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
   const isUnary = handler.method.methodKind === "unary";
-  const handle: UniversalCall = isUnary ? withCorrectedErrors(handler) : handler;
+  const library: UniversalCall = isUnary ? withCorrectedErrors(handler) : handler;
+  const handle: UniversalCall = async (request) =>
+    refuseQuery(handler, request) ?? explainRefusal(handler, request, await library(request));
   const adapted = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
     const call = request.contextValues?.get(connectCall);
     if (call === undefined) throw new Error(`${handler.requestPath} was called without its Fastify request`);
     // connect-fastify writes to the raw response, so Fastify must not send one.
     call.reply.hijack();
     limitDeadline(request.header);
+    normalizeContentType(request);
     try {
       return isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
     } catch (error) {
