@@ -13,7 +13,7 @@ import { connectCall } from "./handler/connect-call.js";
 import { withDeadline } from "./handler/deadlines.js";
 import type { StandardServices } from "./standard-services.js";
 
-/** The largest value connect-es allows. Responses are base64, which hardly compresses, and are sent as they are. */
+/** The largest value connect-es allows. It would compress errors too; adaptHandlers compresses the responses. */
 const NEVER_COMPRESS = 0xffffffff;
 
 /**
@@ -24,6 +24,7 @@ export function connect(
   operations: readonly Operation[],
   standard: StandardServices | undefined,
   maxBodyBytes: number,
+  compresses: boolean,
   report: Report,
 ) {
   return async (server: FastifyInstance): Promise<void> => {
@@ -33,7 +34,7 @@ export function connect(
     server.addHook("onRoute", (route) => {
       route.config = { ...route.config, operation: route.url.slice(1), isRpc: true };
     });
-    server.addHook("onRequest", rpcFastPath(operations, maxBodyBytes));
+    server.addHook("onRequest", rpcFastPath(operations, maxBodyBytes, compresses));
     server.addHook("onRequest", (request, reply, done) => {
       if (hasValidUrl(request)) beginCall(request, reply, done);
       else reject(request, reply, malformed("the Host header and the path are not a URL"));
@@ -44,7 +45,7 @@ export function connect(
           router.rpc(method, async (request, { signal }) => (await withDeadline(call(request), signal)).message());
         }
         standard?.register(router);
-        adaptHandlers(router, report);
+        adaptHandlers(router, compresses, report);
       },
       contextValues: ({ connectCall: call }) => createContextValues().set(connectCall, call),
       jsonOptions: { ...JSON_WRITE_OPTIONS, ignoreUnknownFields: true },

@@ -5,29 +5,48 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { endConnectWithError, endGrpcWithError, isClosedStream } from "../connect/send-error.js";
 import type { BinaryString } from "../encoding/binary-string.js";
 import { acquire, release } from "../encoding/buffer-pool.js";
-import type { ChunkList } from "../encoding/chunk-list.js";
+import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
+import { compress } from "../compression/compress.js";
+import { varyByEncoding } from "../compression/vary.js";
+import type { Body, ChunkList } from "../encoding/chunk-list.js";
 import { hijack, setHeaders } from "../reply.js";
 import type { FastCall } from "./call.js";
 
 const FRAME_HEADER_BYTES = 5;
-/** connect-es, which serves compressed requests, accepts gzip. */
-const ACCEPTED_ENCODING = "gzip";
+/** Of requests: connect-es serves compressed ones. */
+const ACCEPTED_ENCODING = GZIP;
 
-export function sendHttp({ request, reply }: FastCall, contentType: string, message: ChunkList): void {
-  const response = reply.raw;
-  setHeaders(response, hijack(reply));
-  response.writeHead(200, ["content-type", contentType, "content-length", String(message.length)]);
-  if (response instanceof ServerResponse) endHttp1(response, message);
-  else {
-    // The compatibility class of HTTP/2 has the same methods.
-    const bytes = bytesForStream(message.length, (buffer) => message.write(buffer, 0));
-    (response as ServerResponse).end(bytes, "latin1");
-  }
-  request.record.complete(0);
+export function sendHttp(call: FastCall, contentType: string, message: ChunkList): void {
+  const { request, reply, compresses } = call;
+  const headers = hijack(reply);
+  const send = (compressed?: Body): void => {
+    const body = compressed ?? message;
+    const fields = ["content-type", contentType, "content-length", String(body.length)];
+    if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
+    if (compressed !== undefined) fields.push("content-encoding", GZIP);
+    const response = reply.raw;
+    setHeaders(response, headers);
+    response.writeHead(200, fields);
+    if (response instanceof ServerResponse) endHttp1(response, body);
+    else {
+      // The compatibility class of HTTP/2 has the same methods.
+      const bytes = bytesForStream(body.length, (buffer) => body.write(buffer, 0));
+      (response as ServerResponse).end(bytes, "latin1");
+    }
+    request.record.complete(0);
+  };
+  sendCompressed(compresses && acceptsGzip(request.raw.headers["accept-encoding"]), message, send);
+}
+
+/** Stays synchronous where compression is. */
+function sendCompressed(accepts: boolean, message: ChunkList, send: (compressed?: Body) => void): void {
+  const compressed = accepts ? compress(message) : undefined;
+  if (compressed instanceof Promise) void compressed.then(send);
+  else send(compressed);
 }
 
 /** Writes from a pooled buffer. A response that has to wait gets its own: many may wait on one connection. */
-function endHttp1(response: ServerResponse, message: ChunkList): void {
+function endHttp1(response: ServerResponse, message: Body): void {
   const { length } = message;
   // A pipelined response has no socket until its predecessors are sent.
   const { socket } = response;
@@ -60,28 +79,32 @@ function bytesForStream(length: number, write: (buffer: Buffer) => void): Buffer
   return bytes;
 }
 
-export function sendGrpc({ request, reply }: FastCall, message: ChunkList): void {
+export function sendGrpc({ request, reply, compresses }: FastCall, message: ChunkList): void {
   const stream = streamOf(request);
   const headers = hijack(reply);
-  if (isClosedStream(stream)) return request.record.complete(Code.Canceled);
-  // The response sends them when the stream asks for trailers.
-  reply.raw.addTrailers({ "grpc-status": "0" });
-  stream.respond(
-    {
-      ":status": 200,
-      "content-type": "application/grpc+proto",
-      "grpc-accept-encoding": ACCEPTED_ENCODING,
-      ...headers,
-    },
-    { waitForTrailers: true },
-  );
-  stream.end(framed(message), "latin1");
-  request.record.complete(0);
+  const send = (compressed?: Body): void => {
+    if (isClosedStream(stream)) return request.record.complete(Code.Canceled);
+    // The response sends them when the stream asks for trailers.
+    reply.raw.addTrailers({ "grpc-status": "0" });
+    stream.respond(
+      {
+        ":status": 200,
+        "content-type": "application/grpc+proto",
+        "grpc-accept-encoding": ACCEPTED_ENCODING,
+        ...(compressed !== undefined && { "grpc-encoding": GZIP }),
+        ...headers,
+      },
+      { waitForTrailers: true },
+    );
+    stream.end(framed(compressed ?? message, compressed !== undefined), "latin1");
+    request.record.complete(0);
+  };
+  sendCompressed(compresses && acceptsGzip(request.raw.headers["grpc-accept-encoding"]), message, send);
 }
 
-function framed(message: ChunkList): Buffer | BinaryString {
+function framed(message: Body, isCompressed: boolean): Buffer | BinaryString {
   return bytesForStream(FRAME_HEADER_BYTES + message.length, (buffer) => {
-    buffer[0] = 0;
+    buffer[0] = isCompressed ? 1 : 0;
     buffer.writeUInt32BE(message.length, 1);
     message.write(buffer, FRAME_HEADER_BYTES);
   });

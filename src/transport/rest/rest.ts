@@ -12,7 +12,12 @@ import { pathOf } from "./rest-path.js";
 import { requestReader } from "./rest-request.js";
 
 /** Serves the google.api.http paths. A plugin of its own: its body parsers and error handler are for REST only. */
-export function rest(operations: readonly Operation[], maxBodyBytes: number, report: (defect: unknown) => void) {
+export function rest(
+  operations: readonly Operation[],
+  maxBodyBytes: number,
+  compresses: boolean,
+  report: (defect: unknown) => void,
+) {
   return async (server: FastifyInstance): Promise<void> => {
     const parseJson = acceptJson(server);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
@@ -32,6 +37,7 @@ export function rest(operations: readonly Operation[], maxBodyBytes: number, rep
               operation,
               ({ request }, body) => decode(request, parseJson(request, body)),
               maxBodyBytes,
+              compresses,
             ),
           }),
           // Requests that are not plain: GET, chunked bodies, other content types.
@@ -39,7 +45,7 @@ export function rest(operations: readonly Operation[], maxBodyBytes: number, rep
             request.record.operation = operation.name;
             // acceptJson gives a JSON value; undefined where there was no body.
             const response = await operation.call(decode(request, (request.body ?? {}) as JsonValue));
-            sendHttp({ operation, request, reply }, "application/json", response.json());
+            sendHttp({ operation, request, reply, compresses }, "application/json", response.json());
           },
         });
       }

@@ -48,7 +48,7 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
   };
   const report = (defect: unknown) => void defects.push(defect);
   const standard = standardServices({ services: served, notReadyReason, limits: { lookMs: 5, ...limits } });
-  await server.register(connect([], standard, 1_024 * 1_024, report));
+  await server.register(connect([], standard, 1_024 * 1_024, true, report));
   server.addHook("preClose", (done) => {
     listener.drain((_request, response) => response.writeHead(503).end());
     done();
