@@ -92,7 +92,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   server.addHook("onRoute", methods.add);
   await server.register(rest(served, maxBodyBytes, compresses, report));
   await server.register(root(options.version, served));
-  await server.register(docs(options.openApi));
+  await server.register(docs(options.openApi, compresses));
   server.addHook("preClose", (done) => {
     listener.drain(sendShutdownResponse);
     done();

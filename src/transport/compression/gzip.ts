@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gzip as gzipCallback } from "node:zlib";
 import { RecentResults } from "./recent-results.js";
 
-const compressInThread = promisify<Uint8Array, Buffer>(gzipCallback);
+export const gzipInThread = promisify<Uint8Array, Buffer>(gzipCallback);
 
 /** Each holds its message until it has its turn. */
 const MAX_CONCURRENT = 16;
@@ -23,7 +23,7 @@ export async function gzip(message: Buffer): Promise<Buffer | undefined> {
   if (running >= MAX_CONCURRENT) return undefined;
   running++;
   try {
-    const compressed = await compressInThread(message);
+    const compressed = await gzipInThread(message);
     if (compressed.length >= message.length) return undefined;
     recent.add(message, compressed);
     return compressed;
