@@ -1,11 +1,14 @@
 /** CRC-32 of a response from the checksums of its parts. Intermediate values are signed: V8 keeps them out of the heap. */
-import { crc32 } from "node:zlib";
+import * as zlib from "node:zlib";
 
 /** The polynomial of gzip, with the coefficient of x^31 in the lowest bit. */
 const POLYNOMIAL = 0xedb88320;
 const ONE = 0x80000000;
 /** Below this length a call of zlib costs more than the table. */
 const MIN_NATIVE_BYTES = 96;
+
+/** Node.js 22.0 and 22.1 have none. */
+const native: typeof zlib.crc32 | undefined = zlib.crc32;
 
 const table = Int32Array.from({ length: 256 }, (_, byte) => {
   let value = byte;
@@ -14,8 +17,10 @@ const table = Int32Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** The checksum of what `checksum` covers, followed by the bytes from `start` to `end`. */
-export function updateChecksum(checksum: number, bytes: Buffer, start: number, end: number): number {
-  if (end - start >= MIN_NATIVE_BYTES) return crc32(bytes.subarray(start, end), checksum >>> 0) | 0;
+export function updateChecksum(checksum: number, bytes: Uint8Array, start: number, end: number): number {
+  if (native !== undefined && end - start >= MIN_NATIVE_BYTES) {
+    return native(bytes.subarray(start, end), checksum >>> 0) | 0;
+  }
   let value = ~checksum;
   for (let at = start; at < end; at++) value = (value >>> 8) ^ (table[(value ^ (bytes[at] ?? 0)) & 0xff] ?? 0);
   return ~value;

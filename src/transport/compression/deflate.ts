@@ -1,6 +1,6 @@
-import { constants, crc32, deflateRawSync } from "node:zlib";
+import { constants, deflateRawSync } from "node:zlib";
 import { type BinaryString, binaryStringOf } from "../encoding/binary-string.js";
-import { shiftOf } from "./crc32.js";
+import { shiftOf, updateChecksum } from "./crc32.js";
 
 /**
  * A part of a response as DEFLATE blocks (RFC 1951). It refers to nothing outside, so it fits into any response. It ends
@@ -28,7 +28,7 @@ export function deflate(bytes: Uint8Array): Deflated | undefined {
   return {
     blocks: binaryStringOf(stream.subarray(0, -EMPTY.length)),
     length: bytes.length,
-    checksum: crc32(bytes) | 0,
+    checksum: updateChecksum(0, bytes, 0, bytes.length),
     shift: shiftOf(bytes.length),
   };
 }
