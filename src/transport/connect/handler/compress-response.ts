@@ -32,9 +32,10 @@ export async function compressGrpc(
   { request }: ConnectCall,
 ): Promise<UniversalServerResponse> {
   const plain = withBody(response, body);
-  if (body.length < FRAME_HEADER_BYTES + MIN_COMPRESSED_BYTES || body[0] !== 0) return plain;
-  if (!acceptsGzip(request.raw.headers["grpc-accept-encoding"])) return plain;
+  if (body.length < FRAME_HEADER_BYTES || body[0] !== 0) return plain;
   const end = FRAME_HEADER_BYTES + body.readUInt32BE(1);
+  if (end < FRAME_HEADER_BYTES + MIN_COMPRESSED_BYTES) return plain;
+  if (!acceptsGzip(request.raw.headers["grpc-accept-encoding"])) return plain;
   const compressed = await gzip(body.subarray(FRAME_HEADER_BYTES, end));
   if (compressed === undefined) return plain;
   const frameHeader = Buffer.alloc(FRAME_HEADER_BYTES);
