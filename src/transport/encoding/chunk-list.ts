@@ -42,7 +42,7 @@ export class ChunkList implements Body {
 
   add(chunk: Uint8Array | BinaryString | CachedEntry): void {
     this.#chunks.push(chunk);
-    this.#length += bytesOf(chunk).length;
+    this.#length += chunk.length;
   }
 
   /** Adds disclosed contracts. At most once per response. */
@@ -71,10 +71,9 @@ export class ChunkList implements Body {
     for (const chunk of this.#chunks) {
       if (typeof chunk === "number") buffer[end - 1] = chunk;
       else {
-        const bytes = bytesOf(chunk);
-        if (typeof bytes === "string") buffer.write(bytes, end, bytes.length, "latin1");
-        else buffer.set(bytes, end);
-        end += bytes.length;
+        if (typeof chunk === "string") buffer.write(chunk, end, chunk.length, "latin1");
+        else buffer.set(ArrayBuffer.isView(chunk) ? chunk : chunk.encoded, end);
+        end += chunk.length;
       }
     }
     return end;
@@ -88,4 +87,4 @@ export function singleChunk(chunk: Uint8Array | BinaryString): ChunkList {
 }
 
 export const bytesOf = (chunk: Uint8Array | BinaryString | CachedEntry): Uint8Array | BinaryString =>
-  typeof chunk === "string" || chunk instanceof Uint8Array ? chunk : chunk.encoded;
+  typeof chunk === "string" || ArrayBuffer.isView(chunk) ? chunk : chunk.encoded;

@@ -12,6 +12,8 @@ export interface CachedEntry {
   readonly name: string;
   readonly alias: string | undefined;
   readonly encoded: Uint8Array;
+  /** Of the encoding. */
+  readonly length: number;
   readonly next: CachedEntry | undefined;
   /** Entries from this one on. */
   readonly count: number;
@@ -33,7 +35,8 @@ export function cacheEntry(encode: (contract: Contract, names: readonly string[]
     const encoded = encode(contract, alias === undefined ? [name] : [name, alias]);
     const count = (first?.count ?? 0) + 1;
     if (count > MAX_ENTRIES) return encoded;
-    const entry: CachedEntry = { name, alias, encoded, next: first, count, deflateSlot: undefined };
+    const { length } = encoded;
+    const entry: CachedEntry = { name, alias, encoded, length, next: first, count, deflateSlot: undefined };
     slot.set(contract, entry);
     return entry;
   };
