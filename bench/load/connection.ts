@@ -96,3 +96,12 @@ export function encodePost(path: string, contentType: string, body: Uint8Array |
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${contentType}\r\nContent-Length: ${bytes.length}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), bytes]);
 }
+
+const HOST = "\r\nHost: localhost\r\n";
+
+/** The same request from a client that accepts gzip. */
+export function acceptingGzip(request: Buffer): Buffer {
+  const head = request.toString("latin1", 0, request.indexOf("\r\n\r\n"));
+  const asking = head.replace(HOST, `${HOST}Accept-Encoding: gzip\r\n`);
+  return Buffer.concat([Buffer.from(asking, "latin1"), request.subarray(head.length)]);
+}

@@ -5,6 +5,7 @@ import { generateTransfers, OFFERS } from "../registries/transfers.js";
 import type { Row } from "../report/row.js";
 import { type Server, startServer } from "../servers/start.js";
 import { compareCpu, type CpuCase } from "./cpu.js";
+import { formatSizes, kilobytes, noteSizes } from "./sizes.js";
 import { recordResponses, type Workload, workloads } from "./workloads.js";
 
 const titles = {
@@ -12,6 +13,7 @@ const titles = {
   baselineTransfer: "baseline: bare Fastify, transfer-factory",
   baselineGrpc: "baseline: bare node:http2, transfer accept",
   accept: "REST, transfer accept",
+  acceptGzip: "REST, transfer accept, gzip",
   transfer: "REST, transfer-factory",
   json: "Connect JSON",
   binary: "Connect binary",
@@ -27,6 +29,7 @@ export async function measureProtocols(): Promise<Row[]> {
     const own = await keep(startServer({ server: "offledger", settings }));
     const ownWithHttp2 = await keep(startServer({ server: "offledger", settings }));
     const accept = workloads.restAccept();
+    const acceptGzip = workloads.restAcceptGzip();
     const transfer = workloads.restTransfer();
     const json = workloads.connectJson();
     const binary = workloads.connectBinary();
@@ -34,7 +37,7 @@ export async function measureProtocols(): Promise<Row[]> {
     const startBaseline = async (title: string, workload: Workload): Promise<CpuCase> => {
       const bodies = await recordResponses(own.url, workload);
       const server = await keep(startServer({ server: "fastify", bodies }));
-      return { title, server, load: workload.load, note: `CPU per request; ${formatSizes(workload, bodies)}` };
+      return { title, server, load: workload.load, note: `CPU per request; ${describeSizes(workload, bodies)}` };
     };
     const baselineAccept = await startBaseline(titles.baselineAccept, accept);
     const baselineTransfer = await startBaseline(titles.baselineTransfer, transfer);
@@ -42,9 +45,10 @@ export async function measureProtocols(): Promise<Row[]> {
     const baselineGrpc = await keep(startServer({ server: "http2", messages }));
     const connectNode = await keep(startServer({ server: "connect-node", snapshot: path, version: 1 }));
     const connectNodeGrpc = await keep(startServer({ server: "connect-node", snapshot: path, version: 2 }));
-    return compareCpu([
+    const rows = await compareCpu([
       baselineAccept,
       ownCase(titles.accept, own, accept, titles.baselineAccept, 0.7),
+      ownCase(titles.acceptGzip, own, acceptGzip, titles.accept),
       ownCase(titles.json, own, json, titles.baselineAccept, 0.6),
       ownCase(titles.binary, own, binary, titles.baselineAccept, 0.6),
       ownCase(titles.acceptWithHttp2, ownWithHttp2, accept, titles.baselineAccept),
@@ -56,15 +60,12 @@ export async function measureProtocols(): Promise<Row[]> {
       connectNodeCase(titles.binary, connectNode, binary),
       connectNodeCase(titles.grpc, connectNodeGrpc, grpc),
     ]);
+    return noteSizes(rows, titles.acceptGzip, own.url, accept, acceptGzip);
   });
 }
 
-const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1);
-
-function formatSizes({ requests: [request] }: Workload, bodies: readonly string[]): string {
-  const [debug = 0, plain = 0] = bodies.map((body) => Buffer.byteLength(body, "base64"));
-  return `requests of ${kilobytes(request?.length ?? 0)} KB, responses of ${kilobytes(debug)} and ${kilobytes(plain)} KB`;
-}
+const describeSizes = ({ requests: [request] }: Workload, bodies: readonly string[]): string =>
+  `requests of ${kilobytes(request?.length ?? 0)} KB, responses of ${formatSizes(bodies)}`;
 
 function ownCase(title: string, server: Server, { load }: Workload, baseline: string, atLeast?: number): CpuCase {
   const target = atLeast === undefined ? undefined : { atLeast };

@@ -5,10 +5,12 @@ import { writeSnapshot } from "../registries/snapshot.js";
 import type { Row } from "../report/row.js";
 import { startServer } from "../servers/start.js";
 import { compareCpu, type CpuCase } from "./cpu.js";
+import { noteSizes } from "./sizes.js";
 import { recordResponses, workloads } from "./workloads.js";
 
 const BASELINE = "baseline: bare Fastify, settlement-factory";
 const OWN = "REST, settlement-factory, 25 legs";
+const OWN_GZIP = `${OWN}, gzip`;
 const MIN_DISCLOSED = 150;
 
 export async function measureSettlement(): Promise<Row[]> {
@@ -22,10 +24,13 @@ export async function measureSettlement(): Promise<Row[]> {
     const baseline = await keep(startServer({ server: "fastify", bodies }));
     const { load } = workload;
     const ratio: CpuCase["ratio"] = { of: BASELINE, over: OWN, target: { atLeast: 0.35 } };
-    return compareCpu([
+    const compressed = workloads.settlementGzip();
+    const rows = await compareCpu([
       { title: BASELINE, server: baseline, load },
       { title: OWN, server: own, load, ratio, note: `CPU per request; ${disclosed} disclosed contracts` },
+      { title: OWN_GZIP, server: own, load: compressed.load, ratio: { of: OWN, over: OWN_GZIP, target: undefined } },
     ]);
+    return noteSizes(rows, OWN_GZIP, own.url, workload, compressed);
   });
 }
 

@@ -1,5 +1,6 @@
 /** The requests of each measured row, and how a load sends them. */
 import http2 from "node:http2";
+import { acceptingGzip } from "../load/connection.js";
 import { callUnary, loadGrpc } from "../load/grpc.js";
 import { type LoadResult, loadHttp1 } from "../load/http1.js";
 import { fetchBody } from "../load/single-request.js";
@@ -27,6 +28,8 @@ export const workloads = {
   connectBinary: () => http1Workload(connectBinaryRequests()),
   grpc: () => grpcWorkload(grpcRequests()),
   settlement: () => http1Workload(settlementRequests()),
+  restAcceptGzip: () => http1Workload(restAcceptRequests().map(acceptingGzip)),
+  settlementGzip: () => http1Workload(settlementRequests().map(acceptingGzip)),
 } as const;
 
 function http1Workload(requests: readonly Buffer[]): Workload {

@@ -10,6 +10,7 @@ export async function serverOptions(config: Config, openApi: object): Promise<Se
     logLevel: config.logLevel,
     openApi,
     maxBodyBytes: config.maxBodyBytes,
+    compresses: config.compression === "gzip",
     connections: {
       maxHeaderBytes: config.maxHeaderBytes,
       requestMs: config.requestSeconds * 1000,

@@ -44,6 +44,8 @@ export interface ServerOptions {
   readonly observers?: readonly RequestObserver[];
   /** Maximum request body in bytes; 1 MiB by default. */
   readonly maxBodyBytes?: number;
+  /** Whether responses are compressed for clients that accept it; true by default. */
+  readonly compresses?: boolean;
   readonly standard?: StandardServices;
   readonly connections: ConnectionLimits;
   readonly middleware: MiddlewareOptions;
@@ -61,7 +63,7 @@ export interface ServerOptions {
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   keepLeadingByteOrderMarks();
-  const { connections, maxBodyBytes = MIB, certificate } = options;
+  const { connections, maxBodyBytes = MIB, compresses = true, certificate } = options;
   const listener = new Listener(connections, certificate);
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
@@ -87,11 +89,11 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
   const served = operations(bindings, report, options.arguments, () => shedding.overloadError());
   server.setNotFoundHandler(answerNoRoute);
-  await server.register(connect(served, options.standard, maxBodyBytes, report, methods));
+  await server.register(connect(served, options.standard, maxBodyBytes, compresses, report, methods));
   server.addHook("onRoute", methods.add);
-  await server.register(rest(served, maxBodyBytes, report));
+  await server.register(rest(served, maxBodyBytes, compresses, report));
   await server.register(root(options.version, served));
-  await server.register(docs(options.openApi));
+  await server.register(docs(options.openApi, compresses));
   server.addHook("preClose", (done) => {
     listener.drain(sendShutdownResponse);
     done();

@@ -82,7 +82,7 @@ describe("Connect accepts", () => {
     ["an unknown field", { headers: json, body: '{"registrarParty":"a","more":[1]}' }],
     ["gzip", { headers: { ...json, "content-encoding": "gzip" }, body: gzipSync(requestBody) }],
     ["the encoding identity", { headers: { ...json, "content-encoding": "identity" } }],
-    ["accept-encoding, without compressing the response", { headers: { ...json, "accept-encoding": "gzip, br" } }],
+    ["accept-encoding, without compressing a small response", { headers: { ...json, "accept-encoding": "gzip, br" } }],
     ["a distant deadline", { headers: { ...json, "connect-timeout-ms": "9999999999" } }],
     ["a GET", { method: "GET", to: query({ encoding: "json", message: requestBody }) }],
     ["a GET with its version", { method: "GET", to: query({ connect: "v1", encoding: "json", message: requestBody }) }],

@@ -98,6 +98,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   contexts: anyText("contexts", "the path of a YAML file"),
   totalSupply: boolean("total-supply", false),
   credentialDays: integer("credential-days", 0, 3_650, 30),
+  compression: choice("compression", "gzip", ["gzip", "off"]),
   logLevel: choice("log-level", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
   graceSeconds: seconds("grace-seconds", 5),
   ledgerUrl: httpUrl("ledger-url", ledgerParties),

@@ -4,6 +4,9 @@ import { count, optional, seconds, setting } from "./setting.js";
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+export const compressions = ["gzip", "off"] as const;
+export type Compression = (typeof compressions)[number];
+
 export const serviceSettings = {
   host: setting("host", {
     accepts: "an address or host name",
@@ -50,6 +53,12 @@ export const serviceSettings = {
     { min: 0, max: 3_650, default: 30 },
     "days before the end of a credential in which `offledger check` and the metrics warn of it; 0 disables these warnings",
   ),
+  compression: setting<Compression>("compression", {
+    accepts: `one of ${compressions.join(", ")}`,
+    description: "compression of responses for clients that accept it",
+    default: "gzip",
+    parse: oneOf(compressions),
+  }),
   logLevel: setting<LogLevel>("log-level", {
     accepts: `one of ${logLevels.join(", ")}`,
     description: "minimum level of log messages",

@@ -15,7 +15,7 @@ import { withDeadline } from "./handler/deadlines.js";
 import { jsonDecoder } from "./json-decoder.js";
 import type { StandardServices } from "./standard-services.js";
 
-/** The largest value connect-es allows. Responses are base64, which hardly compresses, and are sent as they are. */
+/** The largest value connect-es allows. It would compress errors too; adaptHandlers compresses the responses. */
 const NEVER_COMPRESS = 0xffffffff;
 
 /** connect-es reads `textDecoder` too, which its types leave out. */
@@ -30,6 +30,7 @@ export function connect(
   operations: readonly Operation[],
   standard: StandardServices | undefined,
   maxBodyBytes: number,
+  compresses: boolean,
   report: Report,
   served: ServedMethods,
 ) {
@@ -40,7 +41,7 @@ export function connect(
     server.addHook("onRoute", (route) => {
       route.config = { ...route.config, operation: route.url.slice(1), isRpc: true };
     });
-    server.addHook("onRequest", rpcFastPath(operations, maxBodyBytes));
+    server.addHook("onRequest", rpcFastPath(operations, maxBodyBytes, compresses));
     server.addHook("onRequest", (request, reply, done) => {
       if (hasValidUrl(request)) beginCall(request, reply, done);
       else reject(request, reply, refusal("MALFORMED_URL", "the Host header and the path are not a URL"));
@@ -51,7 +52,7 @@ export function connect(
           router.rpc(method, async (request, { signal }) => (await withDeadline(call(request), signal)).message());
         }
         standard?.register(router);
-        adaptHandlers(router, report);
+        adaptHandlers(router, compresses, report);
         for (const { requestPath, allowedMethods } of router.handlers) served.addRpc(requestPath, allowedMethods);
       },
       contextValues: ({ connectCall: call }) => createContextValues().set(connectCall, call),

@@ -21,8 +21,7 @@ export function contextJson({ answer: { values, disclosed }, variant, factory }:
   chunks.add(DATA);
   addJsonFields(chunks, values);
   chunks.add(CONTRACTS);
-  const encode = jsonElement[variant];
-  for (const contract of disclosed) chunks.add(encode(contract));
+  chunks.addElements(disclosed, jsonElement[variant]);
   chunks.close("]", disclosed.length === 0);
   chunks.add(END);
   if (factory !== undefined) chunks.add(END);
@@ -46,8 +45,7 @@ export function contextBinary({ answer, variant, factory }: ContextReply): Chunk
   const chunks = new ChunkList();
   const addContext = () => {
     chunks.addLengthPrefixed(dataPrefix, () => addContextData(chunks, answer.values));
-    const encode = binaryElement[variant];
-    for (const contract of answer.disclosed) chunks.add(encode(contract));
+    chunks.addElements(answer.disclosed, binaryElement[variant]);
   };
   if (factory === undefined) addContext();
   else addAfterFactory(chunks, factory, addContext);

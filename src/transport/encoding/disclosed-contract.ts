@@ -13,7 +13,8 @@ import { writeStruct } from "./struct.js";
 /** Encodings made. For tests: each contract counts at most once per form. */
 export const encodeCounts = { json: 0, binary: 0 };
 
-type Encoders = Readonly<Record<Variant, (contract: Contract) => BinaryString>>;
+export type EncodeElement = (contract: Contract) => BinaryString;
+type Encoders = Readonly<Record<Variant, EncodeElement>>;
 
 /** An element of `disclosedContracts` with a comma, in one string: another chunk costs as much as copying 1 KB. */
 export const jsonElement: Encoders = {

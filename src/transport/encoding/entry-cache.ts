@@ -1,19 +1,24 @@
 import { boundedMemoize } from "../../util/bounded-memoize.js";
 import type { Contract } from "../../domain/contract.js";
 import { contractSlot } from "../../domain/contract-slots.js";
+import type { DeflateSlot } from "../compression/deflate-cache.js";
 import type { EncodeReference } from "./map-entries.js";
 
 /** Per contract. A credential has entries as sender, receiver and issuer, with and without prefix, and by party. */
 const MAX_ENTRIES = 8;
 
 /** A linked list: it takes fewer memory accesses than a map of this size. */
-interface CachedEntry {
+export interface CachedEntry {
   readonly name: string;
   readonly alias: string | undefined;
   readonly encoded: Uint8Array;
+  /** Of the encoding. */
+  readonly length: number;
   readonly next: CachedEntry | undefined;
   /** Entries from this one on. */
   readonly count: number;
+  /** Its compressed form, once it is asked for. */
+  deflateSlot: DeflateSlot | undefined;
 }
 
 /**
@@ -25,12 +30,15 @@ export function cacheEntry(encode: (contract: Contract, names: readonly string[]
   return (contract, name, alias) => {
     const first = slot.get(contract);
     for (let entry = first; entry !== undefined; entry = entry.next) {
-      if (entry.name === name && entry.alias === alias) return entry.encoded;
+      if (entry.name === name && entry.alias === alias) return entry;
     }
     const encoded = encode(contract, alias === undefined ? [name] : [name, alias]);
     const count = (first?.count ?? 0) + 1;
-    if (count <= MAX_ENTRIES) slot.set(contract, { name, alias, encoded, next: first, count });
-    return encoded;
+    if (count > MAX_ENTRIES) return encoded;
+    const { length } = encoded;
+    const entry: CachedEntry = { name, alias, encoded, length, next: first, count, deflateSlot: undefined };
+    slot.set(contract, entry);
+    return entry;
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import type { Contract } from "../../domain/contract.js";
+import type { CachedEntry } from "./entry-cache.js";
 
 /**
  * Entries in the order of a JavaScript object, which the library follows: integer-like names come first. Only then has
@@ -29,7 +30,7 @@ const referencedContract = (value: AnyValue | undefined): Contract | undefined =
   value?.tag === "AV_ContractId" ? value.contract : undefined;
 
 /** Encodes an entry that refers to one contract, with its alias if it has one. */
-export type EncodeReference = (contract: Contract, name: string, alias: string | undefined) => Uint8Array;
+export type EncodeReference = (contract: Contract, name: string, alias: string | undefined) => Uint8Array | CachedEntry;
 
 /** The encoders of entries whose encoding is cached. */
 export interface CachedEncoders {
@@ -46,7 +47,7 @@ export interface CachedEncoders {
 export function cachedEntry(
   { name, alias, value }: NamedValue,
   { reference, list, bool }: CachedEncoders,
-): Uint8Array | undefined {
+): Uint8Array | CachedEntry | undefined {
   if (value.tag === "AV_Bool") return alias === undefined ? bool(name, value.value) : undefined;
   if (value.tag === "AV_List" && value.value.length === 1) {
     const contract = referencedContract(value.value[0]);

@@ -12,6 +12,8 @@ export interface FastCall {
   readonly operation: Operation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
+  /** Whether the server compresses responses for clients that accept it. */
+  readonly compresses: boolean;
 }
 
 export interface WireFormat {

@@ -13,22 +13,27 @@ export function restFastPath(
   operation: Operation,
   decode: WireFormat["decode"],
   maxBodyBytes: number,
+  compresses: boolean,
 ): onRequestHookHandler {
   const format = restFormat(decode);
   return (request, reply, done) => {
-    if (isPlainRest(request.raw, maxBodyBytes)) serve({ operation, request, reply }, format, maxBodyBytes);
+    if (isPlainRest(request.raw, maxBodyBytes)) serve({ operation, request, reply, compresses }, format, maxBodyBytes);
     else done();
   };
 }
 
 /** The hook of the routes of Connect and gRPC, which serves the operations by their path. */
-export function rpcFastPath(operations: readonly Operation[], maxBodyBytes: number): onRequestHookHandler {
+export function rpcFastPath(
+  operations: readonly Operation[],
+  maxBodyBytes: number,
+  compresses: boolean,
+): onRequestHookHandler {
   const byPath = new Map(operations.map((operation) => [`/${operation.name}`, operation]));
   return (request, reply, done) => {
     const operation = byPath.get(request.routeOptions.url ?? "");
     const format = operation === undefined ? undefined : matchRpc(request.raw);
     if (operation === undefined || format === undefined) done();
-    else serve({ operation, request, reply }, format, maxBodyBytes);
+    else serve({ operation, request, reply, compresses }, format, maxBodyBytes);
   };
 }
 

@@ -1,68 +1,70 @@
 /** Step 6: an encoded message, or an error, -> the connection. */
 import { ServerResponse } from "node:http";
-import type { Http2ServerRequest, ServerHttp2Stream } from "node:http2";
+import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { endConnectWithError, endGrpcWithError, isClosedStream } from "../connect/send-error.js";
 import type { BinaryString } from "../encoding/binary-string.js";
-import { acquire, release } from "../encoding/buffer-pool.js";
-import type { ChunkList } from "../encoding/chunk-list.js";
+import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
+import { compress } from "../compression/compress.js";
+import { varyByEncoding } from "../compression/vary.js";
+import type { Body, ChunkList } from "../encoding/chunk-list.js";
 import { hijack, setHeaders } from "../reply.js";
 import type { FastCall } from "./call.js";
+import { bytesForStream, endHttp1 } from "./write-body.js";
 
 const FRAME_HEADER_BYTES = 5;
-/** connect-es, which serves compressed requests, accepts gzip. */
-const ACCEPTED_ENCODING = "gzip";
+/** Of requests: connect-es serves compressed ones. */
+const ACCEPTED_ENCODING = GZIP;
 
-export function sendHttp({ request, reply }: FastCall, contentType: string, message: ChunkList): void {
+export function sendHttp(call: FastCall, contentType: string, message: ChunkList): void {
+  const { request, reply, compresses } = call;
+  const headers = hijack(reply);
+  const compressed = compresses && acceptsGzip(request.raw.headers["accept-encoding"]) ? compress(message) : undefined;
+  // Stay synchronous where compression is.
+  if (compressed instanceof Promise) {
+    void compressed.then((body) => endHttp(call, headers, contentType, message, body));
+  } else endHttp(call, headers, contentType, message, compressed);
+}
+
+function endHttp(
+  { request, reply, compresses }: FastCall,
+  headers: OutgoingHttpHeaders,
+  contentType: string,
+  message: ChunkList,
+  compressed: Body | undefined,
+): void {
+  const body = compressed ?? message;
   const response = reply.raw;
-  setHeaders(response, hijack(reply));
-  response.writeHead(200, ["content-type", contentType, "content-length", String(message.length)]);
-  if (response instanceof ServerResponse) endHttp1(response, message);
+  const fields = ["content-type", contentType, "content-length", String(body.length)];
+  if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
+  if (compressed !== undefined) fields.push("content-encoding", GZIP);
+  setHeaders(response, headers);
+  response.writeHead(200, fields);
+  if (response instanceof ServerResponse) endHttp1(response, body);
   else {
     // The compatibility class of HTTP/2 has the same methods.
-    const bytes = bytesForStream(message.length, (buffer) => message.write(buffer, 0));
+    const bytes = bytesForStream(body.length, (buffer) => body.write(buffer, 0));
     (response as ServerResponse).end(bytes, "latin1");
   }
   request.record.complete(0);
 }
 
-/** Writes from a pooled buffer. A response that has to wait gets its own: many may wait on one connection. */
-function endHttp1(response: ServerResponse, message: ChunkList): void {
-  const { length } = message;
-  // A pipelined response has no socket until its predecessors are sent.
-  const { socket } = response;
-  if (socket === null || socket.writableLength > 0) {
-    const own = Buffer.allocUnsafe(length);
-    message.write(own, 0);
-    response.end(own);
-    return;
-  }
-  const pooled = acquire(length);
-  response.end(pooled.subarray(0, message.write(pooled, 0)));
-  if (socket.writableLength === 0) release(pooled);
-  else response.once("finish", () => release(pooled));
-}
-
-/** Strings from this size on are allocated outside the heap, which costs more than a buffer. */
-const LARGE_BYTES = 64 * 1024;
-
-/** To be sent as "latin1". The stream may close before it writes: a pooled buffer could never be released safely. */
-function bytesForStream(length: number, write: (buffer: Buffer) => void): Buffer | BinaryString {
-  if (length >= LARGE_BYTES) {
-    const own = Buffer.allocUnsafe(length);
-    write(own);
-    return own;
-  }
-  const pooled = acquire(length);
-  write(pooled);
-  const bytes = pooled.toString("latin1", 0, length);
-  release(pooled);
-  return bytes;
-}
-
-export function sendGrpc({ request, reply }: FastCall, message: ChunkList): void {
-  const stream = streamOf(request);
+export function sendGrpc(call: FastCall, message: ChunkList): void {
+  const { request, reply, compresses } = call;
   const headers = hijack(reply);
+  const accepts = compresses && acceptsGzip(request.raw.headers["grpc-accept-encoding"]);
+  const compressed = accepts ? compress(message) : undefined;
+  if (compressed instanceof Promise) void compressed.then((body) => endGrpc(call, headers, message, body));
+  else endGrpc(call, headers, message, compressed);
+}
+
+function endGrpc(
+  { request, reply }: FastCall,
+  headers: OutgoingHttpHeaders,
+  message: ChunkList,
+  compressed: Body | undefined,
+): void {
+  const stream = streamOf(request);
   if (isClosedStream(stream)) return request.record.complete(Code.Canceled);
   // The response sends them when the stream asks for trailers.
   reply.raw.addTrailers({ "grpc-status": "0" });
@@ -71,17 +73,18 @@ export function sendGrpc({ request, reply }: FastCall, message: ChunkList): void
       ":status": 200,
       "content-type": "application/grpc+proto",
       "grpc-accept-encoding": ACCEPTED_ENCODING,
+      ...(compressed !== undefined && { "grpc-encoding": GZIP }),
       ...headers,
     },
     { waitForTrailers: true },
   );
-  stream.end(framed(message), "latin1");
+  stream.end(framed(compressed ?? message, compressed !== undefined), "latin1");
   request.record.complete(0);
 }
 
-function framed(message: ChunkList): Buffer | BinaryString {
+function framed(message: Body, isCompressed: boolean): Buffer | BinaryString {
   return bytesForStream(FRAME_HEADER_BYTES + message.length, (buffer) => {
-    buffer[0] = 0;
+    buffer[0] = isCompressed ? 1 : 0;
     buffer.writeUInt32BE(message.length, 1);
     message.write(buffer, FRAME_HEADER_BYTES);
   });

@@ -1,6 +1,7 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
+import { compressFiles } from "../compression/compress-files.js";
 
 export const DOCS_PATH = "/docs";
 
@@ -14,8 +15,9 @@ const contentSecurityPolicy = {
 };
 
 /** A page at DOCS_PATH that shows the OpenAPI document and sends requests. Its CSP admits no other servers. */
-export function docs(openApi: object) {
+export function docs(openApi: object, compresses: boolean) {
   return async (server: FastifyInstance): Promise<void> => {
+    if (compresses) server.addHook("onSend", compressFiles());
     // The document is generated from the proto files, not collected from the routes.
     await server.register(swagger, { mode: "static", specification: { document: { ...openApi } as never } });
     await server.register(swaggerUi, {

@@ -13,7 +13,12 @@ import { pathOf } from "./rest-path.js";
 import { requestReader } from "./rest-request.js";
 
 /** Serves the google.api.http paths. A plugin of its own: its body parsers and error handler are for REST only. */
-export function rest(operations: readonly Operation[], maxBodyBytes: number, report: (defect: unknown) => void) {
+export function rest(
+  operations: readonly Operation[],
+  maxBodyBytes: number,
+  compresses: boolean,
+  report: (defect: unknown) => void,
+) {
   return async (server: FastifyInstance): Promise<void> => {
     acceptJson(server);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
@@ -33,6 +38,7 @@ export function rest(operations: readonly Operation[], maxBodyBytes: number, rep
               operation,
               ({ request }, body) => decode(request, parseRestBody(body)),
               maxBodyBytes,
+              compresses,
             ),
           }),
           // Requests that are not plain: GET, chunked bodies, other content types.
@@ -41,7 +47,7 @@ export function rest(operations: readonly Operation[], maxBodyBytes: number, rep
             // acceptJson gives a JSON value, which may be null; undefined where there was no body.
             const body = request.body === undefined ? {} : (request.body as JsonValue);
             const response = await operation.call(decode(request, body));
-            sendHttp({ operation, request, reply }, "application/json", response.json());
+            sendHttp({ operation, request, reply, compresses }, "application/json", response.json());
           },
         });
       }

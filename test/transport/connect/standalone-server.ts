@@ -49,7 +49,7 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
   };
   const report = (defect: unknown) => void defects.push(defect);
   const standard = standardServices({ services: served, notReadyReason, limits: { lookMs: 5, ...limits } });
-  await server.register(connect([], standard, 1_024 * 1_024, report, new ServedMethods()));
+  await server.register(connect([], standard, 1_024 * 1_024, true, report, new ServedMethods()));
   server.addHook("preClose", (done) => {
     listener.drain((_request, response) => response.writeHead(503).end());
     done();

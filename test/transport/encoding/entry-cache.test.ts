@@ -1,6 +1,7 @@
 /** Encoded entries that are cached with a contract. */
 import { expect, test } from "vitest";
 import type { Contract } from "../../../src/registry/sdk/registry.js";
+import { bytesOf } from "../../../src/transport/encoding/chunk-list.js";
 import { cacheBoolEntry, cacheEntry } from "../../../src/transport/encoding/entry-cache.js";
 
 const contract = (contractId: string): Contract => ({
@@ -29,12 +30,12 @@ test("an entry is encoded once per contract, name and alias", () => {
   });
   const [one, other] = [contract("1"), contract("2")];
   for (let time = 0; time < 3; time++) {
-    expect(entry(one, "a", undefined)).toEqual(bytes("a=1;"));
-    expect(entry(one, "b", undefined)).toEqual(bytes("b=1;"));
-    expect(entry(other, "a", undefined)).toEqual(bytes("a=2;"));
-    expect(entry(one, "a", "b")).toEqual(bytes("a=1;b=1;"));
-    expect(entry(one, "a", "c")).toEqual(bytes("a=1;c=1;"));
-    expect(entry(one, "b", "a")).toEqual(bytes("b=1;a=1;"));
+    expect(bytesOf(entry(one, "a", undefined))).toEqual(bytes("a=1;"));
+    expect(bytesOf(entry(one, "b", undefined))).toEqual(bytes("b=1;"));
+    expect(bytesOf(entry(other, "a", undefined))).toEqual(bytes("a=2;"));
+    expect(bytesOf(entry(one, "a", "b"))).toEqual(bytes("a=1;b=1;"));
+    expect(bytesOf(entry(one, "a", "c"))).toEqual(bytes("a=1;c=1;"));
+    expect(bytesOf(entry(one, "b", "a"))).toEqual(bytes("b=1;a=1;"));
     expect(encoded).toBe(6);
   }
 });
@@ -63,6 +64,6 @@ test("at most eight entries are cached per contract", () => {
   const names = Array.from({ length: 20 }, (_, index) => `name ${index}`);
   for (const name of names) entry(one, name, undefined);
   expect(encoded).toBe(20);
-  expect(names.map((name) => entry(one, name, undefined))).toEqual(names.map(bytes));
+  expect(names.map((name) => bytesOf(entry(one, name, undefined)))).toEqual(names.map(bytes));
   expect(encoded).toBe(20 + 12);
 });

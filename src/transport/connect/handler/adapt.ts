@@ -3,6 +3,7 @@ import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { drainBody } from "../../drain-body.js";
 import type { Report } from "../../operations.js";
+import { compressConnect, compressGrpc } from "./compress-response.js";
 import { type ConnectCall, connectCall } from "./connect-call.js";
 import { normalizeContentType } from "./content-type.js";
 import { limitDeadline } from "./deadlines.js";
@@ -18,11 +19,11 @@ type UniversalCall = (request: UniversalServerRequest) => Promise<UniversalServe
 const NO_BYTES = Buffer.alloc(0);
 
 /** Wraps the handlers of a router with what the service adds to connect-es. */
-export function adaptHandlers({ handlers }: ConnectRouter, report: Report): void {
-  for (const [index, handler] of handlers.entries()) handlers[index] = adapt(handler, report);
+export function adaptHandlers({ handlers }: ConnectRouter, compresses: boolean, report: Report): void {
+  for (const [index, handler] of handlers.entries()) handlers[index] = adapt(handler, compresses, report);
 }
 
-function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
+function adapt(handler: UniversalHandler, compresses: boolean, report: Report): UniversalHandler {
   const isUnary = handler.method.methodKind === "unary";
   const library: UniversalCall = isUnary ? withCorrectedErrors(handler) : handler;
   const handle: UniversalCall = async (request) =>
@@ -35,7 +36,7 @@ function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
     limitDeadline(request.header);
     normalizeContentType(request);
     try {
-      return isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
+      return isUnary ? await unary(handle, request, call, compresses) : await streaming(handle, request, call);
     } catch (error) {
       const response = error instanceof URIError ? unencodableErrorResponse(request.header) : undefined;
       if (response !== undefined) {
@@ -55,6 +56,7 @@ async function unary(
   handle: UniversalCall,
   request: UniversalServerRequest,
   call: ConnectCall,
+  compresses: boolean,
 ): Promise<UniversalServerResponse> {
   const { raw, record } = call.request;
   const response = await handle({ ...request, body: drainedBody(raw) });
@@ -65,7 +67,8 @@ async function unary(
   if (!isConnect) await drainBody(raw);
   else if (response.status !== 200) void drainBody(raw);
   recordOutcome(call, response, bytes);
-  return isConnect ? response : withBody(response, bytes);
+  if (!isConnect) return compresses ? compressGrpc(response, bytes, call) : withBody(response, bytes);
+  return compresses ? compressConnect(response, call) : response;
 }
 
 async function streaming(

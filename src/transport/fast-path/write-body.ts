@@ -1,0 +1,39 @@
+/** A body -> one buffer or string for the connection. */
+import type { ServerResponse } from "node:http";
+import type { BinaryString } from "../encoding/binary-string.js";
+import { acquire, release } from "../encoding/buffer-pool.js";
+import type { Body } from "../encoding/chunk-list.js";
+
+/** Writes from a pooled buffer. A response that has to wait gets its own: many may wait on one connection. */
+export function endHttp1(response: ServerResponse, body: Body): void {
+  const { length } = body;
+  // A pipelined response has no socket until its predecessors are sent.
+  const { socket } = response;
+  if (socket === null || socket.writableLength > 0) {
+    const own = Buffer.allocUnsafe(length);
+    body.write(own, 0);
+    response.end(own);
+    return;
+  }
+  const pooled = acquire(length);
+  response.end(pooled.subarray(0, body.write(pooled, 0)));
+  if (socket.writableLength === 0) release(pooled);
+  else response.once("finish", () => release(pooled));
+}
+
+/** Strings from this size on are allocated outside the heap, which costs more than a buffer. */
+const LARGE_BYTES = 64 * 1024;
+
+/** To be sent as "latin1". The stream may close before it writes: a pooled buffer could never be released safely. */
+export function bytesForStream(length: number, write: (buffer: Buffer) => void): Buffer | BinaryString {
+  if (length >= LARGE_BYTES) {
+    const own = Buffer.allocUnsafe(length);
+    write(own);
+    return own;
+  }
+  const pooled = acquire(length);
+  write(pooled);
+  const bytes = pooled.toString("latin1", 0, length);
+  release(pooled);
+  return bytes;
+}
