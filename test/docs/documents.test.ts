@@ -10,6 +10,7 @@ import { http } from "../../gen/google/api/annotations_pb.js";
 import { formatDefault, helpText } from "../../src/cli/help.js";
 import { type Setting, settings } from "../../src/config/settings.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
+import { expandShortened } from "./shortened.js";
 
 const readme = readFileSync("README.md", "utf8");
 
@@ -29,16 +30,6 @@ function readExample(document: string, start: string): Example {
   if (index === -1 || answer === undefined) throw new Error(`no example of ${start} with an answer`);
   return { command: blocks[index]?.text ?? "", answer: JSON.parse(answer.text) as JsonValue };
 }
-
-/** Replaces shortened strings, which end in "…", by matchers of their beginning. */
-function expandShortened(value: JsonValue): unknown {
-  if (typeof value === "string" && value.endsWith("…")) return startsWith(value.slice(0, -1));
-  if (Array.isArray(value)) return value.map(expandShortened);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, expandShortened(inner)]));
-}
-
-const startsWith = (text: string): unknown => expect.stringMatching(new RegExp(`^${text.replaceAll(/[+/]/g, "\\$&")}`));
 
 let running: Running;
 beforeAll(async () => {
