@@ -80,7 +80,14 @@ test("README and docs/postgres.md list the commands", () => {
 });
 
 test("the links of README, CONTRIBUTING and docs lead to files", () => {
-  const documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", ...markdownIn("docs")];
+  const documents = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "packages/client/README.md",
+    ...markdownIn("docs"),
+  ];
   const broken = documents.flatMap((document) =>
     [...readFileSync(document, "utf8").matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
       .map(([, target = ""]) => target)

@@ -12,8 +12,15 @@ export function expandShortened(value: JsonValue): unknown {
 
 const startsWith = (text: string): unknown => expect.stringMatching(new RegExp(`^${text.replaceAll(/[+/]/g, "\\$&")}`));
 
-/** A pattern of shown text. In place of "…" it accepts the rest of an id. */
-export function shownText(text: string): RegExp {
-  const parts = text.split("…").map((part) => part.replaceAll(/[^\w\s]/g, String.raw`\$&`));
-  return new RegExp(`^${parts.join("[0-9a-f]+")}$`);
+/** Shortens the lines of a text where the lines that a page shows are shortened, in the middle of ids. */
+export function shortenLike(shown: string, text: string): string {
+  const shownLines = shown.split("\n");
+  return text
+    .split("\n")
+    .map((line, index) => {
+      const shownLine = shownLines[index] ?? "";
+      const parts = shownLine.split("…").map((part) => part.replaceAll(/[^\w\s]/g, String.raw`\$&`));
+      return new RegExp(`^${parts.join("[0-9a-f]+")}$`).test(line) ? shownLine : line;
+    })
+    .join("\n");
 }

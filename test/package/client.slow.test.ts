@@ -84,7 +84,8 @@ describe("calls", () => {
       "wallet.js",
       `import { Code, ConnectError, createClient } from "@connectrpc/connect";
        import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
-       import { MetadataServiceV1, OperatorServiceV0, TransferFactoryWithChoiceContext_TransferKind as Kind, TransferInstructionServiceV1, TransferInstructionServiceV2 } from "@offledger/client";
+       import { MetadataServiceV1, OperatorServiceV0, TransferInstructionServiceV1 } from "@offledger/client";
+       import { TransferFactoryWithChoiceContext_TransferKind as Kind, TransferInstructionServiceV2 } from "@offledger/client";
        const transport = ${transport};
        const [, , , registrarParty, bob, carol] = process.argv;
        const { instruments } = await createClient(MetadataServiceV1, transport).listInstruments({ registrarParty });
@@ -93,9 +94,21 @@ describe("calls", () => {
        const v1 = createClient(TransferInstructionServiceV1, transport);
        const v2 = createClient(TransferInstructionServiceV2, transport);
        const factories = await Promise.all([
-         v1.getTransferFactory({ registrarParty, choiceArguments: { expectedAdmin: registrarParty, transfer: { sender: bob, receiver: bob, amount: "1.0", instrumentId } } }),
-         v1.getTransferFactory({ registrarParty, typedArguments: { case: "transferV1", value: { transfer: { sender: bob, receiver: carol, instrumentId } } } }),
-         v2.getTransferFactory({ registrarParty, typedArguments: { case: "transferV2", value: { transfer: { sender: { owner: bob }, receiver: { owner: carol }, instrumentId } } } }),
+         v1.getTransferFactory({
+           registrarParty,
+           choiceArguments: { expectedAdmin: registrarParty, transfer: { sender: bob, receiver: bob, amount: "1.0", instrumentId } },
+         }),
+         v1.getTransferFactory({
+           registrarParty,
+           typedArguments: { case: "transferV1", value: { transfer: { sender: bob, receiver: carol, instrumentId } } },
+         }),
+         v2.getTransferFactory({
+           registrarParty,
+           typedArguments: {
+             case: "transferV2",
+             value: { transfer: { sender: { owner: bob }, receiver: { owner: carol }, instrumentId } },
+           },
+         }),
        ]);
        const blobs = factories[2].choiceContext.disclosedContracts.map(({ createdEventBlob }) => createdEventBlob.constructor.name);
        const failure = await v1.getTransferInstructionRejectContext({ registrarParty, transferInstructionId: "00" })
@@ -116,6 +129,9 @@ describe("calls", () => {
     });
   });
 });
+
+/** `message offledger.mint.v0.Outer.Inner` as generated code names it: `Outer_Inner`. */
+const proto = (described: string): string => described.replace(/.*\.v\d+\./, "").replaceAll(".", "_");
 
 test("exports every service, message and enum of the definitions once", async () => {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, await readFile("gen/offledger.binpb")));
@@ -138,7 +154,6 @@ test("exports every service, message and enum of the definitions once", async ()
     expect(name).toBe(`${service}${version.toUpperCase()}`);
   }
   // Every other name is that of the proto file. Where packages share it, all but one have their version or `Utility`.
-  const proto = (one: string) => one.replace(/.*\.v\d+\./, "").replaceAll(".", "_");
   for (const [one, name] of exported.filter((each) => !services.includes(each))) {
     const version = /\.(v\d+)\./.exec(one)?.[1]?.toUpperCase();
     const isShared = exported.filter(([other]) => proto(other) === proto(one)).length > 1;

@@ -11,6 +11,14 @@ import { createCheckout, repository } from "./checkout.js";
 const exec = promisify(execFile);
 const tsc = join(repository, "node_modules/typescript/bin/tsc");
 
+interface Manifest {
+  readonly version: string;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
 interface Packed {
   readonly filename: string;
   readonly files: readonly { readonly path: string }[];
@@ -70,8 +78,8 @@ export class Project {
   }
 
   /** The package.json of an installed package. */
-  async manifest(name: string): Promise<Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>> {
-    return JSON.parse(await readFile(this.path(`node_modules/${name}/package.json`), "utf8")) as Record<string, object>;
+  async manifest(name: string): Promise<Manifest> {
+    return JSON.parse(await readFile(this.path(`node_modules/${name}/package.json`), "utf8")) as Manifest;
   }
 
   async write(name: string, text: string): Promise<void> {

@@ -40,7 +40,7 @@ describe("the package", () => {
     const { bin, exports } = await project.manifest("offledger");
     const paths = [
       ...Object.values(bin ?? {}),
-      ...Object.values(exports ?? {}).flatMap((one) => Object.values(Object(one) as object)),
+      ...Object.values(exports).flatMap((one) => Object.values(Object(one) as object)),
     ];
     expect(paths.length).toBeGreaterThan(2);
     for (const path of paths.filter((text) => text.length > 1))

@@ -1,4 +1,4 @@
-/** The arguments of choices, for the `typedArguments` of requests. Names that both versions use end with the version. */
+/** The arguments of choices, for `typedArguments`. Names that both versions use end with the version. */
 export * from "./gen/offledger/choice_arguments/v1/common_pb.js";
 export {
   type AllocateArguments as AllocateArgumentsV1,

@@ -1,4 +1,4 @@
-/** The services. A name ends with the version of the resource group: `offledger.mint.v0.MintService` is `MintServiceV0`. */
+/** The services. Names end with the version: `offledger.mint.v0.MintService` is `MintServiceV0`. */
 export { AllocationInstructionService as AllocationInstructionServiceV1 } from "./gen/offledger/allocation_instruction/v1/allocation_instruction_service_pb.js";
 export { AllocationInstructionService as AllocationInstructionServiceV2 } from "./gen/offledger/allocation_instruction/v2/allocation_instruction_service_pb.js";
 export { AllocationService as AllocationServiceV1 } from "./gen/offledger/allocation/v1/allocation_service_pb.js";
