@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 interface Locked {
   readonly dev?: boolean;
+  /** A workspace of this repository, linked into node_modules. */
+  readonly link?: boolean;
   readonly version: string;
 }
 
@@ -16,8 +18,8 @@ const read = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
 
 const { packages } = read("package-lock.json") as { packages: Record<string, Locked> };
 const rows = new Set<string>();
-for (const [path, { dev, version }] of Object.entries(packages)) {
-  if (path === "" || dev === true) continue;
+for (const [path, { dev, link, version }] of Object.entries(packages)) {
+  if (!path.startsWith("node_modules/") || link === true || dev === true) continue;
   const installed = read(`${path}/package.json`) as Installed;
   if (installed.version !== version) {
     throw new Error(`${path} has version ${installed.version}, package-lock.json has ${version}; run npm ci`);

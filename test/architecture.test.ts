@@ -8,7 +8,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   util: [],
   config: ["util"],
-  client: ["gen"],
   "store/port": ["domain"],
   store: ["domain", "store/port", "util"],
   registry: ["domain", "store/port", "util"],

@@ -49,10 +49,11 @@ function copy({ sources, target }: Copied, root: string, folder: string): void {
 /** The packages that `npm prune --omit=dev` keeps. */
 function copyPackages(folder: string): void {
   const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
-    packages: Record<string, { readonly dev?: boolean }>;
+    packages: Record<string, { readonly dev?: boolean; readonly link?: boolean }>;
   };
-  for (const [path, { dev }] of Object.entries(packages)) {
-    if (path === "" || dev === true) continue;
+  for (const [path, { dev, link }] of Object.entries(packages)) {
+    // The build context has no workspaces, so npm links none.
+    if (!path.startsWith("node_modules/") || link === true || dev === true) continue;
     mkdirSync(join(folder, path), { recursive: true });
     const isOwn = (file: string) => !relative(path, file).split("/").includes("node_modules");
     cpSync(path, join(folder, path), { recursive: true, filter: isOwn });

@@ -9,6 +9,7 @@ const read = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
 interface Locked {
   readonly version?: string;
   readonly resolved?: string;
+  readonly link?: boolean;
   readonly integrity?: string;
   readonly dev?: boolean;
   readonly optional?: boolean;
@@ -30,7 +31,8 @@ const { lockfileVersion, packages } = read("package-lock.json") as {
   lockfileVersion: number;
   packages: Record<string, Locked>;
 };
-const locked = Object.entries(packages).filter(([path]) => path !== "");
+/** The packages that npm installs; the others are the workspaces of this repository and the links to them. */
+const locked = Object.entries(packages).filter(([path, { link }]) => path.startsWith("node_modules/") && !link);
 
 describe("package-lock.json", () => {
   test("has the exact versions of package.json", () => {
@@ -55,6 +57,12 @@ describe("package-lock.json", () => {
   test("names no registry: hashes identify packages", () => {
     expect(locked.filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
   });
+
+  test("has nothing else but the workspaces and links to them", () => {
+    const others = Object.keys(packages).filter((path) => !locked.some(([other]) => other === path));
+    expect(others).toEqual(["", "node_modules/@offledger/client", "packages/client"]);
+    expect(packages["node_modules/@offledger/client"]).toEqual({ resolved: "packages/client", link: true });
+  });
 });
 
 describe("docs/licenses.md", () => {
@@ -63,7 +71,8 @@ describe("docs/licenses.md", () => {
 
   test("lists the installed packages: npm run licenses writes it", () => {
     const paths = execFileSync("npm", ["ls", "--omit=dev", "--all", "--parseable"], { encoding: "utf8" });
-    const folders = paths.split("\n").filter((path) => path.includes("node_modules"));
+    const workspaces = join("node_modules", "@offledger");
+    const folders = paths.split("\n").filter((path) => path.includes("node_modules") && !path.includes(workspaces));
     expect(folders.length).toBeGreaterThan(20);
     const installed = folders.map((folder) => {
       const { name, version, license = "none" } = read(join(folder, "package.json")) as Manifest;

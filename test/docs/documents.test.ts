@@ -12,6 +12,7 @@ import { formatDefault, helpText } from "../../src/cli/help.js";
 import { type Setting, settings } from "../../src/config/settings.js";
 import { ERROR_REASONS } from "../../src/transport/error-reasons.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
+import { expandShortened } from "./shortened.js";
 
 const readme = readFileSync("README.md", "utf8");
 
@@ -31,16 +32,6 @@ function readExample(document: string, start: string): Example {
   if (index === -1 || answer === undefined) throw new Error(`no example of ${start} with an answer`);
   return { command: blocks[index]?.text ?? "", answer: JSON.parse(answer.text) as JsonValue };
 }
-
-/** Replaces shortened strings, which end in "…", by matchers of their beginning. */
-function expandShortened(value: JsonValue): unknown {
-  if (typeof value === "string" && value.endsWith("…")) return startsWith(value.slice(0, -1));
-  if (Array.isArray(value)) return value.map(expandShortened);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, expandShortened(inner)]));
-}
-
-const startsWith = (text: string): unknown => expect.stringMatching(new RegExp(`^${text.replaceAll(/[+/]/g, "\\$&")}`));
 
 let running: Running;
 beforeAll(async () => {
@@ -105,7 +96,14 @@ test("README and docs/postgres.md list the commands", () => {
 });
 
 test("the links of README, CONTRIBUTING and docs lead to files", () => {
-  const documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", ...markdownIn("docs")];
+  const documents = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "packages/client/README.md",
+    ...markdownIn("docs"),
+  ];
   const broken = documents.flatMap((document) =>
     [...readFileSync(document, "utf8").matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
       .map(([, target = ""]) => target)

@@ -1,154 +1,165 @@
-/** The packed package: its files, its client and the types of the client. */
-import { readdir, readFile } from "node:fs/promises";
+/** The packed client: its files, its calls, its exports and its types. */
+import { readFile } from "node:fs/promises";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { party } from "../../demo/element.js";
-import { Program } from "../fixtures/program.js";
+import { contractId, party } from "../../demo/element.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 import { Project } from "./project.js";
 
 let project: Project;
+let running: Running;
 beforeAll(async () => {
-  project = await Project.create();
-}, 120_000);
-afterAll(() => project.remove());
+  project = await Project.withClient();
+  // The transports and the types that they use.
+  await project.link("@connectrpc/connect-node");
+  await project.link("@types/node");
+  running = await serveFile(undefined);
+}, 300_000);
+afterAll(async () => {
+  await running.close();
+  await project.remove();
+});
 
 const registrarParty = party("nordic-registrar");
 
 describe("the package", () => {
-  test("contains the program, definitions, migrations and demos, and no sources", async () => {
-    const top = new Set(project.packed.map((path) => path.replace(/\/.*/, "")));
-    expect([...top].toSorted()).toEqual(["README.md", "demo", "dist", "gen", "package.json", "proto", "src"]);
-    expect(project.packed.filter((path) => /(?:^|\/)(?:test|bench|scripts|third_party)\/|\.test\./.test(path))).toEqual(
-      [],
-    );
-    expect(project.packed.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
-    // The program reads the table of operations and the migrations from src.
-    const migrations = await readdir("src/store/postgres/migrations");
-    expect(project.packed.filter((path) => path.startsWith("src/")).toSorted()).toEqual(
-      [
-        "src/registry/utility/contexts.yaml",
-        ...migrations.map((name) => `src/store/postgres/migrations/${name}`),
-      ].toSorted(),
-    );
-    expect(project.packed).toEqual(
-      expect.arrayContaining([
-        "demo/registry.ndjson",
-        "demo/minimal.ndjson",
-        "gen/offledger.binpb",
-        "gen/openapi.json",
-      ]),
-    );
+  test("contains compiled code, types and a README only", () => {
+    const code = project.packed.filter((path) => path.startsWith("dist/"));
+    expect(code.filter((path) => !/\.(?:js|d\.ts)$/.test(path))).toEqual([]);
+    expect(code.length).toBeGreaterThan(60);
+    expect(project.packed.filter((path) => !code.includes(path)).toSorted()).toEqual(["README.md", "package.json"]);
   });
 
-  test("contains every file that package.json names", async () => {
-    const { bin, exports } = JSON.parse(
-      await readFile(project.path("node_modules/offledger/package.json"), "utf8"),
-    ) as {
-      bin: Record<string, string>;
-      exports: Record<string, string | Record<string, string>>;
+  test("has the version of the server, and two packages beside it", async () => {
+    const server = JSON.parse(await readFile("package.json", "utf8")) as {
+      version: string;
+      dependencies: Record<string, string>;
     };
-    const paths = [
-      ...Object.values(bin),
-      ...Object.values(exports).flatMap((one) => Object.values(Object(one) as object)),
-    ];
-    expect(paths.length).toBeGreaterThan(4);
-    for (const path of paths.filter((text) => text.length > 1))
-      expect(project.packed).toContain(String(path).replace(/^\.\//, ""));
+    const { version, dependencies, peerDependencies = {} } = await project.manifest("@offledger/client");
+    expect(version).toBe(server.version);
+    expect(dependencies).toBeUndefined();
+    expect(Object.keys(peerDependencies)).toEqual(["@bufbuild/protobuf", "@connectrpc/connect"]);
+    // Generated code works with the version of its generator and later ones.
+    for (const [name, range] of Object.entries(peerDependencies)) expect(range).toBe(`^${server.dependencies[name]}`);
+  });
+
+  test("imports nothing but them, so neither validation nor the server", async () => {
+    const imported = new Set<string>();
+    for (const path of project.packed.filter((one) => one.startsWith("dist/"))) {
+      const text = await readFile(project.path(`node_modules/@offledger/client/${path}`), "utf8");
+      for (const [, name = ""] of text.matchAll(/^(?:import|export) .*?from "([^."][^"]*)";$/gm)) imported.add(name);
+      expect(text).not.toMatch(/buf\/validate|buf_validate|google\/api|google_api/);
+    }
+    expect([...imported].toSorted()).toEqual([
+      "@bufbuild/protobuf",
+      "@bufbuild/protobuf/codegenv2",
+      "@bufbuild/protobuf/wkt",
+    ]);
   });
 
   test("exports nothing else", async () => {
     await project.write(
       "inside.js",
-      `const results = await Promise.allSettled(["offledger", "offledger/dist/src/app/app.js", "offledger/client.js"].map((name) => import(name)));
+      `const results = await Promise.allSettled(["@offledger/client/dist/index.js", "@offledger/client/gen"].map((name) => import(name)));
        console.log(JSON.stringify(results.map(({ reason }) => reason?.code)));`,
     );
     const code = "ERR_PACKAGE_PATH_NOT_EXPORTED";
-    expect(await project.json("inside.js")).toEqual([code, code, code]);
-  });
-
-  test.each([
-    ["the demo of the Registry Utility", [], "acme-registrar::1220"],
-    ["the demo of the minimal registry", ["--registry", "minimal"], "coffee-club::1220"],
-  ])("starts without settings, with %s", async (_title, args, registrar) => {
-    const env = { OFFLEDGER_PORT: "0", OFFLEDGER_LOG_LEVEL: "warn" };
-    const program = new Program(process.execPath, [project.program, "serve", ...args], { cwd: project.folder, env });
-    const [, url = ""] = await program.printed(/^offledger serves \S+ at (http:\S+)$/m);
-    await program.printed(new RegExp(`^registrar ${registrar}`, "m"));
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    expect((await fetch(`${url}/docs`)).status).toBe(200);
-    expect((await fetch(`${url}/docs/static/swagger-ui-bundle.js`)).status).toBe(200);
-    program.stop();
-    expect(await program.ended()).toMatchObject({ code: 0, err: "" });
+    expect(await project.json("inside.js")).toEqual([code, code]);
   });
 });
 
-describe("the client", () => {
-  let running: Running;
-  beforeAll(async () => {
-    running = await serveFile(undefined);
-  });
-  afterAll(() => running.close());
-
+describe("calls", () => {
   test.each([
     ["Connect", `createConnectTransport({ baseUrl: process.argv[2], httpVersion: "1.1" })`],
     ["Connect with HTTP/2", `createConnectTransport({ baseUrl: process.argv[2], httpVersion: "2" })`],
+    [
+      "Connect in JSON",
+      `createConnectTransport({ baseUrl: process.argv[2], httpVersion: "1.1", useBinaryFormat: false })`,
+    ],
     ["gRPC", "createGrpcTransport({ baseUrl: process.argv[2] })"],
     ["gRPC-Web", `createGrpcWebTransport({ baseUrl: process.argv[2], httpVersion: "1.1" })`],
-  ])("calls by %s", async (_protocol, transport) => {
+  ])("by %s", async (_protocol, transport) => {
     await project.write(
       "wallet.js",
       `import { Code, ConnectError, createClient } from "@connectrpc/connect";
        import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
-       import { MetadataV1, OperatorV0, TransferFactoryWithChoiceContext_TransferKind as Kind, TransferInstructionV1 } from "offledger/client";
+       import { MetadataServiceV1, OperatorServiceV0, TransferInstructionServiceV1 } from "@offledger/client";
+       import { TransferFactoryWithChoiceContext_TransferKind as Kind, TransferInstructionServiceV2 } from "@offledger/client";
        const transport = ${transport};
-       const registrarParty = process.argv[3];
-       const { instruments } = await createClient(MetadataV1, transport).listInstruments({ registrarParty });
-       const { partyId } = await createClient(OperatorV0, transport).getOperator({});
-       const transfer = { sender: "alice", receiver: "alice", amount: "1.0", instrumentId: { admin: registrarParty, id: instruments[0].id } };
-       const wallet = createClient(TransferInstructionV1, transport);
-       const { factoryId, transferKind, choiceContext } = await wallet.getTransferFactory({
-         registrarParty,
-         choiceArguments: { expectedAdmin: registrarParty, transfer },
-       });
-       const disclosed = choiceContext.disclosedContracts.map(({ contractId }) => contractId);
-       const failure = await wallet.getTransferInstructionRejectContext({ registrarParty, transferInstructionId: "00" })
+       const [, , , registrarParty, bob, carol] = process.argv;
+       const { instruments } = await createClient(MetadataServiceV1, transport).listInstruments({ registrarParty });
+       const { partyId } = await createClient(OperatorServiceV0, transport).getOperator({});
+       const instrumentId = { admin: registrarParty, id: instruments[0].id };
+       const v1 = createClient(TransferInstructionServiceV1, transport);
+       const v2 = createClient(TransferInstructionServiceV2, transport);
+       const factories = await Promise.all([
+         v1.getTransferFactory({
+           registrarParty,
+           choiceArguments: { expectedAdmin: registrarParty, transfer: { sender: bob, receiver: bob, amount: "1.0", instrumentId } },
+         }),
+         v1.getTransferFactory({
+           registrarParty,
+           typedArguments: { case: "transferV1", value: { transfer: { sender: bob, receiver: carol, instrumentId } } },
+         }),
+         v2.getTransferFactory({
+           registrarParty,
+           typedArguments: {
+             case: "transferV2",
+             value: { transfer: { sender: { owner: bob }, receiver: { owner: carol }, instrumentId } },
+           },
+         }),
+       ]);
+       const blobs = factories[2].choiceContext.disclosedContracts.map(({ createdEventBlob }) => createdEventBlob.constructor.name);
+       const failure = await v1.getTransferInstructionRejectContext({ registrarParty, transferInstructionId: "00" })
          .catch((error) => Code[ConnectError.from(error).code]);
-       console.log(JSON.stringify({ ids: instruments.map(({ id }) => id), partyId, kind: Kind[transferKind], isDisclosed: disclosed.includes(factoryId), failure }));
+       console.log(JSON.stringify({
+         ids: instruments.map(({ id }) => id), partyId, blobs, failure,
+         factories: factories.map(({ factoryId, transferKind }) => [Kind[transferKind], factoryId]),
+       }));
        process.exit();`,
     );
-    expect(await project.json("wallet.js", running.url, registrarParty)).toEqual({
+    const factory = contractId(`factory of ${registrarParty}`);
+    expect(await project.json("wallet.js", running.url, registrarParty, party("bob"), party("carol"))).toEqual({
       ids: ["NOK-CASH"],
       partyId: party("utility-operator"),
-      kind: "self",
-      isDisclosed: true,
+      factories: ["self", "offer", "offer"].map((kind) => [kind, factory]),
+      blobs: ["Uint8Array", "Uint8Array"],
       failure: "NotFound",
     });
   });
+});
 
-  test("exports every service, message and enum of the definitions once", async () => {
-    const definitions = await readFile(project.path("node_modules/offledger/gen/offledger.binpb"));
-    const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, definitions));
-    const described = [...registry]
-      .filter(({ kind, typeName }) => kind !== "extension" && typeName.startsWith("offledger."))
-      .filter((one) => one.kind !== "message" || one.name !== "ValuesEntry")
-      .map(({ kind, typeName }) => `${kind} ${typeName}`);
-    await project.write(
-      "names.js",
-      `import * as client from "offledger/client";
-       console.log(JSON.stringify(Object.entries(client).filter(([, { typeName }]) => typeName).map(([name, { kind, typeName }]) => [kind + " " + typeName, name])));`,
-    );
-    const exported = (await project.json("names.js")) as [described: string, name: string][];
-    expect(exported.map(([one]) => one).toSorted()).toEqual(described.toSorted());
-    const services = exported.filter(([one]) => one.startsWith("service "));
-    expect(services.length).toBe(14);
-    // offledger.mint.v0.MintService is MintV0.
-    for (const [one, name] of services) {
-      const [, version = "", group = ""] = /\.(v\d+)\.(\w+)Service$/.exec(one) ?? [];
-      expect(name).toBe(`${group}${version.toUpperCase()}`);
-    }
-  });
+/** `message offledger.mint.v0.Outer.Inner` as generated code names it: `Outer_Inner`. */
+const proto = (described: string): string => described.replace(/.*\.v\d+\./, "").replaceAll(".", "_");
+
+test("exports every service, message and enum of the definitions once", async () => {
+  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, await readFile("gen/offledger.binpb")));
+  const described = [...registry]
+    .filter(({ kind, typeName }) => kind !== "extension" && typeName.startsWith("offledger."))
+    .filter((one) => one.kind !== "message" || one.name !== "ValuesEntry")
+    .map(({ kind, typeName }) => `${kind} ${typeName}`);
+  await project.write(
+    "names.js",
+    `import * as client from "@offledger/client";
+     console.log(JSON.stringify(Object.entries(client).filter(([, { typeName }]) => typeName).map(([name, { kind, typeName }]) => [kind + " " + typeName, name])));`,
+  );
+  const exported = (await project.json("names.js")) as [described: string, name: string][];
+  expect(exported.map(([one]) => one).toSorted()).toEqual(described.toSorted());
+  const services = exported.filter(([one]) => one.startsWith("service "));
+  expect(services.length).toBe(14);
+  // offledger.mint.v0.MintService is MintServiceV0.
+  for (const [one, name] of services) {
+    const [, version = "", service = ""] = /\.(v\d+)\.(\w+)$/.exec(one) ?? [];
+    expect(name).toBe(`${service}${version.toUpperCase()}`);
+  }
+  // Every other name is that of the proto file. Where packages share it, all but one have their version or `Utility`.
+  for (const [one, name] of exported.filter((each) => !services.includes(each))) {
+    const version = /\.(v\d+)\./.exec(one)?.[1]?.toUpperCase();
+    const isShared = exported.filter(([other]) => proto(other) === proto(one)).length > 1;
+    const distinct = isShared ? [`${proto(one)}${version}Schema`, `Utility${proto(one)}Schema`] : [];
+    expect([`${proto(one)}Schema`, ...distinct]).toContain(name);
+  }
 });
 
 /** A module that calls several operations, with an additional line. */
@@ -156,37 +167,51 @@ const wallet = (more: string) => `
   import { createClient, type Client, type Transport } from "@connectrpc/connect";
   import { create, type MessageInitShape } from "@bufbuild/protobuf";
   import {
+    type Account,
+    AllocationInstructionServiceV1,
+    AllocationServiceV2,
     type ChoiceContext,
     type DisclosedContract,
-    GetFactoryRequestSchema,
-    InstrumentConfigurationV0,
-    MetadataV1,
-    MintV0,
+    GetTransferFactoryRequestSchema,
+    InstrumentConfigurationServiceV0,
+    MetadataServiceV1,
+    MintServiceV0,
+    type SettlementInfoV1,
     TransferFactoryWithChoiceContext_TransferKind as TransferKind,
-    TransferInstructionV1,
-    TransferInstructionV2,
+    TransferInstructionServiceV1,
+    TransferInstructionServiceV2,
+    type TransferV2,
+    TransferV2Schema,
     type UtilityDisclosedContract,
-  } from "offledger/client";
+    type UtilityTransfer,
+  } from "@offledger/client";
 
   export async function ask(transport: Transport, registrarParty: string): Promise<string[]> {
-    const wallet: Client<typeof TransferInstructionV1> = createClient(TransferInstructionV1, transport);
-    const request: MessageInitShape<typeof GetFactoryRequestSchema> = { registrarParty, choiceArguments: { transfer: { sender: "alice" } } };
-    const { factoryId, transferKind, choiceContext } = await wallet.getTransferFactory(create(GetFactoryRequestSchema, request));
+    const wallet: Client<typeof TransferInstructionServiceV1> = createClient(TransferInstructionServiceV1, transport);
+    const request: MessageInitShape<typeof GetTransferFactoryRequestSchema> = { registrarParty, choiceArguments: { transfer: { sender: "alice" } } };
+    const { factoryId, transferKind, choiceContext } = await wallet.getTransferFactory(create(GetTransferFactoryRequestSchema, request));
     const kind: "self" | "other" = transferKind === TransferKind.self ? "self" : "other";
     const context: ChoiceContext | undefined = choiceContext;
     const disclosed: DisclosedContract[] = context?.disclosedContracts ?? [];
-    const { nextPageToken } = await createClient(MetadataV1, transport).listInstruments({ registrarParty, pageSize: 1 });
+    const { nextPageToken } = await createClient(MetadataServiceV1, transport).listInstruments({ registrarParty, pageSize: 1 });
     const next: string | undefined = nextPageToken;
-    const reject = await createClient(TransferInstructionV2, transport).getTransferInstructionRejectContext({ registrarParty, transferInstructionId: "00", excludeDebugFields: true });
-    const minted = await createClient(MintV0, transport).getMintOfferAcceptContext({ mintOfferId: "00" });
+    const transfer: TransferV2 = create(TransferV2Schema, { sender: { owner: "alice" }, amount: "1.0" });
+    const sender: Account | undefined = transfer.sender;
+    const v2 = createClient(TransferInstructionServiceV2, transport);
+    await v2.getTransferFactory({ registrarParty, typedArguments: { case: "transferV2", value: { transfer } } });
+    const reject = await v2.getTransferInstructionRejectContext({ registrarParty, transferInstructionId: "00", excludeDebugFields: true });
+    await createClient(AllocationInstructionServiceV1, transport).getAllocationFactory({ registrarParty, typedArguments: { case: "allocateV1", value: {} } });
+    await createClient(AllocationServiceV2, transport).getSettlementFactory({ registrarParty, typedArguments: { case: "settleBatchV2", value: {} } });
+    const minted = await createClient(MintServiceV0, transport).getMintOfferAcceptContext({ mintOfferId: "00" });
     const ofUtility: UtilityDisclosedContract[] = minted.disclosedContracts;
-    const { payload } = await createClient(InstrumentConfigurationV0, transport).getInstrumentConfiguration({ registrar: registrarParty, instrumentIdentifier: { source: "", id: "", scheme: "" } });
+    const { payload } = await createClient(InstrumentConfigurationServiceV0, transport).getInstrumentConfiguration({ registrar: registrarParty, instrumentIdentifier: { source: "", id: "", scheme: "" } });
     const claims: string | undefined = payload?.holderRequirements[0]?.requiredClaims;
+    const others: [SettlementInfoV1?, UtilityTransfer?] = [];
     ${more}
-    return [factoryId, kind, next ?? "", claims ?? "", ...[...disclosed, ...reject.disclosedContracts].map(({ contractId }) => contractId), ...ofUtility.map(({ domainId }) => domainId)];
+    return [factoryId, kind, next ?? "", claims ?? "", sender?.owner ?? "", String(others.length), ...[...disclosed, ...reject.disclosedContracts].map(({ contractId }) => contractId), ...ofUtility.map(({ domainId }) => domainId)];
   }`;
 
-describe("the types of the client", () => {
+describe("the types", () => {
   const strict = ["--noEmit", "--strict", "--target", "es2023", "--module", "nodenext", "--exactOptionalPropertyTypes"];
   test("compile in a strict project that also checks its libraries", async () => {
     await project.write("typed.ts", wallet(""));
@@ -200,6 +225,11 @@ describe("the types of the client", () => {
       "registrarparty",
     ],
     ["a field of a request with the wrong type", "await wallet.getTransferFactory({ registrarParty: 5 });", "number"],
+    [
+      "arguments of the wrong version",
+      `await wallet.getTransferFactory({ typedArguments: { case: "transferV1", value: { transfer: { sender: { owner: "alice" } } } } });`,
+      "owner",
+    ],
     ["an unknown field of a response", "console.log((await wallet.getTransferFactory({})).factoryID);", "factoryID"],
     ["an unknown operation", "await wallet.getTransferFactories({});", "getTransferFactories"],
     ["an unknown enum value", "console.log(TransferKind.sideways);", "sideways"],
@@ -209,18 +239,5 @@ describe("the types of the client", () => {
     expect(code).not.toBe(0);
     const errors = out.split("\n").filter((text) => text.includes("error TS"));
     expect(errors).toEqual([expect.stringMatching(new RegExp(`^wrong\\.ts.*${name}`))]);
-  });
-
-  test("compile the example of docs/clients.md", async () => {
-    const [, example = ""] =
-      /```ts\n([^`]*"offledger\/client"[^`]*)```/.exec(await readFile("docs/clients.md", "utf8")) ?? [];
-    expect(example).toContain("createClient(");
-    const declarations = `import type { JsonObject } from "@bufbuild/protobuf";
-      declare const registrarParty: string;
-      declare const choiceArguments: JsonObject;`;
-    await project.write("example.ts", `${declarations}\n${example}`);
-    // The transports use types of Node.js.
-    await project.link("@types/node");
-    expect(await project.compile(...strict, "--types", "node", "example.ts")).toEqual({ code: 0, out: "", err: "" });
   });
 });

@@ -46,7 +46,7 @@ const elements: JsonObject[] = [
 
 let project: Project;
 beforeAll(async () => {
-  project = await Project.create();
+  project = await Project.withServer();
   await project.write("acme.ts", source);
   // The page installs this package.
   await project.link("@types/node");

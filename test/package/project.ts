@@ -1,44 +1,65 @@
-/** A project with the packed package installed, without a network. */
+/** A project with a packed package of this repository installed, without a network. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { run } from "../fixtures/program.js";
+import { createCheckout, repository } from "./checkout.js";
 
 const exec = promisify(execFile);
-const repository = fileURLToPath(new URL("../../", import.meta.url));
 const tsc = join(repository, "node_modules/typescript/bin/tsc");
+
+interface Manifest {
+  readonly version: string;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
 
 export class Project {
   readonly folder: string;
   readonly packed: readonly string[];
 
-  /** Packs the built package, and installs it with links to its dependencies. */
-  static async create(): Promise<Project> {
+  /** With the built server. */
+  static async withServer(): Promise<Project> {
     if (!existsSync(join(repository, "dist"))) await exec("npm", ["run", "-s", "build"], { cwd: repository });
+    return Project.#create("offledger", repository, ["--ignore-scripts"]);
+  }
+
+  /** With the client, which is generated and built for it. */
+  static async withClient(): Promise<Project> {
+    const checkout = await createCheckout();
+    try {
+      return await Project.#create("@offledger/client", checkout.folder, ["--workspace", "@offledger/client"]);
+    } finally {
+      await checkout.remove();
+    }
+  }
+
+  /** Packs a package, and installs it with links to what it depends on. */
+  static async #create(name: string, source: string, options: readonly string[]): Promise<Project> {
     const folder = await mkdtemp(join(tmpdir(), "offledger-package-"));
-    const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
-    const { stdout } = await exec("npm", pack, { cwd: repository, maxBuffer: 16 * 1024 * 1024 });
-    const [packed] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
+    const pack = ["pack", ...options, "--json", "--foreground-scripts=false", "--pack-destination", folder];
+    const { stdout } = await exec("npm", pack, { cwd: source, maxBuffer: 16 * 1024 * 1024, timeout: 300_000 });
+    const [packed] = JSON.parse(stdout) as Packed[];
     if (packed === undefined) throw new Error("npm pack returned no package");
-    const installed = join(folder, "node_modules/offledger");
+    const installed = join(folder, "node_modules", name);
     await mkdir(installed, { recursive: true });
     await exec("tar", ["-xzf", join(folder, packed.filename), "-C", installed, "--strip-components=1"]);
-    const { dependencies } = JSON.parse(await readFile(join(installed, "package.json"), "utf8")) as {
-      dependencies: Record<string, string>;
-    };
-    for (const name of Object.keys(dependencies)) {
-      const link = join(folder, "node_modules", name);
-      await mkdir(dirname(link), { recursive: true });
-      await symlink(join(repository, "node_modules", name), link);
-    }
     const project = new Project(
       folder,
       packed.files.map(({ path }) => path),
     );
+    const { dependencies, peerDependencies } = await project.manifest(name);
+    for (const required of Object.keys({ ...dependencies, ...peerDependencies })) await project.link(required);
     await project.write("package.json", JSON.stringify({ name: "example", private: true, type: "module" }));
     return project;
   }
@@ -54,6 +75,11 @@ export class Project {
 
   get program(): string {
     return this.path("node_modules/offledger/dist/src/main.js");
+  }
+
+  /** The package.json of an installed package. */
+  async manifest(name: string): Promise<Manifest> {
+    return JSON.parse(await readFile(this.path(`node_modules/${name}/package.json`), "utf8")) as Manifest;
   }
 
   async write(name: string, text: string): Promise<void> {

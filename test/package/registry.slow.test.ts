@@ -7,7 +7,7 @@ import { Project } from "./project.js";
 
 let project: Project;
 beforeAll(async () => {
-  project = await Project.create();
+  project = await Project.withServer();
 }, 120_000);
 afterAll(() => project.remove());
 
