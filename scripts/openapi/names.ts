@@ -30,14 +30,19 @@ const PUBLISHED_BODIES: Readonly<Record<string, string>> = {
 /** Published names of fields whose type has no name in the proto files. */
 const PUBLISHED_FIELDS: Readonly<Record<string, string>> = { supported_apis: "SupportedApis" };
 
-/** Descriptions of schemas that several messages share. */
+/** Names of the elements of lists of strings. */
+const ELEMENTS: Readonly<Record<string, string>> = { account_input_fields_to_show: "AccountInputField" };
+
+/** Descriptions of schemas that no message has, or several. */
 export const SHARED_DESCRIPTIONS: Readonly<Record<string, string>> = {
   GetChoiceContextRequest: "Asks for the context of a choice on the contract that the path names.",
+  AccountInputField: "A field of an account that a wallet lets its user fill in.",
   SupportedApis: "The parts of the token standard that are served, by the name of the API, with the minor version.",
 };
 
 export const publishedName = (typeName: string): string | undefined => PUBLISHED[typeName];
 export const publishedBody = (operationId: string): string | undefined => PUBLISHED_BODIES[operationId];
+export const elementName = (field: string): string | undefined => ELEMENTS[field];
 export const publishedField = (name: string): string | undefined => PUBLISHED_FIELDS[name];
 
 /** The schema names of messages by their type names. Throws if two messages would have one name by accident. */

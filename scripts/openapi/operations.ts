@@ -57,7 +57,7 @@ export function createRoute(method: DescMethod, operationId: string, tag: string
         description: readComment(method.output.typeName.startsWith("google.") ? method : method.output).text,
         content: { "application/json": { schema: schemas.of(method.output) } },
       },
-      ...errorsOf({ path, isPost: binding.httpMethod === "POST", errors }),
+      ...errorsOf({ path, isPost: binding.httpMethod === "POST", hasParameters: parameters.length > 0, errors }),
     },
   };
   return { path, method: binding.httpMethod.toLowerCase(), operation };

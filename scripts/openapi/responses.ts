@@ -39,10 +39,15 @@ const failures: Readonly<Record<number, Failure>> = {
 const TOKEN_STANDARD = "";
 const UTILITY = "Utility";
 
+/** Decided before the path is known, so that their body is the token standard's everywhere. */
+const WITHOUT_PATH: ReadonlySet<number> = new Set([408, 431]);
+
 /** `components.responses` for both forms of errors. */
 export const errorResponses: JsonObject = Object.fromEntries(
   [TOKEN_STANDARD, UTILITY].flatMap((prefix) =>
-    Object.entries(failures).map(([status, failure]) => [`${prefix}${status}`, response(failure, prefix)]),
+    Object.entries(failures)
+      .filter(([status]) => prefix === TOKEN_STANDARD || !WITHOUT_PATH.has(Number(status)))
+      .map(([status, failure]) => [`${prefix}${status}`, response(failure, prefix)]),
   ),
 );
 
@@ -66,24 +71,26 @@ function response({ description, headers }: Failure, prefix: string): JsonObject
 export interface Fallible {
   readonly path: string;
   readonly isPost: boolean;
+  readonly hasParameters: boolean;
   /** From the comment of the rpc. */
   readonly errors: Comment["errors"];
 }
 
 /** References by status. */
-export function errorsOf({ path, isPost, errors }: Fallible): JsonObject {
+export function errorsOf({ path, isPost, hasParameters, errors }: Fallible): JsonObject {
   // Health operations have no rate limit and nothing that can fail.
   const isHealth = !path.startsWith("/api/");
   const statuses = [
-    ...[400, 405, 408, 414, 431, 503],
+    ...[405, 408, 414, 431, 503],
     ...(isHealth ? [] : [429, 500]),
+    ...(isPost || hasParameters ? [400] : []),
     // POST operations without fields also accept a body.
     ...(isPost ? [413, 415] : []),
     ...[...errors.keys()].map((name) => knownStatus(path, name)),
   ];
-  const prefix = isUtility(path) ? UTILITY : TOKEN_STANDARD;
+  const prefixOf = (status: number) => (isUtility(path) && !WITHOUT_PATH.has(status) ? UTILITY : TOKEN_STANDARD);
   return Object.fromEntries(
-    statuses.map((status) => [String(status), { $ref: `#/components/responses/${prefix}${status}` }]),
+    statuses.map((status) => [String(status), { $ref: `#/components/responses/${prefixOf(status)}${status}` }]),
   );
 }
 

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { restFields } from "../../src/transport/rest/rest-fields.js";
 import * as choiceArguments from "./choice-arguments.js";
 import { readComment } from "./comments.js";
-import { publishedField, publishedName, schemaNames, SHARED_DESCRIPTIONS } from "./names.js";
+import { elementName, publishedField, publishedName, schemaNames, SHARED_DESCRIPTIONS } from "./names.js";
 import { scalar } from "./scalars.js";
 
 /** Messages that are not objects with the fields of the message. */
@@ -132,7 +132,7 @@ export class Schemas {
       case "enum":
         return this.#enumeration(field.enum);
       case "message":
-        return field.message.typeName === LIST_VALUE ? listOfNames(field) : this.of(field.message);
+        return field.message.typeName === LIST_VALUE ? this.#listOfNames(field) : this.of(field.message);
       case "map": {
         if (field.mapKind !== "scalar") throw new Error(`${field.toString()}: only maps of scalars are supported`);
         const map: JsonObject = { type: "object", additionalProperties: scalar(field.scalar, undefined, "") };
@@ -152,6 +152,18 @@ export class Schemas {
     return field.listKind === "enum" ? this.#enumeration(field.enum) : scalar(field.scalar, undefined, "");
   }
 
+  /** Throws unless the comment names the strings that the list may have, and they have a schema name. */
+  #listOfNames(field: DescField): JsonObject {
+    const { text } = readComment(field);
+    const [, list = ""] = /Each is ((?:`\w+`(?: or |, )?)+), and none comes twice/.exec(text) ?? [];
+    const names = [...list.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
+    if (names.length === 0) throw new Error(`the comment of ${field.toString()} must say which strings it may have`);
+    // Some generators write code that does not compile for a set of values without a name.
+    const name = elementName(field.name);
+    if (name === undefined) throw new Error(`the elements of ${field.toString()} need a schema name`);
+    return { type: "array", items: this.#refer(name, () => ({ type: "string", enum: names })), uniqueItems: true };
+  }
+
   /** Without the value 0, which is never sent. */
   #enumeration(desc: DescEnum): JsonObject {
     const names = desc.values.filter(({ number }) => number !== 0).map(({ name }) => name);
@@ -160,15 +172,6 @@ export class Schemas {
     if (published === undefined) return values;
     return this.#refer(published, () => ({ ...values, description: readComment(desc).text }));
   }
-}
-
-/** Throws unless the comment names the strings that the list may have. */
-function listOfNames(field: DescField): JsonObject {
-  const { text } = readComment(field);
-  const [, list = ""] = /Each is ((?:`\w+`(?: or |, )?)+), and none comes twice/.exec(text) ?? [];
-  const names = [...list.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name);
-  if (names.length === 0) throw new Error(`the comment of ${field.toString()} must say which strings it may have`);
-  return { type: "array", items: { type: "string", enum: names }, uniqueItems: true };
 }
 
 /** Whether the message needs one of several fields, of which REST has this one alone. */

@@ -79,14 +79,14 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
 
   test("sends a GET without parameters", async () => {
     const page = await open("/docs");
-    const { status, answer } = await tryOut(page, "operator v0", "operatorV0GetOperator", {});
+    const { status, answer } = await tryOut(page, "operator v0", "getOperator", {});
     expect({ status, answer }).toEqual({ status: "200", answer: { partyId: party("utility-operator") } });
     await expectNoProblem(page);
   });
 
   test("sends a GET with a party in its path", async () => {
     const page = await open("/docs");
-    const { status, answer } = await tryOut(page, "metadata v1", "metadataV1GetRegistryInfo", {
+    const { status, answer } = await tryOut(page, "metadata v1", "getRegistryInfo", {
       registrarParty: nordic,
     });
     expect(status).toBe("200");
@@ -97,7 +97,7 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
   test("sends a GET with parameters in path and query", async () => {
     const parameters = { registrarParty: party("acme-registrar"), pageSize: "1" };
     const page = await open("/docs/");
-    const { status, answer } = await tryOut(page, "metadata v1", "metadataV1ListInstruments", parameters);
+    const { status, answer } = await tryOut(page, "metadata v1", "listInstruments", parameters);
     expect(status).toBe("200");
     expect(answer).toMatchObject({ instruments: [{ id: "ACME-BOND" }], nextPageToken: expect.any(String) });
     await expectNoProblem(page);
@@ -116,7 +116,7 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
       meta: { values: {} },
     };
     const body = { choiceArguments: { expectedAdmin: nordic, transfer, extraArgs: { context: {}, meta: {} } } };
-    const id = "transferInstructionV1GetTransferFactory";
+    const id = "getTransferFactory";
     const { status, answer } = await tryOut(page, "transfer instruction v1", id, { registrarParty: nordic }, body);
     expect(status).toBe("200");
     expect(answer).toMatchObject({ transferKind: "offer", choiceContext: { choiceContextData: { values: {} } } });
@@ -127,7 +127,7 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
   test("sends a POST without a body, with a contract id of full length", async () => {
     const page = await open("/docs");
     const burnOfferId = findContract("Utility.Registry.App.V0.Model.Burn:BurnOffer");
-    const { status, answer } = await tryOut(page, "burn v0", "burnV0GetBurnOfferCancelContext", { burnOfferId });
+    const { status, answer } = await tryOut(page, "burn v0", "getBurnOfferCancelContext", { burnOfferId });
     expect(status).toBe("200");
     expect(answer).toMatchObject({ choiceContextData: { values: {} } });
     await expectNoProblem(page);
@@ -136,7 +136,7 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
   test("shows the error of a failed request", async () => {
     const page = await open("/docs");
     const parameters = { registrarParty: "nobody::1220" };
-    const { status, answer } = await tryOut(page, "metadata v1", "metadataV1GetRegistryInfo", parameters);
+    const { status, answer } = await tryOut(page, "metadata v1", "getRegistryInfo", parameters);
     expect(status).toBe("404");
     expect(answer).toEqual({ error: expect.stringContaining("nobody::1220") });
   });
