@@ -6,7 +6,7 @@ import { bindingsOf } from "../../src/transport/rest/http-rules.js";
 import { restFields } from "../../src/transport/rest/rest-fields.js";
 import { formOf } from "./choice-arguments.js";
 import { camel, readComment } from "./comments.js";
-import { exampleOf } from "./examples.js";
+import { type Example, exampleOf } from "./examples.js";
 import { publishedBody } from "./names.js";
 import { errorsOf, listCauses } from "./responses.js";
 import type { Schemas } from "./schemas.js";
@@ -29,13 +29,11 @@ export function createRoute(method: DescMethod, operationId: string, tag: string
   const rest = restFields(method.input).filter(({ name }) => !inPath.includes(name));
   const hasBody = binding.hasBody && rest.length > 0;
   const example = exampleOf(operationId, hasBody);
+  const inQuery = binding.hasBody ? [] : rest;
   const parameters = [
-    ...inPath.map((name) => parameter("path", findField(method, name), true, schemas)),
-    ...(binding.hasBody ? [] : rest.map((field) => parameter("query", field, schemas.isRequired(field), schemas))),
-  ].map(({ schema = {}, ...one }) => {
-    const value = example.parameters[one["name"] as string];
-    return { ...one, ...(value !== undefined && { example: value }), schema };
-  });
+    ...inPath.map((name) => parameter("path", findField(method, name), true, example, schemas)),
+    ...inQuery.map((field) => parameter("query", field, schemas.isRequired(field), example, schemas)),
+  ];
   const { text, errors } = readComment(method);
   const operation = {
     tags: [tag],
@@ -69,9 +67,22 @@ function bodyOf(method: DescMethod, operationId: string, inPath: readonly string
   return schemas.ofFactoryRequest(method.input, inPath, arguments_.form, arguments_.acceptsOther);
 }
 
-function parameter(location: "path" | "query", field: DescField, required: boolean, schemas: Schemas): JsonObject {
+function parameter(
+  location: "path" | "query",
+  field: DescField,
+  required: boolean,
+  { parameters: { [field.jsonName]: example } }: Example,
+  schemas: Schemas,
+): JsonObject {
   const { description, ...schema } = schemas.ofField(field);
-  return { name: field.jsonName, in: location, required, description: description ?? "", schema };
+  return {
+    name: field.jsonName,
+    in: location,
+    required,
+    description: description ?? "",
+    ...(example !== undefined && { example }),
+    schema,
+  };
 }
 
 function findField({ input }: DescMethod, name: string): DescField {

@@ -80,14 +80,12 @@ export interface Fallible {
 export function errorsOf({ path, isPost, hasParameters, errors }: Fallible): JsonObject {
   // Health operations have no rate limit and nothing that can fail.
   const isHealth = !path.startsWith("/api/");
-  const statuses = [
-    ...[405, 408, 414, 431, 503],
-    ...(isHealth ? [] : [429, 500]),
-    ...(isPost || hasParameters ? [400] : []),
-    // POST operations without fields also accept a body.
-    ...(isPost ? [413, 415] : []),
-    ...[...errors.keys()].map((name) => knownStatus(path, name)),
-  ];
+  const known = [...errors.keys()].map((name) => knownStatus(path, name));
+  const statuses = [405, 408, 414, 431, 503, ...known];
+  if (!isHealth) statuses.push(429, 500);
+  if (isPost || hasParameters) statuses.push(400);
+  // POST operations without fields also accept a body.
+  if (isPost) statuses.push(413, 415);
   const prefixOf = (status: number) => (isUtility(path) && !WITHOUT_PATH.has(status) ? UTILITY : TOKEN_STANDARD);
   return Object.fromEntries(
     statuses.map((status) => [String(status), { $ref: `#/components/responses/${prefixOf(status)}${status}` }]),

@@ -58,9 +58,9 @@ export class Schemas {
     const isVersion2 = acceptsOther && form.file.proto.package.endsWith(".v2");
     return this.#refer(`${message.name}${isVersion2 ? "V2" : ""}`, () => {
       const request = this.#object(message, inPath);
-      const { choiceArguments: free, ...others } = request["properties"] as Record<string, JsonObject>;
-      const more = [...(acceptsOther ? [choiceArguments.ACCEPTS_OTHER] : []), choiceArguments.UNKNOWN_FIELDS];
-      const description = [free?.["description"], ...more].join(" ");
+      const { choiceArguments: free, ...others } = request["properties"] as Record<string, { description: string }>;
+      const accepts = acceptsOther ? [choiceArguments.ACCEPTS_OTHER] : [];
+      const description = [free?.description ?? "", ...accepts, choiceArguments.UNKNOWN_FIELDS].join(" ");
       return { ...request, properties: { choiceArguments: { allOf: [this.of(form)], description }, ...others } };
     });
   }
@@ -80,7 +80,7 @@ export class Schemas {
     const rules = rulesOf(field);
     if (rules?.required === true || isOnlyFormOnRest(field) || choiceArguments.isRequiredInJson(field)) return true;
     // The bounds of an optional field hold where it is present.
-    if (field.presence === Presence.IMPLICIT && minLength(rules) > 0) return true;
+    if (field.presence === Presence.IMPLICIT && excludesEmpty(rules)) return true;
     if (field.fieldKind === "list" && minItems(rules) > 0) return true;
     // Responses always contain fields without presence.
     const isResponse = !this.#requests.has(field.parent.typeName);
@@ -188,8 +188,12 @@ function rulesOf(field: DescField): FieldRules | undefined {
   return hasOption(field, rulesOption) ? getOption(field, rulesOption) : undefined;
 }
 
-const minLength = (rules: FieldRules | undefined): number =>
-  rules?.type.case === "string" ? Number(rules.type.value.minLen) : 0;
+function excludesEmpty(rules: FieldRules | undefined): boolean {
+  if (rules?.type.case !== "string") return false;
+  const { minLen, pattern } = rules.type.value;
+  return minLen > 0n || (pattern !== "" && !new RegExp(pattern).test(""));
+}
+
 const minItems = (rules: FieldRules | undefined): number =>
   rules?.type.case === "repeated" ? Number(rules.type.value.minItems) : 0;
 const maxItems = (rules: FieldRules | undefined): number =>

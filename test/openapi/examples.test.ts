@@ -65,18 +65,19 @@ describe("the examples", () => {
  * Required by the document, not by the operation: a side of a leg is described in full, but an allocation does not read
  * the other account.
  */
-const STRICTER: readonly string[] = ["choiceArguments.allocation.transferLegSides.0.otherside"];
+const STRICTER: ReadonlySet<string> = new Set(["choiceArguments.allocation.transferLegSides.0.otherside"]);
 
 describe("a request without one field", () => {
   test("is rejected exactly where the document requires the field", async () => {
     const wrong: string[] = [];
     let required = 0;
     for (const request of exampleRequests(served)) {
-      if (request.operationId in UNAVAILABLE) continue;
+      const { status: usual } = UNAVAILABLE[request.operationId] ?? { status: 200 };
+      if (usual === 400) continue;
       for (const field of fieldsOf(served, request).filter(isIndependent)) {
         const name = field.path.join(".");
         const response = await sendExample(running.url, { ...request, body: without(request.body ?? {}, field.path) });
-        const expected = field.isRequired && !STRICTER.includes(name) ? 400 : 200;
+        const expected = field.isRequired && !STRICTER.has(name) ? 400 : usual;
         await response.arrayBuffer();
         required += expected === 400 ? 1 : 0;
         if (response.status !== expected) wrong.push(`${request.operationId} without ${name}: ${response.status}`);
@@ -90,6 +91,7 @@ describe("a request without one field", () => {
     const wrong: string[] = [];
     let nullable = 0;
     for (const request of exampleRequests(served)) {
+      if (request.operationId in UNAVAILABLE) continue;
       for (const field of fieldsOf(served, request).filter((one) => one.isNullable && isIndependent(one))) {
         const body = withValue(request.body ?? {}, field.path, null);
         const response = await sendExample(running.url, { ...request, body });
@@ -124,17 +126,17 @@ function fieldsIn(api: OpenApi, schema: Schema, value: JsonValue, path: readonly
   if (Array.isArray(value)) {
     return items === undefined
       ? []
-      : value.flatMap((one, index) => fieldsIn(api, items, one, [...path, String(index)]));
+      : value.flatMap((one, index) => fieldsIn(api, items, one, path.concat(String(index))));
   }
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(properties).flatMap(([name, inner]) => {
     const field: Field = {
-      path: [...path, name],
+      path: path.concat(name),
       isRequired: required.includes(name),
       isNullable: inner.nullable === true,
       isPresent: name in value,
     };
-    return [field, ...fieldsIn(api, inner, value[name] ?? null, field.path)];
+    return [field].concat(fieldsIn(api, inner, value[name] ?? null, field.path));
   });
 }
 

@@ -7,6 +7,11 @@ const own = new OpenApi(JSON.parse(readFileSync("gen/openapi.json", "utf8")) as 
 const R = "/api/token-standard/v0/registrars/{registrarParty}/registry";
 const U = "/api/utilities/v0";
 
+const requestOf = (route: string) => own.operation(route).requestBody?.content["application/json"]?.schema;
+const responseOf = (route: string, status = 200) => own.response(route, status)?.content?.["application/json"]?.schema;
+const named = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+const argumentsOf = (name: string) => own.document.components.schemas[name]?.properties?.["choiceArguments"]?.allOf;
+
 describe("operations", () => {
   test.each([
     [`POST ${R}/transfer-instruction/v1/transfer-factory`, "getTransferFactory"],
@@ -36,11 +41,6 @@ describe("operations", () => {
 });
 
 describe("schemas", () => {
-  const requestOf = (route: string) => own.operation(route).requestBody?.content["application/json"]?.schema;
-  const responseOf = (route: string, status = 200) =>
-    own.response(route, status)?.content?.["application/json"]?.schema;
-  const named = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-
   test.each([
     [`${R}/transfer-instruction/v1/transfer-factory`, "GetTransferFactoryRequest", "TransferFactoryWithChoiceContext"],
     [
@@ -71,7 +71,6 @@ describe("schemas", () => {
   });
 
   test("of choice arguments are those of the version", () => {
-    const argumentsOf = (name: string) => own.document.components.schemas[name]?.properties?.["choiceArguments"]?.allOf;
     expect(argumentsOf("GetTransferFactoryRequest")).toEqual([named("TransferArguments")]);
     expect(argumentsOf("GetTransferFactoryRequestV2")).toEqual([named("TransferArgumentsV2")]);
     expect(argumentsOf("GetAllocationFactoryRequest")).toEqual([named("AllocateArguments")]);

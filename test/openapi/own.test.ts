@@ -156,7 +156,7 @@ describe("the requests of the calls", () => {
     // The document shows the arguments in the version of the operation; the description says that it accepts the other.
     expect(schema === undefined || isValid(schema, body)).toBe(!ofOtherVersion.has(name));
     const query = [...new URL(path, "http://x").searchParams.keys()];
-    const named = parameters.filter((one) => one.in === "query").map(({ name }) => name);
+    const named = parameters.filter((one) => one.in === "query").map((one) => one.name);
     expect(named).toEqual(expect.arrayContaining(query));
   });
 });

@@ -80,18 +80,18 @@ describe("for every operation", () => {
   });
 
   test("429 is listed: more requests than the rate limit allows, but health is exempt", async () => {
-    const isHealth = ({ path }: ExampleRequest) => !path.startsWith("/api/");
     const wrong: string[] = [];
     for (const request of requests) {
       const response = await exceedRate(request);
-      const expected = isHealth(request) ? undefined : 429;
-      if (response?.status !== expected) wrong.push(`${request.route}: ${response?.status}`);
+      const isListed = "429" in served.operation(request.route).responses;
+      if ((response !== undefined) !== isListed || isListed === isHealth(request)) wrong.push(request.route);
       if (response !== undefined) wrong.push(...(await checkFetched(request, 429, Promise.resolve(response))));
-      if (isHealth(request)) expect(served.operation(request.route).responses).not.toHaveProperty("429");
     }
     expect(wrong).toEqual([]);
   });
 });
+
+const isHealth = ({ path }: ExampleRequest): boolean => !path.startsWith("/api/");
 
 /** Sends requests at once until one is rejected: a slow machine may need more than one attempt. */
 async function exceedRate(request: ExampleRequest): Promise<Response | undefined> {

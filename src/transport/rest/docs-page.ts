@@ -20,6 +20,7 @@ const svg = "image/svg+xml";
 const css = `
 .swagger-ui .topbar { background: #12324a; }
 .swagger-ui .topbar .download-url-wrapper { display: none; }
+.swagger-ui .topbar .dark-mode-toggle { margin-left: auto; }
 `;
 
 /** A page at DOCS_PATH that shows the OpenAPI document and sends requests. Its CSP admits no other servers. */
