@@ -1,8 +1,11 @@
 import type { DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../src/domain/json.js";
 import { restFields } from "../../src/transport/rest/rest-fields.js";
+import { typedForms } from "./choice-arguments.js";
 import { readComment } from "./comments.js";
-import { createRoute, errorSchemas } from "./operations.js";
+import { operationIds } from "./names.js";
+import { createRoute } from "./operations.js";
+import { errorResponses, errorSchemas } from "./responses.js";
 import { Schemas } from "./schemas.js";
 
 /** The descriptors must include comments. Throws if one is missing. */
@@ -10,18 +13,19 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
   const own = [...registry].filter((desc) => desc.typeName.startsWith("offledger."));
   const services = own.filter((desc): desc is DescService => desc.kind === "service").toSorted(byTypeName);
   const methods = services.flatMap((service) => service.methods);
-  const requests = reachable(methods.map(({ input }) => input));
+  const requests = reachable(methods.flatMap(({ input }) => [input, ...typedForms(input)]));
   const responses = reachable(methods.map(({ output }) => output));
   const messages = own.filter(
     (desc): desc is DescMessage =>
       desc.kind === "message" && (requests.has(desc.typeName) || responses.has(desc.typeName)),
   );
   const schemas = new Schemas(messages, requests);
+  const ids = operationIds(methods);
 
   const paths: Record<string, JsonObject> = {};
   for (const service of services) {
     for (const method of service.methods) {
-      const { path, method: verb, operation } = createRoute(method, tagOf(service), schemas);
+      const { path, method: verb, operation } = createRoute(method, ids.get(method) ?? "", tagOf(service), schemas);
       paths[path] = { ...paths[path], [verb]: operation };
     }
   }
@@ -38,7 +42,7 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
     security: [],
     tags: services.map((service) => ({ name: tagOf(service), description: readComment(service).text })),
     paths: Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => (a < b ? -1 : 1))),
-    components: { schemas: { ...schemas.all, ...errorSchemas } },
+    components: { responses: errorResponses, schemas: { ...schemas.all, ...errorSchemas } },
   };
 }
 

@@ -1,8 +1,9 @@
 /** The composition root: creates the parts, connects them, starts and stops them. */
 import { pino } from "pino";
-import { openApi, packageVersion } from "./package-files.js";
+import { openApi as generated, packageVersion } from "./package-files.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/create-auth.js";
+import { securedDocument } from "../auth/secured-document.js";
 import type { Config } from "../config/config.js";
 import { readInstruments } from "../config/instruments-file.js";
 import { QueryExecutor } from "../registry/executor.js";
@@ -67,6 +68,7 @@ export async function startApp(config: Config, now: () => number = Date.now, rol
 async function start(config: Config, now: () => number, roles: Roles, shutdown: ShutdownSequence): Promise<App> {
   const registry = await loadRegistry(config);
   const overrides = await readInstruments(config.instruments);
+  const openApi = config.authJwksUrl === undefined ? generated : securedDocument(generated, config.authOperations);
   const options = await serverOptions(config, openApi);
   const source = createSource(await sourceOptions(config), roles, registry.templates, now);
   shutdown.add(() => source.close());

@@ -13,6 +13,7 @@ export function createAuth(config: Config, bindings: readonly ServiceBinding[], 
   if (jwksUrl.username !== "" || jwksUrl.password !== "") {
     throw new SettingError("OFFLEDGER_AUTH_JWKS_URL", "an http or https URL", "it must not contain credentials");
   }
-  const operations = protectedOperations(bindings, config.authOperations);
+  const names = bindings.flatMap(({ service }) => service.methods.map(({ name }) => `${service.typeName}/${name}`));
+  const operations = protectedOperations(names, config.authOperations);
   return [bearerAuthentication({ jwksUrl, issuer, audience, algorithms, operations, now })];
 }

@@ -1,5 +1,4 @@
 import { SettingError } from "../config/setting-error.js";
-import type { ServiceBinding } from "../service/service-binding.js";
 
 const VARIABLE = "OFFLEDGER_AUTH_OPERATIONS";
 const ACCEPTS = "full names of operations or services";
@@ -9,12 +8,14 @@ const HEALTH = "offledger.health.v1.HealthService";
 /** Open by default: a browser loads the same document at /docs. */
 const OPEN_API = "offledger.operator.v0.OperatorService/GetOpenApiSpec";
 
-/** The operations that need a token. `selected` may name services. Throws SettingError for a name not served. */
+/**
+ * The operations that need a token. `all` are the full names of those that are served; `selected` may name services.
+ * Throws SettingError for a name not served.
+ */
 export function protectedOperations(
-  bindings: readonly ServiceBinding[],
+  all: readonly string[],
   selected: readonly string[] | undefined,
 ): ReadonlySet<string> {
-  const all = bindings.flatMap(({ service }) => service.methods.map(({ name }) => `${service.typeName}/${name}`));
   if (selected === undefined) return new Set(all.filter((name) => name !== OPEN_API && !isHealth(name)));
   return new Set(selected.flatMap((name) => expandName(name, all)));
 }

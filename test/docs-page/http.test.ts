@@ -27,7 +27,8 @@ describe("the page", () => {
     ["/docs/static/swagger-ui-bundle.js", "javascript"],
     ["/docs/static/swagger-ui-standalone-preset.js", "javascript"],
     ["/docs/static/swagger-initializer.js", "javascript"],
-    ["/docs/static/favicon-32x32.png", "image/png"],
+    ["/docs/static/theme/icon.svg", "image/svg+xml"],
+    ["/docs/static/theme/offledger.css", "text/css"],
   ])("%s is %s, with a content security policy", async (path, type) => {
     const response = await get(path);
     expect(response.status).toBe(200);

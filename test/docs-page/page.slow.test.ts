@@ -1,9 +1,10 @@
 /** The page at /docs in a browser. */
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { elements } from "../../demo/registry.js";
 import { party } from "../../demo/element.js";
 import type { JsonObject } from "../../src/domain/json.js";
+import { AUDIENCE, ISSUER, JwksServer, Key, NOW } from "../fixtures/issuer.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 import { Browser, chromium, type Page } from "./chromium.js";
 
@@ -49,6 +50,8 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
       const page = await open(path);
       expect(await page.evaluate("document.title")).toBe("offledger");
       expect(await page.texts(".info .title")).toEqual([expect.stringContaining("offledger")]);
+      const icons = `[...document.querySelectorAll("link[rel=icon]")].map(({ href }) => new URL(href).pathname)`;
+      expect(await page.evaluate(icons)).toEqual(["/docs/static/theme/icon.svg"]);
       await expectNoProblem(page);
     },
   );
@@ -60,6 +63,9 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
       "rgba(0, 0, 0, 0)",
     );
     expect(await page.evaluate("[...document.images].every(({ naturalWidth }) => naturalWidth > 0)")).toBe(true);
+    const logo = await page.evaluate("atob(document.querySelector('.topbar img').src.split(',')[1])");
+    expect(logo).toContain("<title>offledger</title>");
+    expect(await page.evaluate("document.querySelector('.topbar').innerText")).not.toMatch(/swagger/i);
   });
 
   test("lists every operation of the document", async () => {
@@ -79,14 +85,14 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
 
   test("sends a GET without parameters", async () => {
     const page = await open("/docs");
-    const { status, answer } = await tryOut(page, "operator v0", "operatorV0GetOperator", {});
+    const { status, answer } = await tryOut(page, "operator v0", "getOperator", {});
     expect({ status, answer }).toEqual({ status: "200", answer: { partyId: party("utility-operator") } });
     await expectNoProblem(page);
   });
 
   test("sends a GET with a party in its path", async () => {
     const page = await open("/docs");
-    const { status, answer } = await tryOut(page, "metadata v1", "metadataV1GetRegistryInfo", {
+    const { status, answer } = await tryOut(page, "metadata v1", "getRegistryInfo", {
       registrarParty: nordic,
     });
     expect(status).toBe("200");
@@ -97,7 +103,7 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
   test("sends a GET with parameters in path and query", async () => {
     const parameters = { registrarParty: party("acme-registrar"), pageSize: "1" };
     const page = await open("/docs/");
-    const { status, answer } = await tryOut(page, "metadata v1", "metadataV1ListInstruments", parameters);
+    const { status, answer } = await tryOut(page, "metadata v1", "listInstruments", parameters);
     expect(status).toBe("200");
     expect(answer).toMatchObject({ instruments: [{ id: "ACME-BOND" }], nextPageToken: expect.any(String) });
     await expectNoProblem(page);
@@ -116,7 +122,7 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
       meta: { values: {} },
     };
     const body = { choiceArguments: { expectedAdmin: nordic, transfer, extraArgs: { context: {}, meta: {} } } };
-    const id = "transferInstructionV1GetTransferFactory";
+    const id = "getTransferFactory";
     const { status, answer } = await tryOut(page, "transfer instruction v1", id, { registrarParty: nordic }, body);
     expect(status).toBe("200");
     expect(answer).toMatchObject({ transferKind: "offer", choiceContext: { choiceContextData: { values: {} } } });
@@ -127,16 +133,50 @@ describe.skipIf(chromium === undefined)(`the page at /docs${skipped}`, () => {
   test("sends a POST without a body, with a contract id of full length", async () => {
     const page = await open("/docs");
     const burnOfferId = findContract("Utility.Registry.App.V0.Model.Burn:BurnOffer");
-    const { status, answer } = await tryOut(page, "burn v0", "burnV0GetBurnOfferCancelContext", { burnOfferId });
+    const { status, answer } = await tryOut(page, "burn v0", "getBurnOfferCancelContext", { burnOfferId });
     expect(status).toBe("200");
     expect(answer).toMatchObject({ choiceContextData: { values: {} } });
     await expectNoProblem(page);
   });
 
+  test.each([
+    ["transfer instruction v1", "getTransferFactory"],
+    ["transfer instruction v2", "getTransferFactoryV2"],
+    ["allocation v2", "getSettlementFactory"],
+    ["metadata v1", "listInstruments"],
+    ["burn v0", "getBurnRequestAcceptContext"],
+  ])("as it opens, %s %s succeeds", async (tag, id) => {
+    const page = await open("/docs");
+    expect((await tryOut(page, tag, id, {})).status).toBe("200");
+    await expectNoProblem(page);
+  });
+
+  test("has no Authorize button, because no token is needed", async () => {
+    const page = await open("/docs");
+    expect(await page.texts(".auth-wrapper .authorize")).toEqual([]);
+  });
+
+  test("sends a token where one is needed", async () => {
+    const key = await Key.make("first");
+    const publisher = new JwksServer([key]);
+    await publisher.open();
+    onTestFinished(() => publisher.close());
+    const config = { authJwksUrl: publisher.url, authIssuer: ISSUER, authAudience: AUDIENCE };
+    const secured = await serveFile(undefined, { now: NOW, config });
+    onTestFinished(() => secured.close());
+    const page = await browser.open(`${secured.url}/docs`);
+    await page.click(".auth-wrapper .authorize");
+    await page.type(".auth-container input", await key.sign());
+    await page.click(".auth-container button[type=submit]");
+    await page.click(".modal-ux .btn-done");
+    expect((await tryOut(page, "transfer instruction v1", "getTransferFactory", {})).status).toBe("200");
+    expect(page.problems).toEqual([]);
+  });
+
   test("shows the error of a failed request", async () => {
     const page = await open("/docs");
     const parameters = { registrarParty: "nobody::1220" };
-    const { status, answer } = await tryOut(page, "metadata v1", "metadataV1GetRegistryInfo", parameters);
+    const { status, answer } = await tryOut(page, "metadata v1", "getRegistryInfo", parameters);
     expect(status).toBe("404");
     expect(answer).toEqual({ error: expect.stringContaining("nobody::1220") });
   });

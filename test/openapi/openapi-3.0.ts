@@ -21,7 +21,9 @@ const has = (name: string, value: string | boolean) => ({ required: [name], prop
 const isOf = (type: string) => has("type", type);
 const when = (condition: object, consequence: object) => ({ anyOf: [{ not: condition }, consequence] });
 
-const reference = object({ $ref: { type: "string", pattern: "^#/components/schemas/[A-Za-z0-9._-]+$" } });
+const NAMES = "^[A-Za-z0-9._-]+$";
+const referenceTo = (what: string) =>
+  object({ $ref: { type: "string", pattern: `^#/components/${what}/[A-Za-z0-9._-]+$` } });
 
 const schemaObject = object(
   {},
@@ -29,6 +31,7 @@ const schemaObject = object(
     type: { enum: ["object", "array", "string", "boolean", "integer", "number"] },
     description: text,
     deprecated: { const: true },
+    nullable: { const: true },
     default: {},
     format: text,
     enum: { type: "array", minItems: 1, uniqueItems: true },
@@ -37,19 +40,20 @@ const schemaObject = object(
     maximum: { type: "number" },
     minLength: count,
     maxLength: count,
+    minItems: count,
     maxItems: count,
     uniqueItems: { const: true },
     items: ref("schema"),
     required: { type: "array", minItems: 1, uniqueItems: true, items: text },
     properties: mapOf(ref("schema")),
-    additionalProperties: ref("schema"),
+    additionalProperties: { anyOf: [{ const: true }, ref("schema")] },
     allOf: { type: "array", minItems: 1, items: ref("schema") },
   },
 );
 
 const schema = {
   oneOf: [
-    reference,
+    referenceTo("schemas"),
     {
       ...schemaObject,
       anyOf: [{ required: ["type"] }, { required: ["allOf"] }],
@@ -62,15 +66,21 @@ const schema = {
   ],
 };
 
-const content = { ...mapOf(object({ schema: ref("schema") }), "^[a-z]+/[a-z0-9.+-]+$"), minProperties: 1 };
+const content = {
+  ...mapOf(object({ schema: ref("schema") }, { example: {} }), "^[a-z]+/[a-z0-9.+-]+$"),
+  minProperties: 1,
+};
 
-const parameter = object({
-  name: text,
-  in: { enum: ["path", "query", "header", "cookie"] },
-  required: { type: "boolean" },
-  description: text,
-  schema: ref("schema"),
-});
+const parameter = object(
+  {
+    name: text,
+    in: { enum: ["path", "query", "header", "cookie"] },
+    required: { type: "boolean" },
+    description: text,
+    schema: ref("schema"),
+  },
+  { example: {} },
+);
 
 const response = object(
   { description: text, content },
@@ -83,7 +93,7 @@ const operation = object(
     operationId: { type: "string", pattern: "^[A-Za-z][A-Za-z0-9]*$" },
     summary: text,
     description: text,
-    responses: { ...mapOf(response, "^[1-5]\\d\\d$"), required: ["200"] },
+    responses: { ...mapOf({ oneOf: [referenceTo("responses"), response] }, "^[1-5]\\d\\d$"), required: ["200"] },
   },
   {
     parameters: {
@@ -91,6 +101,19 @@ const operation = object(
       items: { allOf: [parameter, when(has("in", "path"), has("required", true))] },
     },
     requestBody: object({ content }, { required: { type: "boolean" }, description: text }),
+    security: { type: "array", items: mapOf({ type: "array" }) },
+    "x-rpc": text,
+  },
+);
+
+const components = object(
+  { schemas: mapOf(ref("schema"), NAMES) },
+  {
+    responses: mapOf(response, NAMES),
+    securitySchemes: mapOf(
+      object({ type: { const: "http" }, scheme: text, description: text }, { bearerFormat: text }),
+      NAMES,
+    ),
   },
 );
 
@@ -104,7 +127,7 @@ export const openApi30 = {
         object({}, { get: { ...operation, not: { required: ["requestBody"] } }, post: operation }),
         "^/",
       ),
-      components: object({ schemas: mapOf(ref("schema"), "^[A-Za-z0-9._-]+$") }),
+      components,
     },
     {
       servers: { type: "array", items: object({ url: text }) },

@@ -111,6 +111,26 @@ describe.skipIf(!hasDocuments)("the paths", () => {
   });
 });
 
+/** Published schemas that this document does not have, and why. */
+const withoutName: Readonly<Record<string, string>> = {
+  GetFactoryRequest: "typed here: a schema for each factory and version",
+  GetInstrumentConfigurationResponse: "an alias of InstrumentConfiguration",
+  CredentialClaim: "required claims are a string",
+  TokenInformation: "not referred to",
+};
+
+describe.skipIf(!hasDocuments)("the names", () => {
+  test.each(routes)("of $route: the operation id", ({ route, operation }) => {
+    expect(own.operation(route).operationId).toBe(operation.operationId);
+  });
+
+  test("of all published schemas are those of this document", () => {
+    const names = new Set(published.flatMap(({ api }) => Object.keys(api.document.components.schemas)));
+    const missing = [...names].filter((name) => !(name in own.document.components.schemas));
+    expect(missing.toSorted()).toEqual(Object.keys(withoutName).toSorted());
+  });
+});
+
 const bodyOf = ({ requestBody }: Operation): Schema | undefined => requestBody?.content["application/json"]?.schema;
 const responseOf = ({ responses }: Operation): Schema => responses["200"]?.content?.["application/json"]?.schema ?? {};
 const parametersOf = ({ parameters = [] }: Operation): string[] =>

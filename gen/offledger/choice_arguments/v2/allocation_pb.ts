@@ -104,7 +104,8 @@ export type AllocationSpecification = Message<"offledger.choice_arguments.v2.All
   settlementDeadline?: Timestamp | undefined;
 
   /**
-   * Amounts kept for the next iteration, by the instrument's identifier.
+   * Amounts kept for the next iteration, by the instrument's identifier. May be
+   * absent.
    *
    * @generated from field: map<string, string> next_iteration_funding = 5;
    */

@@ -136,7 +136,8 @@ export type AllocationToSettle = Message<"offledger.choice_arguments.v2.Allocati
   extraTransferLegSides: TransferLegSide[];
 
   /**
-   * Amounts kept for the next iteration, by the instrument's identifier.
+   * Amounts kept for the next iteration, by the instrument's identifier. May be
+   * absent.
    *
    * @generated from field: map<string, string> next_iteration_funding = 3;
    */
