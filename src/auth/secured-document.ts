@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../domain/json.js";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { isUtility } from "../transport/errors.js";
 import { protectedOperations } from "./protected-operations.js";
 
