@@ -18,9 +18,8 @@ export interface Transfer {
 
 export type Wallet = Client<typeof TransferInstructionV2>;
 
-const transports = { Connect: createConnectTransport, "gRPC-Web": createGrpcWebTransport } as const;
+const transports = { connect: createConnectTransport, "grpc-web": createGrpcWebTransport } as const;
 export type Protocol = keyof typeof transports;
-export const protocols = Object.keys(transports) as Protocol[];
 
 export function connect(protocol: Protocol, baseUrl: string, interceptors: Interceptor[] = []): Wallet {
   const transport: Transport = transports[protocol]({ baseUrl, defaultTimeoutMs: DEADLINE_MS, interceptors });
@@ -41,13 +40,14 @@ export function transferFactoryV1(
   );
 }
 
-/** Sends the arguments of version 2, which names accounts. */
+/** Sends the arguments of version 2, which names accounts. An empty receiver is left out. */
 export function transferFactoryV2(
   wallet: Wallet,
   { registrar, sender, receiver, instrument }: Transfer,
   options?: CallOptions,
 ): Promise<TransferFactoryWithChoiceContext> {
-  const transfer = { ...terms(registrar, instrument), sender: { owner: sender }, receiver: { owner: receiver } };
+  const accounts = { sender: { owner: sender }, ...(receiver !== "" && { receiver: { owner: receiver } }) };
+  const transfer = { ...terms(registrar, instrument), ...accounts };
   const value = { transfer, actors: [sender] };
   return wallet.getTransferFactory(
     { registrarParty: registrar, excludeDebugFields: true, typedArguments: { case: "transferV2", value } },

@@ -1,4 +1,5 @@
 /** Runs in the browser: checks what the calls return, and what the page can read of it. */
+import { base64Encode } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../src/client.js";
@@ -11,9 +12,12 @@ export interface Environment {
   readonly tokens: string;
   readonly limited: string;
   readonly starting: string;
-  /** A server that accepts connections and never answers. */
-  readonly silent: string;
+  /** Answers after some seconds. */
+  readonly slow: string;
+  readonly token: string;
   readonly transfer: Transfer;
+  /** What the ledger has: contract ids, and the created event of the factory in base64. */
+  readonly ledger: { readonly factoryId: string; readonly factoryBlob: string; readonly configurationId: string };
   /** Whether errors must have details of google.rpc. */
   readonly expectsDetails: boolean;
 }
@@ -23,8 +27,7 @@ export type Check = (protocol: Protocol, environment: Environment) => Promise<st
 
 const MAX_CALLS = 1000;
 const MAX_ATTEMPTS = 15;
-/** Begins every created event of Canton: field 1, the version of the serialization, here "2.1". */
-const BLOB_START = [10, 3, ...new TextEncoder().encode("2.1")];
+const WRONG_FIELD = "transfer_v2.transfer.receiver";
 
 export const checks: Readonly<Record<string, Check>> = {
   retry: async (protocol, { starting, transfer }) => {
@@ -35,15 +38,15 @@ export const checks: Readonly<Record<string, Check>> = {
     return `attempts ended with ${[...codes, "a response"].join(", ")}`;
   },
 
-  "typed transfer-factory, version 2": async (protocol, { open, transfer }) =>
-    read(await transferFactoryV2(connect(protocol, open), transfer)),
+  "typed transfer-factory, version 2": async (protocol, { open, transfer, ledger }) =>
+    read(await transferFactoryV2(connect(protocol, open), transfer), ledger),
 
-  "typed transfer-factory, version 1": async (protocol, { open, transfer }) =>
-    read(await transferFactoryV1(connect(protocol, open), transfer)),
+  "typed transfer-factory, version 1": async (protocol, { open, transfer, ledger }) =>
+    read(await transferFactoryV1(connect(protocol, open), transfer), ledger),
 
   "invalid argument": async (protocol, environment) => {
-    const withoutSender = { ...environment.transfer, sender: "" };
-    const error = await refusal(connect(protocol, environment.open), withoutSender, 1);
+    const withoutReceiver = { ...environment.transfer, receiver: "" };
+    const error = await refusal(connect(protocol, environment.open), withoutReceiver, 1);
     return describe(error, Code.InvalidArgument, environment);
   },
 
@@ -54,6 +57,11 @@ export const checks: Readonly<Record<string, Check>> = {
     return `${describe(error, Code.Unauthenticated, environment)}; www-authenticate: ${challenge}`;
   },
 
+  token: async (protocol, { tokens, token, transfer, ledger }) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return read(await transferFactoryV2(connect(protocol, tokens), transfer, { headers }), ledger);
+  },
+
   "rate limit": async (protocol, environment) => {
     const error = await refusal(connect(protocol, environment.limited), environment.transfer, MAX_CALLS);
     const retryAfter = error.metadata.get("retry-after");
@@ -61,8 +69,8 @@ export const checks: Readonly<Record<string, Check>> = {
     return `${describe(error, Code.ResourceExhausted, environment)}; retry-after: ${retryAfter}`;
   },
 
-  deadline: async (protocol, { silent, transfer }) => {
-    const error = await transferFactoryV2(connect(protocol, silent), transfer, { timeoutMs: 200 }).then(
+  deadline: async (protocol, { slow, transfer }) => {
+    const error = await transferFactoryV2(connect(protocol, slow), transfer, { timeoutMs: 300 }).then(
       () => undefined,
       (thrown: unknown) => ConnectError.from(thrown),
     );
@@ -71,20 +79,22 @@ export const checks: Readonly<Record<string, Check>> = {
   },
 };
 
-function read({ factoryId, transferKind, choiceContext }: TransferFactoryWithChoiceContext): string {
+/** Reads what a wallet passes to the factory's choice and to its participant, and compares it with the ledger. */
+function read(
+  { factoryId, transferKind, choiceContext }: TransferFactoryWithChoiceContext,
+  ledger: Environment["ledger"],
+): string {
+  require(factoryId === ledger.factoryId, `the factory ${ledger.factoryId}`, factoryId);
   require(transferKind === TransferKind.offer, "the transfer kind offer", transferKind);
-  const disclosed = choiceContext?.disclosedContracts ?? [];
-  const ids = disclosed.map(({ contractId }) => contractId);
-  require(ids.includes(factoryId), "the factory among the disclosed contracts", ids);
   const values = choiceContext?.choiceContextData?.values ?? {};
   const configuration = values["instrument-configuration"];
-  require(configuration?.tag === "AV_ContractId", "an entry instrument-configuration", Object.keys(values));
+  require(configuration?.tag === "AV_ContractId", "the tag AV_ContractId", configuration?.tag);
   const kind = configuration?.value?.kind;
-  require(kind?.case === "stringValue" && ids.includes(kind.value), "the id of a disclosed contract", kind);
-  for (const { createdEventBlob } of disclosed) {
-    const isEvent = BLOB_START.every((byte, index) => createdEventBlob[index] === byte);
-    require(isEvent, "a created event as bytes", createdEventBlob);
-  }
+  const isConfiguration = kind?.case === "stringValue" && kind.value === ledger.configurationId;
+  require(isConfiguration, `the configuration ${ledger.configurationId}`, kind?.value);
+  const disclosed = choiceContext?.disclosedContracts ?? [];
+  const blob = disclosed.find(({ contractId }) => contractId === factoryId)?.createdEventBlob;
+  require(blob !== undefined && base64Encode(blob) === ledger.factoryBlob, "the factory's created event", blob);
   const tags = Object.entries(values).map(([name, { tag }]) => `${name}=${tag}`);
   const sizes = disclosed.map(({ createdEventBlob }) => createdEventBlob.length);
   const shortened = `${TransferKind[transferKind]}, factory ${factoryId.slice(0, 10)}…`;
@@ -95,7 +105,7 @@ function read({ factoryId, transferKind, choiceContext }: TransferFactoryWithCho
 async function refusal(wallet: Wallet, transfer: Transfer, maxCalls: number): Promise<ConnectError> {
   for (let calls = 0; calls < maxCalls; calls++) {
     try {
-      await transferFactoryV1(wallet, transfer);
+      await transferFactoryV2(wallet, transfer);
     } catch (error) {
       return ConnectError.from(error);
     }
@@ -117,7 +127,7 @@ function details(error: ConnectError): string {
   require(info.domain === "offledger", "the domain offledger", info.domain);
   if (error.code !== Code.InvalidArgument) return info.reason;
   const violation = error.findDetails(BadRequestSchema)[0]?.fieldViolations[0];
-  require(violation?.field.includes("sender") === true, "the field sender", violation?.field);
+  require(violation?.field === WRONG_FIELD, `the field ${WRONG_FIELD}`, violation?.field);
   return `${info.reason}, ${violation?.field}: ${violation?.description}`;
 }
 

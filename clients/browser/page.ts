@@ -1,5 +1,5 @@
 /** Runs in the browser: gives the program that controls it the checks by name. */
-import { protocols } from "./calls.js";
+import type { Protocol } from "./calls.js";
 import { checks, type Environment } from "./checks.js";
 
 export interface Line {
@@ -8,19 +8,13 @@ export interface Line {
   readonly detail: string;
 }
 
-/** Performs a check by all protocols at the same time. */
-async function run(name: string, environment: Environment): Promise<Line[]> {
-  return Promise.all(
-    protocols.map(async (protocol): Promise<Line> => {
-      const check = `${name} (${protocol})`;
-      try {
-        const detail = await checks[name]?.(protocol, environment);
-        return { check, ok: detail !== undefined, detail: detail ?? "unknown check" };
-      } catch (error) {
-        return { check, ok: false, detail: String(error) };
-      }
-    }),
-  );
+async function run(check: string, protocol: Protocol, environment: Environment): Promise<Line> {
+  try {
+    const detail = await checks[check]?.(protocol, environment);
+    return { check, ok: detail !== undefined, detail: detail ?? "unknown check" };
+  } catch (error) {
+    return { check, ok: false, detail: String(error) };
+  }
 }
 
 Object.assign(globalThis, { names: Object.keys(checks), run });

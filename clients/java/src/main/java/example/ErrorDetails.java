@@ -13,6 +13,8 @@ import io.grpc.protobuf.StatusProto;
 
 /** Reads the google.rpc details of an error, from the trailer grpc-status-details-bin. */
 final class ErrorDetails {
+  private static final String WRONG_FIELD = "transfer_v2.transfer.receiver";
+
   private ErrorDetails() {}
 
   /** Requires the reason, and for a wrong request the field that is wrong. */
@@ -24,7 +26,7 @@ final class ErrorDetails {
     BadRequest badRequest = find(error, BadRequest.class);
     require(badRequest.getFieldViolationsCount() > 0, "a field violation", badRequest);
     BadRequest.FieldViolation first = badRequest.getFieldViolations(0);
-    require(first.getField().contains("sender"), "the field sender", first);
+    require(first.getField().equals(WRONG_FIELD), "the field " + WRONG_FIELD, first);
     return "%s, %s: %s".formatted(info.getReason(), first.getField(), first.getDescription());
   }
 

@@ -6,8 +6,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import io.grpc.stub.MetadataUtils;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import offledger.transfer_instruction.v1.GetTransferFactoryRequest;
@@ -19,6 +18,8 @@ import offledger.transfer_instruction.v2.TransferInstructionServiceGrpc.Transfer
 public final class Main {
   private static final long DEADLINE_SECONDS = 30;
   private static final int MAX_CALLS = 1_000;
+  private static final Metadata.Key<String> AUTHORIZATION =
+      Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
   private final Channels channels;
   private final TransferRequests requests;
@@ -32,7 +33,7 @@ public final class Main {
   public static void main(String[] arguments) throws InterruptedException {
     TransferRequests requests =
         new TransferRequests(
-            environment("REGISTRAR"), environment("SENDER"), environment("RECEIVER"), environment("INSTRUMENT"));
+            Environment.get("REGISTRAR"), Environment.get("SENDER"), Environment.get("RECEIVER"), Environment.get("INSTRUMENT"));
     Report report = new Report();
     try (Channels channels = new Channels()) {
       Main main = new Main(channels, requests);
@@ -42,6 +43,7 @@ public final class Main {
       report.check("typed transfer-factory, version 1", () -> main.transferFactory(requests.version1()));
       report.check("invalid argument", main::invalidArgument);
       report.check("token missing", main::tokenMissing);
+      report.check("token", main::token);
       report.check("rate limit", main::rateLimit);
       report.check("deadline", main::deadline);
     }
@@ -50,7 +52,7 @@ public final class Main {
 
   private String retry() {
     Attempts attempts = new Attempts();
-    ManagedChannel channel = channels.openWithRetries(environment("OFFLEDGER_URL_STARTING"));
+    ManagedChannel channel = channels.openWithRetries(Environment.get("OFFLEDGER_URL_STARTING"));
     stub(channel).withInterceptors(attempts).getTransferFactory(requests.version2());
     List<Status.Code> codes = attempts.ended();
     require(codes.get(0) == Status.Code.UNAVAILABLE, "UNAVAILABLE at first", codes);
@@ -64,7 +66,7 @@ public final class Main {
 
   private String invalidArgument() throws Exception {
     TransferInstructionServiceBlockingStub stub = stub(open("OFFLEDGER_URL"));
-    StatusRuntimeException error = refusal(1, () -> stub.getTransferFactory(requests.withoutSender()));
+    StatusRuntimeException error = refusal(1, () -> stub.getTransferFactory(requests.withoutReceiver()));
     return describe(error, Status.Code.INVALID_ARGUMENT);
   }
 
@@ -84,17 +86,21 @@ public final class Main {
     return describe(error, Status.Code.RESOURCE_EXHAUSTED) + "; retry-after: " + retryAfter;
   }
 
-  /** A server that accepts connections and never answers: the deadline passes however fast the machine is. */
+  private String token() {
+    Metadata headers = new Metadata();
+    headers.put(AUTHORIZATION, "Bearer " + Environment.get("OFFLEDGER_TOKEN"));
+    TransferInstructionServiceBlockingStub stub =
+        stub(open("OFFLEDGER_URL_TOKENS")).withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
+    return TransferFactory.read(stub.getTransferFactory(requests.version2()));
+  }
+
   private String deadline() throws Exception {
-    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      ManagedChannel channel = channels.open("http://127.0.0.1:" + silent.getLocalPort());
-      TransferInstructionServiceBlockingStub stub =
-          TransferInstructionServiceGrpc.newBlockingStub(channel).withDeadlineAfter(200, TimeUnit.MILLISECONDS);
-      StatusRuntimeException error = refusal(1, () -> stub.getTransferFactory(requests.version2()));
-      Status status = error.getStatus();
-      require(status.getCode() == Status.Code.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", status);
-      return status.getCode() + ": " + status.getDescription();
-    }
+    TransferInstructionServiceBlockingStub stub =
+        TransferInstructionServiceGrpc.newBlockingStub(open("OFFLEDGER_URL_SLOW"))
+            .withDeadlineAfter(300, TimeUnit.MILLISECONDS);
+    Status status = refusal(1, () -> stub.getTransferFactory(requests.version2())).getStatus();
+    require(status.getCode() == Status.Code.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", status);
+    return status.getCode() + ": " + status.getDescription();
   }
 
   private String describe(StatusRuntimeException error, Status.Code expected) throws Exception {
@@ -118,7 +124,7 @@ public final class Main {
   }
 
   private ManagedChannel open(String variable) {
-    return channels.open(environment(variable));
+    return channels.open(Environment.get(variable));
   }
 
   private static TransferInstructionServiceBlockingStub stub(ManagedChannel channel) {
@@ -129,11 +135,5 @@ public final class Main {
   private static String trailer(StatusRuntimeException error, String name) {
     Metadata trailers = error.getTrailers();
     return trailers == null ? null : trailers.get(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
-  }
-
-  private static String environment(String name) {
-    String value = System.getenv(name);
-    if (value == null || value.isEmpty()) throw new IllegalStateException(name + " must be set");
-    return value;
   }
 }

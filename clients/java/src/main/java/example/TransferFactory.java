@@ -4,6 +4,7 @@ import static example.Report.require;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Value;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -13,39 +14,36 @@ import offledger.choice_context.v1.DisclosedContract;
 import offledger.transfer_instruction.v1.TransferFactoryWithChoiceContext;
 import offledger.transfer_instruction.v1.TransferFactoryWithChoiceContext.TransferKind;
 
-/** Reads a transfer factory: what a wallet passes to its choice and to its participant. */
+/** Reads what a wallet passes to the factory's choice and to its participant, and compares it with the ledger. */
 final class TransferFactory {
-  /** Begins every created event of Canton: field 1, the version of the serialization, here "2.1". */
-  private static final ByteString BLOB_START = ByteString.copyFromUtf8("\n\u00032.1");
-
-  private static final String CONFIGURATION = "instrument-configuration";
-
   private TransferFactory() {}
 
   static String read(TransferFactoryWithChoiceContext factory) {
+    String factoryId = Environment.get("FACTORY_ID");
+    require(factory.getFactoryId().equals(factoryId), "the factory " + factoryId, factory.getFactoryId());
     require(factory.getTransferKind() == TransferKind.offer, "the transfer kind offer", factory.getTransferKind());
     ChoiceContext context = factory.getChoiceContext();
-    Map<String, DisclosedContract> disclosed =
-        context.getDisclosedContractsList().stream()
-            .collect(Collectors.toMap(DisclosedContract::getContractId, contract -> contract));
-    require(
-        disclosed.containsKey(factory.getFactoryId()), "the factory among the disclosed contracts", disclosed.keySet());
     Map<String, AnyValue> values = context.getChoiceContextData().getValuesMap();
-    requireContractId(values.get(CONFIGURATION), disclosed);
-    for (DisclosedContract contract : disclosed.values()) {
-      ByteString blob = contract.getCreatedEventBlob();
-      require(blob.startsWith(BLOB_START), "a created event as bytes", blob);
-    }
-    List<Integer> sizes = disclosed.values().stream().map(one -> one.getCreatedEventBlob().size()).sorted().toList();
+    requireConfiguration(values.get("instrument-configuration"));
+    requireBlob(factoryId, context.getDisclosedContractsList());
+    List<Integer> sizes =
+        context.getDisclosedContractsList().stream().map(one -> one.getCreatedEventBlob().size()).sorted().toList();
     return "%s, factory %.10s…, values %s, blobs of %s bytes"
         .formatted(factory.getTransferKind(), factory.getFactoryId(), describe(values), sizes);
   }
 
-  private static void requireContractId(AnyValue value, Map<String, DisclosedContract> disclosed) {
-    require(value != null, "an entry " + CONFIGURATION, "none");
-    require(value.getTag().equals("AV_ContractId"), "the tag AV_ContractId", value.getTag());
-    String contractId = value.getValue().getStringValue();
-    require(disclosed.containsKey(contractId), "the contract id of a disclosed contract", contractId);
+  private static void requireConfiguration(AnyValue value) {
+    String contractId = Environment.get("CONFIGURATION_ID");
+    require(value != null && value.getTag().equals("AV_ContractId"), "a value with the tag AV_ContractId", value);
+    require(value.getValue().getStringValue().equals(contractId), "the configuration " + contractId, value);
+  }
+
+  private static void requireBlob(String contractId, List<DisclosedContract> disclosed) {
+    ByteString blob = ByteString.copyFrom(Base64.getDecoder().decode(Environment.get("FACTORY_BLOB")));
+    boolean isDisclosed =
+        disclosed.stream()
+            .anyMatch(one -> one.getContractId().equals(contractId) && one.getCreatedEventBlob().equals(blob));
+    require(isDisclosed, "the factory's created event among the disclosed contracts", disclosed);
   }
 
   private static String describe(Map<String, AnyValue> values) {

@@ -39,10 +39,10 @@ record TransferRequests(String registrar, String sender, String receiver, String
     return request().setTransferV1(arguments).build();
   }
 
-  /** A request that the service refuses: the sender is empty. */
-  GetTransferFactoryRequest withoutSender() {
-    GetTransferFactoryRequest.Builder request = version1().toBuilder();
-    request.getTransferV1Builder().getTransferBuilder().clearSender();
+  /** A request that the service refuses. */
+  GetTransferFactoryRequest withoutReceiver() {
+    GetTransferFactoryRequest.Builder request = version2().toBuilder();
+    request.getTransferV2Builder().getTransferBuilder().clearReceiver();
     return request.build();
   }
 
