@@ -27,7 +27,7 @@ export type Check = (protocol: Protocol, environment: Environment) => Promise<st
 
 const MAX_CALLS = 1000;
 const MAX_ATTEMPTS = 15;
-const WRONG_FIELD = "transfer_v2.transfer.receiver";
+const WRONG_FIELD = "transfer.receiver";
 
 export const checks: Readonly<Record<string, Check>> = {
   retry: async (protocol, { starting, transfer }) => {
@@ -127,7 +127,7 @@ function details(error: ConnectError): string {
   require(info.domain === "offledger", "the domain offledger", info.domain);
   if (error.code !== Code.InvalidArgument) return info.reason;
   const violation = error.findDetails(BadRequestSchema)[0]?.fieldViolations[0];
-  require(violation?.field === WRONG_FIELD, `the field ${WRONG_FIELD}`, violation?.field);
+  require(violation?.field.endsWith(WRONG_FIELD) === true, `the field ${WRONG_FIELD}`, violation?.field);
   return `${info.reason}, ${violation?.field}: ${violation?.description}`;
 }
 

@@ -13,7 +13,7 @@ import io.grpc.protobuf.StatusProto;
 
 /** Reads the google.rpc details of an error, from the trailer grpc-status-details-bin. */
 final class ErrorDetails {
-  private static final String WRONG_FIELD = "transfer_v2.transfer.receiver";
+  private static final String WRONG_FIELD = "transfer.receiver";
 
   private ErrorDetails() {}
 
@@ -26,7 +26,7 @@ final class ErrorDetails {
     BadRequest badRequest = find(error, BadRequest.class);
     require(badRequest.getFieldViolationsCount() > 0, "a field violation", badRequest);
     BadRequest.FieldViolation first = badRequest.getFieldViolations(0);
-    require(first.getField().equals(WRONG_FIELD), "the field " + WRONG_FIELD, first);
+    require(first.getField().endsWith(WRONG_FIELD), "the field " + WRONG_FIELD, first);
     return "%s, %s: %s".formatted(info.getReason(), first.getField(), first.getDescription());
   }
 
