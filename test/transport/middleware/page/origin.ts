@@ -1,4 +1,4 @@
-/** Serves the test page from an origin of its own. */
+/** Serves a page from an origin of its own. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
@@ -9,21 +9,22 @@ export interface Origin {
   close(): Promise<void>;
 }
 
-export async function servePage(): Promise<Origin> {
+/** Bundles the script and serves a page that runs it; by default the script of the tests. */
+export async function servePage(script = new URL("page.ts", import.meta.url)): Promise<Origin> {
   const built = await build({
-    entryPoints: [fileURLToPath(new URL("page.ts", import.meta.url))],
+    entryPoints: [fileURLToPath(script)],
     bundle: true,
     write: false,
     format: "esm",
     platform: "browser",
     logLevel: "silent",
   });
-  const script = built.outputFiles[0]?.text ?? "";
+  const bundle = built.outputFiles[0]?.text ?? "";
   const html = `<!doctype html><title>wallet</title><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>`;
   const server = createServer((request, response) => {
     const isScript = request.url === "/page.js";
     response.writeHead(200, { "content-type": isScript ? "text/javascript" : "text/html" });
-    response.end(isScript ? script : html);
+    response.end(isScript ? bundle : html);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
