@@ -9,12 +9,15 @@ import { limitDeadline } from "./deadlines.js";
 import { drainAfterResponse } from "./drain-after-response.js";
 import { asInvalidArgument } from "./invalid-argument.js";
 import { outcomeOfResponse } from "./outcome.js";
+import { sendTrailersOnly } from "./trailers-only.js";
 import { unencodableErrorResponse } from "./unencodable-error.js";
 import { bytesOf, withBody } from "./universal-response.js";
 
 type UniversalCall = (request: UniversalServerRequest) => Promise<UniversalServerResponse>;
 
 const NO_BYTES = Buffer.alloc(0);
+/** Thrown where connect-fastify has nothing more to send. Aborted is the only code that it does not print. */
+const ENDED = new ConnectError("the call has been ended", Code.Aborted);
 
 /** Wraps the handlers of a router with what the service adds to connect-es. */
 export function adaptHandlers({ handlers }: ConnectRouter, report: Report): void {
@@ -31,19 +34,17 @@ function adapt(handler: UniversalHandler, report: Report): UniversalHandler {
     call.reply.hijack();
     limitDeadline(request.header);
     try {
-      const response = isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
-      reencodeGrpcMessage(response.header);
-      reencodeGrpcMessage(response.trailer);
-      return response;
+      return isUnary ? await unary(handle, request, call) : await streaming(handle, request, call);
     } catch (error) {
+      if (error === ENDED) throw error;
       const response = error instanceof URIError ? unencodableErrorResponse(request.header) : undefined;
       if (response !== undefined) {
+        if (sendTrailersOnly(call, response, NO_BYTES)) throw ENDED;
         call.request.record.complete(Code.InvalidArgument);
         return response;
       }
       fail(error, call, handler.requestPath.slice(1), report);
-      // The only code that connect-fastify does not print to the console.
-      throw new ConnectError("the call has been ended", Code.Aborted);
+      throw ENDED;
     }
   };
   return Object.assign(adapted, propertiesOf(handler));
@@ -63,6 +64,8 @@ async function unary(
   // trailers, and a client that still sends would wait for ever.
   if (!isConnect) await drainBody(raw);
   else if (response.status !== 200) void drainBody(raw);
+  reencode(response);
+  if (sendTrailersOnly(call, response, bytes)) throw ENDED;
   recordOutcome(call, response, bytes);
   return isConnect ? response : withBody(response, bytes);
 }
@@ -76,9 +79,15 @@ async function streaming(
   // Chunks of a raw body are bytes.
   const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   const response = await handle({ ...request, body });
+  reencode(response);
   drainAfterResponse(call);
   recordOutcome(call, response, NO_BYTES);
   return response;
+}
+
+function reencode({ header, trailer }: UniversalServerResponse): void {
+  reencodeGrpcMessage(header);
+  reencodeGrpcMessage(trailer);
 }
 
 /** The body of a request. What is not read of it is drained, so that the connection can serve the next request. */
