@@ -19,6 +19,9 @@ export class Project {
   /** Packs the built package, and installs it with links to its dependencies. */
   static async create(): Promise<Project> {
     if (!existsSync(join(repository, "dist"))) await exec("npm", ["run", "-s", "build"], { cwd: repository });
+    // Packing with scripts would write it.
+    if (!existsSync(join(repository, "third_party")))
+      await exec("npm", ["run", "-s", "proto:imports"], { cwd: repository });
     const folder = await mkdtemp(join(tmpdir(), "offledger-package-"));
     const pack = ["pack", "--ignore-scripts", "--json", "--pack-destination", folder];
     const { stdout } = await exec("npm", pack, { cwd: repository, maxBuffer: 16 * 1024 * 1024 });
