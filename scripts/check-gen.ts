@@ -8,7 +8,7 @@ const temporary = mkdtempSync(join(tmpdir(), "offledger-gen-"));
 try {
   buf("generate", "--output", temporary);
   const image = join(temporary, "gen/offledger.binpb");
-  buf("build", "--path", "proto/offledger", "--as-file-descriptor-set", "--exclude-source-info", "-o", image);
+  buf("build", "--path", "proto/offledger", "--as-file-descriptor-set", "-o", image);
   execFileSync("tsx", ["scripts/openapi.ts", join(temporary, "gen/openapi.json")], { stdio: "inherit" });
   const generated = readFolder(join(temporary, "gen"));
   const committed = readFolder("gen");

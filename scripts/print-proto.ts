@@ -5,6 +5,7 @@ import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
   type FileDescriptorProto,
+  type FileOptions,
 } from "@bufbuild/protobuf/wkt";
 
 const scalars: Partial<Record<Type, string>> = {
@@ -27,18 +28,30 @@ const scalars: Partial<Record<Type, string>> = {
 
 /**
  * Prints the source text of a proto2 file from its descriptor, without custom
- * options: no importing file depends on them. Throws for map fields and groups.
+ * options: no importing file depends on them. Of the file's own options it has
+ * those of Go and Java, which say where its published code is. Throws for map
+ * fields and groups.
  */
 export function printProto(file: FileDescriptorProto): string {
   return [
     `syntax = "proto2";`,
     `package ${file.package};`,
     ...file.dependency.map((path) => `import "${path}";`),
+    ...(file.options === undefined ? [] : printFileOptions(file.options)),
     ...file.enumType.flatMap(printEnum),
     ...file.messageType.flatMap(printMessage),
     ...printExtensions(file.extension),
     "",
   ].join("\n");
+}
+
+function printFileOptions({ goPackage, javaPackage, javaOuterClassname, javaMultipleFiles }: FileOptions): string[] {
+  return [
+    `option go_package = "${goPackage}";`,
+    `option java_multiple_files = ${javaMultipleFiles};`,
+    `option java_outer_classname = "${javaOuterClassname}";`,
+    `option java_package = "${javaPackage}";`,
+  ];
 }
 
 function printMessage(message: DescriptorProto): string[] {

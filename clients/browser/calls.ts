@@ -2,8 +2,9 @@
 import { timestampDate, timestampFromDate, timestampNow } from "@bufbuild/protobuf/wkt";
 import { type CallOptions, type Client, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
-// In your own project: from "offledger/client".
-import { type TransferFactoryWithChoiceContext, TransferInstructionV2 } from "../../src/client.js";
+// In your own project: TransferInstructionServiceV2 of "@offledger/client".
+import type { TransferFactoryWithChoiceContext } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+import { TransferInstructionService as TransferInstructionV2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 
 const DEADLINE_MS = 15_000;
 const DAY_MS = 86_400_000;

@@ -2,8 +2,10 @@
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
-import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../src/client.js";
-import type { TransferFactoryWithChoiceContext } from "../../src/client.js";
+import {
+  type TransferFactoryWithChoiceContext,
+  TransferFactoryWithChoiceContext_TransferKind as TransferKind,
+} from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { connect, type Protocol, type Transfer, transferFactoryV1, transferFactoryV2, type Wallet } from "./calls.js";
 import { retryUnavailable } from "./retry.js";
 

@@ -1,6 +1,6 @@
 /** The composition root: creates the parts, connects them, starts and stops them. */
 import { pino } from "pino";
-import { openApi as generated, packageVersion } from "./package-files.js";
+import { openApi as generated, packageVersion, readDescriptorSet } from "./package-files.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/create-auth.js";
 import { securedDocument } from "../auth/secured-document.js";
@@ -95,7 +95,12 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     log,
     guards,
     observers: telemetry.observers,
-    standard: standardServices({ services: served, notReadyReason, reflection: config.reflection }),
+    standard: standardServices({
+      services: served,
+      notReadyReason,
+      descriptorSet: readDescriptorSet,
+      reflection: config.reflection,
+    }),
   });
   shutdown.add((graceMs) => server.close(graceMs));
   await source.start(log);

@@ -31,6 +31,9 @@ export class Project {
   /** With the built server. */
   static async withServer(): Promise<Project> {
     if (!existsSync(join(repository, "dist"))) await exec("npm", ["run", "-s", "build"], { cwd: repository });
+    // Packing with scripts would write it.
+    if (!existsSync(join(repository, "third_party")))
+      await exec("npm", ["run", "-s", "proto:imports"], { cwd: repository });
     return Project.#create("offledger", repository, ["--ignore-scripts"]);
   }
 

@@ -13,10 +13,21 @@ afterAll(() => project.remove());
 describe("the package", () => {
   test("contains the program, definitions, migrations and demos, and no sources", async () => {
     const top = new Set(project.packed.map((path) => path.replace(/\/.*/, "")));
-    expect([...top].toSorted()).toEqual(["README.md", "demo", "dist", "gen", "package.json", "proto", "src"]);
-    expect(project.packed.filter((path) => /(?:^|\/)(?:test|bench|scripts|third_party)\/|\.test\./.test(path))).toEqual(
-      [],
-    );
+    expect([...top].toSorted()).toEqual([
+      "README.md",
+      "clients",
+      "demo",
+      "dist",
+      "gen",
+      "package.json",
+      "proto",
+      "src",
+      "third_party",
+    ]);
+    expect(project.packed.filter((path) => /(?:^|\/)(?:test|bench|scripts)\/|\.test\./.test(path))).toEqual([]);
+    // Of the clients only the templates, which name the generators.
+    const clients = project.packed.filter((path) => path.startsWith("clients/"));
+    expect(clients.filter((path) => !/^clients\/buf\/.*\.yaml$/.test(path))).toEqual([]);
     expect(project.packed.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
     // The program reads the table of operations and the migrations from src.
     const migrations = await readdir("src/store/postgres/migrations");

@@ -7,6 +7,7 @@ import { ServerReflection as ServerReflectionV1Alpha } from "../../../gen/grpc/r
 import { health } from "./health/health.js";
 import { Readiness } from "./health/readiness.js";
 import { Descriptors } from "./reflection/descriptors.js";
+import { documentedFiles } from "./reflection/documented-files.js";
 import { reflection } from "./reflection/reflection.js";
 import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./streams/limits.js";
 import { Streams } from "./streams/streams.js";
@@ -19,6 +20,8 @@ export interface StandardServicesOptions {
   readonly services: readonly DescService[];
   /** Why the service is not ready; undefined where it is. */
   readonly notReadyReason: () => string | undefined;
+  /** A descriptor set with comments, for reflection; read on first use. */
+  readonly descriptorSet: () => Uint8Array;
   /** Whether clients may read the definitions of the services; true by default. */
   readonly reflection?: boolean;
   readonly limits?: Partial<StreamLimits>;
@@ -32,7 +35,7 @@ export interface StandardServices {
 
 /** What every gRPC server is expected to have: grpc.health.v1.Health, and grpc.reflection v1 and v1alpha. */
 export function standardServices(options: StandardServicesOptions): StandardServices {
-  const { services, notReadyReason, reflection: isReflected = true } = options;
+  const { services, notReadyReason, descriptorSet, reflection: isReflected = true } = options;
   const limits = { ...DEFAULT_STREAM_LIMITS, ...options.limits };
   const watches = new Streams("watches", limits.watches, limits.watchMs);
   const reflections = new Streams("reflection streams", limits.reflections, limits.reflectionMs);
@@ -45,11 +48,8 @@ export function standardServices(options: StandardServicesOptions): StandardServ
       if (!isReflected) return;
       // Built on first use: it takes some milliseconds.
       let descriptors: Descriptors | undefined;
-      const serverReflectionInfo = reflection(
-        () => (descriptors ??= new Descriptors(served, ERROR_DETAILS)),
-        reflections,
-        limits,
-      );
+      const build = () => new Descriptors(served, documentedFiles(descriptorSet()), ERROR_DETAILS);
+      const serverReflectionInfo = reflection(() => (descriptors ??= build()), reflections, limits);
       router
         .service(ServerReflection, { serverReflectionInfo }, handlerOptions)
         .service(ServerReflectionV1Alpha, { serverReflectionInfo }, handlerOptions);

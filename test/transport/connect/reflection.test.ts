@@ -124,6 +124,18 @@ describe.each(Object.entries(versions))("%s", (_version, version) => {
   );
 });
 
+test("returns the comments of the proto files", async () => {
+  const { url } = await startStandalone();
+  const [answer] = await exchange(url, [symbol("offledger.health.v1.HealthService")]);
+  const [file] = filesOf(answer);
+  // Path 6, 0: the first service.
+  const comment = file?.sourceCodeInfo?.location.find(({ path }) => path.join() === "6,0")?.leadingComments;
+  const source = readFileSync("proto/offledger/health/v1/health_service.proto", "utf8");
+  const written = /((?:^\/\/.*\n)+)service HealthService/m.exec(source)?.[1]?.replaceAll(/^\/\//gm, "");
+  expect(comment).toMatch(/\w/);
+  expect(comment).toBe(written);
+});
+
 test("finds the file of every kind of symbol", async () => {
   const { url } = await startStandalone();
   const places = {

@@ -1,4 +1,5 @@
 /** The standard services on a real port, with a readiness that the test sets. */
+import { readFileSync } from "node:fs";
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
@@ -14,6 +15,7 @@ import { recordRequests } from "../../../src/transport/middleware/record-request
 import { Listener } from "../../../src/transport/listener/listener.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
+const descriptorSet = () => new Uint8Array(readFileSync("gen/offledger.binpb"));
 export const served: readonly DescService[] = [HealthService, BurnService];
 
 /** A transport for each protocol and HTTP version with streaming responses. */
@@ -48,7 +50,12 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
     return state.reason;
   };
   const report = (defect: unknown) => void defects.push(defect);
-  const standard = standardServices({ services: served, notReadyReason, limits: { lookMs: 5, ...limits } });
+  const standard = standardServices({
+    services: served,
+    notReadyReason,
+    descriptorSet,
+    limits: { lookMs: 5, ...limits },
+  });
   await server.register(connect([], standard, 1_024 * 1_024, true, report, new ServedMethods()));
   server.addHook("preClose", (done) => {
     listener.drain((_request, response) => response.writeHead(503).end());

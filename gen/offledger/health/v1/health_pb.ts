@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file offledger/health/v1/health.proto.
  */
 export const file_offledger_health_v1_health: GenFile = /*@__PURE__*/
-  fileDesc("CiBvZmZsZWRnZXIvaGVhbHRoL3YxL2hlYWx0aC5wcm90bxITb2ZmbGVkZ2VyLmhlYWx0aC52MSIUChJHZXRMaXZlbmVzc1JlcXVlc3QiLQoTR2V0TGl2ZW5lc3NSZXNwb25zZRIWCgZzdGF0dXMYASABKAlCBrpIA8gBASIVChNHZXRSZWFkaW5lc3NSZXF1ZXN0Ii4KFEdldFJlYWRpbmVzc1Jlc3BvbnNlEhYKBnN0YXR1cxgBIAEoCUIGukgDyAEBYgZwcm90bzM", [file_buf_validate_validate]);
+  fileDesc("CiBvZmZsZWRnZXIvaGVhbHRoL3YxL2hlYWx0aC5wcm90bxITb2ZmbGVkZ2VyLmhlYWx0aC52MSIUChJHZXRMaXZlbmVzc1JlcXVlc3QiLQoTR2V0TGl2ZW5lc3NSZXNwb25zZRIWCgZzdGF0dXMYASABKAlCBrpIA8gBASIVChNHZXRSZWFkaW5lc3NSZXF1ZXN0Ii4KFEdldFJlYWRpbmVzc1Jlc3BvbnNlEhYKBnN0YXR1cxgBIAEoCUIGukgDyAEBQksKE29mZmxlZGdlci5oZWFsdGgudjFQAVocb2ZmbGVkZ2VyL2hlYWx0aC92MTtoZWFsdGh2MaoCE09mZmxlZGdlci5IZWFsdGguVjFiBnByb3RvMw", [file_buf_validate_validate]);
 
 /**
  * Asks whether the process answers.

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file offledger/mint/v0/mint.proto.
  */
 export const file_offledger_mint_v0_mint: GenFile = /*@__PURE__*/
-  fileDesc("ChxvZmZsZWRnZXIvbWludC92MC9taW50LnByb3RvEhFvZmZsZWRnZXIubWludC52MCI/ChpHZXRNaW50T2ZmZXJDb250ZXh0UmVxdWVzdBIhCg1taW50X29mZmVyX2lkGAEgASgJQgq6SAdyBRABGIAIIkMKHEdldE1pbnRSZXF1ZXN0Q29udGV4dFJlcXVlc3QSIwoPbWludF9yZXF1ZXN0X2lkGAEgASgJQgq6SAdyBRABGIAIYgZwcm90bzM", [file_buf_validate_validate]);
+  fileDesc("ChxvZmZsZWRnZXIvbWludC92MC9taW50LnByb3RvEhFvZmZsZWRnZXIubWludC52MCI/ChpHZXRNaW50T2ZmZXJDb250ZXh0UmVxdWVzdBIhCg1taW50X29mZmVyX2lkGAEgASgJQgq6SAdyBRABGIAIIkMKHEdldE1pbnRSZXF1ZXN0Q29udGV4dFJlcXVlc3QSIwoPbWludF9yZXF1ZXN0X2lkGAEgASgJQgq6SAdyBRABGIAIQkMKEW9mZmxlZGdlci5taW50LnYwUAFaGG9mZmxlZGdlci9taW50L3YwO21pbnR2MKoCEU9mZmxlZGdlci5NaW50LlYwYgZwcm90bzM", [file_buf_validate_validate]);
 
 /**
  * Asks for the context of a choice on one mint offer.

@@ -11,12 +11,15 @@ import { drainAfterResponse } from "./drain-after-response.js";
 import { withCorrectedEnd, withCorrectedErrors } from "./error-response.js";
 import { outcomeOfResponse } from "./outcome.js";
 import { explainRefusal, refuseQuery } from "./refusals.js";
+import { sendTrailersOnly } from "./trailers-only.js";
 import { unencodableErrorResponse } from "./unencodable-error.js";
 import { bytesOf, withBody } from "./universal-response.js";
 
 type UniversalCall = (request: UniversalServerRequest) => Promise<UniversalServerResponse>;
 
 const NO_BYTES = Buffer.alloc(0);
+/** Thrown where connect-fastify has nothing more to send. Aborted is the only code that it does not print. */
+const ENDED = new ConnectError("the call has been ended", Code.Aborted);
 
 /** Wraps the handlers of a router with what the service adds to connect-es. */
 export function adaptHandlers({ handlers }: ConnectRouter, compresses: boolean, report: Report): void {
@@ -38,14 +41,15 @@ function adapt(handler: UniversalHandler, compresses: boolean, report: Report): 
     try {
       return isUnary ? await unary(handle, request, call, compresses) : await streaming(handle, request, call);
     } catch (error) {
+      if (error === ENDED) throw error;
       const response = error instanceof URIError ? unencodableErrorResponse(request.header) : undefined;
       if (response !== undefined) {
+        if (sendTrailersOnly(call, response, NO_BYTES)) throw ENDED;
         call.request.record.complete(Code.InvalidArgument);
         return response;
       }
       fail(error, call, handler.requestPath.slice(1), report);
-      // The only code that connect-fastify does not print to the console.
-      throw new ConnectError("the call has been ended", Code.Aborted);
+      throw ENDED;
     }
   };
   return Object.assign(adapted, propertiesOf(handler));
@@ -66,6 +70,7 @@ async function unary(
   // trailers, and a client that still sends would wait for ever.
   if (!isConnect) await drainBody(raw);
   else if (response.status !== 200) void drainBody(raw);
+  if (sendTrailersOnly(call, response, bytes)) throw ENDED;
   recordOutcome(call, response, bytes);
   if (!isConnect) return compresses ? compressGrpc(response, bytes, call) : withBody(response, bytes);
   return compresses ? compressConnect(response, call) : response;

@@ -9,7 +9,10 @@ import {
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 
-/** The file descriptors of services, of further files, and of all that they import, by file name and symbol. */
+/**
+ * The file descriptors of services, of further files, and of all that they import, by file name and symbol.
+ * `documented` holds encoded ones with comments, to be sent in place of those of generated code.
+ */
 export class Descriptors {
   /** Full names of the services, sorted. */
   readonly services: readonly string[];
@@ -18,9 +21,14 @@ export class Descriptors {
   /** By the full name of the extended message, then by field number. */
   readonly #extensions = new Map<string, Map<number, DescFile>>();
   readonly #messages = new Set<string>();
-  readonly #bytes = new Map<DescFile, Uint8Array>();
+  readonly #bytes: Map<string, Uint8Array>;
 
-  constructor(services: readonly DescService[], files: readonly DescFile[] = []) {
+  constructor(
+    services: readonly DescService[],
+    documented: ReadonlyMap<string, Uint8Array>,
+    files: readonly DescFile[] = [],
+  ) {
+    this.#bytes = new Map(documented);
     this.services = services.map(({ typeName }) => typeName).toSorted();
     for (const file of [...services.map((service) => service.file), ...files]) {
       for (const one of withImports(file)) this.#add(one);
@@ -47,8 +55,9 @@ export class Descriptors {
   }
 
   bytesOf(file: DescFile): Uint8Array {
-    let bytes = this.#bytes.get(file);
-    if (bytes === undefined) this.#bytes.set(file, (bytes = toBinary(FileDescriptorProtoSchema, file.proto)));
+    const { name } = file.proto;
+    let bytes = this.#bytes.get(name);
+    if (bytes === undefined) this.#bytes.set(name, (bytes = toBinary(FileDescriptorProtoSchema, file.proto)));
     return bytes;
   }
 
