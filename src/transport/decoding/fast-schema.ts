@@ -78,7 +78,7 @@ function typeOf(field: DescField): FastField["type"] | undefined {
 
 /** The field with a proto name, which the rules of the message give. */
 export function fieldOf(schema: DescMessage, name: string): DescField {
-  const field = schema.fields.find((known) => known.name === name);
+  const field = schema.fields.find((one) => one.name === name);
   if (field === undefined) throw new Error(`${schema.typeName} has no field ${name}, named in its buf.validate rules`);
   return field;
 }
