@@ -47,7 +47,7 @@ export function checkFailure(error: unknown): Failure {
 
 /** The participant cannot be read. Wrong credentials, rights and requests do not change by a retry. */
 export function participantFailure({ origin }: URL, { kind, message }: LedgerError): Failure {
-  const exitCode = kind === "denied" || kind === "refused" ? EXIT_CONFIG : EXIT_FAILURE;
+  const exitCode = kind === "denied" || kind === "refused" || kind === "incomplete" ? EXIT_CONFIG : EXIT_FAILURE;
   return { message: `OFFLEDGER_LEDGER_URL: the participant at ${origin} cannot be read: ${message}`, exitCode };
 }
 
