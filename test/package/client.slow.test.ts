@@ -133,6 +133,8 @@ describe("calls", () => {
 /** `message offledger.mint.v0.Outer.Inner` as generated code names it: `Outer_Inner`. */
 const proto = (described: string): string => described.replace(/.*\.v\d+\./, "").replaceAll(".", "_");
 
+const isDetail = ([one]: [string, string]) => one.startsWith("message google.rpc.");
+
 test("exports every service, message and enum of the definitions once", async () => {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, await readFile("gen/offledger.binpb")));
   const described = [...registry]
@@ -145,7 +147,6 @@ test("exports every service, message and enum of the definitions once", async ()
      console.log(JSON.stringify(Object.entries(client).filter(([, { typeName }]) => typeName).map(([name, { kind, typeName }]) => [kind + " " + typeName, name])));`,
   );
   const all = (await project.json("names.js")) as [described: string, name: string][];
-  const isDetail = ([one]: [string, string]) => one.startsWith("message google.rpc.");
   expect(all.filter(isDetail).map(([, name]) => name)).toEqual(
     expect.arrayContaining(["BadRequestSchema", "ErrorInfoSchema", "RetryInfoSchema"]),
   );
