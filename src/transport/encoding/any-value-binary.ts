@@ -7,7 +7,7 @@ import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import { boundedMemoize } from "../../util/bounded-memoize.js";
 import { type BinaryString, flatten } from "./binary-string.js";
 import { ChunkList } from "./chunk-list.js";
-import { cacheBoolEntry, cacheEntry } from "./entry-cache.js";
+import { cacheEntry } from "./entry-cache.js";
 import { type CachedEncoders, cachedEntry, inObjectOrder } from "./map-entries.js";
 import { delimited, lengthPrefix, text, varintField } from "./protobuf.js";
 import { ENTRY_KEY, ENTRY_VALUE, LIST_VALUES, STRUCT_FIELDS, VALUE } from "./struct.js";
@@ -37,7 +37,6 @@ const cached: CachedEncoders = {
   list: cacheEntry(({ contractId }, names) =>
     encodeEntries(names, { tag: "AV_List", value: [{ tag: "AV_ContractId", value: contractId }] }),
   ),
-  bool: cacheBoolEntry((name, value) => encodeEntries([name], { tag: "AV_Bool", value })),
 };
 
 /** The fields of a ChoiceContextData. */

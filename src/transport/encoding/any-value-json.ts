@@ -4,7 +4,7 @@ import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import { boundedMemoize } from "../../util/bounded-memoize.js";
 import { type BinaryString, utf8 } from "./binary-string.js";
 import type { ChunkList } from "./chunk-list.js";
-import { cacheBoolEntry, cacheEntry } from "./entry-cache.js";
+import { cacheEntry } from "./entry-cache.js";
 import { type CachedEncoders, cachedEntry, inObjectOrder } from "./map-entries.js";
 
 // Bytes copy faster than strings encode.
@@ -23,7 +23,6 @@ const cached: CachedEncoders = {
     const element = contractIdJson(contractId).slice(0, -1);
     return bytes(names.map((name) => `${quoted(name)}:{"tag":"AV_List","value":[${element}]},`).join(""));
   }),
-  bool: cacheBoolEntry((name, value) => bytes(`${quoted(name)}:{"tag":"AV_Bool","value":${value}},`)),
 };
 const nameJson = boundedMemoize((name) => bytes(`${quoted(name)}:`));
 

@@ -1,4 +1,3 @@
-import { boundedMemoize } from "../../util/bounded-memoize.js";
 import type { Contract } from "../../domain/contract.js";
 import { contractSlot } from "../../domain/contract-slots.js";
 import type { DeflateSlot } from "../compression/deflate-cache.js";
@@ -22,8 +21,9 @@ export interface CachedEntry {
 }
 
 /**
- * Caches, with a contract, the encoding of an entry that refers to it alone, with its alias. Gains 19 % of the CPU of a Connect binary
- * call; it can go when an entry is a typed message in place of a Struct. Call it when a module is loaded.
+ * Caches, with a contract, the encoding of an entry that refers to it alone, with its alias. Saves 6 µs of an accept in
+ * JSON and 8 µs in protobuf, over 15 % of their rows; can go when encoding an entry costs no more than finding it. Call
+ * it when a module is loaded.
  */
 export function cacheEntry(encode: (contract: Contract, names: readonly string[]) => Uint8Array): EncodeReference {
   const slot = contractSlot<CachedEntry>();
@@ -40,16 +40,4 @@ export function cacheEntry(encode: (contract: Contract, names: readonly string[]
     slot.set(contract, entry);
     return entry;
   };
-}
-
-/**
- * Caches the encodings of boolean entries by name: nearly every context has one. Saves a third of encoding an acceptance
- * in protobuf; can go with `cacheEntry`. Call it when a module is loaded.
- */
-export function cacheBoolEntry(
-  encode: (name: string, value: boolean) => Uint8Array,
-): (name: string, value: boolean) => Uint8Array {
-  const whenTrue = boundedMemoize((name) => encode(name, true));
-  const whenFalse = boundedMemoize((name) => encode(name, false));
-  return (name, value) => (value ? whenTrue(name) : whenFalse(name));
 }

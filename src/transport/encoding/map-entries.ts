@@ -37,18 +37,13 @@ export interface CachedEncoders {
   readonly reference: EncodeReference;
   /** A list of one reference. */
   readonly list: EncodeReference;
-  readonly bool: (name: string, value: boolean) => Uint8Array;
 }
 
-/**
- * The cached encoding of an entry: of one that refers to one contract, by itself or as all that a list has, or of a
- * boolean. Nearly every entry is of these.
- */
+/** The cached encoding of an entry that refers to one contract, by itself or as all that a list has. Nearly all do. */
 export function cachedEntry(
   { name, alias, value }: NamedValue,
-  { reference, list, bool }: CachedEncoders,
+  { reference, list }: CachedEncoders,
 ): Uint8Array | CachedEntry | undefined {
-  if (value.tag === "AV_Bool") return alias === undefined ? bool(name, value.value) : undefined;
   if (value.tag === "AV_List" && value.value.length === 1) {
     const contract = referencedContract(value.value[0]);
     return contract === undefined ? undefined : list(contract, name, alias);

@@ -10,7 +10,7 @@ import { varyByEncoding } from "../compression/vary.js";
 import type { Body, ChunkList } from "../encoding/chunk-list.js";
 import { hijack, setHeaders } from "../reply.js";
 import type { FastCall } from "./call.js";
-import { bytesForStream, endHttp1 } from "./write-body.js";
+import { bytesForStream, endHttp1 } from "../write-body.js";
 
 const FRAME_HEADER_BYTES = 5;
 /** Of requests: connect-es serves compressed ones. */

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Contract } from "../../../src/registry/sdk/registry.js";
 import { bytesOf } from "../../../src/transport/encoding/chunk-list.js";
-import { cacheBoolEntry, cacheEntry } from "../../../src/transport/encoding/entry-cache.js";
+import { cacheEntry } from "../../../src/transport/encoding/entry-cache.js";
 
 const contract = (contractId: string): Contract => ({
   fields: null,
@@ -37,20 +37,6 @@ test("an entry is encoded once per contract, name and alias", () => {
     expect(bytesOf(entry(one, "a", "c"))).toEqual(bytes("a=1;c=1;"));
     expect(bytesOf(entry(one, "b", "a"))).toEqual(bytes("b=1;a=1;"));
     expect(encoded).toBe(6);
-  }
-});
-
-test("a boolean entry is encoded once per name and value", () => {
-  let encoded = 0;
-  const entry = cacheBoolEntry((name, value) => {
-    encoded++;
-    return bytes(`${name}=${value};`);
-  });
-  for (let time = 0; time < 3; time++) {
-    expect(entry("a", true)).toEqual(bytes("a=true;"));
-    expect(entry("a", false)).toEqual(bytes("a=false;"));
-    expect(entry("b", true)).toEqual(bytes("b=true;"));
-    expect(encoded).toBe(3);
   }
 });
 

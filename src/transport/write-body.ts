@@ -1,8 +1,8 @@
 /** A body -> one buffer or string for the connection. */
 import type { ServerResponse } from "node:http";
-import type { BinaryString } from "../encoding/binary-string.js";
-import { acquire, release } from "../encoding/buffer-pool.js";
-import type { Body } from "../encoding/chunk-list.js";
+import type { BinaryString } from "./encoding/binary-string.js";
+import { acquire, release } from "./encoding/buffer-pool.js";
+import type { Body } from "./encoding/chunk-list.js";
 
 /** Writes from a pooled buffer. A response that has to wait gets its own: many may wait on one connection. */
 export function endHttp1(response: ServerResponse, body: Body): void {
