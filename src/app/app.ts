@@ -70,6 +70,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const overrides = await readInstruments(config.instruments);
   const openApi = config.authJwksUrl === undefined ? generated : securedDocument(generated, config.authOperations);
   const options = await serverOptions(config, openApi);
+  const { budgets } = options;
   const source = createSource(await sourceOptions(config), roles, registry.templates, now);
   shutdown.add(() => source.close());
   const notReadyReason = () => source.notReadyReason();
@@ -86,6 +87,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     notReadyReason,
     status: () => source.status(),
     templateCounts: source.isInMemory ? () => source.reader.read((view) => view.templateCounts()) : undefined,
+    budgets: { body_bytes: budgets.bodies, response_bytes: budgets.responses, requests: budgets.requests },
     warnings,
   });
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));

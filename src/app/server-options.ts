@@ -1,11 +1,15 @@
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
+import { type Budgets, createBudgets } from "../transport/admission/budgets.js";
 import { Certificate, CertificateError } from "../transport/listener/certificate.js";
 import type { ServerOptions } from "../transport/server.js";
 import { packageVersion } from "./package-files.js";
 
 /** Maps settings to options of the server. Throws SettingError if the certificate cannot be used. */
-export async function serverOptions(config: Config, openApi: object): Promise<ServerOptions> {
+export async function serverOptions(
+  config: Config,
+  openApi: object,
+): Promise<ServerOptions & { readonly budgets: Budgets }> {
   return {
     logLevel: config.logLevel,
     openApi,
@@ -15,9 +19,15 @@ export async function serverOptions(config: Config, openApi: object): Promise<Se
       maxHeaderBytes: config.maxHeaderBytes,
       requestMs: config.requestSeconds * 1000,
       maxConnections: config.maxConnections,
+      maxConnectionsPerClient: config.maxConnectionsPerClient,
       maxStreams: config.maxStreams,
       maxResets: config.maxResets,
     },
+    budgets: createBudgets({
+      bodyMegabytes: config.maxBodyMegabytes,
+      responseMegabytes: config.maxResponseMegabytes,
+      requests: config.maxRequests,
+    }),
     middleware: {
       corsOrigins: config.corsOrigins,
       maxPathBytes: config.maxPathBytes,

@@ -27,6 +27,8 @@ export type RequestObserver = (completed: CompletedRequest) => void;
 export class RequestRecord implements CompletedRequest {
   readonly request: FastifyRequest;
   readonly startedAt: number;
+  /** How long it waited for its turn before it was handled. */
+  readonly waitedMs: number;
   operation = "";
   protocol: Protocol = "rest";
   outcome: Outcome = 0;
@@ -36,10 +38,13 @@ export class RequestRecord implements CompletedRequest {
   readonly #observers: readonly RequestObserver[];
   #isComplete = false;
 
-  constructor(request: FastifyRequest, observers: readonly RequestObserver[]) {
+  /** `arrivedAt` is given for a request that had to wait for its turn. */
+  constructor(request: FastifyRequest, observers: readonly RequestObserver[], arrivedAt?: number) {
     this.request = request;
     this.#observers = observers;
-    this.startedAt = performance.now();
+    const now = performance.now();
+    this.startedAt = arrivedAt ?? now;
+    this.waitedMs = now - this.startedAt;
   }
 
   /** Calls the observers. Only the first call counts. */

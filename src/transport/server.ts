@@ -7,6 +7,8 @@ import type { StandardServices } from "./connect/standard-services.js";
 import type { ArgumentLimits } from "./decoding/argument-limits.js";
 import { keepLeadingByteOrderMarks } from "./decoding/text-encoding.js";
 import { httpError } from "./errors.js";
+import { responseBudgetError } from "./admission/admission-error.js";
+import { type Budgets, createBudgets } from "./admission/budgets.js";
 import type { Certificate } from "./listener/certificate.js";
 import { clientErrorHandler } from "./listener/client-error-handler.js";
 import type { ConnectionLimits } from "./listener/limits.js";
@@ -48,6 +50,8 @@ export interface ServerOptions {
   readonly compresses?: boolean;
   readonly standard?: StandardServices;
   readonly connections: ConnectionLimits;
+  /** The limits of the process; defaults from its memory. */
+  readonly budgets?: Budgets;
   readonly middleware: MiddlewareOptions;
   /** Run after the middleware, in this order. */
   readonly guards?: readonly Guard[];
@@ -63,8 +67,8 @@ export interface ServerOptions {
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   keepLeadingByteOrderMarks();
-  const { connections, maxBodyBytes = MIB, compresses = true, certificate } = options;
-  const listener = new Listener(connections, certificate);
+  const { connections, maxBodyBytes = MIB, compresses = true, certificate, budgets = createBudgets() } = options;
+  const listener = new Listener(connections, budgets, { certificate, proxies: options.trustedProxies });
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
@@ -82,12 +86,17 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   const methods = new ServedMethods();
   const answerNoRoute = noRoute(methods);
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
-  const shedding = await addMiddleware(server, middleware, rejectUnknown, guards.length > 0);
+  const shedding = await addMiddleware(server, middleware, budgets, rejectUnknown, guards.length > 0);
   // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
   for (const guard of guards) await guard(server, log);
   const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
-  const served = operations(bindings, report, options.arguments, () => shedding.overloadError());
+  const served = operations(
+    bindings,
+    report,
+    options.arguments,
+    () => responseBudgetError(budgets) ?? shedding.overloadError(),
+  );
   server.setNotFoundHandler(answerNoRoute);
   await server.register(connect(served, options.standard, maxBodyBytes, compresses, report, methods));
   server.addHook("onRoute", methods.add);

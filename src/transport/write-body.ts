@@ -1,11 +1,12 @@
 /** A body -> one buffer or string for the connection. */
 import type { ServerResponse } from "node:http";
+import type { Connection } from "./admission/connection.js";
 import type { BinaryString } from "./encoding/binary-string.js";
 import { acquire, release } from "./encoding/buffer-pool.js";
 import type { Body } from "./encoding/chunk-list.js";
 
 /** Writes from a pooled buffer. A response that has to wait gets its own: many may wait on one connection. */
-export function endHttp1(response: ServerResponse, body: Body): void {
+export function endHttp1(response: ServerResponse, body: Body, connection: Connection | undefined): void {
   const { length } = body;
   // A pipelined response has no socket until its predecessors are sent.
   const { socket } = response;
@@ -13,12 +14,16 @@ export function endHttp1(response: ServerResponse, body: Body): void {
     const own = Buffer.allocUnsafe(length);
     body.write(own, 0);
     response.end(own);
+    connection?.holdResponse(response, length);
     return;
   }
   const pooled = acquire(length);
   response.end(pooled.subarray(0, body.write(pooled, 0)));
   if (socket.writableLength === 0) release(pooled);
-  else response.once("finish", () => release(pooled));
+  else {
+    response.once("finish", () => release(pooled));
+    connection?.holdResponse(response, length);
+  }
 }
 
 /** Strings from this size on are allocated outside the heap, which costs more than a buffer. */

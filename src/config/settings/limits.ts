@@ -1,5 +1,5 @@
 /** Limits on requests and connections. docs/security.md explains each. */
-import { networks } from "../parsers.js";
+import { integer, networks } from "../parsers.js";
 import { count, optional, seconds } from "./setting.js";
 
 export const limitSettings = {
@@ -35,6 +35,26 @@ export const limitSettings = {
     { min: 10, max: 1_000_000, default: 10_000 },
     "maximum concurrent connections; further ones are closed at once",
   ),
+  maxConnectionsPerClient: count(
+    "max-connections-per-client",
+    { min: 0, max: 1_000_000, default: 5_000 },
+    "maximum concurrent connections of one client address, trusted proxies apart; 0 means no limit",
+  ),
+  maxBodyMegabytes: optional("max-body-megabytes", {
+    accepts: "an integer from 1 to 1000000",
+    description: "maximum of all request bodies that are being received, in MiB; by default an eighth of the memory",
+    parse: integer(1, 1_000_000),
+  }),
+  maxResponseMegabytes: optional("max-response-megabytes", {
+    accepts: "an integer from 1 to 1000000",
+    description: "maximum of all responses that clients have not taken yet, in MiB; by default an eighth of the memory",
+    parse: integer(1, 1_000_000),
+  }),
+  maxRequests: optional("max-requests", {
+    accepts: "an integer from 16 to 1000000",
+    description: "maximum requests under way; by default one for each 64 KiB of the heap, at most 20000",
+    parse: integer(16, 1_000_000),
+  }),
   maxStreams: count(
     "max-streams",
     { min: 1, max: 10_000, default: 256 },

@@ -13,8 +13,17 @@ export interface MetricSources {
   readonly status: () => SourceStatus;
   /** Undefined if the contracts are not in the memory of this process. */
   readonly templateCounts: (() => readonly TemplateCount[] | Promise<readonly TemplateCount[]>) | undefined;
+  /** What all requests share. */
+  readonly budgets: Readonly<Record<"body_bytes" | "response_bytes" | "requests", BudgetStatus>>;
   /** Undefined if this process does not look for warnings. */
   readonly warnings: WarningSource | undefined;
+}
+
+export interface BudgetStatus {
+  readonly used: number;
+  readonly limit: number;
+  /** How often something was refused because the budget was used up. */
+  readonly refused: number;
 }
 
 /** What will fail in the registry, from the latest check in the background. */
@@ -45,6 +54,7 @@ export function addServiceMetrics(
     ...ledgerMetrics(sources),
     ...storeMetrics(sources),
     ...processMetrics(sources),
+    ...budgetMetrics(sources),
     ...warningMetrics(sources),
   ];
   if (spans !== undefined) metrics.push(spanMetric(spans));
@@ -128,6 +138,32 @@ const processMetrics = ({ version, notReadyReason }: MetricSources): Metric[] =>
     read: () => [{ labels: { version }, value: 1 }],
   }),
 ];
+
+const budgetMetrics = ({ budgets }: MetricSources): Metric[] => {
+  const samples = (field: keyof BudgetStatus) =>
+    Object.entries(budgets).map(([budget, status]) => ({ labels: { budget }, value: status[field] }));
+  const labelNames = ["budget"];
+  return [
+    createGauge({
+      name: "offledger_budget_used",
+      help: "What requests under way use: bytes of bodies, bytes of responses not taken yet, and their number",
+      labelNames,
+      read: () => samples("used"),
+    }),
+    createGauge({
+      name: "offledger_budget_limit",
+      help: "The most that requests under way may use",
+      labelNames,
+      read: () => samples("limit"),
+    }),
+    createCounter({
+      name: "offledger_budget_refused_total",
+      help: "Refusals because a budget was used up",
+      labelNames,
+      read: () => samples("refused"),
+    }),
+  ];
+};
 
 const warningMetrics = ({ warnings }: MetricSources): Metric[] =>
   warnings === undefined

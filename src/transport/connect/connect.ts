@@ -52,7 +52,7 @@ export function connect(
           router.rpc(method, async (request, { signal }) => (await withDeadline(call(request), signal)).message());
         }
         standard?.register(router);
-        adaptHandlers(router, compresses, report);
+        adaptHandlers(router, { maxBodyBytes, compresses, report });
         for (const { requestPath, allowedMethods } of router.handlers) served.addRpc(requestPath, allowedMethods);
       },
       contextValues: ({ connectCall: call }) => createContextValues().set(connectCall, call),

@@ -2,10 +2,11 @@
 // The hooks run after those of the middleware and before Fastify reads a body. They call `done` for any other request.
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { onRequestHookHandler } from "fastify";
+import { connectionOf } from "../admission/connection.js";
 import type { Operation } from "../operations.js";
 import { callOperation, type FastCall, type WireFormat } from "./call.js";
 import { isPlainRest, matchRpc } from "./match.js";
-import { readBody } from "./read-body.js";
+import { contentLength, readBody } from "./read-body.js";
 import { restFormat } from "./wire-formats.js";
 
 /** The hook of a REST route. `decode` makes the request message of path parameters and body. */
@@ -39,10 +40,13 @@ export function rpcFastPath(
 
 function serve(call: FastCall, format: WireFormat, maxBodyBytes: number): void {
   const { operation, request } = call;
-  const { record } = request;
+  const { record, raw } = request;
   record.operation = operation.name;
   record.protocol = format.protocol;
-  readBody(format.source(request.raw), maxBodyBytes + format.framingBytes, (body) => {
+  const connection = connectionOf(raw);
+  if (connection === undefined) return record.complete(Code.Canceled);
+  const options = { limit: maxBodyBytes + format.framingBytes, expected: contentLength(raw) };
+  readBody(format.source(raw), connection, options, (body) => {
     if (body === undefined) record.complete(Code.Canceled);
     else if (body instanceof ConnectError) format.sendError(call, body);
     else callOperation(call, format, body, maxBodyBytes);

@@ -1,51 +1,72 @@
-/** Step 2: the whole body, within a limit. */
+/** Step 2: the whole body, within the limit of a message and the budget of all bodies. */
 import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
 import { TLSSocket } from "node:tls";
-import { ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
+import { BodyBuffer } from "../admission/body-buffer.js";
+import type { Connection } from "../admission/connection.js";
 import { drainBody, type Incoming } from "../drain-body.js";
 import { refusal } from "../error-details.js";
 import { enqueue } from "./response-batching.js";
 
 /** Larger requests take longer than batching saves. */
 const MAX_BATCHED_BYTES = 4_096;
+/** A client that sends small chunks waits for its turn after so many. */
+const MAX_CHUNKS_IN_A_ROW = 64;
+const RETRY_SECONDS = 1;
 
-const NO_BYTES = Buffer.alloc(0);
+/** Undefined if the client is gone. */
+export type ReceivedBody = Buffer | ConnectError | undefined;
 
-/** Calls `done` once: with the body, resource_exhausted beyond `limit` bytes, or undefined if the client is gone. */
+export interface BodyOptions {
+  /** In bytes. */
+  readonly limit: number;
+  /** The content-length, if there is one. */
+  readonly expected: number | undefined;
+}
+
+/**
+ * Calls `done` once: with the body, or resource_exhausted beyond the limit, or unavailable beyond the budget. The body
+ * counts towards the budget until `done` returns, or its promise settles, which must not reject.
+ */
 export function readBody(
   request: Incoming,
-  limit: number,
-  done: (body: Buffer | ConnectError | undefined) => void,
+  connection: Connection,
+  { limit, expected }: BodyOptions,
+  done: (body: ReceivedBody) => void | Promise<void>,
 ): void {
-  let first: Buffer | undefined;
-  let chunks: Buffer[] | undefined;
-  let length = 0;
+  const body = new BodyBuffer(connection.budgets.bodies, expected);
+  let chunks = 0;
   let isComplete = false;
   let isDone = false;
-  const finish = (result: Buffer | ConnectError | undefined) => {
+  const finish = (result: ReceivedBody) => {
     if (isDone) return;
     isDone = true;
-    done(result);
+    const used = done(result);
+    if (used === undefined) body.release();
+    else void used.finally(() => body.release());
   };
   // The client may have left while an asynchronous hook ran; no event follows then.
   if (request.destroyed) return finish(undefined);
+  const refuse = (error: ConnectError) => {
+    request.off("data", onData).off("end", onEnd).off("close", onClose);
+    body.release();
+    void drainBody(request).then(() => finish(error));
+  };
   const onData = (chunk: Buffer) => {
-    length += chunk.length;
-    if (length > limit) {
-      request.off("data", onData).off("end", onEnd).off("close", onClose);
-      void drainBody(request).then(() => finish(messageTooLarge(limit)));
-    } else if (first === undefined) first = chunk;
-    else (chunks ??= [first]).push(chunk);
+    if (body.length + chunk.length > limit) return refuse(messageTooLarge(limit));
+    if (!body.add(chunk)) return refuse(tooManyBodies());
+    if (++chunks % MAX_CHUNKS_IN_A_ROW > 0) return;
+    request.pause();
+    connection.waitForTurn(() => request.resume());
   };
   const finishWithBody = () => {
     // A reset HTTP/2 stream emits "end" like a complete one.
-    if (isClosed(request)) finish(undefined);
-    else finish(chunks === undefined ? (first ?? NO_BYTES) : Buffer.concat(chunks, length));
+    finish(isClosed(request) ? undefined : body.bytes);
   };
   const onEnd = () => {
     isComplete = true;
-    if (length <= MAX_BATCHED_BYTES && !mayCloseWithRequest(request)) enqueue(finishWithBody);
+    if (body.length <= MAX_BATCHED_BYTES && !mayCloseWithRequest(request)) enqueue(finishWithBody);
     else finishWithBody();
   };
   const onClose = () => {
@@ -57,6 +78,15 @@ export function readBody(
 
 export const messageTooLarge = (limit: number): ConnectError =>
   refusal("BODY_TOO_LARGE", `the message is larger than ${limit} bytes, the limit of this service`);
+
+export const tooManyBodies = (): ConnectError =>
+  refusal("OVERLOADED", "too many large requests are being received; retry later", { retrySeconds: RETRY_SECONDS });
+
+/** The content-length of a request; undefined without a valid one. */
+export function contentLength({ headers }: Pick<IncomingMessage, "headers">): number | undefined {
+  const length = Number(headers["content-length"]);
+  return length >= 0 ? length : undefined;
+}
 
 // Over TLS, FIN may arrive in the same read as the request, and Node.js closes its side before the tick ends: such a
 // request is answered at once. In cleartext FIN arrives in a later read, and HTTP/2 streams end on their own.

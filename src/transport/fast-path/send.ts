@@ -2,6 +2,7 @@
 import { ServerResponse } from "node:http";
 import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { connectionOf } from "../admission/connection.js";
 import { endConnectWithError, endGrpcWithError, isClosedStream } from "../connect/send-error.js";
 import type { BinaryString } from "../encoding/binary-string.js";
 import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
@@ -40,11 +41,12 @@ function endHttp(
   if (compressed !== undefined) fields.push("content-encoding", GZIP);
   setHeaders(response, headers);
   response.writeHead(200, fields);
-  if (response instanceof ServerResponse) endHttp1(response, body);
+  if (response instanceof ServerResponse) endHttp1(response, body, connectionOf(request.raw));
   else {
     // The compatibility class of HTTP/2 has the same methods.
     const bytes = bytesForStream(body.length, (buffer) => body.write(buffer, 0));
     (response as ServerResponse).end(bytes, "latin1");
+    connectionOf(request.raw)?.holdResponse(streamOf(request), body.length);
   }
   request.record.complete(0);
 }
@@ -78,7 +80,9 @@ function endGrpc(
     },
     { waitForTrailers: true },
   );
-  stream.end(framed(compressed ?? message, compressed !== undefined), "latin1");
+  const body = compressed ?? message;
+  stream.end(framed(body, compressed !== undefined), "latin1");
+  connectionOf(request.raw)?.holdResponse(stream, body.length);
   request.record.complete(0);
 }
 

@@ -2,6 +2,8 @@ import type http from "node:http";
 import http2 from "node:http2";
 import type { Socket } from "node:net";
 import { drainBody } from "../drain-body.js";
+import type { Connection } from "../admission/connection.js";
+import type { Connections, Handler } from "./connections.js";
 import { deferSessionClose } from "./defer-session-close.js";
 import {
   headerBytes,
@@ -24,8 +26,6 @@ interface Timeouts {
   readonly stalledMs: number;
 }
 
-type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
-
 /** Times are those of `performance.now()`. */
 interface SessionState {
   /** Open streams and when each started; infinity for long-lived ones, which do not time out here. */
@@ -36,28 +36,33 @@ interface SessionState {
   resets: number;
   resetsSince: number;
   readonly keepalive: Keepalive;
+  readonly connection: Connection | undefined;
 }
 
 /** Adds timeouts that `node:http2` lacks: slow requests, clients that do not read or are gone, idle sessions. */
 export class Http2Sessions {
   readonly #server: http2.Http2Server;
+  readonly #connections: Connections;
   readonly #limits: ConnectionLimits;
   readonly #timeouts: Timeouts;
   readonly #sessions = new Map<http2.ServerHttp2Session, SessionState>();
   /** A socket outlives its session while the client does not read what was sent last. */
   readonly #sockets = new Set<Socket>();
   #timer: NodeJS.Timeout | undefined;
+  #accepting: Socket | undefined;
 
   /** `timeouts` is for tests. */
   constructor(
     handler: Handler,
     limits: ConnectionLimits,
+    connections: Connections,
     timeouts: Timeouts = { idleMs: IDLE_MS, stalledMs: STALLED_MS },
   ) {
     this.#limits = limits;
+    this.#connections = connections;
     this.#timeouts = timeouts;
     const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
-    const onRequest = requestListener(handler, limits.maxHeaderBytes);
+    const onRequest = requestListener(handler, connections, limits.maxHeaderBytes);
     this.#server = http2.createServer({ settings }, onRequest);
     this.#server.on("checkContinue", (request, response) => {
       // writeContinue throws on a stream that the client has reset.
@@ -73,7 +78,10 @@ export class Http2Sessions {
     socket.once("close", () => this.#sockets.delete(socket));
     // An HTTP/1.1 client may half-close and wait for the response. An HTTP/2 client that sends FIN is gone.
     socket.allowHalfOpen = false;
+    // The server creates the session in this call.
+    this.#accepting = socket;
     this.#server.emit("connection", socket);
+    this.#accepting = undefined;
   }
 
   /** Sends GOAWAY: each session ends when its open streams are done. */
@@ -96,11 +104,14 @@ export class Http2Sessions {
       resets: 0,
       resetsSince: now,
       keepalive: new Keepalive(session, now),
+      connection: this.#accepting && this.#connections.registerSession(session, this.#accepting),
     };
     this.#sessions.set(session, state);
     this.#timer ??= setInterval(() => this.#checkTimeouts(), CHECK_MS).unref();
     session.once("close", () => {
       this.#sessions.delete(session);
+      // The socket may linger.
+      if (state.connection !== undefined) this.#connections.leave(state.connection);
       if (this.#sessions.size > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -133,7 +144,8 @@ export class Http2Sessions {
     const { requestMs } = this.#limits;
     const { idleMs, stalledMs } = this.#timeouts;
     for (const [session, state] of this.#sessions) {
-      const { streams, keepalive } = state;
+      const { streams, keepalive, connection } = state;
+      if (session.closed && streams.size === 0 && connection !== undefined) this.#connections.leave(connection);
       if (isResponding(streams.keys())) state.respondingAt = now;
       const isIdle = streams.size === 0 && now - state.idleSince > idleMs;
       const quietSince = Math.max(state.respondingAt, state.idleSince);
@@ -147,15 +159,15 @@ export class Http2Sessions {
   }
 }
 
-function requestListener(handler: Handler, maxHeaderBytes: number) {
+function requestListener(handler: Handler, connections: Connections, maxHeaderBytes: number) {
   return (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse): void => {
     // Node.js applies maxHeaderListSize only after the client has acknowledged the setting.
     if (headerBytes(request.rawHeaders) > maxHeaderBytes) return rejectHeaders(response, maxHeaderBytes);
     // The compatibility classes of node:http2 have every member that Fastify uses.
     const handle = () =>
       handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
-    if (request.method !== "HEAD" || request.stream.endAfterHeaders) return handle();
+    if (request.method !== "HEAD" || request.stream.endAfterHeaders) return connections.handleHttp2(request, handle);
     // Node.js drops the stream of a HEAD request once it is answered, and a client still sending a body would hang.
-    void drainBody(request).then(() => request.stream.destroyed || handle());
+    void drainBody(request).then(() => request.stream.destroyed || connections.handleHttp2(request, handle));
   };
 }

@@ -4,6 +4,8 @@ export interface ConnectionLimits {
   /** Milliseconds from the first byte of a request to its last. */
   readonly requestMs: number;
   readonly maxConnections: number;
+  /** Of one client address; 0 for no limit. */
+  readonly maxConnectionsPerClient: number;
   /** Concurrent requests on one HTTP/2 connection. */
   readonly maxStreams: number;
   /** Requests that one HTTP/2 connection may cancel in ten seconds. */

@@ -1,7 +1,9 @@
 import http from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyServerFactory } from "fastify";
+import type { Budgets } from "../admission/budgets.js";
 import type { Certificate } from "./certificate.js";
+import { Connections, type Handler } from "./connections.js";
 import { Http2Sessions } from "./http2-sessions.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import { ProtocolSniffer } from "./protocol-sniffer.js";
@@ -10,8 +12,6 @@ import { TlsHandshakes } from "./tls-handshakes.js";
 const CLOSE_IDLE_MS = 20;
 const CHECK_MS = 500;
 
-type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
-
 interface AddressServers {
   readonly http1: http.Server;
   readonly http2: Http2Sessions;
@@ -19,28 +19,40 @@ interface AddressServers {
   readonly negotiation: { accept(socket: Socket): void; close(): void };
 }
 
+export interface ListenerOptions {
+  /** Cleartext without one. */
+  readonly certificate?: Certificate | undefined;
+  /** Addresses and networks whose connections are not limited by address. */
+  readonly proxies?: readonly string[] | undefined;
+}
+
 /** One port and handler for HTTP/1.1 and HTTP/2, told apart by the first bytes in cleartext and by ALPN over TLS. */
 export class Listener {
   readonly #limits: ConnectionLimits;
+  readonly #connections: Connections;
   readonly #certificate: Certificate | undefined;
   readonly #servers: AddressServers[] = [];
   #shutdownHandler: Handler | undefined;
 
-  /** Cleartext without a certificate. */
-  constructor(limits: ConnectionLimits, certificate?: Certificate) {
+  constructor(limits: ConnectionLimits, budgets: Budgets, { certificate, proxies = [] }: ListenerOptions = {}) {
     this.#limits = limits;
+    this.#connections = new Connections(limits, budgets, proxies);
     this.#certificate = certificate;
   }
 
   /** Fastify calls this for each address it listens on, and owns the HTTP/1.1 server it returns. */
   readonly factory: FastifyServerFactory = (serve) => {
     const handler: Handler = (request, response) => (this.#shutdownHandler ?? serve)(request, response);
-    const http1 = createHttp1Server(this.#limits, handler);
-    const http2 = new Http2Sessions(handler, this.#limits);
+    const connections = this.#connections;
+    const http1 = createHttp1Server(this.#limits, (request, response) =>
+      connections.handleHttp1(request, response, handler),
+    );
+    const http2 = new Http2Sessions(handler, this.#limits, connections);
     const [acceptHttp1] = http1.listeners("connection");
     if (acceptHttp1 === undefined) throw new Error("http.Server of this Node.js has no connection listener");
     http1.removeAllListeners("connection");
-    const dispatch = (socket: Socket, isHttp2: boolean) => {
+    const dispatch = (socket: Socket, isHttp2: boolean, tcp = socket) => {
+      if (socket !== tcp) connections.secure(tcp, socket);
       // Leave the socket paused: HTTP/2 takes the bytes read so far from its buffer.
       if (isHttp2) http2.accept(socket);
       else {
@@ -50,7 +62,7 @@ export class Listener {
     };
     const negotiation =
       this.#certificate === undefined ? new ProtocolSniffer(dispatch) : new TlsHandshakes(this.#certificate, dispatch);
-    http1.on("connection", (socket: Socket) => negotiation.accept(socket));
+    http1.on("connection", (socket: Socket) => connections.accept(socket, () => negotiation.accept(socket)));
     this.#servers.push({ http1, http2, negotiation });
     return http1;
   };
@@ -75,7 +87,7 @@ export class Listener {
   }
 }
 
-function createHttp1Server({ requestMs, maxHeaderBytes, maxConnections }: ConnectionLimits, handler: Handler) {
+function createHttp1Server({ requestMs, maxHeaderBytes }: ConnectionLimits, handler: Handler) {
   const server = http.createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -86,7 +98,6 @@ function createHttp1Server({ requestMs, maxHeaderBytes, maxConnections }: Connec
     },
     handler,
   );
-  server.maxConnections = maxConnections;
   server.timeout = STALLED_MS;
   server.on("checkContinue", (request: http.IncomingMessage, response: http.ServerResponse) => {
     // With pipelining, Node.js would write 100 Continue into the response before this one, which still has the socket.

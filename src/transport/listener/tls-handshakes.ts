@@ -10,7 +10,8 @@ export class TlsHandshakes {
   /** Connections in a handshake, by remote address and port: the TLS socket shares only these with the TCP socket. */
   readonly #pending = new Map<string, Socket>();
 
-  constructor(certificate: Certificate, dispatch: (socket: Socket, isHttp2: boolean) => void) {
+  /** `dispatch` gets each TLS socket, and the TCP socket below it. */
+  constructor(certificate: Certificate, dispatch: (socket: Socket, isHttp2: boolean, tcp: Socket) => void) {
     this.#server = tls.createServer({
       ...certificate.pair,
       ALPNProtocols: ["h2", "http/1.1"],
@@ -19,8 +20,11 @@ export class TlsHandshakes {
     });
     this.#server.on("tlsClientError", (_error, socket) => socket.destroy());
     this.#server.on("secureConnection", (socket) => {
-      this.#pending.delete(remoteEndpoint(socket));
-      dispatch(socket, socket.alpnProtocol === "h2");
+      const endpoint = remoteEndpoint(socket);
+      const tcp = this.#pending.get(endpoint);
+      this.#pending.delete(endpoint);
+      if (tcp === undefined) socket.destroy();
+      else dispatch(socket, socket.alpnProtocol === "h2", tcp);
     });
     // Established connections keep the certificate they started with.
     certificate.onChange((keyPair) => this.#server.setSecureContext(keyPair));

@@ -43,15 +43,16 @@ export class Shedding {
     this.#allowedDelayMs = maxDelayMs;
   }
 
-  /** The error to reject a request with, if any. Call this for every request; `now` is of `performance.now()`. */
-  overloadError(now: number = performance.now()): ConnectError | undefined {
+  /**
+   * The error to reject a request with, if any. Call this for every request; `now` is of `performance.now()`. A client
+   * that causes the load has `waitedMs` for its turn, and is refused first.
+   */
+  overloadError(now: number = performance.now(), waitedMs = 0): ConnectError | undefined {
     if (this.#maxDelayMs === 0) return undefined;
     this.#requests++;
-    if (this.#tickStartedAt === undefined) {
-      this.#startTick(now);
-      return undefined;
-    }
-    if (now - this.#tickStartedAt <= this.#allowedDelayMs) return undefined;
+    if (this.#tickStartedAt === undefined) this.#startTick(now);
+    const delay = Math.max(now - (this.#tickStartedAt ?? now), waitedMs);
+    if (delay <= this.#allowedDelayMs) return undefined;
     this.#shed++;
     return this.#error;
   }

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from "fastify";
+import { deferredArrival } from "../admission/arrivals.js";
+import { connectionOf, responseOf } from "../admission/connection.js";
 import { RequestRecord, type RequestObserver } from "../../telemetry/request-record.js";
 import { outcomeOf } from "../errors.js";
 import { flushOverdue } from "../fast-path/response-batching.js";
@@ -8,12 +10,14 @@ export function recordRequests(server: FastifyInstance, observers: readonly Requ
   // Declared now so that every request has the same hidden class. A getter would not reserve the slot.
   server.decorateRequest("record");
   server.addHook("onRequest", (request, _reply, done) => {
-    request.record = new RequestRecord(request, observers);
-    flushOverdue(request.record.startedAt);
+    request.record = new RequestRecord(request, observers, deferredArrival(request.raw));
+    flushOverdue(request.record.startedAt + request.record.waitedMs);
     done();
   });
-  server.addHook("onSend", (request, reply, _payload, done) => {
+  server.addHook("onSend", (request, reply, payload, done) => {
     const { record } = request;
+    const held = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
+    if (held > 0) connectionOf(request.raw)?.holdResponse(responseOf(reply.raw), held);
     if (record.operation === "") record.operation = request.routeOptions.config.operation ?? "";
     record.complete(outcomeOf(reply.statusCode));
     done();

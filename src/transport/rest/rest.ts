@@ -20,7 +20,7 @@ export function rest(
   report: (defect: unknown) => void,
 ) {
   return async (server: FastifyInstance): Promise<void> => {
-    acceptJson(server);
+    acceptJson(server, maxBodyBytes);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
       await sendRestError(reply, toError(error, pathOf(request), report));
     });

@@ -12,6 +12,7 @@ import { connect } from "../../../src/transport/connect/connect.js";
 import { standardServices } from "../../../src/transport/connect/standard-services.js";
 import { ServedMethods } from "../../../src/transport/rest/served-methods.js";
 import { recordRequests } from "../../../src/transport/middleware/record-requests.js";
+import { createBudgets } from "../../../src/transport/admission/budgets.js";
 import { Listener } from "../../../src/transport/listener/listener.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
@@ -40,7 +41,7 @@ export interface StandaloneServer {
 
 /** Serves until the test ends. */
 export async function startStandalone(limits: Partial<StreamLimits> = {}): Promise<StandaloneServer> {
-  const listener = new Listener(TEST_SERVER_OPTIONS.connections);
+  const listener = new Listener(TEST_SERVER_OPTIONS.connections, createBudgets());
   const server = fastify({ serverFactory: listener.factory });
   recordRequests(server, []);
   const defects: unknown[] = [];

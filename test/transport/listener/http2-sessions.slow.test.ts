@@ -5,6 +5,8 @@ import net from "node:net";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createBudgets } from "../../../src/transport/admission/budgets.js";
+import { Connections } from "../../../src/transport/listener/connections.js";
 import { Http2Sessions } from "../../../src/transport/listener/http2-sessions.js";
 import {
   requestHeaders,
@@ -29,8 +31,11 @@ const handler = (request: http.IncomingMessage, response: http.ServerResponse): 
 /** Serves sessions with short timeouts. Only /large and /small get a response. */
 async function startServer(idleMs = 1_000): Promise<string> {
   const limits = { ...TEST_SERVER_OPTIONS.connections, requestMs: 100 };
-  const http2Sessions = new Http2Sessions(handler, limits, { idleMs, stalledMs: 1_000 });
-  const server = net.createServer({ allowHalfOpen: true }, (socket) => http2Sessions.accept(socket));
+  const connections = new Connections(limits, createBudgets(), []);
+  const http2Sessions = new Http2Sessions(handler, limits, connections, { idleMs, stalledMs: 1_000 });
+  const server = net.createServer({ allowHalfOpen: true }, (socket) =>
+    connections.accept(socket, () => http2Sessions.accept(socket)),
+  );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(async () => {

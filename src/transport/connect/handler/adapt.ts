@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { drainBody } from "../../drain-body.js";
@@ -11,6 +10,7 @@ import { drainAfterResponse } from "./drain-after-response.js";
 import { withCorrectedEnd, withCorrectedErrors } from "./error-response.js";
 import { outcomeOfResponse } from "./outcome.js";
 import { explainRefusal, refuseQuery } from "./refusals.js";
+import { receivedBody } from "./received-body.js";
 import { sendTrailersOnly } from "./trailers-only.js";
 import { unencodableErrorResponse } from "./unencodable-error.js";
 import { bytesOf, withBody } from "./universal-response.js";
@@ -21,12 +21,18 @@ const NO_BYTES = Buffer.alloc(0);
 /** Thrown where connect-fastify has nothing more to send. Aborted is the only code that it does not print. */
 const ENDED = new ConnectError("the call has been ended", Code.Aborted);
 
-/** Wraps the handlers of a router with what the service adds to connect-es. */
-export function adaptHandlers({ handlers }: ConnectRouter, compresses: boolean, report: Report): void {
-  for (const [index, handler] of handlers.entries()) handlers[index] = adapt(handler, compresses, report);
+export interface AdaptOptions {
+  readonly maxBodyBytes: number;
+  readonly compresses: boolean;
+  readonly report: Report;
 }
 
-function adapt(handler: UniversalHandler, compresses: boolean, report: Report): UniversalHandler {
+/** Wraps the handlers of a router with what the service adds to connect-es. */
+export function adaptHandlers({ handlers }: ConnectRouter, options: AdaptOptions): void {
+  for (const [index, handler] of handlers.entries()) handlers[index] = adapt(handler, options);
+}
+
+function adapt(handler: UniversalHandler, options: AdaptOptions): UniversalHandler {
   const isUnary = handler.method.methodKind === "unary";
   const library: UniversalCall = isUnary ? withCorrectedErrors(handler) : handler;
   const handle: UniversalCall = async (request) =>
@@ -39,7 +45,7 @@ function adapt(handler: UniversalHandler, compresses: boolean, report: Report): 
     limitDeadline(request.header);
     normalizeContentType(request);
     try {
-      return isUnary ? await unary(handle, request, call, compresses) : await streaming(handle, request, call);
+      return isUnary ? await unary(handle, request, call, options) : await streaming(handle, request, call);
     } catch (error) {
       if (error === ENDED) throw error;
       const response = error instanceof URIError ? unencodableErrorResponse(request.header) : undefined;
@@ -48,7 +54,7 @@ function adapt(handler: UniversalHandler, compresses: boolean, report: Report): 
         call.request.record.complete(Code.InvalidArgument);
         return response;
       }
-      fail(error, call, handler.requestPath.slice(1), report);
+      fail(error, call, handler.requestPath.slice(1), options.report);
       throw ENDED;
     }
   };
@@ -60,10 +66,14 @@ async function unary(
   handle: UniversalCall,
   request: UniversalServerRequest,
   call: ConnectCall,
-  compresses: boolean,
+  { maxBodyBytes, compresses }: AdaptOptions,
 ): Promise<UniversalServerResponse> {
   const { raw, record } = call.request;
-  const response = await handle({ ...request, body: drainedBody(raw) });
+  let finish = () => {};
+  const used = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const response = await handle({ ...request, body: receivedBody(raw, maxBodyBytes, used) }).finally(finish);
   const isConnect = record.protocol === "connect";
   const bytes = isConnect ? NO_BYTES : await bytesOf(response);
   // connect-es does not read a body that it refuses by its headers. Node.js forgets an HTTP/2 stream after its
@@ -88,15 +98,6 @@ async function streaming(
   drainAfterResponse(call);
   recordOutcome(call, response, NO_BYTES);
   return withCorrectedEnd(response);
-}
-
-/** The body of a request. What is not read of it is drained, so that the connection can serve the next request. */
-async function* drainedBody(request: IncomingMessage): AsyncGenerator<Uint8Array> {
-  try {
-    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-  } finally {
-    await drainBody(request);
-  }
 }
 
 /** Trailers are complete once the response has been sent. `bytes` is the whole body: gRPC-Web trailers are in it. */

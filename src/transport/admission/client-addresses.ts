@@ -1,0 +1,34 @@
+import { clientKey } from "../middleware/client-address.js";
+import type { Connection } from "./connection.js";
+
+/** The connections of one client address: an IPv4 address, or the first 64 bits of an IPv6 address. */
+export interface ClientAddress {
+  readonly key: string;
+  /** How many are open. */
+  connections: number;
+  /** Those with something that waits for its turn. */
+  readonly listed: Connection[];
+  /** The turn of the event loop in which `runs` counts. */
+  turn: number;
+  runs: number;
+}
+
+/** The addresses that have open connections. */
+export class ClientAddresses {
+  readonly #byKey = new Map<string, ClientAddress>();
+
+  get(remoteAddress: string | undefined): ClientAddress {
+    const key = clientKey(remoteAddress ?? "");
+    let address = this.#byKey.get(key);
+    if (address === undefined) {
+      address = { key, connections: 0, listed: [], turn: -1, runs: 0 };
+      this.#byKey.set(key, address);
+    }
+    return address;
+  }
+
+  /** Forgets an address without connections. */
+  release(address: ClientAddress): void {
+    if (address.connections === 0) this.#byKey.delete(address.key);
+  }
+}

@@ -1,0 +1,146 @@
+import type http from "node:http";
+import type { Http2ServerRequest, ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
+import type { Budgets } from "../admission/budgets.js";
+import { AddressList } from "../admission/address-list.js";
+import { type ClientAddress, ClientAddresses } from "../admission/client-addresses.js";
+import { Connection, connectionOf, registerConnection } from "../admission/connection.js";
+import { FairQueue } from "../admission/fair-queue.js";
+import { deferArrival } from "../admission/arrivals.js";
+import { sendPipelinedError } from "./client-error-handler.js";
+import type { ConnectionLimits } from "./limits.js";
+
+export type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
+
+/** Of one HTTP/1.1 connection, so many pipelined requests may wait. Over HTTP/2 the streams are limited. */
+const MAX_WAITING = 64;
+/** Connections beyond the limit, for health requests only, each for a moment. */
+const RESERVE = 16;
+const RESERVE_MS = 2_000;
+/** Connections whose end has begun. The oldest are cut. */
+const MAX_LEAVING = 256;
+
+const REQUEST_SHARES = { connection: 16, address: 256, waiting: Infinity };
+/** The first read of a connection may bring 64 KiB at once. */
+const ACCEPT_SHARES = { connection: 1, address: 8, waiting: 8 };
+
+/** The open connections: how many each client may have, and when their requests are handled. */
+export class Connections {
+  readonly #limits: ConnectionLimits;
+  readonly #budgets: Budgets;
+  readonly #proxies: AddressList;
+  readonly #addresses = new ClientAddresses();
+  readonly #accepting = new FairQueue(ACCEPT_SHARES);
+  readonly #requests = new FairQueue(REQUEST_SHARES);
+  readonly #leaving = new Set<Connection>();
+  #open = 0;
+
+  constructor(limits: ConnectionLimits, budgets: Budgets, proxies: readonly string[]) {
+    this.#limits = limits;
+    this.#proxies = new AddressList(proxies);
+    this.#budgets = budgets;
+  }
+
+  /** Calls `start` when the connection may be read; closes one over the limits. */
+  accept(socket: Socket, start: () => void): void {
+    const { maxConnections } = this.#limits;
+    const address = this.#addresses.get(socket.remoteAddress);
+    if (this.#open >= maxConnections + RESERVE || this.#hasTooMany(address, socket)) {
+      this.#addresses.release(address);
+      socket.destroy();
+      return;
+    }
+    const connection = new Connection(socket, address, this.#budgets, this.#requests);
+    registerConnection(socket, connection);
+    address.connections++;
+    this.#open++;
+    socket.once("close", () => this.#remove(connection));
+    if (this.#open > maxConnections) this.#addToReserve(connection);
+    if (this.#accepting.mayRun(connection)) start();
+    else this.#accepting.add(connection, () => socket.destroyed || start());
+  }
+
+  /** TLS has been established on an accepted connection. */
+  secure(tcp: Socket, secured: Socket): void {
+    const connection = connectionOf({ socket: tcp });
+    connection?.useSocket(secured);
+    if (connection !== undefined) registerConnection(secured, connection);
+  }
+
+  /** The end of a connection has begun: it counts no more, and may not last. */
+  leave(connection: Connection): void {
+    if (connection.isLeaving) return;
+    connection.isLeaving = true;
+    this.#count(connection, -1);
+    this.#leaving.add(connection);
+    if (this.#leaving.size <= MAX_LEAVING) return;
+    const [oldest] = this.#leaving;
+    oldest?.destroy();
+  }
+
+  /** Handles a request in its turn. */
+  handleHttp1(request: http.IncomingMessage, response: http.ServerResponse, handler: Handler): void {
+    const connection = connectionOf(request);
+    if (connection === undefined || connection.isRefused) return;
+    connection.beginRequest(response);
+    if (connection.isReserve) response.shouldKeepAlive = false;
+    // A pipelined response has no socket until its predecessors are sent.
+    const isPipelined = response.socket === null;
+    if (isPipelined && connection.waiting.length >= MAX_WAITING) {
+      connection.isRefused = true;
+      return sendPipelinedError(response, MAX_WAITING);
+    }
+    const mayRun = this.#requests.mayRun(connection);
+    if (isPipelined) {
+      const handle = () => {
+        connection.beginPipelined(response);
+        handler(request, response);
+      };
+      if (mayRun) handle();
+      else this.#defer(connection, request, handle);
+    } else if (mayRun) handler(request, response);
+    else this.#defer(connection, request, () => handler(request, response));
+  }
+
+  handleHttp2(request: Http2ServerRequest, handle: () => void): void {
+    const connection = connectionOf(request);
+    if (connection === undefined) return;
+    connection.beginRequest(request.stream);
+    if (this.#requests.mayRun(connection)) handle();
+    else this.#defer(connection, request, () => request.stream.destroyed || handle());
+  }
+
+  /** The session of an accepted connection. */
+  registerSession(session: ServerHttp2Session, socket: Socket): Connection | undefined {
+    const connection = connectionOf({ socket });
+    if (connection !== undefined) registerConnection(session, connection);
+    return connection;
+  }
+
+  #hasTooMany({ connections }: ClientAddress, { remoteAddress = "" }: Socket): boolean {
+    const { maxConnectionsPerClient: max } = this.#limits;
+    return max > 0 && connections >= max && !this.#proxies.has(remoteAddress);
+  }
+
+  #defer(connection: Connection, request: object, handle: () => void): void {
+    deferArrival(request);
+    this.#requests.add(connection, handle);
+  }
+
+  #addToReserve(connection: Connection): void {
+    connection.isReserve = true;
+    const timer = setTimeout(() => connection.destroy(), RESERVE_MS);
+    connection.onClose(() => clearTimeout(timer));
+  }
+
+  #remove(connection: Connection): void {
+    this.#leaving.delete(connection);
+    if (!connection.isLeaving) this.#count(connection, -1);
+    this.#addresses.release(connection.address);
+  }
+
+  #count({ address }: Connection, change: number): void {
+    this.#open += change;
+    address.connections += change;
+  }
+}
