@@ -42,7 +42,7 @@ export function createBudgets({ bodyMegabytes, responseMegabytes, requests }: Bu
 /** The memory that the process may use, in bytes: the limit of its container, or all of the machine. */
 function memoryLimit(): number {
   const total = totalmem();
-  // 0, undefined or a huge number without a limit, as the version of Node.js has it.
-  const constrained = process.constrainedMemory() ?? 0;
+  // 0 or a huge number without a limit, as the version of Node.js has it.
+  const constrained = process.constrainedMemory();
   return constrained > 0 && constrained < total ? constrained : total;
 }

@@ -73,12 +73,16 @@ export class FairQueue {
   readonly #endTurn = (): void => {
     this.#isScheduled = false;
     this.#turn++;
+    if (this.#addresses.length === 0) return;
+    // What runs now may add more.
+    this.#isScheduled = true;
     const until = performance.now() + SLICE_MS;
     for (let runs = 0; runs < this.#shares.waiting && this.#addresses.length > 0; runs++) {
       this.#runNext();
       if (performance.now() > until) break;
     }
-    if (this.#addresses.length > 0 && !this.#isScheduled) this.#schedule();
+    this.#isScheduled = false;
+    if (this.#addresses.length > 0) this.#schedule();
   };
 
   #runNext(): void {

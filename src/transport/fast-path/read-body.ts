@@ -51,7 +51,11 @@ export function readBody(
   const refuse = (error: ConnectError) => {
     request.off("data", onData).off("end", onEnd).off("close", onClose);
     body.release();
-    void drainBody(request).then(() => finish(error));
+    void finishAfterDrain(error);
+  };
+  const finishAfterDrain = async (error: ConnectError) => {
+    await drainBody(request);
+    finish(error);
   };
   const onData = (chunk: Buffer) => {
     if (body.length + chunk.length > limit) return refuse(messageTooLarge(limit));

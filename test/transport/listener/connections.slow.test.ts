@@ -8,6 +8,8 @@ import { countConnections, untilDisconnected } from "../../fixtures/server-socke
 import { until } from "../../fixtures/wait.js";
 
 const MAX_CONNECTIONS = 5;
+/** Connections beyond the limit, for health requests. */
+const RESERVE = 16;
 let running: Running;
 beforeAll(async () => {
   running = await serveFile(undefined, { config: { maxConnections: MAX_CONNECTIONS, requestSeconds: 1 } });
@@ -31,6 +33,7 @@ async function connect(): Promise<Client> {
   return client;
 }
 
+const informationRequest = "GET /api/utilities/v0/operator HTTP/1.1\r\nHost: a\r\n\r\n";
 const livenessRequest = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
 
 async function expectAnswer(client: Client): Promise<void> {
@@ -43,17 +46,27 @@ async function expectAnswer(client: Client): Promise<void> {
   expect(client.text.slice(before)).toMatch(/^HTTP\/1\.1 200 /);
 }
 
-test("connections over the limit are closed at once, and the others stay", async () => {
+const OVERLOADED = /^HTTP\/1\.1 503 .*connection: close\r\n.*the service has too many connections/is;
+
+/** Opens all connections that the limit allows. */
+async function fill(): Promise<Client[]> {
   const clients: Client[] = [];
   for (let at = 0; at < MAX_CONNECTIONS; at++) {
     const client = await connect();
     await expectAnswer(client);
     clients.push(client);
   }
-  for (let round = 0; round < 20; round++) {
+  return clients;
+}
+
+test("over the limit health requests are answered, other requests refused, and the others stay", async () => {
+  const clients = await fill();
+  for (let round = 0; round < 2 * RESERVE; round++) {
     const excess = await connect();
+    const isHealth = round % 2 === 0;
+    excess.socket.write(isHealth ? livenessRequest : informationRequest);
     await until("the excess connection is closed", () => excess.isClosed);
-    expect(excess.text).toBe("");
+    expect(excess.text).toMatch(isHealth ? /^HTTP\/1\.1 200 / : OVERLOADED);
   }
   for (const client of clients) await expectAnswer(client);
   clients[0]?.socket.end();
@@ -62,13 +75,27 @@ test("connections over the limit are closed at once, and the others stay", async
   for (const { socket } of clients) socket.destroy();
 });
 
+test("over the reserve connections are closed at once, and silent ones in it soon", async () => {
+  await untilDisconnected(running.url);
+  const clients = await fill();
+  const silent = await Promise.all(Array.from({ length: RESERVE }, connect));
+  await until("the reserve is used up", () => countConnections(running.url) === MAX_CONNECTIONS + RESERVE);
+  const excess = await connect();
+  await until("the excess connection is closed", () => excess.isClosed);
+  expect(excess.text).toBe("");
+  await until("the reserve is free", () => silent.every(({ isClosed }) => isClosed), 25_000);
+  for (const client of clients) expect(client.isClosed).toBe(false);
+  for (const { socket } of clients) socket.destroy();
+});
+
 test("HTTP/2 connections count towards the limit", async () => {
   await untilDisconnected(running.url);
   for (let at = 0; at < MAX_CONNECTIONS; at++) await FrameConnection.to(running.url);
   await until("all are open", () => countConnections(running.url) === MAX_CONNECTIONS);
   const excess = await connect();
+  excess.socket.write(informationRequest);
   await until("the excess connection is closed", () => excess.isClosed);
-  expect(excess.text).toBe("");
+  expect(excess.text).toMatch(OVERLOADED);
 });
 
 test("silent connections are closed and release their place", async () => {

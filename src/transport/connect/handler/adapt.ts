@@ -69,11 +69,11 @@ async function unary(
   { maxBodyBytes, compresses }: AdaptOptions,
 ): Promise<UniversalServerResponse> {
   const { raw, record } = call.request;
-  let finish = () => {};
+  let finish: (() => void) | undefined;
   const used = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const response = await handle({ ...request, body: receivedBody(raw, maxBodyBytes, used) }).finally(finish);
+  const response = await handle({ ...request, body: receivedBody(raw, maxBodyBytes, used) }).finally(() => finish?.());
   const isConnect = record.protocol === "connect";
   const bytes = isConnect ? NO_BYTES : await bytesOf(response);
   // connect-es does not read a body that it refuses by its headers. Node.js forgets an HTTP/2 stream after its
