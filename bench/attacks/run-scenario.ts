@@ -8,7 +8,7 @@ import type { AttackerOptions, AttackerQuestion } from "./attackers/process.js";
 import type { Figures, PhaseName } from "./honest/figures.js";
 import type { HonestOptions, HonestQuestion } from "./honest/process.js";
 import type { AttackOptions } from "./options.js";
-import { scenarioOf, type ScenarioName } from "./scenarios.js";
+import { prepareScenario, type ScenarioName } from "./scenarios.js";
 import { type Service, startService } from "./service/start.js";
 
 const QUIET_MS = 3_000;
@@ -25,15 +25,16 @@ export interface ScenarioResult {
   readonly peakDescriptors: number;
   readonly honest: Readonly<Record<PhaseName, Figures>>;
   readonly attack: Readonly<Pick<Tally, "opened" | "refused" | "closed" | "requests" | "sentBytes" | "answers">>;
+  readonly note: string | undefined;
   readonly logTail: string;
 }
 
 export async function runScenario(name: ScenarioName, options: AttackOptions): Promise<ScenarioResult> {
   const { checkout, memoryMiB, seconds, settleSeconds, from } = options;
-  const { maxDescriptors } = scenarioOf(name);
   return withResources(async (keep) => {
-    const service = await keep(startService({ checkout, memoryMiB, settings: {}, maxDescriptors }));
-    const honest = await keep(startHonest({ url: service.url }));
+    const { settings, maxDescriptors, token, note } = await prepareScenario(name, checkout, keep);
+    const service = await keep(startService({ checkout, memoryMiB, settings, maxDescriptors }));
+    const honest = await keep(startHonest({ url: service.url, token }));
     await delay(QUIET_MS);
     const before = service.usage()?.rss ?? 0;
     await honest.ask("attack");
@@ -48,8 +49,17 @@ export async function runScenario(name: ScenarioName, options: AttackOptions): P
     const figures = (await honest.ask("finish")) as ScenarioResult["honest"];
     const { rss: peak, descriptors: peakDescriptors } = service.peaks();
     const memory = { before, peak, after };
-    const { limit } = service;
-    return { name, death, limit, memory, peakDescriptors, honest: figures, attack, logTail: service.logTail() };
+    return {
+      name,
+      death,
+      limit: service.limit,
+      memory,
+      peakDescriptors,
+      honest: figures,
+      attack,
+      note: note?.(),
+      logTail: service.logTail(),
+    };
   });
 }
 

@@ -31,7 +31,7 @@ const renderLine = (cells: readonly string[], widths: readonly number[]): string
     .join("  ")
     .trimEnd();
 
-function cellsOf({ name, death, memory, peakDescriptors, honest, attack }: ScenarioResult): string[] {
+function cellsOf({ name, death, memory, peakDescriptors, honest, attack, note }: ScenarioResult): string[] {
   const { quiet, attack: during, after } = honest;
   return [
     name,
@@ -46,7 +46,7 @@ function cellsOf({ name, death, memory, peakDescriptors, honest, attack }: Scena
     memory.after === undefined ? "–" : megabytes(memory.after),
     String(peakDescriptors),
     `${during.livezFailures}/${during.livezProbes}`,
-    describeAttack(attack),
+    describeAttack(attack) + (note === undefined ? "" : `; ${note}`),
   ];
 }
 
