@@ -5,12 +5,15 @@
  * npm run bench -- postgres              serving from PostgreSQL, and ingestion into it
  * npm run bench -- postgres 10k          one registry size: 10k, 100k or 1m contracts
  * npm run bench -- ab ../other-checkout  CPU of this build next to that of another checkout
+ * npm run bench -- attacks bodies-http1  attacks beside an honest caller; options in attacks/options.ts
  *
  * Figures are for people; none fails a build. BENCH_QUICK=1 shortens a run, see scale.ts.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { compareBuilds } from "./ab/ab.js";
+import { measureAttacks } from "./attacks/attacks.js";
+import { parseOptions, USAGE as ATTACKS_USAGE } from "./attacks/options.js";
 import { measureIngestion } from "./ledger/ingestion.js";
 import { startPostgres } from "./postgres/server.js";
 import { createSuite, sizeNames } from "./postgres/suite.js";
@@ -30,12 +33,15 @@ if (bench === "ledger" && args.length === 0) {
   process.stdout.write(renderTable(await measureIngestion(), readMachine()));
 } else if (!isValid()) {
   const forms = Object.entries(partsOf).map(([name, parts]) => `${name} [${parts.join("|")}…]`);
-  process.stderr.write(`npm run bench -- [${forms.join(" | ")} | ledger | ab PATH]\n`);
+  process.stderr.write(`npm run bench -- [${forms.join(" | ")} | ledger | ab PATH | ${ATTACKS_USAGE}]\n`);
   process.exitCode = 2;
 } else if (process.env[IS_PINNED] === undefined) {
   await rerunPinned();
 } else if (bench === "ab") {
   process.stdout.write(renderTable(await compareBuilds(args[0] ?? ""), readMachine()));
+} else if (bench === "attacks") {
+  const options = parseOptions(args);
+  if (typeof options !== "string") process.stdout.write(await measureAttacks(options));
 } else if (bench === "serving") {
   await measure(bench, suite, args, readMachine());
 } else {
@@ -49,7 +55,14 @@ if (bench === "ledger" && args.length === 0) {
 
 function isValid(): boolean {
   if (bench === "ab") return args.length === 1;
+  if (bench === "attacks") return hasValidOptions();
   return Object.hasOwn(partsOf, bench) && args.every((name) => partsOf[bench]?.includes(name) === true);
+}
+
+function hasValidOptions(): boolean {
+  const options = parseOptions(args);
+  if (typeof options === "string") process.stderr.write(`${options}\n`);
+  return typeof options !== "string";
 }
 
 /** Runs this command again on the core of the load. */
