@@ -37,9 +37,9 @@ export async function runScenario(name: ScenarioName, options: AttackOptions): P
     const honest = await keep(startHonest({ url: service.url, token }));
     await delay(QUIET_MS);
     const before = service.usage()?.rss ?? 0;
-    await honest.ask("attack");
     const maxSeconds = seconds + STOP_TIMEOUT_MS / 1000;
     const attacker = await keep(startAttacker({ name, url: service.url, from, maxSeconds }));
+    await honest.ask("attack");
     await lapse(service, seconds);
     const attack = (await attacker.ask("stop", STOP_TIMEOUT_MS)) as ScenarioResult["attack"];
     await honest.ask("after");

@@ -1,7 +1,8 @@
 /** Many bodies on few HTTP/2 connections: incomplete ones, and ones in frames of one byte. */
 import { TRANSFER_FACTORY_PATH } from "../honest/requests.js";
 import { keepConnected } from "../wire/crowd.js";
-import { Http2Connection, type RequestBody } from "../wire/http2-connection.js";
+import type { RequestBody } from "../wire/body-sender.js";
+import { Http2Connection } from "../wire/http2-connection.js";
 import { encodeRequestBlock } from "../wire/http2-frames.js";
 import type { Attack } from "./attack.js";
 import { BODY_BYTES } from "./bodies-http1.js";

@@ -64,7 +64,11 @@ export async function startService({
     sampler.stop();
     await end(child, exited);
     await limit.stop();
+    process.off("SIGTERM", abandon).off("SIGINT", abandon);
   };
+  // Nothing else ends the service when the bench is ended.
+  const abandon = () => void stop().finally(() => process.exit(1));
+  process.once("SIGTERM", abandon).once("SIGINT", abandon);
   try {
     await pollUntil(START_TIMEOUT_MS, "the service is ready", async () => {
       if (hasEnded(child)) throw new Error(`the service did not start: ${log}`);
