@@ -50,7 +50,7 @@ function cellsOf({ name, death, memory, peakDescriptors, honest, attack, note }:
   ];
 }
 
-const milliseconds = (value: number): string => (Number.isNaN(value) ? "–" : formatNumber(value));
+const milliseconds = (value: number | null): string => (value === null ? "–" : formatNumber(value));
 const megabytes = (bytes: number): string => String(Math.round(bytes / 1e6));
 const share = ({ ok, requests }: Figures): string =>
   requests === 0 ? "–" : `${(Math.floor((ok / requests) * 1000) / 10).toFixed(1)} %`;

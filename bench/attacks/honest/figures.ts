@@ -6,9 +6,9 @@ export type PhaseName = "quiet" | "attack" | "after";
 export interface Figures {
   readonly requests: number;
   readonly ok: number;
-  /** Of the responses with status 200, in milliseconds. */
-  readonly p50: number;
-  readonly p99: number;
+  /** Of the responses with status 200, in milliseconds; null without any. */
+  readonly p50: number | null;
+  readonly p99: number | null;
   /** Other results and how often: a status, or the code of an error. */
   readonly failures: Readonly<Record<string, number>>;
   readonly livezProbes: number;
@@ -37,11 +37,15 @@ export class Phase {
     return {
       requests: this.#requests,
       ok: this.#latencies.length,
-      p50: percentile(this.#latencies, 0.5),
-      p99: percentile(this.#latencies, 0.99),
+      p50: this.#percentile(0.5),
+      p99: this.#percentile(0.99),
       failures: this.#failures,
       livezProbes: this.#livezProbes,
       livezFailures: this.#livezFailures,
     };
+  }
+
+  #percentile(part: number): number | null {
+    return this.#latencies.length === 0 ? null : percentile(this.#latencies, part);
   }
 }

@@ -42,7 +42,7 @@ export const limitSettings = {
   ),
   maxBodyMegabytes: optional("max-body-megabytes", {
     accepts: "an integer from 1 to 1000000",
-    description: "maximum of all request bodies that are being received, in MiB; by default an eighth of the memory",
+    description: "maximum of all request bodies that are being received, in MiB; by default a sixteenth of the memory",
     parse: integer(1, 1_000_000),
   }),
   maxResponseMegabytes: optional("max-response-megabytes", {

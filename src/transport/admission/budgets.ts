@@ -21,8 +21,9 @@ export interface Budgets {
 }
 
 const MIB = 1024 * 1024;
-/** Bodies, and responses, may use one part in so many of the memory. */
-const MEMORY_SHARE = 8;
+/** Bodies, and responses, may use one part in so many of the memory. A body may leave twice its bytes to be collected. */
+const BODY_SHARE = 16;
+const RESPONSE_SHARE = 8;
 const MAX_BYTES = 512 * MIB;
 const MIN_BYTES = 16 * MIB;
 /** A request under way takes some 20 KB of the heap, so that all together may take a third of it. */
@@ -30,11 +31,12 @@ const HEAP_BYTES_PER_REQUEST = 64 * 1024;
 const MAX_REQUESTS = 20_000;
 
 export function createBudgets({ bodyMegabytes, responseMegabytes, requests }: BudgetLimits = {}): Budgets {
-  const share = Math.min(MAX_BYTES, Math.max(MIN_BYTES, Math.floor(memoryLimit() / MEMORY_SHARE)));
+  const memory = memoryLimit();
+  const share = (parts: number) => Math.min(MAX_BYTES, Math.max(MIN_BYTES, Math.floor(memory / parts)));
   const { heap_size_limit: heap } = getHeapStatistics();
   return {
-    bodies: new Budget(bodyMegabytes === undefined ? share : bodyMegabytes * MIB),
-    responses: new ResponseBudget(responseMegabytes === undefined ? share : responseMegabytes * MIB),
+    bodies: new Budget(bodyMegabytes === undefined ? share(BODY_SHARE) : bodyMegabytes * MIB),
+    responses: new ResponseBudget(responseMegabytes === undefined ? share(RESPONSE_SHARE) : responseMegabytes * MIB),
     requests: new Budget(requests ?? Math.min(MAX_REQUESTS, Math.floor(heap / HEAP_BYTES_PER_REQUEST))),
   };
 }

@@ -1,16 +1,14 @@
 import { clientKey } from "../middleware/client-address.js";
-import type { Connection } from "./connection.js";
+import { createGroup, type Group } from "./fair-queue.js";
 
 /** The connections of one client address: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export interface ClientAddress {
   readonly key: string;
   /** How many are open. */
   connections: number;
-  /** Those with something that waits for its turn. */
-  readonly listed: Connection[];
-  /** The turn of the event loop in which `runs` counts. */
-  turn: number;
-  runs: number;
+  /** Its turns in the queue of requests, and in that of new connections. */
+  readonly requests: Group;
+  readonly accepts: Group;
 }
 
 /** The addresses that have open connections. */
@@ -21,7 +19,7 @@ export class ClientAddresses {
     const key = clientKey(remoteAddress ?? "");
     let address = this.#byKey.get(key);
     if (address === undefined) {
-      address = { key, connections: 0, listed: [], turn: -1, runs: 0 };
+      address = { key, connections: 0, requests: createGroup(), accepts: createGroup() };
       this.#byKey.set(key, address);
     }
     return address;

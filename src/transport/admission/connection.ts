@@ -3,15 +3,22 @@ import { Http2ServerRequest, type ServerHttp2Session, type ServerHttp2Stream } f
 import type { Socket } from "node:net";
 import type { Budgets } from "./budgets.js";
 import type { ClientAddress } from "./client-addresses.js";
-import type { FairQueue } from "./fair-queue.js";
+import type { FairQueue, Group, Member } from "./fair-queue.js";
 import type { Holder } from "./response-budget.js";
+import { WindowCounter } from "./window-counter.js";
 
 /** Of pipelined HTTP/1.1 requests, so many are handled while an earlier response is not sent. */
 const MAX_PIPELINED = 8;
 /** Of responses that the client does not read, so many bytes may wait in the socket before the next request. */
 const MAX_SOCKET_BYTES = 256 * 1024;
+/** When half of the budget for requests is used, one connection may have so many under way. */
+const SCARCE_REQUESTS = 32;
+/** So many small frames, after the first of a body, may arrive on an HTTP/2 connection in a second. */
+const MAX_SMALL_FRAMES = 20_000;
+/** So many requests of one connection may be refused in ten seconds. */
+const MAX_REFUSALS = 500;
 /** One connection may hold this part of the budget for responses. */
-const RESPONSE_SHARE = 64;
+const RESPONSE_SHARE = 256;
 
 const HELD_BYTES = Symbol("bytes that the client has not taken");
 
@@ -19,19 +26,17 @@ const HELD_BYTES = Symbol("bytes that the client has not taken");
 type Response = (ServerResponse | ServerHttp2Stream) & { [HELD_BYTES]?: number };
 
 /** A client connection, with what its requests take of the budgets. */
-export class Connection implements Holder {
+export class Connection implements Holder, Member {
   readonly address: ClientAddress;
+  readonly group: Group;
   /** What waits for a turn of the event loop. */
   readonly waiting: (() => void)[] = [];
   isListed = false;
-  /** The turn of the event loop in which `runs` counts. */
   turn = -1;
   runs = 0;
   progressAt = 0;
   /** Over the limit of connections: for health requests only. */
   isReserve = false;
-  /** Has sent too many pipelined requests: ends after the responses to those before. */
-  isRefused = false;
   /** Its end has begun. */
   isLeaving = false;
   #socket: Socket;
@@ -40,12 +45,15 @@ export class Connection implements Holder {
   /** Pipelined requests that are being handled. */
   #pipelined = 0;
   #requests = 0;
+  readonly #smallFrames = new WindowCounter(MAX_SMALL_FRAMES, 1_000);
+  readonly #refusals = new WindowCounter(MAX_REFUSALS, 10_000);
   #responseBytes = 0;
   #isClosed = false;
 
   constructor(socket: Socket, address: ClientAddress, budgets: Budgets, queue: FairQueue) {
     this.#socket = socket;
     this.address = address;
+    this.group = address.requests;
     this.#budgets = budgets;
     this.#queue = queue;
     socket.once("close", () => this.#close());
@@ -56,6 +64,10 @@ export class Connection implements Holder {
   useSocket(socket: Socket): void {
     this.#socket = socket;
     socket.on("drain", () => this.#queue.resume(this));
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   get budgets(): Budgets {
@@ -76,11 +88,30 @@ export class Connection implements Holder {
     this.#queue.add(this, job);
   }
 
+  /** Whether the connection may have another request under way. Those with many are refused before the others. */
+  mayBegin(): boolean {
+    const { used, limit } = this.#budgets.requests;
+    return used < limit / 2 || this.#requests < SCARCE_REQUESTS;
+  }
+
   /** Counts a request until its response is closed. */
   beginRequest(response: Response): void {
     this.#requests++;
     this.#budgets.requests.take(1);
     response.once("close", () => this.#endRequest(response));
+  }
+
+  /**
+   * Closes the connection of a client that sends bodies byte by byte. Node.js handles all HTTP/2 frames of a read at
+   * once, so that they cannot take turns as the bytes of HTTP/1.1 do.
+   */
+  countSmallFrame(): void {
+    if (this.#smallFrames.add()) this.destroy();
+  }
+
+  /** Closes the connection of a client that goes on in spite of refusals. */
+  countRefusal(): void {
+    if (this.#refusals.add()) this.destroy();
   }
 
   /** Counts a pipelined request that is being handled. */

@@ -1,24 +1,38 @@
-import type { ClientAddress } from "./client-addresses.js";
-import type { Connection } from "./connection.js";
-
 /** What may run in one turn of the event loop. */
 export interface Shares {
-  /** At once, of one connection. */
-  readonly connection: number;
-  /** At once, of all connections of one client address. */
-  readonly address: number;
+  /** At once, of one member. */
+  readonly member: number;
+  /** At once, of all members of one group. */
+  readonly group: number;
   /** Of what has waited, in all. */
   readonly waiting: number;
 }
 
 /** In each turn, what has waited runs for this long. */
-const SLICE_MS = 5;
+const SLICE_MS = 1;
 
 /** A count that starts again in each turn. */
 interface Share {
   turn: number;
   runs: number;
 }
+
+/** Takes turns with other groups: all connections of a client address. */
+export interface Group extends Share {
+  /** Those with something that waits for its turn. */
+  readonly listed: Member[];
+}
+
+/** Takes turns with the others of its group: a connection. */
+export interface Member extends Share {
+  readonly group: Group;
+  readonly waiting: (() => void)[];
+  isListed: boolean;
+  /** Whether what waits must not run yet. */
+  isBlocked(): boolean;
+}
+
+export const createGroup = (): Group => ({ listed: [], turn: -1, runs: 0 });
 
 /**
  * Shares the turns of the event loop among clients. One read of a socket may bring a thousand requests. Those within
@@ -27,7 +41,7 @@ interface Share {
  */
 export class FairQueue {
   readonly #shares: Shares;
-  readonly #addresses: ClientAddress[] = [];
+  readonly #groups: Group[] = [];
   #turn = 0;
   #isScheduled = false;
 
@@ -35,25 +49,25 @@ export class FairQueue {
     this.#shares = shares;
   }
 
-  /** Whether a connection may run something at once. If not, `add` it. Call it once for each. */
-  mayRun(connection: Connection): boolean {
+  /** Whether a member may run something at once. If not, `add` it. Call it once for each. */
+  mayRun(member: Member): boolean {
     if (!this.#isScheduled) this.#schedule();
-    if (connection.waiting.length > 0 || connection.isBlocked()) return false;
-    return this.#take(connection, this.#shares.connection) && this.#take(connection.address, this.#shares.address);
+    if (member.waiting.length > 0 || member.isBlocked()) return false;
+    return this.#take(member, this.#shares.member) && this.#take(member.group, this.#shares.group);
   }
 
   /** Runs a job in a later turn. It must not throw. The caller bounds how many wait. */
-  add(connection: Connection, job: () => void): void {
-    connection.waiting.push(job);
-    this.resume(connection);
+  add(member: Member, job: () => void): void {
+    member.waiting.push(job);
+    this.resume(member);
   }
 
-  /** Call this when a connection is no longer blocked. */
-  resume(connection: Connection): void {
-    if (connection.isListed || connection.waiting.length === 0 || connection.isBlocked()) return;
-    const { address } = connection;
-    connection.isListed = true;
-    if (address.listed.push(connection) === 1) this.#addresses.push(address);
+  /** Call this when a member is no longer blocked. */
+  resume(member: Member): void {
+    if (member.isListed || member.waiting.length === 0 || member.isBlocked()) return;
+    const { group } = member;
+    member.isListed = true;
+    if (group.listed.push(member) === 1) this.#groups.push(group);
     if (!this.#isScheduled) this.#schedule();
   }
 
@@ -73,26 +87,26 @@ export class FairQueue {
   readonly #endTurn = (): void => {
     this.#isScheduled = false;
     this.#turn++;
-    if (this.#addresses.length === 0) return;
+    if (this.#groups.length === 0) return;
     // What runs now may add more.
     this.#isScheduled = true;
     const until = performance.now() + SLICE_MS;
-    for (let runs = 0; runs < this.#shares.waiting && this.#addresses.length > 0; runs++) {
+    for (let runs = 0; runs < this.#shares.waiting && this.#groups.length > 0; runs++) {
       this.#runNext();
       if (performance.now() > until) break;
     }
     this.#isScheduled = false;
-    if (this.#addresses.length > 0) this.#schedule();
+    if (this.#groups.length > 0) this.#schedule();
   };
 
   #runNext(): void {
-    const address = this.#addresses.shift();
-    const connection = address?.listed.shift();
-    if (address === undefined || connection === undefined) return;
-    if (address.listed.length > 0) this.#addresses.push(address);
-    connection.isListed = false;
+    const group = this.#groups.shift();
+    const member = group?.listed.shift();
+    if (group === undefined || member === undefined) return;
+    if (group.listed.length > 0) this.#groups.push(group);
+    member.isListed = false;
     // It may have been blocked, or closed, since it was listed.
-    if (!connection.isBlocked()) connection.waiting.shift()?.();
-    this.resume(connection);
+    if (!member.isBlocked()) member.waiting.shift()?.();
+    this.resume(member);
   }
 }

@@ -11,8 +11,7 @@ import { enqueue } from "./response-batching.js";
 
 /** Larger requests take longer than batching saves. */
 const MAX_BATCHED_BYTES = 4_096;
-/** A client that sends small chunks waits for its turn after so many. */
-const MAX_CHUNKS_IN_A_ROW = 64;
+const SMALL_CHUNK_BYTES = 64;
 const RETRY_SECONDS = 1;
 
 /** Undefined if the client is gone. */
@@ -36,7 +35,6 @@ export function readBody(
   done: (body: ReceivedBody) => void | Promise<void>,
 ): void {
   const body = new BodyBuffer(connection.budgets.bodies, expected);
-  let chunks = 0;
   let isComplete = false;
   let isDone = false;
   const finish = (result: ReceivedBody) => {
@@ -60,9 +58,8 @@ export function readBody(
   const onData = (chunk: Buffer) => {
     if (body.length + chunk.length > limit) return refuse(messageTooLarge(limit));
     if (!body.add(chunk)) return refuse(tooManyBodies());
-    if (++chunks % MAX_CHUNKS_IN_A_ROW > 0) return;
-    request.pause();
-    connection.waitForTurn(() => request.resume());
+    const isSmall = chunk.length < SMALL_CHUNK_BYTES && chunk.length < body.length;
+    if (isSmall && !(request instanceof IncomingMessage)) connection.countSmallFrame();
   };
   const finishWithBody = () => {
     // A reset HTTP/2 stream emits "end" like a complete one.

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { requestTimeoutMessage } from "./limits.js";
 
@@ -28,17 +27,4 @@ function describeParseError(code: string, requestMs: number): readonly [status: 
     default:
       return ["400 Bad Request", "malformed HTTP request"];
   }
-}
-
-/** Refuses one pipelined request too many. The connection ends after this response; later requests are not handled. */
-export function sendPipelinedError(response: ServerResponse, limit: number): void {
-  const error = `more than ${limit} pipelined requests wait on this connection; wait for responses before sending more`;
-  const body = JSON.stringify({ error });
-  response.writeHead(503, {
-    connection: "close",
-    "content-type": "application/json",
-    "content-length": body.length,
-    "retry-after": "1",
-  });
-  response.end(body);
 }

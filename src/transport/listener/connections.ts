@@ -1,5 +1,5 @@
 import type http from "node:http";
-import type { Http2ServerRequest, ServerHttp2Session } from "node:http2";
+import { constants, type Http2ServerRequest, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { Budgets } from "../admission/budgets.js";
 import { AddressList } from "../admission/address-list.js";
@@ -7,22 +7,20 @@ import { type ClientAddress, ClientAddresses } from "../admission/client-address
 import { Connection, connectionOf, registerConnection } from "../admission/connection.js";
 import { FairQueue } from "../admission/fair-queue.js";
 import { deferArrival } from "../admission/arrivals.js";
-import { sendPipelinedError } from "./client-error-handler.js";
 import type { ConnectionLimits } from "./limits.js";
+import { readInSlices } from "./sliced-reading.js";
 
 export type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
-/** Of one HTTP/1.1 connection, so many pipelined requests may wait. Over HTTP/2 the streams are limited. */
-const MAX_WAITING = 64;
 /** Connections beyond the limit, for health requests only, each for a moment. */
 const RESERVE = 16;
 const RESERVE_MS = 2_000;
 /** Connections whose end has begun. The oldest are cut. */
 const MAX_LEAVING = 256;
 
-const REQUEST_SHARES = { connection: 16, address: 256, waiting: Infinity };
+const REQUEST_SHARES = { member: 16, group: 256, waiting: Infinity };
 /** The first read of a connection may bring 64 KiB at once. */
-const ACCEPT_SHARES = { connection: 1, address: 8, waiting: 8 };
+const ACCEPT_SHARES = { member: 1, group: 8, waiting: 8 };
 
 /** The open connections: how many each client may have, and when their requests are handled. */
 export class Connections {
@@ -56,8 +54,9 @@ export class Connections {
     this.#open++;
     socket.once("close", () => this.#remove(connection));
     if (this.#open > maxConnections) this.#addToReserve(connection);
-    if (this.#accepting.mayRun(connection)) start();
-    else this.#accepting.add(connection, () => socket.destroyed || start());
+    const member = { group: address.accepts, waiting: [], isListed: false, turn: -1, runs: 0, isBlocked: () => false };
+    if (this.#accepting.mayRun(member)) start();
+    else this.#accepting.add(member, () => socket.destroyed || start());
   }
 
   /** TLS has been established on an accepted connection. */
@@ -67,9 +66,15 @@ export class Connections {
     if (connection !== undefined) registerConnection(secured, connection);
   }
 
+  /** Call this when Node.js has accepted an HTTP/1.1 connection. */
+  readHttp1(socket: Socket): void {
+    const connection = connectionOf({ socket });
+    if (connection !== undefined) readInSlices(socket, connection);
+  }
+
   /** The end of a connection has begun: it counts no more, and may not last. */
   leave(connection: Connection): void {
-    if (connection.isLeaving) return;
+    if (connection.isLeaving || connection.isClosed) return;
     connection.isLeaving = true;
     this.#count(connection, -1);
     this.#leaving.add(connection);
@@ -81,15 +86,13 @@ export class Connections {
   /** Handles a request in its turn. */
   handleHttp1(request: http.IncomingMessage, response: http.ServerResponse, handler: Handler): void {
     const connection = connectionOf(request);
-    if (connection === undefined || connection.isRefused) return;
+    if (connection === undefined) return;
+    // Only a client that pipelines and takes no responses gets here.
+    if (!connection.mayBegin()) return connection.destroy();
     connection.beginRequest(response);
     if (connection.isReserve) response.shouldKeepAlive = false;
     // A pipelined response has no socket until its predecessors are sent.
     const isPipelined = response.socket === null;
-    if (isPipelined && connection.waiting.length >= MAX_WAITING) {
-      connection.isRefused = true;
-      return sendPipelinedError(response, MAX_WAITING);
-    }
     const mayRun = this.#requests.mayRun(connection);
     if (isPipelined) {
       const handle = () => {
@@ -105,6 +108,11 @@ export class Connections {
   handleHttp2(request: Http2ServerRequest, handle: () => void): void {
     const connection = connectionOf(request);
     if (connection === undefined) return;
+    // Unlike a response, a reset needs no window of the client. It says that a retry is safe.
+    if (!connection.mayBegin()) {
+      connection.countRefusal();
+      return request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    }
     connection.beginRequest(request.stream);
     if (this.#requests.mayRun(connection)) handle();
     else this.#defer(connection, request, () => request.stream.destroyed || handle());

@@ -3,6 +3,7 @@ import http2 from "node:http2";
 import type { Socket } from "node:net";
 import { drainBody } from "../drain-body.js";
 import type { Connection } from "../admission/connection.js";
+import { WindowCounter } from "../admission/window-counter.js";
 import type { Connections, Handler } from "./connections.js";
 import { deferSessionClose } from "./defer-session-close.js";
 import {
@@ -18,6 +19,8 @@ import { Keepalive } from "./keepalive.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 
 const CHECK_MS = 500;
+/** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
+const MAX_HEADER_FIELDS = 100;
 /** The window in which cancelled requests are counted. */
 const RESETS_MS = 10_000;
 
@@ -33,8 +36,7 @@ interface SessionState {
   /** When the session started, or the last stream ended. */
   idleSince: number;
   respondingAt: number;
-  resets: number;
-  resetsSince: number;
+  readonly resets: WindowCounter;
   readonly keepalive: Keepalive;
   readonly connection: Connection | undefined;
 }
@@ -63,7 +65,7 @@ export class Http2Sessions {
     this.#timeouts = timeouts;
     const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
     const onRequest = requestListener(handler, connections, limits.maxHeaderBytes);
-    this.#server = http2.createServer({ settings }, onRequest);
+    this.#server = http2.createServer({ settings, maxHeaderListPairs: MAX_HEADER_FIELDS }, onRequest);
     this.#server.on("checkContinue", (request, response) => {
       // writeContinue throws on a stream that the client has reset.
       if (!request.stream.destroyed && !request.stream.closed) response.writeContinue();
@@ -101,8 +103,7 @@ export class Http2Sessions {
       streams: new Map(),
       idleSince: now,
       respondingAt: now,
-      resets: 0,
-      resetsSince: now,
+      resets: new WindowCounter(this.#limits.maxResets, RESETS_MS),
       keepalive: new Keepalive(session, now),
       connection: this.#accepting && this.#connections.registerSession(session, this.#accepting),
     };
@@ -128,13 +129,7 @@ export class Http2Sessions {
 
   /** Bounds rapid reset (CVE-2023-44487): cancelling is free for the client and costs the service a request. */
   #countReset(session: http2.ServerHttp2Session, state: SessionState): void {
-    const now = performance.now();
-    if (now - state.resetsSince > RESETS_MS) {
-      state.resetsSince = now;
-      state.resets = 0;
-    }
-    state.resets++;
-    if (state.resets <= this.#limits.maxResets) return;
+    if (!state.resets.add()) return;
     // Without an error Node.js ignores the code.
     session.destroy(new Error("too many resets"), http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
@@ -160,14 +155,16 @@ export class Http2Sessions {
 }
 
 function requestListener(handler: Handler, connections: Connections, maxHeaderBytes: number) {
-  return (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse): void => {
+  const handle = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse): void => {
     // Node.js applies maxHeaderListSize only after the client has acknowledged the setting.
-    if (headerBytes(request.rawHeaders) > maxHeaderBytes) return rejectHeaders(response, maxHeaderBytes);
+    if (headerBytes(request.rawHeaders) > maxHeaderBytes) rejectHeaders(response, maxHeaderBytes);
     // The compatibility classes of node:http2 have every member that Fastify uses.
-    const handle = () =>
-      handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
-    if (request.method !== "HEAD" || request.stream.endAfterHeaders) return connections.handleHttp2(request, handle);
+    else handler(request as unknown as http.IncomingMessage, response as unknown as http.ServerResponse);
+  };
+  return (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse): void => {
+    const handleInTurn = () => connections.handleHttp2(request, () => handle(request, response));
+    if (request.method !== "HEAD" || request.stream.endAfterHeaders) return handleInTurn();
     // Node.js drops the stream of a HEAD request once it is answered, and a client still sending a body would hang.
-    void drainBody(request).then(() => request.stream.destroyed || connections.handleHttp2(request, handle));
+    void drainBody(request).then(() => request.stream.destroyed || handleInTurn());
   };
 }

@@ -57,6 +57,7 @@ export class Listener {
       if (isHttp2) http2.accept(socket);
       else {
         Reflect.apply(acceptHttp1, http1, [socket]);
+        connections.readHttp1(socket);
         socket.resume();
       }
     };
