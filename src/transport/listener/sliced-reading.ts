@@ -14,23 +14,25 @@ export function readInSlices(socket: Socket, connection: Connection): void {
   if (parse === undefined) throw new Error("http.Server of this Node.js does not listen for data");
   const [pause, resume] = [socket.pause.bind(socket), socket.resume.bind(socket)];
   let held: Buffer | undefined;
-  /** Node.js wants no more bytes: a body, or the responses, are not taken fast enough. */
-  let isStopped = false;
-  let isWaiting = false;
+  const state = {
+    /** Node.js wants no more bytes: a body, or the responses, are not taken fast enough. */
+    isStopped: false,
+    isWaiting: false,
+  };
   const waitForTurn = () => {
-    if (isWaiting || isStopped) return;
-    isWaiting = true;
+    if (state.isWaiting || state.isStopped) return;
+    state.isWaiting = true;
     connection.waitForTurn(parseSlice);
   };
   const parseSlice = () => {
-    isWaiting = false;
-    if (held === undefined || isStopped || socket.destroyed) return;
+    state.isWaiting = false;
+    if (held === undefined || state.isStopped || socket.destroyed) return;
     const slice = held.subarray(0, SLICE_BYTES);
     held = held.length > SLICE_BYTES ? held.subarray(SLICE_BYTES) : undefined;
     Reflect.apply(parse, socket, [slice]);
     // Parsing the slice may have stopped the reading.
     if (held !== undefined) waitForTurn();
-    else if (!isStopped) resume();
+    else if (!state.isStopped) resume();
   };
   socket.removeListener("data", parse as () => void);
   socket.on("data", (chunk: Buffer) => {
@@ -43,11 +45,11 @@ export function readInSlices(socket: Socket, connection: Connection): void {
     waitForTurn();
   });
   socket.pause = () => {
-    isStopped = true;
+    state.isStopped = true;
     return pause();
   };
   socket.resume = () => {
-    isStopped = false;
+    state.isStopped = false;
     if (held === undefined) return resume();
     waitForTurn();
     return socket;

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { BodyBuffer } from "../../../src/transport/admission/body-buffer.js";
+import { Budget } from "../../../src/transport/admission/budget.js";
+import { createBudgets } from "../../../src/transport/admission/budgets.js";
+import { ResponseBudget } from "../../../src/transport/admission/response-budget.js";
+import { WindowCounter } from "../../../src/transport/admission/window-counter.js";
+
+const KIB = 1024;
+
+describe("a budget", () => {
+  test("gives what is left, and counts what it refuses", () => {
+    const budget = new Budget(10);
+    expect([budget.tryTake(6), budget.tryTake(5), budget.tryTake(4)]).toEqual([true, false, true]);
+    expect(budget).toMatchObject({ used: 10, refused: 1 });
+    budget.release(6);
+    expect(budget.used).toBe(4);
+  });
+
+  test("keeps a reserve for those who need no reserve", () => {
+    const budget = new Budget(10);
+    expect([budget.tryTake(8, 3), budget.tryTake(7, 3), budget.tryTake(3)]).toEqual([false, true, true]);
+  });
+
+  test("is used up at its limit", () => {
+    const budget = new Budget(2);
+    budget.take(1);
+    expect(budget.refuses()).toBe(false);
+    budget.take(1);
+    expect(budget.refuses()).toBe(true);
+    expect(budget.refused).toBe(1);
+  });
+});
+
+describe("the default budgets", () => {
+  test("come from the memory, within bounds", () => {
+    const { bodies, responses, requests } = createBudgets();
+    for (const { limit } of [bodies, responses]) {
+      expect(limit).toBeGreaterThanOrEqual(16 * KIB * KIB);
+      expect(limit).toBeLessThanOrEqual(512 * KIB * KIB);
+    }
+    expect(requests.limit).toBeGreaterThan(500);
+    expect(requests.limit).toBeLessThanOrEqual(20_000);
+  });
+
+  test("give way to settings", () => {
+    const budgets = createBudgets({ bodyMegabytes: 3, responseMegabytes: 5, requests: 17 });
+    expect([budgets.bodies.limit, budgets.responses.limit, budgets.requests.limit]).toEqual([
+      3 * KIB * KIB,
+      5 * KIB * KIB,
+      17,
+    ]);
+  });
+});
+
+describe("a body", () => {
+  test("in one chunk of the length that was announced is not copied", () => {
+    const budget = new Budget(KIB);
+    const body = new BodyBuffer(budget, 3);
+    const chunk = Buffer.from("abc");
+    expect(body.add(chunk)).toBe(true);
+    expect(body.bytes.buffer).toBe(chunk.buffer);
+    expect(budget.used).toBe(3);
+  });
+
+  test("of a million chunks of a byte costs at most twice its bytes", () => {
+    const budget = new Budget(4 * KIB * KIB);
+    const body = new BodyBuffer(budget, undefined);
+    let most = 0;
+    for (let at = 0; at < 1_000_000; at++) {
+      if (!body.add(Buffer.from([at % 251]))) throw new Error("the budget is used up");
+      most = Math.max(most, budget.used / (at + 1));
+    }
+    expect(most).toBeLessThanOrEqual(2);
+    expect(body.bytes.length).toBe(1_000_000);
+    expect([0, 1, 250, 251, 999_999].map((at) => body.bytes[at])).toEqual([0, 1, 250, 0, 999_999 % 251]);
+    body.release();
+    expect(budget.used).toBe(0);
+  });
+
+  test("that is large leaves a quarter of the budget to small ones", () => {
+    const budget = new Budget(100 * KIB);
+    const [large, larger, small] = [1, 2, 3].map(() => new BodyBuffer(budget, undefined));
+    expect(large?.add(Buffer.alloc(70 * KIB))).toBe(true);
+    expect(larger?.add(Buffer.alloc(17 * KIB))).toBe(false);
+    expect(small?.add(Buffer.alloc(16 * KIB))).toBe(true);
+  });
+
+  test("beyond the budget is not taken, and what was taken is released", () => {
+    const budget = new Budget(8 * KIB);
+    const body = new BodyBuffer(budget, undefined);
+    expect(body.add(Buffer.alloc(5 * KIB))).toBe(true);
+    expect(body.add(Buffer.alloc(1))).toBe(false);
+    expect(body.length).toBe(5 * KIB);
+    body.release();
+    expect(budget.used).toBe(0);
+  });
+});
+
+test("a full budget of responses closes the connections that take nothing, and those alone", () => {
+  const budget = new ResponseBudget(1);
+  const closed: string[] = [];
+  const holder = (name: string, progressAt: number) => ({ progressAt, destroy: () => void closed.push(name) });
+  const now = performance.now();
+  budget.hold(holder("stalled", now - 60_000));
+  budget.hold(holder("reading", now));
+  expect(budget.refuses()).toBe(false);
+  expect(closed).toEqual([]);
+  budget.take(1);
+  expect(budget.refuses()).toBe(true);
+  expect(closed).toEqual(["stalled"]);
+});
+
+test("a window counts anew when it is over", () => {
+  const counter = new WindowCounter(2, 100);
+  expect([0, 50, 100, 101, 102, 103].map((now) => counter.add(now))).toEqual([false, false, true, false, false, true]);
+});
