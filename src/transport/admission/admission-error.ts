@@ -8,7 +8,11 @@ const RETRY = { retrySeconds: 1 };
 
 /** Created once, because errors are expensive. */
 const TOO_MANY_REQUESTS = refusal("OVERLOADED", "too many requests are under way; retry later", RETRY);
-const TOO_MANY_RESPONSES = refusal("OVERLOADED", "too many responses wait for their clients; retry later", RETRY);
+export const TOO_MANY_RESPONSES = refusal(
+  "OVERLOADED",
+  "too many responses wait for their clients; retry later",
+  RETRY,
+);
 const TOO_MANY_CONNECTIONS = refusal("OVERLOADED", "the service has too many connections; retry later", RETRY);
 
 /** Why a request is not admitted; undefined if it is. Does not apply to health requests. */

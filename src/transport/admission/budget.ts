@@ -17,6 +17,11 @@ export class Budget {
     return this.#refused;
   }
 
+  /** Whether half of it is used. */
+  get isScarce(): boolean {
+    return this.#used > this.limit / 2;
+  }
+
   /** Takes an amount if it is left. `reserve` is what must be left after it. */
   tryTake(amount: number, reserve = 0): boolean {
     if (this.#used + amount > this.limit - reserve) {

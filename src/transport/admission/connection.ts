@@ -9,16 +9,15 @@ import { WindowCounter } from "./window-counter.js";
 
 /** Of pipelined HTTP/1.1 requests, so many are handled while an earlier response is not sent. */
 const MAX_PIPELINED = 8;
-/** Of responses that the client does not read, so many bytes may wait in the socket before the next request. */
+/** Of responses that an HTTP/1.1 client does not read, so many bytes may wait before its next request is handled. */
 const MAX_SOCKET_BYTES = 256 * 1024;
-/** When half of the budget for requests is used, one connection may have so many under way. */
+/** When half of a budget is used, a connection with so much of it is refused before the others. */
 const SCARCE_REQUESTS = 32;
+const SCARCE_RESPONSE_BYTES = 256 * 1024;
 /** So many small frames, after the first of a body, may arrive on an HTTP/2 connection in a second. */
 const MAX_SMALL_FRAMES = 20_000;
 /** So many requests of one connection may be refused in ten seconds. */
 const MAX_REFUSALS = 500;
-/** One connection may hold this part of the budget for responses. */
-const RESPONSE_SHARE = 256;
 
 const HELD_BYTES = Symbol("bytes that the client has not taken");
 
@@ -74,13 +73,9 @@ export class Connection implements Holder, Member {
     return this.#budgets;
   }
 
-  /** Whether the client must read responses before further requests are handled. */
+  /** Whether an HTTP/1.1 client must read responses before further requests are handled. */
   isBlocked(): boolean {
-    return (
-      this.#pipelined >= MAX_PIPELINED ||
-      this.#socket.writableLength > MAX_SOCKET_BYTES ||
-      this.#responseBytes > this.#budgets.responses.limit / RESPONSE_SHARE
-    );
+    return this.#pipelined >= MAX_PIPELINED || this.#socket.writableLength > MAX_SOCKET_BYTES;
   }
 
   /** Runs a job in a later turn of the event loop, when it is this connection's. It must not throw. */
@@ -88,10 +83,15 @@ export class Connection implements Holder, Member {
     this.#queue.add(this, job);
   }
 
-  /** Whether the connection may have another request under way. Those with many are refused before the others. */
+  /** Whether the connection may have another request under way. Those with many, or with responses not taken, are refused first. */
   mayBegin(): boolean {
-    const { used, limit } = this.#budgets.requests;
-    return used < limit / 2 || this.#requests < SCARCE_REQUESTS;
+    if (this.#requests >= SCARCE_REQUESTS && this.#budgets.requests.isScarce) return false;
+    return this.mayRespond();
+  }
+
+  /** Whether another response may be made. Many requests of one connection arrive before the first response. */
+  mayRespond(): boolean {
+    return this.#responseBytes < SCARCE_RESPONSE_BYTES || !this.#budgets.responses.isScarce;
   }
 
   /** Counts a request until its response is closed. */

@@ -2,6 +2,7 @@
 // The hooks run after those of the middleware and before Fastify reads a body. They call `done` for any other request.
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { onRequestHookHandler } from "fastify";
+import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
 import { connectionOf } from "../admission/connection.js";
 import type { Operation } from "../operations.js";
 import { callOperation, type FastCall, type WireFormat } from "./call.js";
@@ -49,6 +50,7 @@ function serve(call: FastCall, format: WireFormat, maxBodyBytes: number): void {
   readBody(format.source(raw), connection, options, (body) => {
     if (body === undefined) record.complete(Code.Canceled);
     else if (body instanceof ConnectError) format.sendError(call, body);
+    else if (!connection.mayRespond()) format.sendError(call, TOO_MANY_RESPONSES);
     else callOperation(call, format, body, maxBodyBytes);
   });
 }

@@ -25,12 +25,13 @@ export function readInSlices(socket: Socket, connection: Connection): void {
     connection.waitForTurn(parseSlice);
   };
   const parseSlice = () => {
+    if (held !== undefined && !state.isStopped && !socket.destroyed) {
+      const slice = held.subarray(0, SLICE_BYTES);
+      held = held.length > SLICE_BYTES ? held.subarray(SLICE_BYTES) : undefined;
+      Reflect.apply(parse, socket, [slice]);
+    }
+    // Not before: the next slice has to wait behind the requests of this one.
     state.isWaiting = false;
-    if (held === undefined || state.isStopped || socket.destroyed) return;
-    const slice = held.subarray(0, SLICE_BYTES);
-    held = held.length > SLICE_BYTES ? held.subarray(SLICE_BYTES) : undefined;
-    Reflect.apply(parse, socket, [slice]);
-    // Parsing the slice may have stopped the reading.
     if (held !== undefined) waitForTurn();
     else if (!state.isStopped) resume();
   };

@@ -1,6 +1,8 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
+import { connectionOf } from "../admission/connection.js";
 import { refusal } from "../error-details.js";
 import { httpError, type RestError, toRestError } from "../errors.js";
 import { restFastPath } from "../fast-path/fast-path.js";
@@ -44,6 +46,7 @@ export function rest(
           // Requests that are not plain: GET, chunked bodies, other content types.
           async handler(request, reply) {
             request.record.operation = operation.name;
+            if (connectionOf(request.raw)?.mayRespond() === false) throw TOO_MANY_RESPONSES;
             // acceptJson gives a JSON value, which may be null; undefined where there was no body.
             const body = request.body === undefined ? {} : (request.body as JsonValue);
             const response = await operation.call(decode(request, body));

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { TOO_MANY_RESPONSES } from "../../admission/admission-error.js";
 import { connectionOf } from "../../admission/connection.js";
 import { contentLength, readBody, type ReceivedBody, tooManyBodies } from "../../fast-path/read-body.js";
 import { FRAME_HEADER_BYTES } from "./universal-response.js";
@@ -30,6 +31,7 @@ export async function* receivedBody(
   });
   if (body === undefined) throw clientGone();
   if (body instanceof ConnectError) throw body;
+  if (!connection.mayRespond()) throw TOO_MANY_RESPONSES;
   if (body.length > 0) yield body;
 }
 
