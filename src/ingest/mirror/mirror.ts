@@ -88,7 +88,8 @@ export class Mirror {
       const snapshot = await takeSnapshot(ledger, end, decoder, () => stream.hasEnded);
       await checkOpen(stream);
       await this.#applier.replace(snapshot, requestedAt);
-      lag.ledgerEndAt(end, requestedAt);
+      // The stream was open after the end was read.
+      lag.confirm(end, requestedAt);
       const contracts = snapshot.contracts.length;
       log.info({ offset: end, contracts, took: now() - requestedAt }, "snapshot of the ledger loaded");
       this.#recovered();
