@@ -67,6 +67,7 @@ export class LeaderLoop {
       database,
       pause,
       signal,
+      log,
       onStandby: () => {
         this.#failure = undefined;
         this.#ingestionFailure = undefined;

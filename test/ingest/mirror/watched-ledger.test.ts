@@ -157,53 +157,53 @@ describe("a stream of updates", () => {
   });
 });
 
+/** Runs a mirror of a ledger until `holds`, in virtual time. */
+async function mirrored(ledger: Ledger, holds: (lag: LagTracker) => boolean): Promise<number> {
+  const end = new AbortController();
+  let now = 0;
+  const pause = (milliseconds: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(done, milliseconds);
+      end.signal.addEventListener("abort", done);
+      function done(): void {
+        clearTimeout(timer);
+        end.signal.removeEventListener("abort", done);
+        resolve();
+      }
+    });
+  const watched = watchedLedger(ledger, log);
+  // A real stream ends with the signal.
+  const closing: Ledger = {
+    ...watched,
+    async updates(after, upTo) {
+      const stream = await watched.updates(after, upTo);
+      end.signal.addEventListener("abort", () => stream.close());
+      return stream;
+    },
+  };
+  const limits = { unreadyAfter: 1, staleAfter: 2, readWait: 0 };
+  const lag = new LagTracker(
+    limits,
+    () => now,
+    () => watched.ledgerEnd(),
+  );
+  const parts = { decoder: new Decoder([]), writer: new MemoryStore(), lag, log, random: () => 0.5, pause };
+  const running = new Mirror({ ...parts, ledger: closing, now: () => now, signal: end.signal }).run();
+  for (; now < 600_000 && !holds(lag); now += 500) await vi.advanceTimersByTimeAsync(500);
+  const isReached = holds(lag);
+  end.abort();
+  await vi.advanceTimersByTimeAsync(200_000);
+  await running;
+  expect(isReached).toBe(true);
+  return now;
+}
+
+const steps = () => lines.map(([details]) => ("step" in details ? details.step : undefined)).filter(Boolean);
+const nothing = {
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: null }) }),
+} as const;
+
 describe("the mirror goes on", () => {
-  /** Runs a mirror of a ledger until `holds`, in virtual time. */
-  async function mirrored(ledger: Ledger, holds: (lag: LagTracker) => boolean): Promise<number> {
-    const end = new AbortController();
-    let now = 0;
-    const pause = (milliseconds: number) =>
-      new Promise<void>((resolve) => {
-        const timer = setTimeout(done, milliseconds);
-        end.signal.addEventListener("abort", done);
-        function done(): void {
-          clearTimeout(timer);
-          end.signal.removeEventListener("abort", done);
-          resolve();
-        }
-      });
-    const watched = watchedLedger(ledger, log);
-    // A real stream ends with the signal.
-    const closing: Ledger = {
-      ...watched,
-      async updates(after, upTo) {
-        const stream = await watched.updates(after, upTo);
-        end.signal.addEventListener("abort", () => stream.close());
-        return stream;
-      },
-    };
-    const limits = { unreadyAfter: 1, staleAfter: 2, readWait: 0 };
-    const lag = new LagTracker(
-      limits,
-      () => now,
-      () => watched.ledgerEnd(),
-    );
-    const parts = { decoder: new Decoder([]), writer: new MemoryStore(), lag, log, random: () => 0.5, pause };
-    const running = new Mirror({ ...parts, ledger: closing, now: () => now, signal: end.signal }).run();
-    for (; now < 600_000 && !holds(lag); now += 500) await vi.advanceTimersByTimeAsync(500);
-    const isReached = holds(lag);
-    end.abort();
-    await vi.advanceTimersByTimeAsync(200_000);
-    await running;
-    expect(isReached).toBe(true);
-    return now;
-  }
-
-  const steps = () => lines.map(([details]) => ("step" in details ? details.step : undefined)).filter(Boolean);
-  const nothing = {
-    [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: null }) }),
-  } as const;
-
   test("after a start on which the ledger's end, the stream and the snapshot hung, one after the other", async () => {
     let [ends, streams, snapshots] = [0, 0, 0];
     const took = await mirrored(
