@@ -98,10 +98,10 @@ describe("a call that never settles is abandoned", () => {
   });
 });
 
-describe("a stream of updates", () => {
-  const opened = (stream: UpdateStream, upTo?: number) =>
-    watchedLedger(hanging({ updates: () => Promise.resolve(stream) }), log).updates(1, upTo);
+const opened = (stream: UpdateStream, upTo?: number) =>
+  watchedLedger(hanging({ updates: () => Promise.resolve(stream) }), log).updates(1, upTo);
 
+describe("a stream of updates", () => {
   test("whose ping never settles is closed, and its messages end", async () => {
     const close = vi.fn<() => void>();
     const stream = await opened(openStream({ isResponsive: () => never, close }));

@@ -61,9 +61,10 @@ const databaseOf = (open: () => Promise<unknown>) => ({ openSession: () => open(
 const over = ({ signal }: LeadershipTerm): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
 
+const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
+
 /** Runs one attempt for at most a minute. Returns its error, and how long it took. */
 async function attempt(open: () => Promise<unknown>, run = over): Promise<{ failure: unknown; took: number }> {
-  const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
   const options = { pause, signal: new AbortController().signal, log, onStandby: () => undefined };
   let failure: unknown = "none yet";
   const held = new Lease({ ...options, database: databaseOf(open) }).hold(run).then(
