@@ -36,6 +36,7 @@ export class LagTracker {
   #end: number | undefined;
   #confirmedEnd: LedgerEnd | undefined;
   #currentAt: number | undefined;
+  #incompleteAfter = Infinity;
   #otherHistory: string | undefined;
   #reconnects = 0;
   #movement = new Movement();
@@ -72,6 +73,14 @@ export class LagTracker {
     this.#end = offset;
     this.#confirmedEnd = { offset, requestedAt };
     this.#update();
+  }
+
+  /**
+   * The store leaves out packages that the participant was found to lack. After this time it may have them, so the store
+   * counts as current until then at the latest. Infinity if nothing is left out.
+   */
+  incompleteAfter(time: number): void {
+    this.#incompleteAfter = time;
   }
 
   /** The ledger is not the one that the store has followed. Not ready until the store has reached the present one. */
@@ -125,7 +134,7 @@ export class LagTracker {
   #update(): void {
     const end = this.#confirmedEnd;
     if (end === undefined || this.#offset === undefined || this.#offset < end.offset) return;
-    this.#currentAt = Math.max(this.#currentAt ?? 0, end.requestedAt);
+    this.#currentAt = Math.max(this.#currentAt ?? 0, Math.min(end.requestedAt, this.#incompleteAfter));
   }
 }
 

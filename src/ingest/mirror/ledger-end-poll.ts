@@ -1,3 +1,4 @@
+import { LedgerError, type LedgerErrorKind } from "../../ledger/participant/errors.js";
 import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";
 import type { LagTracker } from "./lag-tracker.js";
@@ -14,6 +15,8 @@ export interface LedgerEndPollOptions {
 }
 
 const POLL_MS = 1_000;
+/** Failures after which the next poll may succeed. After others, such as pruned updates, the stream has to begin anew. */
+const TRANSIENT: ReadonlySet<LedgerErrorKind> = new Set(["busy", "lost", "denied"]);
 
 /**
  * Reads the ledger's end every second. It fetches updates that the stream has not delivered, proves by a ping that the
@@ -41,9 +44,10 @@ export class LedgerEndPoll {
       if (this.#isStopped() || this.#applier.checkpoint === undefined) continue;
       try {
         await this.#poll();
-      } catch {
-        // The mirror meets the same failure on its stream, and logs it.
+      } catch (error) {
         this.#missing = undefined;
+        // The mirror meets the same failure on its stream and logs it, unless that stream is stuck.
+        if (error instanceof LedgerError && !TRANSIENT.has(error.kind)) this.#applier.stream?.close();
       }
     }
     await this.#confirming;

@@ -19,6 +19,9 @@ export class VirtualClient implements Ledger {
   readonly #parties: readonly string[];
   readonly #templates: KnownTemplates;
   readonly #signal: AbortSignal;
+  /** What was missing when the last snapshot was requested. */
+  requested: readonly string[] = [];
+  #followed: Wire | undefined;
 
   constructor(
     participant: VirtualParticipant,
@@ -44,9 +47,11 @@ export class VirtualClient implements Ledger {
     this.#templates.include(names);
   }
 
+  /** A lower end comes while a stream is open: without one it cannot be told from the end of a restored participant. */
   ledgerEnd(): Promise<number> {
+    const isLower = this.#followed?.hasEnded === false;
     return this.#participant.call(({ ledger }, fault) =>
-      fault === "lowerEnd" ? Math.floor(ledger.end / 2) : ledger.end,
+      fault === "lowerEnd" && isLower ? Math.floor(ledger.end / 2) : ledger.end,
     );
   }
 
@@ -82,6 +87,7 @@ export class VirtualClient implements Ledger {
 
   async *activeContracts(offset: number): AsyncGenerator<JsonValue> {
     const wire = await this.#open(MESSAGE_MS);
+    this.requested = this.missing;
     const request = { activeAtOffset: offset, eventFormat: this.#eventFormat() };
     this.#serve(wire, () => {
       for (const element of this.#participant.calls.activeContracts(request))
@@ -97,6 +103,7 @@ export class VirtualClient implements Ledger {
 
   async updates(after: number, upTo?: number): Promise<UpdateStream> {
     const wire = await this.#open(upTo === undefined ? Infinity : MESSAGE_MS);
+    if (upTo === undefined) this.#followed = wire;
     const until = upTo === undefined ? {} : { endInclusive: upTo };
     const request = { beginExclusive: after, ...until, updateFormat: this.#updateFormat() };
     this.#serve(wire, () => this.#send(wire, request));

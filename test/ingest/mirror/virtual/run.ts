@@ -79,6 +79,8 @@ class Run {
   #mirror: { readonly lag: LagTracker; readonly client: VirtualClient; stop(): Promise<void> };
   /** What the store holds; undefined after a write. */
   #state: State | undefined;
+  /** The packages that its last snapshot left out. */
+  #leftOut: readonly string[] = [];
   #created = 0;
   #served = 0;
   #refused = 0;
@@ -127,7 +129,7 @@ class Run {
     const lag = new LagTracker(LIMITS, now, () => ledger.ledgerEnd());
     const random = () => this.#random.next();
     const pause = (ms: number) => clock.pause(ms, signal);
-    const writer = this.#writer();
+    const writer = this.#writer(() => client.requested);
     const ended = new Mirror({
       ledger,
       decoder: new Decoder(mirrored),
@@ -147,8 +149,11 @@ class Run {
   }
 
   /** The store, which takes a time to write. */
-  #writer(): StoreWriter {
+  #writer(requested: () => readonly string[]): StoreWriter {
     const store = this.#store;
+    const leaveOut = () => {
+      this.#leftOut = requested();
+    };
     const written = async (write: () => Promise<void>) => {
       await this.#clock.sleep(this.#participant.latency());
       await write();
@@ -158,7 +163,11 @@ class Run {
       get checkpoint() {
         return store.checkpoint;
       },
-      replace: (...args) => written(() => store.replace(...args)),
+      replace: (...args) =>
+        written(() => {
+          leaveOut();
+          return store.replace(...args);
+        }),
       apply: (...args) => written(() => store.apply(...args)),
     };
   }
@@ -191,7 +200,7 @@ class Run {
   /** An answer of 200 must be of a state that the ledger had within the limit. */
   #check(): void {
     if (this.#wrong !== undefined) return;
-    const { lag, client } = this.#mirror;
+    const { lag } = this.#mirror;
     if (lag.staleReason() !== undefined) {
       this.#refused++;
       return;
@@ -199,7 +208,7 @@ class Run {
     this.#served++;
     this.#state ??= this.#read();
     const { now } = this.#clock;
-    if (this.#truth.hadWithin(LIMITS.staleAfter, now, this.#state, client.missing)) return;
+    if (this.#truth.hadWithin(LIMITS.staleAfter, now, this.#state, this.#leftOut)) return;
     this.#wrong = `at ${now - this.#start} ms it serves ${text(this.#state)}, and the ledger has ${text(this.#truth.now)}`;
   }
 
@@ -328,7 +337,8 @@ class Run {
         wire.send(withNulls(refusal("SERVER_IS_SHUTTING_DOWN", "injected").error) as JsonObject);
         wire.end("closed");
       },
-      close: (wire) => wire.end("closed"),
+      // A finite stream that is closed early cannot be told from a whole one.
+      close: (wire) => wire.end(wire.isFinite ? new LedgerError("lost", "cut") : "closed"),
       silence(wire) {
         wire.isSilent = true;
       },

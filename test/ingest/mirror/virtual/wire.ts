@@ -32,6 +32,10 @@ export class Wire implements UpdateStream {
     participant.streamFaults.shift()?.(this);
   }
 
+  get isFinite(): boolean {
+    return this.#messageMs < Infinity;
+  }
+
   get hasEnded(): boolean {
     return this.#end !== undefined;
   }
@@ -46,7 +50,8 @@ export class Wire implements UpdateStream {
 
   /** The server closes the stream, or it is cut. */
   end(reason: LedgerError | "closed"): void {
-    if (this.isOver) return;
+    // A silent server does not close either.
+    if (this.isOver || (this.isSilent && reason === "closed")) return;
     this.isOver = true;
     this.#participant.wires.delete(this);
     this.onOver();
