@@ -22,6 +22,7 @@ export class VirtualClient implements Ledger {
   /** What was missing when the last snapshot was requested. */
   requested: readonly string[] = [];
   #followed: Wire | undefined;
+  #followedAfter = 0;
 
   constructor(
     participant: VirtualParticipant,
@@ -47,11 +48,11 @@ export class VirtualClient implements Ledger {
     this.#templates.include(names);
   }
 
-  /** A lower end comes while a stream is open: without one it cannot be told from the end of a restored participant. */
+  /** A lower end is one before the stream that is followed: any other cannot be told from the ledger's. */
   ledgerEnd(): Promise<number> {
-    const isLower = this.#followed?.hasEnded === false;
+    const lower = this.#followed?.hasEnded === false && this.#followedAfter > 0 ? this.#followedAfter - 1 : Infinity;
     return this.#participant.call(({ ledger }, fault) =>
-      fault === "lowerEnd" && isLower ? Math.floor(ledger.end / 2) : ledger.end,
+      fault === "lowerEnd" ? Math.min(lower, ledger.end) : ledger.end,
     );
   }
 
@@ -71,6 +72,9 @@ export class VirtualClient implements Ledger {
   }
 
   async findMissing(): Promise<readonly string[]> {
+    const fault = this.#participant.searchFaults.shift();
+    if (fault === "hung") await new Promise<never>(() => undefined);
+    if (fault === "cut") throw new LedgerError("lost", "the search is cut");
     const found: string[] = [];
     const activeAtOffset = await this.ledgerEnd();
     for (const name of this.missing) {
@@ -90,9 +94,11 @@ export class VirtualClient implements Ledger {
     this.requested = this.missing;
     const request = { activeAtOffset: offset, eventFormat: this.#eventFormat() };
     this.#serve(wire, () => {
-      for (const element of this.#participant.calls.activeContracts(request))
-        wire.send(element as unknown as JsonValue);
-      wire.end("closed");
+      const elements = [...this.#participant.calls.activeContracts(request)];
+      this.#participant.clock.after(this.#participant.snapshotDelays.shift() ?? 0, () => {
+        for (const element of elements) wire.send(element as unknown as JsonValue);
+        wire.end("closed");
+      });
     });
     try {
       yield* wire;
@@ -103,7 +109,7 @@ export class VirtualClient implements Ledger {
 
   async updates(after: number, upTo?: number): Promise<UpdateStream> {
     const wire = await this.#open(upTo === undefined ? Infinity : MESSAGE_MS);
-    if (upTo === undefined) this.#followed = wire;
+    if (upTo === undefined) [this.#followed, this.#followedAfter] = [wire, after];
     const until = upTo === undefined ? {} : { endInclusive: upTo };
     const request = { beginExclusive: after, ...until, updateFormat: this.#updateFormat() };
     this.#serve(wire, () => this.#send(wire, request));
@@ -169,6 +175,6 @@ export class VirtualClient implements Ledger {
   }
 
   #eventFormat(templates = this.#templates.present): EventFormat {
-    return eventFormat(this.#parties, templates, true) as unknown as EventFormat;
+    return eventFormat(this.#parties, templates, true) as EventFormat;
   }
 }

@@ -26,6 +26,9 @@ export class VirtualParticipant {
   readonly packageNames: Set<string>;
   readonly wires = new Set<Wire>();
   readonly callFaults: CallFault[] = [];
+  readonly searchFaults: ("hung" | "cut")[] = [];
+  /** What the next snapshots take longer, in milliseconds. */
+  readonly snapshotDelays: number[] = [];
   /** Faults of the next streams. */
   readonly streamFaults: ((wire: Wire) => void)[] = [];
   readonly checkpointMs: number;

@@ -93,6 +93,8 @@ class Run {
     const checkpointMs = random.of([100, 30_000]);
     this.#participant = new VirtualParticipant(clock, random, this.#ledger, PACKAGES, checkpointMs);
     this.#record();
+    const record = () => this.#record();
+    this.#ledger.log.listen(record, () => undefined);
     this.#mirror = this.#startMirror();
   }
 
@@ -181,13 +183,13 @@ class Run {
   async #kill(): Promise<void> {
     this.#note("step")({}, "kill");
     const stopped = this.#mirror.stop();
-    let isStopped = false;
+    const state = { isStopped: false };
     void stopped.then(() => {
-      isStopped = true;
+      state.isStopped = true;
     });
-    // A process that is killed does not wait for its calls.
-    for (let waited = 0; !isStopped && waited < RECOVERY_MS; waited += 1_000) {
-      await this.#clock.advance(isStopped ? 0 : 1_000, () => undefined);
+    // What hangs is abandoned by the watchdog.
+    for (let waited = 0; !state.isStopped && waited < RECOVERY_MS; waited += 1_000) {
+      await this.#clock.advance(1_000, () => undefined);
     }
     await stopped;
     this.#mirror = this.#startMirror();
@@ -226,9 +228,8 @@ class Run {
 
   /** Once the faults are over, the mirror is ready and serves what the ledger has. */
   async #recover(): Promise<void> {
-    const { callFaults, streamFaults, packageNames } = this.#participant;
-    callFaults.length = 0;
-    streamFaults.length = 0;
+    const { callFaults, streamFaults, searchFaults, snapshotDelays, packageNames } = this.#participant;
+    for (const faults of [callFaults, streamFaults, searchFaults, snapshotDelays]) faults.length = 0;
     for (const name of PACKAGES) packageNames.add(name);
     this.#participant.start();
     for (const { contractId } of this.#ledger.contracts.values()) attempt(() => this.#ledger.unassignLate(contractId));
@@ -278,13 +279,18 @@ class Run {
         return;
       case "clear":
         ledger.clear();
-        if (!step.keepsPackages) participant.packageNames.clear();
+        for (const name of PACKAGES.slice(step.packages)) participant.packageNames.delete(name);
         return participant.cutAll();
       case "move":
         return this.#move(step);
       case "call":
         for (let count = 0; count < step.times; count++) participant.callFaults.push(step.fault);
         return;
+      case "search":
+        for (let count = 0; count < step.times; count++) participant.searchFaults.push(step.fault);
+        return;
+      case "slowSnapshot":
+        return void participant.snapshotDelays.push(step.ms);
       case "stream":
         return this.#breakStream(step.fault, step.streams);
     }

@@ -10,14 +10,20 @@ export type StreamFault = "cut" | "error" | "close" | "silence" | "dead" | "unno
 export type Step =
   | { readonly do: "create"; readonly what: readonly Creatable[] }
   | { readonly do: "archive" | "unassign" | "assign" | "assignEarly" | "unassignLate"; readonly which: number }
-  | { readonly do: "checkpoint" | "elsewhere" | "upload" | "stop" | "start" | "kill" }
+  | { readonly do: "checkpoint" | "elsewhere" | "upload" | "stop" | "start" }
+  /** The process of the mirror is killed, and another starts on its store. */
+  | { readonly do: "kill" }
   /** `share` is where to, from the begin to the end of the ledger. */
   | { readonly do: "prune" | "restore"; readonly share: number }
-  /** The participant comes back empty, with some packages or none. */
-  | { readonly do: "clear"; readonly keepsPackages: boolean }
+  /** The participant comes back empty, with the first so many of its packages. */
+  | { readonly do: "clear"; readonly packages: number }
   /** Another history behind the same address, while the old connections are dead. */
   | { readonly do: "move"; readonly to: "restored" | "empty"; readonly isNoticed: boolean; readonly creates: number }
   | { readonly do: "call"; readonly fault: CallFault; readonly times: number }
+  /** The next searches for missing packages fail. */
+  | { readonly do: "search"; readonly fault: "hung" | "cut"; readonly times: number }
+  /** The next snapshot takes longer. */
+  | { readonly do: "slowSnapshot"; readonly ms: number }
   | { readonly do: "stream"; readonly fault: StreamFault; readonly streams: "open" | "next" }
   | { readonly do: "wait"; readonly ms: number };
 
@@ -38,6 +44,8 @@ const WEIGHTS: readonly (readonly [Step["do"], number])[] = [
   ["prune", 1],
   ["restore", 1],
   ["clear", 1],
+  ["search", 1],
+  ["slowSnapshot", 1],
   ["move", 1],
   ["call", 4],
   ["stream", 4],
@@ -46,7 +54,7 @@ const WEIGHTS: readonly (readonly [Step["do"], number])[] = [
 const all = WEIGHTS.flatMap(([step, weight]) => Array<Step["do"]>(weight).fill(step)) as [Step["do"], ...Step["do"][]];
 
 /** Time to become ready. */
-const QUIET_START: readonly Step[] = [
+export const QUIET_START: readonly Step[] = [
   { do: "create", what: ["factory", "offer", "locked"] },
   { do: "wait", ms: 3_000 },
 ];
@@ -71,7 +79,11 @@ function stepOf(does: Step["do"], random: Random): Step {
     case "restore":
       return { do: does, share: random.next() };
     case "clear":
-      return { do: does, keepsPackages: random.below(2) === 0 };
+      return { do: does, packages: random.below(3) };
+    case "search":
+      return { do: does, fault: random.of(["hung", "cut"]), times: 1 + random.below(3) };
+    case "slowSnapshot":
+      return { do: does, ms: random.below(50_000) };
     case "move":
       return {
         do: does,
@@ -92,7 +104,7 @@ function stepOf(does: Step["do"], random: Random): Step {
         streams: random.of(["open", "next"]),
       };
     case "wait":
-      return { do: does, ms: random.below(random.of([10, 200, 3_000, 20_000])) };
+      return { do: does, ms: random.below(random.of([10, 200, 3_000, 20_000, 70_000])) };
     default:
       return { do: does };
   }
