@@ -175,6 +175,6 @@ export class VirtualClient implements Ledger {
   }
 
   #eventFormat(templates = this.#templates.present): EventFormat {
-    return eventFormat(this.#parties, templates, true) as EventFormat;
+    return eventFormat(this.#parties, templates, true);
   }
 }

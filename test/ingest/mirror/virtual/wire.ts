@@ -102,20 +102,16 @@ export class Wire implements UpdateStream {
 
   async #woken(): Promise<void> {
     const { clock } = this.#participant;
-    let isLate = false;
-    const late = () => {
-      isLate = true;
-      this.#wake();
-    };
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
-    if (this.#messageMs === Infinity) return woken;
+    if (!this.isFinite) return woken;
     const end = new AbortController();
-    void clock.pause(this.#messageMs, end.signal).then(() => end.signal.aborted || late());
+    void clock.pause(this.#messageMs, end.signal).then(() => {
+      if (!end.signal.aborted) this.#finish(new LedgerError("lost", "no message on a stream"));
+    });
     await woken;
     end.abort();
-    if (isLate && this.#queue.length === 0) this.#finish(new LedgerError("lost", "no message on a stream"));
   }
 
   #deliver(arrive: () => void): void {
