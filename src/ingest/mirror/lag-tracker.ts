@@ -89,6 +89,10 @@ export class LagTracker {
     this.#otherHistory = reason;
   }
 
+  get otherHistory(): string | undefined {
+    return this.#otherHistory;
+  }
+
   get reconnects(): number {
     return this.#reconnects;
   }

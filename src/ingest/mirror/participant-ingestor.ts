@@ -62,6 +62,7 @@ export function connectParticipant(
           catchUp: (offset) => lag.catchUp(offset),
           offset: () => lag.status.offset,
           age: () => lag.status.age,
+          otherHistory: () => lag.otherHistory,
           ended: new Mirror(options).run(),
         };
       },

@@ -103,6 +103,7 @@ export class LeaderLoop {
     this.#ingestion = ingestion;
     this.#knowsLeader = true;
     term.age = () => ingestion.age();
+    term.otherHistory = () => ingestion.otherHistory();
     term.onCatchUpRequest = (request) => void this.#catchUp(ingestion, request);
     ingestion.started.then(
       () => {

@@ -32,6 +32,8 @@ export interface LeadershipTerm {
   readonly signal: AbortSignal;
   /** Milliseconds since the store was last known to equal the ledger; undefined if unknown. The heartbeat stores it. */
   age: () => number | undefined;
+  /** Why the ledger has another history than the store; undefined if it is not known to. The heartbeat stores it. */
+  otherHistory: () => string | undefined;
   /** Called with the id of each request of a replica. */
   onCatchUpRequest: (requestId: string) => void;
   /** Ends the term. Writes in progress may or may not be stored. */
@@ -88,6 +90,7 @@ export class Lease {
       epoch,
       signal: ended.signal,
       age: () => undefined,
+      otherHistory: () => undefined,
       onCatchUpRequest: () => undefined,
       end,
     };
@@ -117,7 +120,7 @@ export class Lease {
 
   async #sendHeartbeats(session: Client, term: LeadershipTerm): Promise<void> {
     while (!term.signal.aborted) {
-      const values = [term.epoch, term.age() ?? null];
+      const values = [term.epoch, term.age() ?? null, term.otherHistory() ?? null];
       const { rowCount } = await this.#answer(
         "the heartbeat",
         session.query({ name: "heartbeat", text: HEARTBEAT_STATEMENT, values }),
@@ -151,7 +154,9 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** While a term has not yet reached the ledger, its age is unknown, and what an earlier term has found still holds. */
 const HEARTBEAT_STATEMENT = `
 UPDATE offledger.state
-SET confirmed_at = coalesce(clock_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at)
+SET confirmed_at = coalesce(clock_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at),
+  other_history = CASE WHEN $2::double precision IS NULL THEN coalesce($3::text, other_history) ELSE $3::text END
 WHERE epoch = $1::bigint`;
