@@ -86,8 +86,8 @@ export class Calls {
     if (eventFormat === undefined)
       throw refusal("INVALID_ARGUMENT", "Either filter/verbose or event_format is required.");
     if (activeAtOffset > end) {
-      const cause = `Active contracts request at offset ${activeAtOffset} beyond ledger end offset ${end}`;
-      throw refusal("PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", cause, { context: { latest_offset: String(end) } });
+      const cause = `active_at_offset offset (${activeAtOffset}) is after ledger end (${end})`;
+      throw refusal("OFFSET_AFTER_LEDGER_END", cause);
     }
     if (activeAtOffset < pruned) {
       throw prunedAccess(

@@ -114,6 +114,7 @@ test("a choice has its argument, its result and its actors", async () => {
         nodeId: 0,
         contractId: "rule",
         templateId: "pkg-1:Utility.Registry.V0.Rule.Transfer:TransferRule",
+        interfaceId: null,
         choice: "Do",
         choiceArgument: argument,
         exerciseResult: result,

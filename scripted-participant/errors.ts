@@ -47,6 +47,8 @@ const retried: ReadonlySet<number> = new Set([1, 2, 12]);
 /** Security-sensitive categories. Their errors show the gRPC code only. */
 const secret: ReadonlySet<number> = new Set([6, 7]);
 
+const definite = { definite_answer: "false" };
+
 export class Refusal extends Error {
   readonly status: number;
   readonly error: CantonError;
@@ -63,6 +65,8 @@ export interface RefusalOptions {
   /** Overrides the status that follows from the code. */
   readonly status?: number;
   readonly context?: Readonly<Record<string, string>>;
+  /** Pairs of a type and a value, for example of a contract that is not found. */
+  readonly resources?: readonly (readonly [string, string])[];
   /** As Scala writes durations: "1 second", "5 seconds". */
   readonly retryInfo?: string;
 }
@@ -73,23 +77,24 @@ export interface RefusalOptions {
 export function refusal(code: ErrorCode, cause: string, options: RefusalOptions = {}): Refusal {
   const [category, grpcCodeValue] = codes[code];
   const isSecret = secret.has(category);
-  const correlationId = "0af7651916cd43dd8448eb211c80319c";
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
   const retryInfo = options.retryInfo ?? (retried.has(category) ? "1 second" : undefined);
   return new Refusal(options.status ?? statuses[grpcCodeValue] ?? 500, {
     code: isSecret ? "NA" : code,
     cause: isSecret ? "A security-sensitive error has been received" : cause,
-    correlationId,
-    traceId: correlationId,
-    context: { ...options.context },
-    resources: [],
+    traceId,
+    context: isSecret
+      ? {}
+      : { participant: "'scripted'", tid: traceId, category: String(category), ...definite, ...options.context },
+    resources: (options.resources ?? []).map(([type, value]) => [type, value]),
     errorCategory: isSecret ? -1 : category,
     grpcCodeValue,
     ...(retryInfo !== undefined && { retryInfo }),
-    ...(!isSecret && { definiteAnswer: false }),
   });
 }
 
 /** Canton sends absent optional fields as null, although the published documents omit them. */
 export function withNulls(error: CantonError): object {
-  return { ...error, retryInfo: error.retryInfo ?? null, definiteAnswer: error.definiteAnswer ?? null };
+  const { correlationId = null, retryInfo = null, definiteAnswer = null } = error;
+  return { ...error, correlationId, retryInfo, definiteAnswer };
 }

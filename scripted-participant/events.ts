@@ -1,14 +1,15 @@
 /** Converts log entries into events of the API. */
 import type { Contract, Entry, Exercised, Reassignment } from "./entries.js";
 import type { Filter, Sight } from "./filters.js";
-import type {
-  ArchivedEvent,
-  AssignedEvent,
-  CreatedEvent,
-  ExercisedEvent,
-  ReassignmentEvent,
-  TransactionEvent,
-  UnassignedEvent,
+import {
+  ABSENT,
+  type ArchivedEvent,
+  type AssignedEvent,
+  type CreatedEvent,
+  type ExercisedEvent,
+  type ReassignmentEvent,
+  type TransactionEvent,
+  type UnassignedEvent,
 } from "./messages.js";
 
 export interface Place {
@@ -103,6 +104,7 @@ function exercisedEvent(
     nodeId,
     contractId: contract.contractId,
     templateId: contract.templateId,
+    interfaceId: ABSENT,
     choice,
     choiceArgument: argument,
     actingParties: actors.length === 0 ? contract.signatories.slice(0, 1) : [...actors],

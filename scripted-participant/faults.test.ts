@@ -1,8 +1,19 @@
 /** All faults, as a client sees them. */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { ParticipantClient } from "../src/ledger/participant/client.js";
+import { heap } from "../test/fixtures/heap.js";
 import { until } from "../test/fixtures/wait.js";
-import { ask, creation, Listener, snapshotRequest, describeUpdate, updatesRequest } from "./test-client.js";
+import { endpointAt, failureOf } from "../test/ledger/participant/servers.js";
+import {
+  ask,
+  creation,
+  Listener,
+  snapshotRequest,
+  describeUpdate,
+  updateFormat,
+  updatesRequest,
+} from "./test-client.js";
 import { refusal } from "./errors.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
@@ -268,4 +279,103 @@ test("a slow ledger-end returns the end at the time of the request", async () =>
   ledger.checkpoint();
   expect((await answering).body).toEqual({ offset: 4 });
   expect(performance.now() - begin).toBeGreaterThan(55);
+});
+
+describe("no answer ever comes", () => {
+  test("to a call and to an upgrade, whatever garbage is collected, until the participant stops", async () => {
+    participant.faults.leaveUnanswered({ times: 2 });
+    const answer = end().catch((error: unknown) => error);
+    const listener = follow();
+    await until("both have come", () => participant.requests.length === 2);
+    let isOver = false;
+    void Promise.race([answer, listener.ended]).then(() => (isOver = true));
+    for (let collections = 0; collections < 10; collections++) {
+      heap();
+      await pause(10);
+    }
+    expect(isOver).toBe(false);
+    expect((await ask(`${participant.url}/v2/version`)).status).toBe(200);
+    await participant.stop();
+    expect(await answer).toBeInstanceOf(TypeError);
+    expect((await listener.ended).error).toBe("socket hang up");
+  });
+
+  test("and the client's own time limit ends its wait", async () => {
+    participant.faults.leaveUnanswered({ times: 2 });
+    const collecting = setInterval(heap, 20);
+    onTestFinished(() => clearInterval(collecting));
+    const endpoint = { ...endpointAt(new URL(participant.url)), timeouts: { answer: 300, open: 300 } };
+    const client = new ParticipantClient(endpoint, ["operator::1220"], []);
+    expect(await failureOf(client.ledgerEnd())).toMatchObject({ kind: "lost" });
+    expect(await failureOf(client.updates(4))).toMatchObject({ kind: "lost" });
+    expect(await client.ledgerEnd()).toBe(4);
+  });
+});
+
+test("the ledger's end is lower, never higher, and streams go on", async () => {
+  const listener = await opened(4);
+  participant.faults.lowerEnd(2, { times: 2 });
+  participant.faults.lowerEnd(9);
+  const ends = [await end(), await end(), await end(), await end()];
+  expect(ends.map(({ body }) => body)).toEqual([2, 2, 4, 4].map((offset) => ({ offset })));
+  ledger.checkpoint();
+  expect((await listener.receive(1)).map(describeUpdate)).toEqual(["5 OffsetCheckpoint"]);
+});
+
+describe("checkpoints are withheld", () => {
+  test("for a time, from an open stream, which shows updates", async () => {
+    await participant.stop();
+    participant = await Participant.start({ ledger, checkpointMs: 1 });
+    const listener = await opened(4);
+    participant.faults.withholdCheckpoints({ ms: 400, streams: "open" });
+    const begun = performance.now();
+    ledger.checkpoint();
+    ledger.elsewhere();
+    ledger.transact([{ create: creation("e") }]);
+    ledger.checkpoint();
+    const messages = (await listener.receive(2)).map(describeUpdate);
+    expect(messages).toEqual(["7 Transaction", "8 OffsetCheckpoint"]);
+    // Both clocks may be rounded.
+    expect(performance.now() - begun).toBeGreaterThan(395);
+  });
+
+  test("from the next stream, for 30 seconds by default", async () => {
+    participant.faults.withholdCheckpoints();
+    const listener = await opened(4);
+    ledger.checkpoint();
+    ledger.transact([{ create: creation("e") }]);
+    expect((await listener.receive(1)).map(describeUpdate)).toEqual(["6 Transaction"]);
+    const other = await opened(4);
+    expect((await other.receive(2)).map(describeUpdate)).toEqual(["5 OffsetCheckpoint", "6 Transaction"]);
+    expect(listener.texts).toHaveLength(1);
+  });
+});
+
+test("a participant comes back empty: a lower end, another history, and no packages", async () => {
+  const listener = await opened(4);
+  const idOf = async (offset: number) => {
+    const answer = await ask(`${participant.url}/v2/updates/update-by-offset`, {
+      offset,
+      updateFormat: updateFormat(),
+    });
+    return (answer.body as { update: { Transaction: { value: { updateId: string } } } }).update.Transaction.value
+      .updateId;
+  };
+  const before = await idOf(1);
+  ledger.prune(2);
+  await participant.stop();
+  expect((await listener.ended).code).toBe(1006);
+  ledger.clear();
+  participant = await Participant.start({ ledger, port: participant.port, packageNames: [] });
+  expect((await end()).body).toEqual({ offset: 0 });
+  expect((await ask(`${participant.url}/v2/state/latest-pruned-offsets`)).body).toMatchObject({
+    participantPrunedUpToInclusive: 0,
+  });
+  const refused = follow();
+  expect((await refused.ended).code).toBe(1000);
+  expect(refused.messages).toMatchObject([{ code: "PACKAGE_NAMES_NOT_FOUND" }]);
+  participant.upload("utility-registry-v0");
+  ledger.transact([{ create: creation("a") }]);
+  expect((await follow().receive(1)).map(describeUpdate)).toEqual(["1 Transaction"]);
+  expect(await idOf(1)).not.toBe(before);
 });

@@ -20,8 +20,8 @@ export interface Calls {
   readonly path?: string;
 }
 
-/** How a call is rejected: an API error, the error page of a proxy, or a closed connection. */
-export type Refused = { readonly refusal: Refusal } | { readonly page: number } | "hang up";
+/** How a call is rejected: an API error, the error page of a proxy, a closed connection, or silence on an open one. */
+export type Refused = { readonly refusal: Refusal } | { readonly page: number } | "hang up" | "no answer";
 
 interface Target {
   readonly path: StreamPath;
@@ -38,6 +38,7 @@ export class Faults {
   readonly #queue: Counted<StreamFaults>[] = [];
   readonly #refused: (Counted<Refused> & { readonly over: Calls["over"] })[] = [];
   readonly #slow: Counted<number>[] = [];
+  readonly #ends: Counted<number>[] = [];
   readonly #open: () => Iterable<Target>;
 
   constructor(open: () => Iterable<Target>) {
@@ -83,6 +84,11 @@ export class Faults {
     this.#give(() => ({ delayMs }), when);
   }
 
+  /** Sends no OffsetCheckpoint for a time, in milliseconds. Updates are still sent. Default 30 seconds. */
+  withholdCheckpoints({ ms = 30_000, ...when }: Omit<When, "after"> & { readonly ms?: number } = {}): void {
+    this.#give(() => ({ checkpointsFrom: performance.now() + ms }), { path: "/v2/updates", ...when });
+  }
+
   /** The next stream of updates first repeats that many updates from before its begin offset. */
   duplicate(updates: number, { times = 1 }: { readonly times?: number } = {}): void {
     this.#queue.push({ path: "/v2/updates", value: { duplicates: updates }, left: times });
@@ -104,13 +110,23 @@ export class Faults {
     this.#refuse("hang up", calls);
   }
 
+  /** Never answers the next calls, and leaves their connections open and idle until the participant ends. */
+  leaveUnanswered(calls: Calls = {}): void {
+    this.#refuse("no answer", calls);
+  }
+
+  /** The next answers of ledger-end are this offset, as of a participant that is behind. Streams are not cut. */
+  lowerEnd(offset: number, { times = 1 }: { readonly times?: number } = {}): void {
+    this.#ends.push({ path: undefined, value: offset, left: times });
+  }
+
   slowLedgerEnd(ms: number, { times = 1 }: { readonly times?: number } = {}): void {
     this.#slow.push({ path: undefined, value: ms, left: times });
   }
 
   /** Removes pending faults. Streams keep those that they have taken. */
   clear(): void {
-    for (const list of [this.#queue, this.#refused, this.#slow]) list.length = 0;
+    for (const list of [this.#queue, this.#refused, this.#slow, this.#ends]) list.length = 0;
   }
 
   /** For the server: takes the faults of a stream that opens now, one of each type. */
@@ -136,6 +152,13 @@ export class Faults {
     const [fault] = this.#slow;
     if (fault !== undefined) spend(this.#slow, fault);
     return fault?.value ?? 0;
+  }
+
+  /** The end to answer with in place of `end`; never a higher one. */
+  takeLedgerEnd(end: number): number {
+    const [fault] = this.#ends;
+    if (fault !== undefined) spend(this.#ends, fault);
+    return Math.min(end, fault?.value ?? end);
   }
 
   #end(ending: Ending, { after = 0, ...when }: When): void {

@@ -19,6 +19,8 @@ import {
 export interface HttpOptions {
   readonly listLimit: number;
   readonly ledgerEndMs: () => number;
+  /** The end to answer with in place of the ledger's. */
+  readonly ledgerEnd: (end: number) => number;
   readonly stopped: AbortSignal;
 }
 
@@ -26,9 +28,9 @@ type Answer = (calls: Calls, url: URL, body: JsonValue, options: HttpOptions) =>
 
 const answers: Readonly<Record<string, Answer>> = {
   "GET /v2/version": (calls) => calls.version(),
-  "GET /v2/state/ledger-end": async (calls, _url, _body, { ledgerEndMs, stopped }) => {
+  "GET /v2/state/ledger-end": async (calls, _url, _body, { ledgerEndMs, ledgerEnd, stopped }) => {
     const ms = ledgerEndMs();
-    const end = calls.ledgerEnd();
+    const end = { offset: ledgerEnd(calls.ledger.end) };
     // Read the end before the delay, so that a slow response is outdated.
     if (ms > 0) await pause(ms, undefined, { signal: stopped });
     return end;
@@ -81,6 +83,7 @@ export async function answer(
 
 /** Rejects a call as a fault says. Returns the status, if one is sent. */
 export function refuse(response: ServerResponse, refused: Refused): number | undefined {
+  if (refused === "no answer") return undefined;
   if (refused === "hang up") {
     response.destroy();
     return undefined;

@@ -22,7 +22,7 @@ export interface UpdateOptions {
 }
 
 /**
- * Every operation except prune and restore appends one update and returns its offset. An invalid operation, such as
+ * Every operation except prune, restore and clear appends one update and returns its offset. An invalid operation, such as
  * archiving an unknown contract, throws and changes nothing.
  */
 export class ScriptedLedger {
@@ -149,6 +149,16 @@ export class ScriptedLedger {
     this.#restores++;
     this.#states = new ContractStates();
     for (const entry of this.log.between(0)) this.#states.apply(entry);
+  }
+
+  /**
+   * Loses everything, like a participant that comes back with an empty store: the end is 0, nothing is pruned, and what
+   * follows is another history. Open streams are cut.
+   */
+  clear(): void {
+    this.log.clear();
+    this.#restores++;
+    this.#states = new ContractStates();
   }
 
   #next({ offset = this.end + 1 }: UpdateOptions): number {

@@ -27,6 +27,7 @@ export function eventsOf(log: UpdateLog, contractId: string, filter: Filter): Ev
     throw refusal(
       "CONTRACT_EVENTS_NOT_FOUND",
       `Contract events not found, or not visible, for contract id ${contractId}.`,
+      { resources: [["ErrorResource(CONTRACT_ID)", contractId]] },
     );
   }
   return response;
@@ -38,6 +39,9 @@ export function updateOf(log: UpdateLog, which: string | number, view: View): Up
     .between(log.pruned)
     .find((one) => (one.updateId === which || one.offset === which) && one.form !== "checkpoint");
   const update = entry && view(entry);
-  if (update === undefined) throw refusal("UPDATE_NOT_FOUND", `Update not found, or not visible: ${which}`);
+  if (update === undefined) {
+    const resource = typeof which === "string" ? "ErrorResource(UPDATE_ID)" : "ErrorResource(OFFSET)";
+    throw refusal("UPDATE_NOT_FOUND", "Update not found, or not visible.", { resources: [[resource, String(which)]] });
+  }
   return { update };
 }

@@ -8,6 +8,9 @@ import type { v3_5 } from "@canton-network/core-ledger-client-types";
 
 type Schemas = v3_5.components["schemas"];
 
+/** For an absent optional string. Canton sends null, where the published types and documents leave the field out. */
+export const ABSENT = null as unknown as string;
+
 export type CantonError = Schemas["JsCantonError"];
 
 export type CreatedEvent = Schemas["CreatedEvent"];

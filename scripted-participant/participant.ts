@@ -79,6 +79,7 @@ export class Participant {
     const httpOptions: HttpOptions = {
       listLimit,
       ledgerEndMs: () => this.faults.takeLedgerEndMs(),
+      ledgerEnd: (end) => this.faults.takeLedgerEnd(end),
       stopped: this.#stopped.signal,
     };
     server.on("request", (request, response) => this.#track(this.#answer(request, response, serving, httpOptions)));

@@ -24,7 +24,8 @@ export function updatesRequest(body: JsonValue): UpdatesRequest {
     throw refusal("INVALID_ARGUMENT", "the participant for tests knows no descending order");
   }
   return {
-    beginExclusive: offset(beginExclusive, "beginExclusive"),
+    // Required by the published document, and 0 by default on the recorded participant.
+    beginExclusive: optional(beginExclusive, "beginExclusive", offset) ?? 0,
     ...given("endInclusive", optional(endInclusive, "endInclusive", offset)),
     ...given("updateFormat", optional(updateFormat, "updateFormat", readUpdateFormat)),
   };

@@ -11,7 +11,16 @@ import { Documents, hasDocuments } from "./schemas.js";
  * The names of what is sent as null where there is none. By the documents it
  * would be left out; Canton's encoder writes it as null all the same.
  */
-const NULLED = new Set(["created", "archived", "retryInfo", "definiteAnswer"]);
+const NULLED = new Set([
+  "created",
+  "archived",
+  "correlationId",
+  "retryInfo",
+  "definiteAnswer",
+  "externalTransactionHash",
+  "interfaceId",
+  "tracestate",
+]);
 
 function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(withoutNulls);
@@ -66,7 +75,7 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
     for (const form of [...forms, "JsAssignmentEvent", "TopologyTransaction", "OffsetCheckpoint"]) {
       expect(text).toContain(`{"${form}":`);
     }
-    expect(documents.answer("post", "/v2/updates", 200, updates as JsonValue)).toEqual([]);
+    expect(documents.answer("post", "/v2/updates", 200, withoutNulls(updates as JsonValue))).toEqual([]);
   });
 
   test.each([
@@ -98,7 +107,7 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
     const path = "/v2/updates/update-by-id";
     expect(documents.body(path, body as JsonObject)).toEqual([]);
     const { status, body: answer } = await ask(participant.url + path, body);
-    expect(documents.answer("post", path, status, answer)).toEqual([]);
+    expect(documents.answer("post", path, status, withoutNulls(answer))).toEqual([]);
   });
 
   test("an update with its ledger effects, by its id and its offset", async () => {
@@ -114,7 +123,7 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
       expect(documents.body(path, body as JsonObject)).toEqual([]);
       const { status, body: answer } = await ask(participant.url + path, body);
       expect(status).toBe(200);
-      expect(documents.answer("post", path, status, answer)).toEqual([]);
+      expect(documents.answer("post", path, status, withoutNulls(answer))).toEqual([]);
       const text = JSON.stringify(answer);
       for (const part of ['{"ExercisedEvent":', '"choice":"Do"', '"choice":"Archive"', '{"CreatedEvent":']) {
         expect(text).toContain(part);

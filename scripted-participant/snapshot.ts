@@ -47,7 +47,14 @@ export function* snapshot(entries: Iterable<Entry>, filter: Filter): Generator<A
   }
 }
 
-const element = (contractEntry: ContractEntry): ActiveContractsElement => ({ workflowId: "", contractEntry });
+/** Opaque to clients: one that continues a stream, which no client here does. */
+const streamContinuationToken = "CgIIAA==";
+
+const element = (contractEntry: ContractEntry): ActiveContractsElement => ({
+  workflowId: "",
+  contractEntry,
+  streamContinuationToken,
+});
 
 function stateAfter(entries: Iterable<Entry>) {
   const active = new Map<string, Standing>();

@@ -32,17 +32,18 @@ export async function streamUpdates(calls: Calls, stream: Stream, body: JsonValu
     for (const entry of entries) {
       read = entry.offset;
       const update = view(entry);
-      if (update === undefined) continue;
+      if (update === undefined || ("OffsetCheckpoint" in update && stream.checkpointsWithheldMs > 0)) continue;
       const element: UpdatesElement = { update };
       await stream.send(element);
       shown = read;
     }
     if (entries.length > 0) continue;
     if (endInclusive !== undefined) return;
-    const hasMoved = await moved(calls, stream, shown === read ? undefined : calls.checkpointMs);
+    const withinMs = Math.max(calls.checkpointMs, stream.checkpointsWithheldMs);
+    const hasMoved = await moved(calls, stream, shown === read ? undefined : withinMs);
     if (stream.over.aborted) return;
     const last = calls.ledger.log.at(read);
-    if (!hasMoved && last !== undefined) {
+    if (!hasMoved && last !== undefined && stream.checkpointsWithheldMs === 0) {
       await stream.send({ update: checkpoint(last) } satisfies UpdatesElement);
       shown = read;
     }

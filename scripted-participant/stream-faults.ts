@@ -12,6 +12,8 @@ export type Ending =
 /** Counts of messages begin when the fault is set. */
 export interface StreamFaults {
   delayMs?: number;
+  /** No OffsetCheckpoint is sent before this time, by `performance.now()`. */
+  checkpointsFrom?: number;
   /** How many updates from before its begin offset it repeats. */
   duplicates?: number;
   ending?: { after: number; readonly ending: Ending };

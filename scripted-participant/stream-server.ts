@@ -47,6 +47,7 @@ export class Streams {
     const refused = this.#faults.takeRefusal("websocket", logged.path);
     const path = paths.find((known) => known === logged.path);
     try {
+      if (refused === "no answer") return;
       if (refused === "hang up") return void socket.destroy();
       if (refused !== undefined && "page" in refused)
         return this.#refuse(socket, logged, refused.page, pageOf(refused.page));

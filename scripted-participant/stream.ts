@@ -43,6 +43,11 @@ export class Stream {
     return this.#faults.duplicates ?? 0;
   }
 
+  /** How long no OffsetCheckpoint is sent, in milliseconds. */
+  get checkpointsWithheldMs(): number {
+    return Math.max(0, Math.ceil((this.#faults.checkpointsFrom ?? 0) - performance.now()));
+  }
+
   /** Adds faults, which may apply at once. */
   meet(faults: StreamFaults): void {
     Object.assign(this.#faults, faults);

@@ -33,6 +33,13 @@ export class UpdateLog {
     this.#events.emit("restored");
   }
 
+  /** Removes everything. */
+  clear(): void {
+    this.#entries = [];
+    this.#pruned = 0;
+    this.#events.emit("restored");
+  }
+
   at(offset: number): Entry | undefined {
     const entry = this.#entries[this.#indexAfter(offset) - 1];
     return entry?.offset === offset ? entry : undefined;

@@ -3,13 +3,14 @@ import type { Entry } from "./entries.js";
 import { refusal } from "./errors.js";
 import { deltaEvents, effectEvents, reassignmentEvents } from "./events.js";
 import { type Filter, filterOf } from "./filters.js";
-import type {
-  Reassignment,
-  TopologyTransaction,
-  Transaction,
-  TransactionEvent,
-  Update,
-  UpdateFormat,
+import {
+  ABSENT,
+  type Reassignment,
+  type TopologyTransaction,
+  type Transaction,
+  type TransactionEvent,
+  type Update,
+  type UpdateFormat,
 } from "./messages.js";
 
 /** Converts an entry into an update; undefined if it is not shown. */
@@ -59,7 +60,8 @@ function transaction(entry: Entry, events: TransactionEvent[]): Update | undefin
     synchronizerId,
     traceContext,
     recordTime: time,
-    externalTransactionHash: "",
+    externalTransactionHash: ABSENT,
+    paidTrafficCost: 0,
   };
   return { Transaction: { value } };
 }
@@ -77,6 +79,7 @@ function reassignment(entry: Entry, filter: Filter): Update | undefined {
     traceContext,
     recordTime: time,
     synchronizerId,
+    paidTrafficCost: 0,
   };
   return { Reassignment: { value } };
 }
@@ -109,4 +112,7 @@ function topology({ updateId, offset, synchronizerId, time, party = "" }: Entry)
   return { TopologyTransaction: { value } };
 }
 
-const traceContext = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
+const traceContext = {
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  tracestate: ABSENT,
+};

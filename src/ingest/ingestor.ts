@@ -22,6 +22,8 @@ export interface Ingestion extends Freshness {
   offset(): number | undefined;
   /** Milliseconds since the store was last known to equal the origin; undefined if it never was. */
   age(): number | undefined;
+  /** Why the origin is a ledger with another history than the store; undefined if it is not known to be. */
+  otherHistory(): string | undefined;
   /** Resolves after the signal is aborted and all work has ended. Never rejects. */
   readonly ended: Promise<void>;
 }

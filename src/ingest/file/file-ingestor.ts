@@ -32,6 +32,7 @@ export function fileIngestor(path: string, decoder: Decoder): Ingestor {
         catchUp: () => Promise.resolve(false),
         offset: () => writer.checkpoint?.offset,
         age: () => (isLoaded ? 0 : undefined),
+        otherHistory: () => undefined,
         ended,
       };
     },

@@ -17,19 +17,26 @@ export interface LagStatus {
   readonly age: number | undefined;
 }
 
+/** An end of the ledger, and when it was requested. */
+interface LedgerEnd {
+  readonly offset: number;
+  readonly requestedAt: number;
+}
+
 /**
- * Tracks the store's lag. On reaching an end of the ledger it counts as current at the time that end was requested,
- * if its history is known to be the ledger's: the end alone may be that of a participant restored from a backup.
+ * Tracks the store's lag. On reaching a confirmed end of the ledger it counts as current at the time that end was
+ * requested. An end is confirmed by the followed stream: on its own it may be that of a participant restored from a
+ * backup, even if it has the same offset.
  */
 export class LagTracker {
   readonly #limits: LagLimits;
   readonly #now: () => number;
   readonly #readEnd: SingleFlight<number | undefined>;
   #offset: number | undefined;
-  #end: { readonly offset: number; readonly requestedAt: number } | undefined;
+  #end: number | undefined;
+  #confirmedEnd: LedgerEnd | undefined;
   #currentAt: number | undefined;
-  /** Whether a snapshot, an update or an open stream shows that the store's history is the ledger's. */
-  #isConfirmed = false;
+  #incompleteAfter = Infinity;
   #otherHistory: string | undefined;
   #reconnects = 0;
   #movement = new Movement();
@@ -42,17 +49,14 @@ export class LagTracker {
 
   get status(): LagStatus {
     const age = this.#currentAt === undefined ? undefined : this.#now() - this.#currentAt;
-    return { offset: this.#offset, ledgerEnd: this.#end?.offset, age };
+    return { offset: this.#offset, ledgerEnd: this.#end, age };
   }
 
-  /** The ledger has brought the store to an offset. It may be a lower one, after a snapshot of a restored ledger. */
+  /**
+   * The store is at an offset that the ledger has. It may be a lower one, after a snapshot of a restored ledger. A stream
+   * of updates from there was open: it may still be refused.
+   */
   reached(offset: number): void {
-    this.#isConfirmed = true;
-    this.resumedAt(offset);
-  }
-
-  /** The store will follow a stream from an offset that the ledger has. The participant may still refuse the stream. */
-  resumedAt(offset: number): void {
     this.#offset = offset;
     this.#otherHistory = undefined;
     this.#update();
@@ -60,25 +64,33 @@ export class LagTracker {
     this.#movement = new Movement();
   }
 
-  /** The stream that the store follows has proved to be open. */
-  confirm(): void {
-    this.#isConfirmed = true;
+  ledgerEndAt(offset: number): void {
+    this.#end = offset;
+  }
+
+  /** The stream that the store follows has proved to be open after this end was read: they are of one history. */
+  confirm(offset: number, requestedAt: number): void {
+    this.#end = offset;
+    this.#confirmedEnd = { offset, requestedAt };
     this.#update();
   }
 
-  get isConfirmed(): boolean {
-    return this.#isConfirmed;
-  }
-
-  ledgerEndAt(offset: number, requestedAt: number): void {
-    this.#end = { offset, requestedAt };
-    this.#update();
+  /**
+   * The store leaves out packages that the participant was found to lack. After this time it may have them, so the store
+   * counts as current until then at the latest. Infinity if nothing is left out.
+   */
+  incompleteAfter(time: number): void {
+    this.#incompleteAfter = time;
   }
 
   /** The ledger is not the one that the store has followed. Not ready until the store has reached the present one. */
   historyLost(reason: string): void {
-    this.#isConfirmed = false;
+    this.#confirmedEnd = undefined;
     this.#otherHistory = reason;
+  }
+
+  get otherHistory(): string | undefined {
+    return this.#otherHistory;
   }
 
   get reconnects(): number {
@@ -86,7 +98,7 @@ export class LagTracker {
   }
 
   streamLost(): void {
-    this.#isConfirmed = false;
+    this.#confirmedEnd = undefined;
     this.#reconnects++;
   }
 
@@ -114,10 +126,9 @@ export class LagTracker {
   }
 
   async #requestEnd(ledgerEnd: () => Promise<number>): Promise<number | undefined> {
-    const requestedAt = this.#now();
     try {
       const end = await ledgerEnd();
-      this.ledgerEndAt(end, requestedAt);
+      this.ledgerEndAt(end);
       return end;
     } catch {
       return undefined;
@@ -125,9 +136,9 @@ export class LagTracker {
   }
 
   #update(): void {
-    if (!this.#isConfirmed || this.#end === undefined || this.#offset === undefined) return;
-    if (this.#offset < this.#end.offset) return;
-    this.#currentAt = Math.max(this.#currentAt ?? 0, this.#end.requestedAt);
+    const end = this.#confirmedEnd;
+    if (end === undefined || this.#offset === undefined || this.#offset < end.offset) return;
+    this.#currentAt = Math.max(this.#currentAt ?? 0, Math.min(end.requestedAt, this.#incompleteAfter));
   }
 }
 

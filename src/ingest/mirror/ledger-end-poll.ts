@@ -1,3 +1,4 @@
+import { LedgerError, type LedgerErrorKind } from "../../ledger/participant/errors.js";
 import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";
 import type { LagTracker } from "./lag-tracker.js";
@@ -14,10 +15,12 @@ export interface LedgerEndPollOptions {
 }
 
 const POLL_MS = 1_000;
+/** Failures after which the next poll may succeed. After others, such as pruned updates, the stream has to begin anew. */
+const TRANSIENT: ReadonlySet<LedgerErrorKind> = new Set(["busy", "lost", "denied"]);
 
 /**
- * Reads the ledger's end every second. It fetches updates that the stream has not delivered, proves that the stream of
- * a quiet ledger is open, and notices an end that belongs to another history.
+ * Reads the ledger's end every second. It fetches updates that the stream has not delivered, proves by a ping that the
+ * stream is open on the history of that end, and notices an end that belongs to another history.
  */
 export class LedgerEndPoll {
   readonly #applier: StoreApplier;
@@ -26,6 +29,8 @@ export class LedgerEndPoll {
   #missing: number | undefined;
   /** The stream that was followed at the last poll. */
   #known: UpdateStream | undefined;
+  /** The ping that is not answered yet. */
+  #confirming: Promise<void> | undefined;
 
   constructor(applier: StoreApplier, options: LedgerEndPollOptions) {
     this.#applier = applier;
@@ -39,11 +44,13 @@ export class LedgerEndPoll {
       if (this.#isStopped() || this.#applier.checkpoint === undefined) continue;
       try {
         await this.#poll();
-      } catch {
-        // The mirror meets the same failure on its stream, and logs it.
+      } catch (error) {
         this.#missing = undefined;
+        // The mirror meets the same failure on its stream and logs it, unless that stream is stuck.
+        if (error instanceof LedgerError && !TRANSIENT.has(error.kind)) this.#applier.stream?.close();
       }
     }
+    await this.#confirming;
   }
 
   #isStopped(): boolean {
@@ -62,9 +69,9 @@ export class LedgerEndPoll {
       stream?.close();
       return;
     }
-    lag.ledgerEndAt(end, requestedAt);
+    lag.ledgerEndAt(end);
     // A stream that the participant refuses is open for a moment, too.
-    if (stream === this.#known) await this.#confirm(stream);
+    if (stream !== undefined && stream === this.#known) this.#ping(stream, end, requestedAt);
     this.#known = stream;
     // An end not reached one poll later: either it holds nothing for us, or the stream is stuck.
     if (this.#missing !== undefined && this.#applier.confirmedOffset < this.#missing)
@@ -72,11 +79,17 @@ export class LedgerEndPoll {
     this.#missing = this.#applier.confirmedOffset < end ? end : undefined;
   }
 
-  /** A quiet ledger sends nothing that shows that its stream is open. A ping does. */
-  async #confirm(stream: UpdateStream | undefined): Promise<void> {
-    const { lag } = this.#options;
-    if (lag.isConfirmed || stream === undefined || !(await stream.isResponsive())) return;
-    if (stream === this.#applier.stream) lag.confirm();
+  /** Not awaited by the poll: a stream without an answer must not delay the notice of a lower end. */
+  #ping(stream: UpdateStream, end: number, requestedAt: number): void {
+    this.#confirming ??= this.#confirm(stream, end, requestedAt).finally(() => {
+      this.#confirming = undefined;
+    });
+  }
+
+  /** The end alone may be of another history: a dead connection shows no cut. An answer to a later ping shows none. */
+  async #confirm(stream: UpdateStream, end: number, requestedAt: number): Promise<void> {
+    const isResponsive = await stream.isResponsive();
+    if (isResponsive && stream === this.#applier.stream) this.#options.lag.confirm(end, requestedAt);
   }
 
   /** Fetches updates up to an offset by a second, finite stream. */

@@ -10,7 +10,7 @@ import { takeSnapshot } from "../../ledger/participant/snapshot.js";
 import { errorMessage } from "../../util/error-message.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";
 import { IncidentLog } from "./incident-log.js";
-import { findMissingPackages } from "./missing-packages.js";
+import { findMissingPackages, SEARCH_INTERVAL_MS } from "./missing-packages.js";
 import { LedgerEndPoll } from "./ledger-end-poll.js";
 import { retryDelay } from "./retry-delay.js";
 import { StoreApplier, type StoreApplierOptions } from "./store-applier.js";
@@ -84,11 +84,13 @@ export class Mirror {
     const { ledger, decoder, lag, log, now } = this.#options;
     const requestedAt = now();
     const end = await ledger.ledgerEnd();
-    return this.#follow(end, async (stream) => {
+    return this.#follow(end, async (stream, missing) => {
       const snapshot = await takeSnapshot(ledger, end, decoder, () => stream.hasEnded);
       await checkOpen(stream);
       await this.#applier.replace(snapshot, requestedAt);
-      lag.ledgerEndAt(end, requestedAt);
+      if (missing.length === 0) lag.incompleteAfter(Infinity);
+      // The stream was open after the end was read.
+      lag.confirm(end, requestedAt);
       const contracts = snapshot.contracts.length;
       log.info({ offset: end, contracts, took: now() - requestedAt }, "snapshot of the ledger loaded");
       this.#recovered();
@@ -103,10 +105,17 @@ export class Mirror {
   }
 
   /** Opens a stream of updates, prepares the store, then applies updates until the stream fails. */
-  async #follow(after: number, prepare: (stream: UpdateStream) => Promise<void>): Promise<never> {
-    const updates = await this.#options.ledger.updates(after);
+  async #follow(
+    after: number,
+    prepare: (stream: UpdateStream, missing: readonly string[]) => Promise<void>,
+  ): Promise<never> {
+    const { ledger } = this.#options;
+    const { missing } = ledger;
+    const updates = await ledger.updates(after);
     try {
-      await prepare(updates);
+      await prepare(updates, missing);
+      // Neither the stream nor the snapshot has them.
+      if (ledger.missing !== missing) throw new LedgerError("lost", "missing packages were found meanwhile");
       this.#applier.follow(updates);
       for await (const elements of inBatches(updates, MAX_BATCH)) {
         await this.#applier.apply(elements, updates);
@@ -121,8 +130,11 @@ export class Mirror {
 
   /** Whether the next attempt asks for less, because the participant lacks a package. */
   #leaveOut(failure: LedgerError): boolean {
-    const { ledger, log } = this.#options;
+    const { ledger, lag, log, now } = this.#options;
+    const hadAll = ledger.missing.length === 0;
     if (failure.kind !== "incomplete" || !ledger.leaveOut(failure)) return false;
+    // For what is left out later, the earlier time holds too.
+    if (hadAll) lag.incompleteAfter(now() + SEARCH_INTERVAL_MS);
     const hint = "upload them to the participant; they are looked for every 30 s";
     log.warn({ missing: ledger.missing, hint }, "the participant lacks packages: their contracts are not served");
     return true;

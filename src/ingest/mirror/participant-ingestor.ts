@@ -11,6 +11,7 @@ import type { Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";
 import { type LagLimits, LagTracker } from "./lag-tracker.js";
 import { Mirror } from "./mirror.js";
+import { watchedLedger } from "./watched-ledger.js";
 
 export interface ParticipantOptions {
   readonly url: URL;
@@ -47,7 +48,7 @@ export function connectParticipant(
       origin: `participant of ${parties.toSorted().join(", ")}`,
       reconnects,
       start(writer, log, end): Ingestion {
-        const ledger = new ParticipantClient(endpointUntil(end), parties, templates);
+        const ledger = watchedLedger(new ParticipantClient(endpointUntil(end), parties, templates), log);
         const lag = new LagTracker(limits, now, () => ledger.ledgerEnd());
         // On a database each leadership term starts the ingestor again.
         earlierReconnects = reconnects();
@@ -61,6 +62,7 @@ export function connectParticipant(
           catchUp: (offset) => lag.catchUp(offset),
           offset: () => lag.status.offset,
           age: () => lag.status.age,
+          otherHistory: () => lag.otherHistory,
           ended: new Mirror(options).run(),
         };
       },

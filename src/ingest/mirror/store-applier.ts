@@ -62,7 +62,7 @@ export class StoreApplier {
   follow(stream: UpdateStream): void {
     this.#followed = stream;
     this.#confirmedOffset = this.#checkpoint?.offset ?? 0;
-    this.#options.lag.resumedAt(this.#confirmedOffset);
+    this.#options.lag.reached(this.#confirmedOffset);
   }
 
   unfollow(): void {

@@ -113,7 +113,7 @@ export function databaseSource({
       if (!roles.answers) return leaderLoop === undefined ? "the service is starting" : leaderLoop.notReadyReason();
       const { failure } = replica.status;
       if (failure !== undefined) return `the database cannot be ${failure.kind === "unavailable" ? "reached" : "read"}`;
-      return replicaStaleReason() ?? notReadyReason(replica.status, limits);
+      return replicaStaleReason() ?? replica.status.otherHistory ?? notReadyReason(replica.status, limits);
     },
     status() {
       const { offset, age } = roles.answers ? replica.status : (leaderLoop?.status ?? NO_STATUS);

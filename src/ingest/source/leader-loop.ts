@@ -67,6 +67,7 @@ export class LeaderLoop {
       database,
       pause,
       signal,
+      log,
       onStandby: () => {
         this.#failure = undefined;
         this.#ingestionFailure = undefined;
@@ -102,6 +103,7 @@ export class LeaderLoop {
     this.#ingestion = ingestion;
     this.#knowsLeader = true;
     term.age = () => ingestion.age();
+    term.otherHistory = () => ingestion.otherHistory();
     term.onCatchUpRequest = (request) => void this.#catchUp(ingestion, request);
     ingestion.started.then(
       () => {

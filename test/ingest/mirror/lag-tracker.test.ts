@@ -30,7 +30,7 @@ function catchUp(lag: LagTracker, offset: number, ledgerEnd: () => Promise<numbe
 function current(offset = 10, readWait?: number) {
   const made = createTracker(readWait);
   made.lag.reached(offset);
-  made.lag.ledgerEndAt(offset, made.clock.now);
+  made.lag.confirm(offset, made.clock.now);
   return made;
 }
 
@@ -42,7 +42,7 @@ describe("the status of the mirror", () => {
 
   test("is current as of the request for the end that it has reached", () => {
     const { clock, lag } = createTracker();
-    lag.ledgerEndAt(10, clock.now);
+    lag.confirm(10, clock.now);
     clock.now += 700;
     lag.reached(9);
     expect(lag.status).toEqual({ offset: 9, ledgerEnd: 10, age: undefined });
@@ -56,14 +56,14 @@ describe("the status of the mirror", () => {
     const asked = clock.now;
     clock.now += 250;
     lag.reached(10);
-    lag.ledgerEndAt(10, asked);
+    lag.confirm(10, asked);
     expect(lag.status.age).toBe(250);
   });
 
   test("ages while the ledger moves away, and is current again when it is reached", () => {
     const { clock, lag } = current();
     clock.now += 5_000;
-    lag.ledgerEndAt(20, clock.now);
+    lag.confirm(20, clock.now);
     expect(lag.status).toEqual({ offset: 10, ledgerEnd: 20, age: 5_000 });
     lag.reached(19);
     expect(lag.status.age).toBe(5_000);
@@ -75,7 +75,7 @@ describe("the status of the mirror", () => {
     const { clock, lag } = current();
     for (let second = 0; second < 100; second++) {
       clock.now += 1_000;
-      lag.ledgerEndAt(10, clock.now);
+      lag.confirm(10, clock.now);
       expect(lag.status.age).toBe(0);
     }
   });
@@ -90,8 +90,8 @@ describe("the status of the mirror", () => {
   test("is not aged by the answer to an earlier request", () => {
     const { clock, lag } = current();
     clock.now += 100;
-    lag.ledgerEndAt(10, clock.now);
-    lag.ledgerEndAt(9, clock.now - 50);
+    lag.confirm(10, clock.now);
+    lag.confirm(9, clock.now - 50);
     expect(lag.status.age).toBe(0);
   });
 
@@ -99,31 +99,31 @@ describe("the status of the mirror", () => {
     const { clock, lag } = current(100);
     clock.now += 1_000;
     lag.reached(40);
-    lag.ledgerEndAt(40, clock.now);
+    lag.confirm(40, clock.now);
     expect(lag.status).toEqual({ offset: 40, ledgerEnd: 40, age: 0 });
   });
 });
 
 describe("the ledger's end alone", () => {
-  test("does not make it current after the stream is lost, until an update or a snapshot comes", () => {
+  test("is known and makes nothing current", () => {
     const { clock, lag } = current();
-    lag.streamLost();
     clock.now += 5_000;
-    lag.ledgerEndAt(10, clock.now);
+    lag.ledgerEndAt(10);
     expect(lag.status).toEqual({ offset: 10, ledgerEnd: 10, age: 5_000 });
     lag.reached(10);
-    expect(lag.status.age).toBe(0);
+    expect(lag.status.age).toBe(5_000);
   });
 
-  test("does not make it current when it resumes, until the stream proves to be open", () => {
-    const { clock, lag } = createTracker();
-    lag.resumedAt(10);
-    lag.ledgerEndAt(10, clock.now);
-    expect(lag.status).toEqual({ offset: 10, ledgerEnd: 10, age: undefined });
-    expect(lag.isConfirmed).toBe(false);
-    lag.confirm();
+  test("does not make it current after the stream is lost, even if it was confirmed before", () => {
+    const { clock, lag } = current();
+    clock.now += 1_000;
+    lag.confirm(12, clock.now);
+    lag.streamLost();
+    clock.now += 4_000;
+    lag.reached(12);
+    expect(lag.status).toEqual({ offset: 12, ledgerEnd: 12, age: 5_000 });
+    lag.confirm(12, clock.now);
     expect(lag.status.age).toBe(0);
-    expect(lag.isConfirmed).toBe(true);
   });
 });
 
@@ -134,15 +134,15 @@ describe("another history", () => {
     expect(lag.notReadyReason()).toBe("the ledger ends at offset 4");
     expect(lag.staleReason()).toBeUndefined();
     clock.now += STALE + 1;
-    lag.ledgerEndAt(4, clock.now);
+    lag.ledgerEndAt(4);
     expect(lag.staleReason()).toContain("60 s");
     expect(lag.notReadyReason()).toBe(lag.staleReason());
   });
 
   test("is over when the store has reached the present one, at a lower offset too", () => {
-    const { clock, lag } = current();
+    const { lag } = current();
     lag.historyLost("the ledger ends at offset 4");
-    lag.ledgerEndAt(4, clock.now);
+    lag.ledgerEndAt(4);
     lag.reached(4);
     expect(lag.notReadyReason()).toBeUndefined();
   });
@@ -150,7 +150,7 @@ describe("another history", () => {
   test("is over when the check of the last update has found it on the ledger", () => {
     const { lag } = current();
     lag.historyLost("the ledger ends at offset 4");
-    lag.resumedAt(10);
+    lag.reached(10);
     expect(lag.notReadyReason()).toBeUndefined();
   });
 });
@@ -160,7 +160,7 @@ describe("the limits of staleness", () => {
     const { clock, lag } = createTracker();
     const none = "no snapshot of the ledger has been taken yet";
     expect([lag.staleReason(), lag.notReadyReason()]).toEqual([none, none]);
-    lag.ledgerEndAt(10, clock.now);
+    lag.confirm(10, clock.now);
     expect([lag.staleReason(), lag.notReadyReason()]).toEqual([none, none]);
     lag.reached(10);
     expect([lag.staleReason(), lag.notReadyReason()]).toEqual([undefined, undefined]);
@@ -192,7 +192,7 @@ describe("the limits of staleness", () => {
     const { clock, lag } = current();
     clock.now += STALE * 2;
     expect(lag.staleReason()).toBeDefined();
-    lag.ledgerEndAt(10, clock.now);
+    lag.confirm(10, clock.now);
     expect([lag.staleReason(), lag.notReadyReason()]).toEqual([undefined, undefined]);
   });
 });
@@ -260,23 +260,11 @@ describe("catching up", () => {
     expect(await soon(caughtUp)).toBe(true);
   });
 
-  test("updates the age", async () => {
+  test("updates the known end, and not the age: no stream has confirmed the end", async () => {
     const { clock, lag } = current(10);
     clock.now += 5_000;
-    await soon(catchUp(lag, 10, () => Promise.resolve(10)));
-    expect(lag.status.age).toBe(0);
-  });
-
-  test("counts the age from the request, not from the answer", async () => {
-    const { clock, lag } = current(10);
-    const { ledgerEnd, next } = ledger();
-    clock.now += 5_000;
-    const caughtUp = catchUp(lag, 10, ledgerEnd);
-    const question = await next();
-    clock.now += 300;
-    question.answer(10);
-    await soon(caughtUp);
-    expect(lag.status.age).toBe(300);
+    await soon(catchUp(lag, 10, () => Promise.resolve(9)));
+    expect(lag.status).toEqual({ offset: 10, ledgerEnd: 9, age: 5_000 });
   });
 
   test("ends on timeout if the store does not move", async () => {

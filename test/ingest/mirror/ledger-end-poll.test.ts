@@ -6,6 +6,7 @@ import { LedgerEndPoll } from "../../../src/ingest/mirror/ledger-end-poll.js";
 import { StoreApplier } from "../../../src/ingest/mirror/store-applier.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
+import { gate } from "../../fixtures/wait.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -21,7 +22,7 @@ const quietStream = (isResponsive = true): UpdateStream => ({
 });
 
 /** A store at offset 10 of a ledger that ends there. `poll` runs one poll. */
-async function polling() {
+async function polling(ends: { end: number } = { end: 10 }) {
   const writer = new MemoryStore();
   await writer.replace([], 10, 0);
   const lag = new LagTracker({ unreadyAfter: 10, staleAfter: 20, readWait: 0 }, now, () => Promise.resolve(10));
@@ -34,7 +35,7 @@ async function polling() {
       polls++;
       resume = resolve;
     });
-  const ledger: Pick<Ledger, "ledgerEnd"> = { ledgerEnd: () => Promise.resolve(10) };
+  const ledger: Pick<Ledger, "ledgerEnd"> = { ledgerEnd: () => Promise.resolve(ends.end) };
   const running = new LedgerEndPoll(applier, { ledger: ledger as Ledger, lag, now, pause, signal: end.signal }).run();
   onTestFinished(async () => {
     end.abort();
@@ -76,4 +77,33 @@ test("the store is not current while no stream is followed, or the stream does n
   await poll();
   await poll();
   expect(lag.status.age).toBeUndefined();
+});
+
+test("the store is not current by an end that was read before the last ping", async () => {
+  const { applier, lag, poll } = await polling();
+  const pings: ((isAnswered: boolean) => void)[] = [];
+  const stream = { ...quietStream(), isResponsive: () => new Promise<boolean>((resolve) => void pings.push(resolve)) };
+  applier.follow(stream);
+  await poll();
+  await poll();
+  expect(pings).toHaveLength(1);
+  expect(lag.status.age).toBeUndefined();
+  pings[0]?.(true);
+  await turn();
+  expect(lag.status.age).toBe(0);
+});
+
+test("a lower end is noticed while a ping is not answered", async () => {
+  const ends = { end: 10 };
+  const { applier, lag, poll } = await polling(ends);
+  const answer = gate();
+  applier.follow({ ...quietStream(), isResponsive: () => answer.opened.then(() => false) });
+  onTestFinished(() => answer.open());
+  await poll();
+  await poll();
+  ends.end = 9;
+  lag.confirm(10, now());
+  expect(lag.notReadyReason()).toBeUndefined();
+  await poll();
+  expect(lag.notReadyReason()).toBe("the ledger ends at offset 9, but offset 10 has been applied");
 });

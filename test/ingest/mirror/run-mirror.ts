@@ -7,6 +7,7 @@ import type { Ledger } from "../../../src/ledger/participant/ledger.js";
 import { Mirror } from "../../../src/ingest/mirror/mirror.js";
 import type { StalenessLimits } from "../../../src/ingest/staleness.js";
 import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
+import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";
 import { noToken } from "../../../src/ledger/participant/token-source.js";
 import { templates } from "../../../src/registry/utility/templates/index.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
@@ -62,7 +63,8 @@ export function startMirror(
   const logged: string[] = [];
   const note = (level: string) => (details: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
-  const ledger = around(new ParticipantClient(endpoint, parties, templates));
+  const log = { info: note("info"), warn: note("warn"), error: note("error") };
+  const ledger = watchedLedger(around(new ParticipantClient(endpoint, parties, templates)), log);
   const limits = { ...staleness, readWait: 1_000 };
   const lag = new LagTracker(limits, Date.now, () => ledger.ledgerEnd());
   const running = new Mirror({
@@ -70,7 +72,7 @@ export function startMirror(
     decoder: new Decoder(templates),
     writer: store,
     lag,
-    log: { info: note("info"), warn: note("warn"), error: note("error") },
+    log,
     now: Date.now,
     random: Math.random,
     pause: (milliseconds) => delay(milliseconds / SPEEDUP, undefined, { signal }).catch(() => undefined),

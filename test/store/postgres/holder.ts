@@ -34,5 +34,6 @@ async function term({ epoch, signal: over }: LeadershipTerm): Promise<void> {
   say({ ended: true });
 }
 
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 process.once("disconnect", () => process.exit());
-await new Lease({ database, pause, signal, onStandby: () => undefined }).hold(term).catch(() => undefined);
+await new Lease({ database, pause, signal, log, onStandby: () => undefined }).hold(term).catch(() => undefined);

@@ -32,6 +32,8 @@ afterEach(async () => {
   await schema.empty();
 });
 
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
 /** Sessions that hold the lease. */
 const holders = () =>
   schema.sql<{ pid: number }>(
@@ -42,7 +44,7 @@ const holders = () =>
 function leaseOn(database = schema.database, onStandby = () => {}): Lease {
   const { signal } = end;
   const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => undefined);
-  return new Lease({ database, pause, signal, onStandby });
+  return new Lease({ database, pause, signal, log: silent, onStandby });
 }
 
 const over = ({ signal }: LeadershipTerm): Promise<unknown> =>

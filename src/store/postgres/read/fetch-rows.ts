@@ -27,6 +27,7 @@ interface StateJson {
   readonly asOf: number | null;
   readonly contentId: string;
   readonly age: number | null;
+  readonly otherHistory: string | null;
   readonly isContiguous: boolean;
 }
 
@@ -107,6 +108,7 @@ export function decodeRows(
     version: { generation: state.generation, offset: state.offset, asOf: state.asOf ?? undefined },
     contentId: state.contentId,
     age: state.age ?? undefined,
+    otherHistory: state.otherHistory ?? undefined,
     isContiguous: state.isContiguous,
     invalidated,
     results: new Map([...missing, ...changed].map((lookup) => [lookup, resultOf(lookup)])),

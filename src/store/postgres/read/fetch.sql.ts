@@ -58,7 +58,7 @@ sums AS MATERIALIZED (
 SELECT 'state' AS row_type, NULL::uuid AS lookup_hash, NULL::uuid AS template_hash,
   NULL AS contract_id, NULL AS template_id,
   json_build_object('generation', s.generation, 'offset', s.ledger_offset, 'asOf', s.as_of, 'contentId', s.content_id,
-    'age', s.age, 'isContiguous', s.is_contiguous)::text AS payload,
+    'age', s.age, 'otherHistory', s.other_history, 'isContiguous', s.is_contiguous)::text AS payload,
   NULL AS created_event_blob, NULL AS created_at, NULL::bigint AS created_micros, NULL AS synchronizer_id,
   NULL::bigint AS reassignment_counter, NULL::bytea AS supply_sum, NULL::numeric AS supply_amount
 FROM state s

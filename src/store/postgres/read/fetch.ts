@@ -19,6 +19,8 @@ export interface Fetched {
   readonly contentId: string;
   /** Milliseconds since the store was last known to equal the ledger; undefined if it never was. */
   readonly age: number | undefined;
+  /** Why the ledger is not the one that the store comes from; undefined if it is not known. */
+  readonly otherHistory: string | undefined;
   /** Whether `invalidated` is everything that has changed since the given version. If false, anything may have. */
   readonly isContiguous: boolean;
   readonly invalidated: ReadonlySet<LookupHash>;

@@ -27,6 +27,8 @@ export interface ReplicaStatus {
   readonly offset: number | undefined;
   /** Milliseconds since the store was last known to equal the ledger; undefined if it never was. */
   readonly age: number | undefined;
+  /** Why the ledger is not the one that the store comes from; undefined if it is not known. */
+  readonly otherHistory: string | undefined;
   /** Of the latest query. */
   readonly failure: DatabaseError | undefined;
   /** Whether the store has the content id of this process. */
@@ -46,6 +48,9 @@ export class Replica implements StoreReader {
   #confirmedAt: number | undefined;
   #failure: DatabaseError | undefined;
   #isOurs = true;
+  #otherHistory: string | undefined;
+  /** The query that brought it: a late result must not replace it. */
+  #otherHistoryQuery = 0;
 
   constructor(database: Database, options: ReplicaOptions) {
     this.#database = database;
@@ -60,6 +65,7 @@ export class Replica implements StoreReader {
     return {
       offset: generation === 0 ? undefined : offset,
       age,
+      otherHistory: this.#otherHistory,
       failure: this.#failure,
       isOurs: this.#isOurs,
     };
@@ -113,6 +119,10 @@ export class Replica implements StoreReader {
       this.#cache.merge(fetched, since, queryNumber);
       // A result that arrives late is not of the served state.
       if (fetched.version.generation === this.#cache.version.generation) this.#isOurs = this.#hasOurContent(fetched);
+      if (queryNumber > this.#otherHistoryQuery) {
+        this.#otherHistory = fetched.otherHistory;
+        this.#otherHistoryQuery = queryNumber;
+      }
       // Count the age from the start of the query. A late result must not move the time back.
       if (fetched.age !== undefined)
         this.#confirmedAt = Math.max(this.#confirmedAt ?? -Infinity, startedAt - fetched.age);

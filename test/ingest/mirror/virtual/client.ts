@@ -1,0 +1,180 @@
+/** What ParticipantClient is over sockets, in virtual time. */
+import type { UpdatesRequest } from "../../../../scripted-participant/messages.js";
+import type { UpdateFormat, EventFormat } from "../../../../scripted-participant/messages.js";
+import { checkpoint } from "../../../../scripted-participant/updates.js";
+import type { JsonValue } from "../../../../src/domain/json.js";
+import type { Template } from "../../../../src/domain/template.js";
+import { LedgerError } from "../../../../src/ledger/participant/errors.js";
+import { eventFormat } from "../../../../src/ledger/participant/event-format.js";
+import { KnownTemplates } from "../../../../src/ledger/participant/known-templates.js";
+import type { Ledger, UpdateStream } from "../../../../src/ledger/participant/ledger.js";
+import { lastMessage, type VirtualParticipant } from "./participant.js";
+import { Wire } from "./wire.js";
+
+const MESSAGE_MS = 60_000;
+const OPEN_MS = 10_000;
+
+export class VirtualClient implements Ledger {
+  readonly #participant: VirtualParticipant;
+  readonly #parties: readonly string[];
+  readonly #templates: KnownTemplates;
+  readonly #signal: AbortSignal;
+  /** What was missing when the last snapshot was requested. */
+  requested: readonly string[] = [];
+  #followed: Wire | undefined;
+  #followedAfter = 0;
+
+  constructor(
+    participant: VirtualParticipant,
+    parties: readonly string[],
+    templates: readonly Template[],
+    signal: AbortSignal,
+  ) {
+    this.#participant = participant;
+    this.#parties = parties;
+    this.#templates = new KnownTemplates(templates);
+    this.#signal = signal;
+  }
+
+  get missing(): readonly string[] {
+    return this.#templates.missing;
+  }
+
+  leaveOut({ missing }: LedgerError): boolean {
+    return this.#templates.leaveOut(missing);
+  }
+
+  include(names: readonly string[]): void {
+    this.#templates.include(names);
+  }
+
+  /** A lower end is one before the stream that is followed: any other cannot be told from the ledger's. */
+  ledgerEnd(): Promise<number> {
+    const lower = this.#followed?.hasEnded === false && this.#followedAfter > 0 ? this.#followedAfter - 1 : Infinity;
+    return this.#participant.call(({ ledger }, fault) =>
+      fault === "lowerEnd" ? Math.min(lower, ledger.end) : ledger.end,
+    );
+  }
+
+  prunedUpTo(): Promise<number> {
+    return this.#participant.call(({ ledger }) => ledger.pruned);
+  }
+
+  async hasUpdate(updateId: string): Promise<boolean> {
+    const request = { updateId, updateFormat: this.#updateFormat() };
+    try {
+      await this.#participant.call((calls) => calls.updateById(request));
+      return true;
+    } catch (error) {
+      if (error instanceof LedgerError && error.code === "UPDATE_NOT_FOUND") return false;
+      throw error;
+    }
+  }
+
+  async findMissing(): Promise<readonly string[]> {
+    const fault = this.#participant.searchFaults.shift();
+    if (fault === "hung") await new Promise<never>(() => undefined);
+    if (fault === "cut") throw new LedgerError("lost", "the search is cut");
+    const found: string[] = [];
+    const activeAtOffset = await this.ledgerEnd();
+    for (const name of this.missing) {
+      const format = this.#eventFormat(this.#templates.of(name));
+      try {
+        await this.#participant.call((calls) => calls.activeContracts({ activeAtOffset, eventFormat: format }));
+        found.push(name);
+      } catch {
+        // Still missing.
+      }
+    }
+    return found;
+  }
+
+  async *activeContracts(offset: number): AsyncGenerator<JsonValue> {
+    const wire = await this.#open(MESSAGE_MS);
+    this.requested = this.missing;
+    const request = { activeAtOffset: offset, eventFormat: this.#eventFormat() };
+    this.#serve(wire, () => {
+      const elements = [...this.#participant.calls.activeContracts(request)];
+      this.#participant.clock.after(this.#participant.snapshotDelays.shift() ?? 0, () => {
+        for (const element of elements) wire.send(element as unknown as JsonValue);
+        wire.end("closed");
+      });
+    });
+    try {
+      yield* wire;
+    } finally {
+      wire.close();
+    }
+  }
+
+  async updates(after: number, upTo?: number): Promise<UpdateStream> {
+    const wire = await this.#open(upTo === undefined ? Infinity : MESSAGE_MS);
+    if (upTo === undefined) [this.#followed, this.#followedAfter] = [wire, after];
+    const until = upTo === undefined ? {} : { endInclusive: upTo };
+    const request = { beginExclusive: after, ...until, updateFormat: this.#updateFormat() };
+    this.#serve(wire, () => this.#send(wire, request));
+    return wire;
+  }
+
+  async #open(messageMs: number): Promise<Wire> {
+    await this.#participant.arrive(OPEN_MS);
+    if (this.#signal.aborted) throw new LedgerError("lost", "the service is closing its connections");
+    const wire = new Wire(this.#participant, messageMs);
+    const close = () => wire.close();
+    this.#signal.addEventListener("abort", close);
+    wire.onClosed = () => this.#signal.removeEventListener("abort", close);
+    await this.#participant.clock.sleep(this.#participant.latency());
+    return wire;
+  }
+
+  /** Serves a request once it has come. The stream is open before, and may be refused. */
+  #serve(wire: Wire, serve: () => void): void {
+    const { clock } = this.#participant;
+    clock.after(this.#participant.latency(), () => {
+      if (wire.isOver) return;
+      try {
+        serve();
+      } catch (error) {
+        wire.send(lastMessage(error));
+        wire.end("closed");
+      }
+    });
+  }
+
+  #send(wire: Wire, request: UpdatesRequest): void {
+    const { calls, clock, ledger, checkpointMs } = this.#participant;
+    const view = calls.updates(request);
+    const { beginExclusive, endInclusive } = request;
+    let read = beginExclusive;
+    let shown = read;
+    const show = (): void => {
+      for (const entry of ledger.log.between(read, endInclusive)) {
+        read = entry.offset;
+        const update = view(entry);
+        if (update === undefined) continue;
+        wire.send({ update } as unknown as JsonValue);
+        shown = read;
+      }
+      if (endInclusive !== undefined) return wire.end("closed");
+      if (shown < read) clock.after(checkpointMs, sendCheckpoint);
+    };
+    const sendCheckpoint = (): void => {
+      const last = ledger.log.at(read);
+      if (wire.isOver || shown >= read || last === undefined) return;
+      wire.send({ update: checkpoint(last) } as unknown as JsonValue);
+      shown = read;
+    };
+    wire.onOver = ledger.log.listen(show, () => undefined);
+    show();
+  }
+
+  #updateFormat(): UpdateFormat {
+    const format = this.#eventFormat();
+    const includeTransactions = { eventFormat: format, transactionShape: "TRANSACTION_SHAPE_ACS_DELTA" } as const;
+    return { includeTransactions, includeReassignments: format };
+  }
+
+  #eventFormat(templates = this.#templates.present): EventFormat {
+    return eventFormat(this.#parties, templates, true);
+  }
+}

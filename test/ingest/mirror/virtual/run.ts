@@ -1,0 +1,371 @@
+/** Runs a script against a mirror in virtual time, and says where the mirror served what it must not serve. */
+import { setMaxListeners } from "node:events";
+import { type Creation, ScriptedLedger } from "../../../../scripted-participant/ledger.js";
+import { LagTracker } from "../../../../src/ingest/mirror/lag-tracker.js";
+import { Mirror } from "../../../../src/ingest/mirror/mirror.js";
+import { watchedLedger } from "../../../../src/ingest/mirror/watched-ledger.js";
+import { Decoder } from "../../../../src/ledger/decode.js";
+import { LedgerError } from "../../../../src/ledger/participant/errors.js";
+import { refusal, withNulls } from "../../../../scripted-participant/errors.js";
+import { templates } from "../../../../src/registry/utility/templates/index.js";
+import { MemoryStore } from "../../../../src/store/memory/memory-store.js";
+import type { StoreWriter } from "../../../../src/store/port.js";
+import type { JsonObject } from "../../../../src/domain/json.js";
+import { payload } from "../../../fixtures/elements.js";
+import { Random } from "../../database/random.js";
+import { VirtualClock } from "./clock.js";
+import { VirtualClient } from "./client.js";
+import { VirtualParticipant } from "./participant.js";
+import type { Creatable, Step, StreamFault } from "./script.js";
+import { isEqual, type State, stateOf, Truth } from "./truth.js";
+import type { Wire } from "./wire.js";
+
+const operator = "operator::1220";
+const app = "utility-registry-app-v0";
+const holding = "utility-registry-holding-v0";
+
+/** Contracts that are served, one of a template that is dropped, and one that is not requested. */
+const creations: Readonly<Record<Creatable, readonly [packageName: string, entity: string, JsonObject]>> = {
+  factory: [app, "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory", payload.service()],
+  offer: [app, "Utility.Registry.App.V0.Model.Transfer:TransferOffer", payload.offer("alice", "bob", "USD", "locked")],
+  locked: [holding, "Utility.Registry.Holding.V0.Holding:Holding", payload.lockedHolding("alice", "USD")],
+  free: [holding, "Utility.Registry.Holding.V0.Holding:Holding", payload.lockedHolding("alice", "USD", { lock: null })],
+  other: ["other-package", "Some.Other:Thing", {}],
+};
+const SERVED = /^(factory|offer|locked)-/;
+
+/** The templates above. */
+const mirrored = templates.filter(({ qualifiedName }) =>
+  Object.values(creations).some(([, entity]) => entity === qualifiedName),
+);
+const PACKAGES = [app, holding];
+
+/** Longer than the search for missing packages takes. */
+const LIMITS = { unreadyAfter: 10_000, staleAfter: 20_000, readWait: 0 };
+/** The longest backoff, twice, and what the watchdog waits for. */
+const RECOVERY_MS = 600_000;
+
+export interface Outcome {
+  /** Undefined if nothing was wrong. */
+  readonly wrong: string | undefined;
+  readonly logged: readonly string[];
+  /** How often a state was served, and how often none was. */
+  readonly served: number;
+  readonly refused: number;
+}
+
+/** `seed` decides on delays and on the order of what happens at the same time. */
+export async function run(script: readonly Step[], seed: number): Promise<Outcome> {
+  const clock = new VirtualClock();
+  const restore = clock.install();
+  const running = new Run(clock, new Random(seed));
+  try {
+    return await running.through(script);
+  } finally {
+    await running.end();
+    restore();
+  }
+}
+
+class Run {
+  readonly #clock: VirtualClock;
+  readonly #random: Random;
+  readonly #ledger = new ScriptedLedger();
+  readonly #participant: VirtualParticipant;
+  readonly #truth = new Truth((contractId) => SERVED.test(contractId));
+  readonly #store = new MemoryStore();
+  readonly #logged: string[] = [];
+  readonly #start: number;
+  #mirror: { readonly lag: LagTracker; readonly client: VirtualClient; stop(): Promise<void> };
+  /** What the store holds; undefined after a write. */
+  #state: State | undefined;
+  /** The packages that its last snapshot left out. */
+  #leftOut: readonly string[] = [];
+  #created = 0;
+  #served = 0;
+  #refused = 0;
+  #wrong: string | undefined;
+
+  constructor(clock: VirtualClock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#start = clock.now;
+    const checkpointMs = random.of([100, 30_000]);
+    this.#participant = new VirtualParticipant(clock, random, this.#ledger, PACKAGES, checkpointMs);
+    this.#record();
+    const record = () => this.#record();
+    this.#ledger.log.listen(record, () => undefined);
+    this.#mirror = this.#startMirror();
+  }
+
+  async through(script: readonly Step[]): Promise<Outcome> {
+    for (const step of script) {
+      if (this.#wrong !== undefined) break;
+      if (step.do === "wait") await this.#advance(step.ms);
+      else if (step.do === "kill") await this.#kill();
+      else this.#do(step);
+      this.#record();
+    }
+    if (this.#wrong === undefined) await this.#recover();
+    const [wrong, logged] = [this.#wrong, this.#logged];
+    return { wrong, logged, served: this.#served, refused: this.#refused };
+  }
+
+  async end(): Promise<void> {
+    const stopped = this.#mirror.stop();
+    // What hangs is abandoned by the watchdog.
+    await this.#clock.advance(RECOVERY_MS, () => undefined);
+    await stopped;
+  }
+
+  #startMirror() {
+    const clock = this.#clock;
+    const end = new AbortController();
+    const { signal } = end;
+    // As many as pauses and streams at once.
+    setMaxListeners(0, signal);
+    const log = { info: this.#note("info"), warn: this.#note("warn"), error: this.#note("error") };
+    const client = new VirtualClient(this.#participant, [operator], mirrored, signal);
+    const ledger = watchedLedger(client, log);
+    const now = () => clock.now;
+    const lag = new LagTracker(LIMITS, now, () => ledger.ledgerEnd());
+    const random = () => this.#random.next();
+    const pause = (ms: number) => clock.pause(ms, signal);
+    const writer = this.#writer(() => client.requested);
+    const ended = new Mirror({
+      ledger,
+      decoder: new Decoder(mirrored),
+      writer,
+      lag,
+      log,
+      now,
+      random,
+      pause,
+      signal,
+    }).run();
+    const stop = () => {
+      end.abort();
+      return ended;
+    };
+    return { lag, client, stop };
+  }
+
+  /** The store, which takes a time to write. */
+  #writer(requested: () => readonly string[]): StoreWriter {
+    const store = this.#store;
+    const leaveOut = () => {
+      this.#leftOut = requested();
+    };
+    const written = async (write: () => Promise<void>) => {
+      await this.#clock.sleep(this.#participant.latency());
+      await write();
+      this.#state = undefined;
+    };
+    return {
+      get checkpoint() {
+        return store.checkpoint;
+      },
+      replace: (...args) =>
+        written(() => {
+          leaveOut();
+          return store.replace(...args);
+        }),
+      apply: (...args) => written(() => store.apply(...args)),
+    };
+  }
+
+  #note(level: string) {
+    return (details: object, message: string) => {
+      this.#logged.push(`${this.#clock.now - this.#start} ms: ${level} ${message} ${JSON.stringify(details)}`);
+    };
+  }
+
+  async #kill(): Promise<void> {
+    this.#note("step")({}, "kill");
+    const stopped = this.#mirror.stop();
+    const state = { isStopped: false };
+    void stopped.then(() => {
+      state.isStopped = true;
+    });
+    // What hangs is abandoned by the watchdog.
+    for (let waited = 0; !state.isStopped && waited < RECOVERY_MS; waited += 1_000) {
+      await this.#clock.advance(1_000, () => undefined);
+    }
+    await stopped;
+    this.#mirror = this.#startMirror();
+  }
+
+  #advance(ms: number): Promise<void> {
+    return this.#clock.advance(ms, () => this.#check());
+  }
+
+  /** An answer of 200 must be of a state that the ledger had within the limit. */
+  #check(): void {
+    if (this.#wrong !== undefined) return;
+    const { lag } = this.#mirror;
+    if (lag.staleReason() !== undefined) {
+      this.#refused++;
+      return;
+    }
+    this.#served++;
+    this.#state ??= this.#read();
+    const { now } = this.#clock;
+    if (this.#truth.hadWithin(LIMITS.staleAfter, now, this.#state, this.#leftOut)) return;
+    this.#wrong = `at ${now - this.#start} ms it serves ${text(this.#state)}, and the ledger has ${text(this.#truth.now)}`;
+  }
+
+  #read(): State {
+    return this.#store.read((view) =>
+      stateOf(
+        mirrored
+          .flatMap((template) => view.all(template))
+          .map(({ contractId, synchronizerId, reassignmentCounter, template }) => {
+            return { packageName: template.packageName, contractId, synchronizerId, reassignmentCounter };
+          }),
+      ),
+    );
+  }
+
+  /** Once the faults are over, the mirror is ready and serves what the ledger has. */
+  async #recover(): Promise<void> {
+    const { callFaults, streamFaults, searchFaults, snapshotDelays, packageNames } = this.#participant;
+    for (const faults of [callFaults, streamFaults, searchFaults, snapshotDelays]) faults.length = 0;
+    for (const name of PACKAGES) packageNames.add(name);
+    this.#participant.start();
+    for (const { contractId } of this.#ledger.contracts.values()) attempt(() => this.#ledger.unassignLate(contractId));
+    this.#record();
+    this.#note("step")({}, "recover");
+    const isRecovered = () => {
+      const { lag, client } = this.#mirror;
+      if (lag.notReadyReason() !== undefined || client.missing.length > 0) return false;
+      return isEqual(this.#truth.now, (this.#state ??= this.#read()));
+    };
+    const begun = this.#clock.now;
+    while (!isRecovered() && this.#wrong === undefined && this.#clock.now < begun + RECOVERY_MS)
+      await this.#advance(500);
+    if (this.#wrong !== undefined || isRecovered()) return;
+    const reason = this.#mirror.lag.notReadyReason() ?? `it serves ${text((this.#state ??= this.#read()))}`;
+    this.#wrong = `${RECOVERY_MS} ms after the last fault: ${reason}; the ledger has ${text(this.#truth.now)}`;
+  }
+
+  #record(): void {
+    this.#truth.record(this.#ledger, this.#participant.packageNames, this.#clock.now);
+  }
+
+  #do(step: Exclude<Step, { do: "wait" | "kill" }>): void {
+    this.#note("step")(step, step.do);
+    const [ledger, participant] = [this.#ledger, this.#participant];
+    switch (step.do) {
+      case "create":
+        return this.#create(step.what);
+      case "archive":
+      case "unassign":
+      case "assign":
+      case "assignEarly":
+      case "unassignLate":
+        return this.#change(step.do, step.which);
+      case "checkpoint":
+      case "elsewhere":
+        return void ledger[step.do]();
+      case "upload":
+        return void PACKAGES.some((name) => !participant.packageNames.has(name) && participant.packageNames.add(name));
+      case "stop":
+      case "start":
+        return participant[step.do]();
+      case "prune":
+        return void attempt(() => ledger.prune(Math.floor(ledger.end * step.share)));
+      case "restore":
+        if (attempt(() => ledger.restore(Math.floor(ledger.end * step.share)))) participant.cutAll();
+        return;
+      case "clear":
+        ledger.clear();
+        for (const name of PACKAGES.slice(step.packages)) participant.packageNames.delete(name);
+        return participant.cutAll();
+      case "move":
+        return this.#move(step);
+      case "call":
+        for (let count = 0; count < step.times; count++) participant.callFaults.push(step.fault);
+        return;
+      case "search":
+        for (let count = 0; count < step.times; count++) participant.searchFaults.push(step.fault);
+        return;
+      case "slowSnapshot":
+        return void participant.snapshotDelays.push(step.ms);
+      case "stream":
+        return this.#breakStream(step.fault, step.streams);
+    }
+  }
+
+  #create(what: readonly Creatable[]): void {
+    const { packageNames } = this.#participant;
+    const possible = what
+      .map((each) => this.#creation(each))
+      .filter(({ packageName }) => packageName === "other-package" || packageNames.has(packageName));
+    if (possible.length > 0) this.#ledger.transact(possible.map((create) => ({ create })));
+  }
+
+  #creation(what: Creatable): Creation {
+    const [packageName, entity, argument] = creations[what];
+    const contractId = `${what}-${this.#created++}`;
+    const createdEventBlob = Buffer.from(contractId).toString("base64");
+    const names = { contractId, packageName, templateId: `pkg:${entity}` };
+    return { ...names, payload: argument, createdEventBlob, signatories: [operator] };
+  }
+
+  /** Applies the step to one of the contracts that allow it, if any. */
+  #change(what: "archive" | "unassign" | "assign" | "assignEarly" | "unassignLate", which: number): void {
+    const ledger = this.#ledger;
+    const ids = [...ledger.contracts.keys()];
+    const target = which % 2 === 0 ? "sync-B::1220" : "sync-C::1220";
+    const does = {
+      archive: (id: string) =>
+        ledger.transact([{ archive: id }], { synchronizerId: ledger.contracts.get(id)?.synchronizerId ?? "none" }),
+      unassign: (id: string) => ledger.unassign(id, target),
+      assign: (id: string) => ledger.assign(id),
+      assignEarly: (id: string) => ledger.assignEarly(id, target),
+      unassignLate: (id: string) => ledger.unassignLate(id),
+    }[what];
+    ids.some((_, tried) => attempt(() => does(ids[(which + tried) % ids.length] ?? "")));
+  }
+
+  #move({ to, isNoticed, creates }: Extract<Step, { do: "move" }>): void {
+    for (const wire of this.#participant.wires) wire.die(isNoticed);
+    if (to === "empty") this.#ledger.clear();
+    else if (!attempt(() => this.#ledger.restore(Math.floor(this.#ledger.end / 2)))) return;
+    this.#participant.cutAll();
+    for (let count = 0; count < creates; count++) this.#create(["offer"]);
+  }
+
+  #breakStream(fault: StreamFault, streams: "open" | "next"): void {
+    const faults: Readonly<Record<StreamFault, (wire: Wire) => void>> = {
+      cut: (wire) => wire.end(new LedgerError("lost", "the stream was cut (close code 1006)")),
+      error(wire) {
+        wire.send(withNulls(refusal("SERVER_IS_SHUTTING_DOWN", "injected").error) as JsonObject);
+        wire.end("closed");
+      },
+      // A finite stream that is closed early cannot be told from a whole one.
+      close: (wire) => wire.end(wire.isFinite ? new LedgerError("lost", "cut") : "closed"),
+      silence(wire) {
+        wire.isSilent = true;
+      },
+      dead: (wire) => wire.die(true),
+      unnoticed: (wire) => wire.die(false),
+      unreadable: (wire) => wire.send({ update: "nonsense" }),
+    };
+    const does = faults[fault];
+    if (streams === "next") this.#participant.streamFaults.push(does);
+    else for (const wire of this.#participant.wires) does(wire);
+  }
+}
+
+/** Whether the step was valid. An invalid step changes nothing. */
+function attempt(does: () => unknown): boolean {
+  try {
+    does();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const text = (state: State): string => JSON.stringify(Object.fromEntries(state));
