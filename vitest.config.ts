@@ -11,7 +11,7 @@ const slow = `${folders}/*.{slow,property}.test.ts`;
 const shared = [
   "test/matrix.test.ts",
   "test/{openapi,registry,rules}/**/*.test.ts",
-  "test/transport/{compression,decoding,edges,encoding,fast-path,middleware,rest}/**/*.test.ts",
+  "test/transport/{compression,decoding,edges,encoding,fast-path,middleware,rest,static}/**/*.test.ts",
 ];
 
 /** Generous, so that a loaded machine fails no test. */
