@@ -6,6 +6,7 @@ import { reject } from "../transport/reject.js";
 import type { Guard } from "../transport/server.js";
 import { boundedMemoize } from "../util/bounded-memoize.js";
 import { DEFAULT_KEY_FETCH_LIMITS, IssuerKeys, type KeyFetchLimits } from "./issuer-keys.js";
+import { PacedRejections } from "./paced-rejections.js";
 import { type TokenRules, TokenVerifier, type Verdict } from "./token-verifier.js";
 
 export interface AuthenticationOptions extends TokenRules {
@@ -46,14 +47,17 @@ export function bearerAuthentication(options: AuthenticationOptions): Guard {
   return (server, log) => {
     const keys = new IssuerKeys(options.jwksUrl, log, keyFetchLimits);
     const verifier = new TokenVerifier(keys, options, options.now);
+    const rejections = new PacedRejections();
     server.addHook("onRequest", (request, reply, done) => {
       if (!operations.has(request.routeOptions.config.operation ?? "")) return done();
+      const refuse = (error: ConnectError) =>
+        rejections.run(() => (isClosed(reply) ? abandon(request, reply) : reject(request, reply, error)));
       const token = readToken(request);
-      if (token instanceof ConnectError) return reject(request, reply, token);
+      if (token instanceof ConnectError) return refuse(token);
       const apply = (verdict: Verdict) => {
         const error = toError(verdict);
         if (error === undefined) done();
-        else reject(request, reply, error);
+        else refuse(error);
       };
       const verdict = verifier.verify(token, connectionOf(request));
       if (!(verdict instanceof Promise)) return apply(verdict);
