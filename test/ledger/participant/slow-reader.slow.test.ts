@@ -110,11 +110,11 @@ describe("a reader that is slower than the server", () => {
 
   test("is not mistaken for a silent server", async () => {
     const { url, held } = await flood();
-    const messages = open(endpointAt(url, { timeouts: { ping: 500, message: 500 } }), true);
+    const messages = open(endpointAt(url, { timeouts: { ping: 2_000, message: 2_000 } }), true);
     await messages.next();
     expect(await settled(held)).toBeGreaterThan(30_000_000);
     // Longer than the timeout for a silent server.
-    await pause(1_500);
+    await pause(5_000);
     const { got, failure } = await all(messages);
     expect(failure).toBeUndefined();
     expect(got).toHaveLength(COUNT - 1);
