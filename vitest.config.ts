@@ -6,12 +6,12 @@ const slow = `${folders}/*.{slow,property}.test.ts`;
 
 /**
  * Files of the quick tier that share their modules with others of the same worker, because loading the service takes as
- * long as most of them. They must leave nothing behind: no listener of the process, no changed global.
+ * long as most of them. They must leave nothing behind: no fake timers, no listener of the process, no changed global.
  */
 const shared = [
   "test/matrix.test.ts",
   "test/{openapi,registry,rules}/**/*.test.ts",
-  "test/transport/{compression,decoding,edges,encoding,fast-path,middleware,rest,static}/**/*.test.ts",
+  "test/transport/{compression,decoding,edges,encoding,fast-path,rest,static}/**/*.test.ts",
 ];
 
 /** Generous, so that a loaded machine fails no test. */
