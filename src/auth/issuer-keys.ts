@@ -1,19 +1,16 @@
-import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTVerifyGetKey } from "jose";
+import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import type { Logger } from "pino";
-import { abortAfter } from "../util/abort-after.js";
+import { fetchKeySet, type ResponseLimits } from "./fetch-key-set.js";
 
-export interface KeyFetchLimits {
-  /** Longest wait for a complete response. */
-  readonly responseMs: number;
+export interface KeyFetchLimits extends ResponseLimits {
   /** Shortest time between a failure and the next attempt. */
   readonly retryMs: number;
-  /** Shortest time between fetches for unknown keys. */
+  /** Shortest time between an attempt and the next one for an unknown key. */
   readonly cooldownMs: number;
   /** Age at which keys are fetched again. The old ones serve meanwhile. */
   readonly refreshMs: number;
   /** Age at which keys are no longer used: the issuer may have withdrawn them. */
   readonly maxAgeMs: number;
-  readonly maxBytes: number;
 }
 
 export const DEFAULT_KEY_FETCH_LIMITS: KeyFetchLimits = {
@@ -28,43 +25,56 @@ export const DEFAULT_KEY_FETCH_LIMITS: KeyFetchLimits = {
 /** The keys cannot be fetched or used, so a token can be neither accepted nor rejected. */
 export class KeysUnavailable extends Error {}
 
-/** The keys of an issuer (RFC 7517), fetched on demand and cached. */
+type KeySet = ReturnType<typeof createLocalJWKSet>;
+
+/**
+ * The keys of an issuer (RFC 7517), fetched on demand and cached, one fetch at a time. A token with a known key never
+ * waits for a fetch. Of the tokens with unknown keys one per cooldown does, whether the fetch succeeds or not.
+ */
 export class IssuerKeys {
   readonly #url: URL;
   readonly #log: Logger;
   readonly #limits: KeyFetchLimits;
   readonly #stop = new AbortController();
-  readonly #remote: ReturnType<typeof createRemoteJWKSet>;
+  #keySet: KeySet | undefined;
+  /** The ids of the keys. */
+  #keyIds: ReadonlySet<unknown> = new Set();
   #fetchedAt = -Infinity;
-  #failedAt = -Infinity;
+  /** The end of the last attempt. */
+  #attemptedAt = -Infinity;
+  #hasFailed = false;
+  #attempt: Promise<KeySet> | undefined;
+  /** The last reason that was logged, until keys are fetched. */
   #failure: string | undefined;
 
   constructor(url: URL, log: Logger, limits: KeyFetchLimits = DEFAULT_KEY_FETCH_LIMITS) {
     this.#url = url;
     this.#log = log;
     this.#limits = limits;
-    this.#remote = createRemoteJWKSet(url, {
-      timeoutDuration: limits.responseMs,
-      cooldownDuration: limits.cooldownMs,
-      // `find` limits the age: jose would reject known keys as soon as it cannot refresh them.
-      cacheMaxAge: Infinity,
-      [customFetch]: this.#fetch,
-    });
   }
 
   /** Finds the key that a token names. Throws KeysUnavailable, or the errors of jose that concern the token. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
-    const age = performance.now() - this.#fetchedAt;
     try {
-      if (age > this.#limits.maxAgeMs) await this.#remote.reload();
-      else if (age > this.#limits.refreshMs) this.prefetch();
-      return await this.#remote(header, token);
+      const keySet = this.#usableKeySet() ?? (await this.#load());
+      try {
+        return await keySet(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey) || !this.#mayAskForUnknown()) throw error;
+        const newer = await this.#load();
+        return await newer(header, token);
+      }
     } catch (error) {
       if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) throw error;
       if (error instanceof KeysUnavailable) throw error;
       throw this.reportUnusable(error);
     }
   };
+
+  /** Whether no key has the id, and none may be asked for now. Cheaper than `find`: a caller chooses the id. */
+  isUnknown(keyId: string): boolean {
+    return !this.#keyIds.has(keyId) && this.#usableKeySet() !== undefined && !this.#mayAskForUnknown();
+  }
 
   /** Reports a key that cannot verify signatures: a mistake of the issuer, not of the token. */
   reportUnusable(error: unknown): KeysUnavailable {
@@ -73,30 +83,57 @@ export class IssuerKeys {
 
   prefetch(): void {
     // The failure has been logged, and the next token tries again.
-    this.#remote.reload().catch(() => {});
+    this.#load().catch(() => {});
   }
 
   stop(): void {
     this.#stop.abort();
   }
 
-  readonly #fetch: FetchImplementation = async (url, init) => {
-    if (performance.now() - this.#failedAt < this.#limits.retryMs) throw new KeysUnavailable(this.#failure);
+  /** Undefined where the keys have to be fetched first. */
+  #usableKeySet(): KeySet | undefined {
+    const age = performance.now() - this.#fetchedAt;
+    if (age > this.#limits.maxAgeMs) return undefined;
+    if (age > this.#limits.refreshMs && this.#mayRetry()) this.prefetch();
+    return this.#keySet;
+  }
+
+  #mayAskForUnknown(): boolean {
+    const isCool = performance.now() - this.#attemptedAt >= this.#limits.cooldownMs;
+    return this.#attempt === undefined && isCool && this.#mayRetry();
+  }
+
+  #mayRetry(): boolean {
+    return !this.#hasFailed || performance.now() - this.#attemptedAt >= this.#limits.retryMs;
+  }
+
+  /** Fetches the keys, or joins the attempt that is under way. */
+  #load(): Promise<KeySet> {
+    if (this.#attempt !== undefined) return this.#attempt;
+    if (!this.#mayRetry()) return Promise.reject(new KeysUnavailable(this.#failure));
+    this.#attempt = this.#fetch().finally(() => {
+      this.#attempt = undefined;
+      this.#attemptedAt = performance.now();
+    });
+    return this.#attempt;
+  }
+
+  async #fetch(): Promise<KeySet> {
     try {
-      // In place of the signal of jose, which is an AbortSignal.timeout.
-      const text = await abortAfter(this.#limits.responseMs, this.#stop.signal, async (signal) =>
-        readText(await fetch(url, { ...init, signal }), this.#limits.maxBytes),
-      );
-      const keySet = parseKeySet(text);
+      const published = await fetchKeySet(this.#url, this.#limits, this.#stop.signal);
+      const keySet = createLocalJWKSet(published);
+      this.#keySet = keySet;
+      this.#keyIds = new Set(published.keys.map(({ kid }) => kid));
       this.#fetchedAt = performance.now();
+      this.#hasFailed = false;
       if (this.#failure !== undefined) this.#log.info({ url: this.#url.origin }, "issuer keys available again");
       this.#failure = undefined;
-      return Response.json(keySet);
+      return keySet;
     } catch (error) {
-      this.#failedAt = performance.now();
+      this.#hasFailed = true;
       throw this.#reportUnavailable(messageOf(error), error);
     }
-  };
+  }
 
   #reportUnavailable(reason: string, cause: unknown): KeysUnavailable {
     const isNew = this.#failure !== reason && !this.#stop.signal.aborted;
@@ -104,36 +141,6 @@ export class IssuerKeys {
     if (isNew) this.#log.warn({ url: this.#url.origin, reason }, "issuer keys unavailable");
     return new KeysUnavailable(reason, { cause });
   }
-}
-
-async function readText({ body, status }: Response, maxBytes: number): Promise<string> {
-  if (status !== 200 || body === null) {
-    await body?.cancel();
-    throw new Error(`response has status ${status}`);
-  }
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  // The types of streams do not say that the chunks are bytes. Leaving the loop cancels the body.
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    length += chunk.length;
-    if (length > maxBytes) throw new Error(`response is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** Parses a JWK set. The error contains nothing of the text. */
-function parseKeySet(text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Rejected below.
-  }
-  const keys = typeof value === "object" && value !== null && "keys" in value ? value.keys : undefined;
-  const isKeySet = Array.isArray(keys) && keys.every((key) => typeof key === "object" && key !== null);
-  if (!isKeySet) throw new Error("response is not a JWK set (RFC 7517)");
-  return value;
 }
 
 function messageOf(error: unknown): string {

@@ -1,7 +1,9 @@
 import { hash } from "node:crypto";
 import { errors, jwtVerify, type JWTVerifyOptions } from "jose";
 import { LRUCache } from "lru-cache";
+import { FairLimiter, type FairLimits } from "../util/fair-limiter.js";
 import { type IssuerKeys, KeysUnavailable } from "./issuer-keys.js";
+import { keyIdOf } from "./key-id.js";
 
 export interface TokenRules {
   readonly issuer: string;
@@ -13,10 +15,13 @@ export interface TokenRules {
 export type Verdict =
   | { readonly status: "valid" }
   | { readonly status: "invalid"; readonly reason: string }
-  | { readonly status: "unavailable" };
+  | { readonly status: "unavailable" }
+  /** Too many tokens wait to be verified. */
+  | { readonly status: "overloaded" };
 
 const VALID: Verdict = { status: "valid" };
 const UNAVAILABLE: Verdict = { status: "unavailable" };
+const OVERLOADED: Verdict = { status: "overloaded" };
 
 const MAX_TOKEN_LENGTH = 8_192;
 const CLOCK_TOLERANCE_S = 30;
@@ -24,12 +29,19 @@ const CLOCK_TOLERANCE_S = 30;
 const MAX_CACHE_MS = 60_000;
 const MAX_CACHED_TOKENS = 10_000;
 
-/** Verifies tokens and caches the hashes of valid ones: a signature check costs more than most responses. */
+/** Verifications under way and waiting, by connection. A waiting token has at most MAX_TOKEN_LENGTH bytes. */
+export const VERIFICATION_LIMITS: FairLimits = { total: 64, perKey: 8, waiting: 1_024 };
+
+/**
+ * Verifies tokens and caches the hashes of valid ones: a signature check costs more than most responses. A flood of
+ * other tokens delays the checks of a connection by little, and cached tokens not at all.
+ */
 export class TokenVerifier {
   readonly #keys: IssuerKeys;
   readonly #options: JWTVerifyOptions;
   readonly #now: () => number;
   readonly #validTokens: LRUCache<string, true>;
+  readonly #verifications = new FairLimiter<object>(VERIFICATION_LIMITS);
 
   /** `now` is in milliseconds since 1970. */
   constructor(keys: IssuerKeys, { issuer, audience, algorithms }: TokenRules, now: () => number) {
@@ -45,14 +57,24 @@ export class TokenVerifier {
     };
   }
 
-  /** Synchronous for a cached token. */
-  verify(token: string): Verdict | Promise<Verdict> {
-    if (token.length > MAX_TOKEN_LENGTH) return invalid(`token is longer than ${MAX_TOKEN_LENGTH} characters`);
+  /** Synchronous for a cached token, and for one with an unknown key. `connection` is the one that sent the token. */
+  verify(token: string, connection: object): Verdict | Promise<Verdict> {
+    if (token.length > MAX_TOKEN_LENGTH) return TOO_LONG;
     const tokenHash = hash("sha256", token, "base64");
-    return this.#validTokens.get(tokenHash) === true ? VALID : this.#verifySignature(token, tokenHash);
+    if (this.#validTokens.get(tokenHash) === true) return VALID;
+    const keyId = keyIdOf(token);
+    if (keyId !== undefined && this.#keys.isUnknown(keyId)) return UNPUBLISHED;
+    return this.#verifyInTurn(token, tokenHash, connection);
+  }
+
+  async #verifyInTurn(token: string, tokenHash: string, connection: object): Promise<Verdict> {
+    const verdict = await this.#verifications.run(connection, () => this.#verifySignature(token, tokenHash));
+    return verdict ?? OVERLOADED;
   }
 
   async #verifySignature(token: string, tokenHash: string): Promise<Verdict> {
+    // Another request with the token may have been first.
+    if (this.#validTokens.get(tokenHash) === true) return VALID;
     try {
       const options = { ...this.#options, currentDate: new Date(this.#now()) };
       const { payload } = await jwtVerify(token, this.#keys.find, options);
@@ -71,6 +93,10 @@ export class TokenVerifier {
     if (ttl > 0) this.#validTokens.set(tokenHash, true, { ttl });
   }
 }
+
+const NOT_PUBLISHED = "token is signed with a key that its issuer does not publish";
+const UNPUBLISHED: Verdict = { status: "invalid", reason: NOT_PUBLISHED };
+const TOO_LONG: Verdict = { status: "invalid", reason: `token is longer than ${MAX_TOKEN_LENGTH} characters` };
 
 const invalid = (reason: string): Verdict => ({ status: "invalid", reason });
 
@@ -95,6 +121,6 @@ const claimReasons: Readonly<Record<string, string>> = {
 
 const reasons: Readonly<Record<string, string>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "token signature is invalid",
-  ERR_JWKS_NO_MATCHING_KEY: "token is signed with a key that its issuer does not publish",
+  ERR_JWKS_NO_MATCHING_KEY: NOT_PUBLISHED,
   ERR_JWKS_MULTIPLE_MATCHING_KEYS: "token does not name the key that signed it (kid)",
 };

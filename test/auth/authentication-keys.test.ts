@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { Code } from "@connectrpc/connect";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { TokenVerifier } from "../../src/auth/token-verifier.js";
+import { TokenVerifier, VERIFICATION_LIMITS } from "../../src/auth/token-verifier.js";
 import { IssuerKeys, DEFAULT_KEY_FETCH_LIMITS, type KeyFetchLimits } from "../../src/auth/issuer-keys.js";
 import { serveFile } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
@@ -42,7 +42,9 @@ async function createVerifier(published: JwksReply, limits: Partial<KeyFetchLimi
     ...limits,
   });
   stop.push(() => keys.stop());
-  const tokens = new TokenVerifier(keys, rules, () => now);
+  const verifier = new TokenVerifier(keys, rules, () => now);
+  const oneConnection = {};
+  const tokens = { verify: (token: string, connection = oneConnection) => verifier.verify(token, connection) };
   const pass = (seconds: number) => (now += seconds * 1000);
   return { publisher, logged, tokens, keys, pass };
 }
@@ -165,6 +167,20 @@ describe("an unavailable issuer", () => {
     }
     expect((await running.get("/readyz")).status).toBe(200);
   });
+});
+
+test("a cached token does not wait while as many as may are being verified and wait", async () => {
+  const { publisher, tokens } = await createVerifier([first], { maxAgeMs: 0, responseMs: 600_000 });
+  const cached = await first.sign();
+  expect(await tokens.verify(cached)).toEqual(VALID);
+  publisher.published = "silence";
+  const token = await first.sign({ jti: "2" });
+  const { total, waiting } = VERIFICATION_LIMITS;
+  const pending = Array.from({ length: total + waiting }, async () => tokens.verify(token, {}));
+  expect(await tokens.verify(token, {})).toEqual({ status: "overloaded" });
+  expect(tokens.verify(cached, {})).toEqual(VALID);
+  await publisher.close();
+  expect(new Set((await Promise.all(pending)).map(({ status }) => status))).toEqual(new Set(["unavailable"]));
 });
 
 describe("a valid token", () => {

@@ -67,6 +67,18 @@ test("an unchanged file, a missing one and a part of one are sent as before", as
   expect(missing.headers["content-encoding"]).toBeUndefined();
 });
 
+test("the document of the API is sent in each encoding, and not again to a client that has it", async () => {
+  const path = "/api/utilities/v0/openapi";
+  const plain = await send(get(path));
+  const compressed = await send(accepting(get(path)));
+  expect(compressed.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
+  expect(contentOf(compressed).equals(plain.body)).toBe(true);
+  const etag = String(plain.headers["etag"]);
+  expect(compressed.headers["etag"]).toBe(etag);
+  expect(await send(get(path, { "if-none-match": etag }))).toMatchObject({ status: 304, headers: { etag } });
+  expect((await send(get(path, { "if-none-match": '"another"' }))).status).toBe(200);
+});
+
 test("many names of a file do not fill the memory", async () => {
   const path = "/docs/static/swagger-ui.css";
   const { body } = await send(get(path));

@@ -104,13 +104,15 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
   });
 
   test("a missing field or a wrong type is a bad request, and the message names it", async () => {
+    const running = await serving(registryOf({ configuration }, issues));
+    const answer = async (body: JsonObject) => short(await running.post(path, body));
     for (const field of ["holder", "instrumentId", "instrumentId.admin", "instrumentId.id"]) {
       const name = field.split(".").at(-1) ?? "";
       for (const value of [undefined, null, 5, "", {}]) {
-        expect(await ask(replaced(asked, field, value))).toEqual(utilityFailure(400, name));
+        expect(await answer(replaced(asked, field, value))).toEqual(utilityFailure(400, name));
       }
     }
-    expect(await ask({})).toEqual(utilityFailure(400, "holder"));
+    expect(await answer({})).toEqual(utilityFailure(400, "holder"));
   });
 
   test("an unserved registrar and an unknown instrument are not found, and the message names them", async () => {

@@ -19,10 +19,13 @@ const MAX_SMALL_FRAMES = 20_000;
 /** So many requests of one connection may be refused in ten seconds. */
 const MAX_REFUSALS = 500;
 
+const CONNECTION = Symbol("connection");
 const HELD_BYTES = Symbol("bytes that the client has not taken");
 
+/** A property is found faster than an entry of a WeakMap. */
+type Key = (Socket | ServerHttp2Session) & { [CONNECTION]?: Connection };
 /** The response to a request; over HTTP/2 its stream. */
-type Response = (ServerResponse | ServerHttp2Stream) & { [HELD_BYTES]?: number };
+type Response = (ServerResponse | ServerHttp2Stream) & { [CONNECTION]?: Connection; [HELD_BYTES]?: number };
 
 /** A client connection, with what its requests take of the budgets. */
 export class Connection implements Holder, Member {
@@ -73,6 +76,15 @@ export class Connection implements Holder, Member {
     return this.#budgets;
   }
 
+  /** Set for HTTP/1.1: reads the connection in slices from now on. */
+  readInSlices: (() => void) | undefined;
+
+  /** Call this when one read has brought many requests or chunks. Later reads are parsed in slices. */
+  slowDown(): void {
+    if (this.readInSlices !== undefined) setImmediate(this.readInSlices);
+    this.readInSlices = undefined;
+  }
+
   /** Whether an HTTP/1.1 client must read responses before further requests are handled. */
   isBlocked(): boolean {
     return this.#pipelined >= MAX_PIPELINED || this.#socket.writableLength > MAX_SOCKET_BYTES;
@@ -98,15 +110,18 @@ export class Connection implements Holder, Member {
   beginRequest(response: Response): void {
     this.#requests++;
     this.#budgets.requests.take(1);
-    response.once("close", () => this.#endRequest(response));
+    response[CONNECTION] = this;
+    // Shared by all requests: a closure for each costs 1 % of a small one.
+    response.on("close", endRequest);
   }
 
   /**
-   * Closes the connection of a client that sends bodies byte by byte. Node.js handles all HTTP/2 frames of a read at
-   * once, so that they cannot take turns as the bytes of HTTP/1.1 do.
+   * Counts the small chunks of a body after its first. The bytes of HTTP/1.1 take turns from then on. Node.js handles
+   * all HTTP/2 frames of a read at once, so a connection with too many is closed.
    */
-  countSmallFrame(): void {
-    if (this.#smallFrames.add()) this.destroy();
+  countSmallChunk(isHttp1: boolean): void {
+    if (isHttp1) this.slowDown();
+    else if (this.#smallFrames.add()) this.destroy();
   }
 
   /** Closes the connection of a client that goes on in spite of refusals. */
@@ -143,7 +158,7 @@ export class Connection implements Holder, Member {
     this.#socket.destroy();
   }
 
-  #endRequest({ [HELD_BYTES]: bytes = 0 }: Response): void {
+  endRequest({ [HELD_BYTES]: bytes = 0 }: Response): void {
     if (this.#isClosed) return;
     this.#requests--;
     this.#budgets.requests.release(1);
@@ -169,17 +184,19 @@ export class Connection implements Holder, Member {
   }
 }
 
-const connections = new WeakMap<Socket | ServerHttp2Session, Connection>();
+function endRequest(this: Response): void {
+  this[CONNECTION]?.endRequest(this);
+}
 
 export function registerConnection(key: Socket | ServerHttp2Session, connection: Connection): void {
-  connections.set(key, connection);
+  (key as Key)[CONNECTION] = connection;
 }
 
 /** The connection of a request; undefined once it is closed. */
 export function connectionOf(request: Pick<IncomingMessage, "socket"> | Http2ServerRequest): Connection | undefined {
-  if (!(request instanceof Http2ServerRequest)) return connections.get(request.socket);
-  const { session } = request.stream;
-  return session === undefined ? undefined : connections.get(session as ServerHttp2Session);
+  if (!(request instanceof Http2ServerRequest)) return (request.socket as Key)[CONNECTION];
+  const session = request.stream.session as Key | undefined;
+  return session?.[CONNECTION];
 }
 
 /** What `beginRequest` counted: the response, or over HTTP/2 its stream. */

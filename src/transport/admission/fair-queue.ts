@@ -1,3 +1,5 @@
+import { onTickEnd } from "../fast-path/response-batching.js";
+
 /** What may run in one turn of the event loop. */
 export interface Shares {
   /** At once, of one member. */
@@ -81,7 +83,7 @@ export class FairQueue {
 
   #schedule(): void {
     this.#isScheduled = true;
-    setImmediate(this.#endTurn);
+    onTickEnd(this.#endTurn);
   }
 
   readonly #endTurn = (): void => {

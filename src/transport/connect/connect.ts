@@ -1,3 +1,4 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { Code, createContextValues } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
@@ -19,7 +20,11 @@ import type { StandardServices } from "./standard-services.js";
 const NEVER_COMPRESS = 0xffffffff;
 
 /** connect-es reads `textDecoder` too, which its types leave out. */
-const JSON_OPTIONS = { ...JSON_WRITE_OPTIONS, ignoreUnknownFields: true, textDecoder: jsonDecoder };
+const jsonOptions = (schema?: DescMessage) => ({
+  ...JSON_WRITE_OPTIONS,
+  ignoreUnknownFields: true,
+  textDecoder: jsonDecoder(schema),
+});
 
 /**
  * Serves Connect, gRPC and gRPC-Web: plain unary requests on the fast path, others (gRPC-Web, GET, compression,
@@ -49,14 +54,19 @@ export function connect(
     await server.register(fastifyConnectPlugin, {
       routes(router) {
         for (const { method, call } of operations) {
-          router.rpc(method, async (request, { signal }) => (await withDeadline(call(request), signal)).message());
+          const options = { jsonOptions: jsonOptions(method.input) };
+          router.rpc(
+            method,
+            async (request, { signal }) => (await withDeadline(call(request), signal)).message(),
+            options,
+          );
         }
         standard?.register(router);
         adaptHandlers(router, { maxBodyBytes, compresses, report });
         for (const { requestPath, allowedMethods } of router.handlers) served.addRpc(requestPath, allowedMethods);
       },
       contextValues: ({ connectCall: call }) => createContextValues().set(connectCall, call),
-      jsonOptions: JSON_OPTIONS,
+      jsonOptions: jsonOptions(),
       readMaxBytes: maxBodyBytes,
       acceptCompression: [compressionGzip],
       compressMinBytes: NEVER_COMPRESS,

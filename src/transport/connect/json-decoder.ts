@@ -1,17 +1,22 @@
-import { fromJsonString, type JsonValue } from "@bufbuild/protobuf";
+import { type DescMessage, fromJsonString, type JsonValue } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { checkTypes } from "../decoding/decode.js";
 import { decodeUtf8, EMPTY_BODY, parseJson } from "../decoding/json-text.js";
 import { refusal } from "../error-details.js";
 
-/** The `textDecoder` of connect-es: accepts the JSON texts that the fast path accepts, and throws invalid_argument. */
-export const jsonDecoder = {
+/**
+ * A `textDecoder` for connect-es: accepts the JSON texts that the fast path accepts, and throws invalid_argument. With
+ * the schema of the message the error names a field of the wrong type.
+ */
+export const jsonDecoder = (schema?: DescMessage) => ({
   decode({ buffer, byteOffset, byteLength }: Uint8Array = new Uint8Array()): string {
     const bytes = Buffer.from(buffer, byteOffset, byteLength);
     const value = parseJson(bytes);
     if (value === undefined) throw refusal("MALFORMED_MESSAGE", EMPTY_BODY);
+    if (schema !== undefined) checkTypes(schema, value);
     return withoutDuplicateKeys(decodeUtf8(bytes), value);
   },
-};
+});
 
 /** The library refuses duplicate keys. Here the last one counts, as JSON.parse has it. */
 function withoutDuplicateKeys(text: string, value: JsonValue): string {

@@ -47,6 +47,11 @@ function fromJsonValue(schema: DescMessage, json: JsonValue): Message {
   }
 }
 
+/** Throws as `fromJsonBytes` where a field has the wrong type. The decoder of connect-es reports all else. */
+export function checkTypes(schema: DescMessage, json: JsonValue): void {
+  if (isObject(json) && findWrongType(schema, json) !== undefined) fromJsonValue(schema, json);
+}
+
 /** As connect-es decodes and reports. Throws invalid_argument. */
 export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
   try {

@@ -12,6 +12,8 @@ import { enqueue } from "./response-batching.js";
 /** Larger requests take longer than batching saves. */
 const MAX_BATCHED_BYTES = 4_096;
 const SMALL_CHUNK_BYTES = 64;
+/** A body may end with a small chunk, or have a few. */
+const FREE_SMALL_CHUNKS = 16;
 const RETRY_SECONDS = 1;
 
 /** Undefined if the client is gone. */
@@ -35,6 +37,7 @@ export function readBody(
   done: (body: ReceivedBody) => void | Promise<void>,
 ): void {
   const body = new BodyBuffer(connection.budgets.bodies, expected);
+  let smallChunks = 0;
   let isComplete = false;
   let isDone = false;
   const finish = (result: ReceivedBody) => {
@@ -59,7 +62,7 @@ export function readBody(
     if (body.length + chunk.length > limit) return refuse(messageTooLarge(limit));
     if (!body.add(chunk)) return refuse(tooManyBodies());
     const isSmall = chunk.length < SMALL_CHUNK_BYTES && chunk.length < body.length;
-    if (isSmall && !(request instanceof IncomingMessage)) connection.countSmallFrame();
+    if (isSmall && ++smallChunks > FREE_SMALL_CHUNKS) connection.countSmallChunk(request instanceof IncomingMessage);
   };
   const finishWithBody = () => {
     // A reset HTTP/2 stream emits "end" like a complete one.

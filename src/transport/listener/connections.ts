@@ -12,6 +12,8 @@ import { readInSlices } from "./sliced-reading.js";
 
 export type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
+/** When more pipelined requests of a connection wait, it is read in slices. */
+const MAX_UNSLICED = 16;
 /** Connections beyond the limit, for health requests only, each for a moment. */
 const RESERVE = 16;
 const RESERVE_MS = 2_000;
@@ -69,7 +71,7 @@ export class Connections {
   /** Call this when Node.js has accepted an HTTP/1.1 connection. */
   readHttp1(socket: Socket): void {
     const connection = connectionOf({ socket });
-    if (connection !== undefined) readInSlices(socket, connection);
+    if (connection !== undefined) connection.readInSlices = () => socket.destroyed || readInSlices(socket, connection);
   }
 
   /** The end of a connection has begun: it counts no more, and may not last. */
@@ -95,6 +97,7 @@ export class Connections {
     const isPipelined = response.socket === null;
     const mayRun = this.#requests.mayRun(connection);
     if (isPipelined) {
+      if (connection.waiting.length > MAX_UNSLICED) connection.slowDown();
       const handle = () => {
         connection.beginPipelined(response);
         handler(request, response);

@@ -1,6 +1,7 @@
-import type { JsonValue } from "@bufbuild/protobuf";
+import type { JsonValue, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
 import { connectionOf } from "../admission/connection.js";
 import { refusal } from "../error-details.js";
@@ -8,6 +9,7 @@ import { httpError, type RestError, toRestError } from "../errors.js";
 import { restFastPath } from "../fast-path/fast-path.js";
 import { sendHttp } from "../fast-path/send.js";
 import type { Operation } from "../operations.js";
+import { constantResponse } from "./constant-response.js";
 import { bindingsOf } from "./http-rules.js";
 import { acceptJson, parseRestBody } from "./json-body.js";
 import type { Query } from "./query.js";
@@ -27,6 +29,12 @@ export function rest(
       await sendRestError(reply, toError(error, pathOf(request), report));
     });
     for (const operation of operations) {
+      const respond = isConstant(operation)
+        ? constantResponse(operation, compresses)
+        : async (request: FastifyRequest, reply: FastifyReply, message: Message) => {
+            const response = await operation.call(message);
+            sendHttp({ operation, request, reply, compresses }, "application/json", response.json());
+          };
       for (const binding of bindingsOf(operation.method)) {
         const read = requestReader(operation.method.input, binding);
         const decode = (request: FastifyRequest, body: JsonValue) =>
@@ -49,14 +57,15 @@ export function rest(
             if (connectionOf(request.raw)?.mayRespond() === false) throw TOO_MANY_RESPONSES;
             // acceptJson gives a JSON value, which may be null; undefined where there was no body.
             const body = request.body === undefined ? {} : (request.body as JsonValue);
-            const response = await operation.call(decode(request, body));
-            sendHttp({ operation, request, reply, compresses }, "application/json", response.json());
+            await respond(request, reply, decode(request, body));
           },
         });
       }
     }
   };
 }
+
+const isConstant = ({ method }: Operation): boolean => method === OperatorService.method.getOpenApiSpec;
 
 export async function sendRestError(reply: FastifyReply, { status, headers, body }: RestError): Promise<void> {
   await reply.code(status).headers(headers).type("application/json").send(JSON.stringify(body));

@@ -42,7 +42,6 @@ const info = (reason: string) => ({
 test.each([
   ["no JSON", "{", {}, 400, "invalid_argument", "MALFORMED_MESSAGE"],
   ["no JSON, for connect-es", "{", SLOW_PATH, 400, "invalid_argument", "MALFORMED_MESSAGE"],
-  ["a wrong type, for connect-es", '{"registrarParty":1}', SLOW_PATH, 400, "invalid_argument", "MALFORMED_MESSAGE"],
   ["a wrong timeout", "{}", { "connect-timeout-ms": "soon" }, 400, "invalid_argument", "PROTOCOL_ERROR"],
   ["truncated gzip", "{}", { "content-encoding": "gzip" }, 400, "invalid_argument", "MALFORMED_MESSAGE"],
   [

@@ -1,0 +1,60 @@
+import type { OutgoingHttpHeaders } from "node:http";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
+import { varyByEncoding } from "../compression/vary.js";
+import { hijack, setHeaders } from "../reply.js";
+import { byteRange } from "./byte-range.js";
+import { isUnmodified } from "./is-unmodified.js";
+import type { StaticContent } from "./static-content.js";
+import { writeShared } from "./write-shared.js";
+
+export interface StaticOptions {
+  readonly compresses: boolean;
+  /** Further headers of the response. */
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+interface Selected {
+  readonly status: 200 | 206 | 304;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body?: Buffer;
+}
+
+/** Sends content that all responses share: whole, in gzip, or a range of it; 304 to a client that has it. */
+export async function sendStatic(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  content: StaticContent,
+  { compresses, headers = {} }: StaticOptions,
+): Promise<void> {
+  const selected = await select(request, content, compresses);
+  const { record, routeOptions, method } = request;
+  record.operation = routeOptions.config.operation ?? "";
+  const present = hijack(reply);
+  const response = reply.raw;
+  setHeaders(response, present);
+  if (compresses) response.setHeader("vary", varyByEncoding(present["vary"]));
+  response.writeHead(selected.status, { ...headers, etag: content.etag, ...selected.headers });
+  if (selected.body === undefined || method === "HEAD") response.end();
+  else writeShared(response, selected.body);
+  record.complete(0);
+}
+
+async function select({ headers }: FastifyRequest, content: StaticContent, compresses: boolean): Promise<Selected> {
+  const { bytes, contentType, etag } = content;
+  if (isUnmodified(headers["if-none-match"], etag)) return { status: 304, headers: {} };
+  const type = { "content-type": contentType };
+  // If-Range needs a strong ETag, so with it the whole is sent.
+  const range = headers["if-range"] === undefined ? byteRange(headers.range, bytes.length) : undefined;
+  if (range !== undefined) {
+    const { start, end } = range;
+    const extent = { "content-range": `bytes ${start}-${end - 1}/${bytes.length}`, "content-length": end - start };
+    return { status: 206, headers: { ...type, ...extent }, body: bytes.subarray(start, end) };
+  }
+  const gzip = compresses && acceptsGzip(headers["accept-encoding"]) ? await content.gzip() : undefined;
+  if (gzip === undefined) {
+    const length = { "content-length": bytes.length, "accept-ranges": "bytes" };
+    return { status: 200, headers: { ...type, ...length }, body: bytes };
+  }
+  return { status: 200, headers: { ...type, "content-length": gzip.length, "content-encoding": GZIP }, body: gzip };
+}

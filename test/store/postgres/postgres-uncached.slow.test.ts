@@ -1,0 +1,3 @@
+import { postgresConformance } from "./postgres-conformance.js";
+
+postgresConformance("PostgreSQL without a cache", 0);
