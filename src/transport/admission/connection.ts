@@ -14,6 +14,8 @@ const MAX_SOCKET_BYTES = 256 * 1024;
 /** When half of a budget is used, a connection with so much of it is refused before the others. */
 const SCARCE_REQUESTS = 32;
 const SCARCE_RESPONSE_BYTES = 256 * 1024;
+/** Smaller responses are bounded by the number of requests. */
+const SMALL_RESPONSE_BYTES = 16 * 1024;
 /** So many small frames, after the first of a body, may arrive on an HTTP/2 connection in a second. */
 const MAX_SMALL_FRAMES = 20_000;
 /** So many requests of one connection may be refused in ten seconds. */
@@ -140,7 +142,7 @@ export class Connection implements Holder, Member {
 
   /** Counts the bytes of a response that waits, until it is closed. */
   holdResponse(response: Response, bytes: number): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || bytes < SMALL_RESPONSE_BYTES) return;
     if (this.#responseBytes === 0) {
       this.progressAt = performance.now();
       this.#budgets.responses.hold(this);

@@ -8,7 +8,7 @@ import { Connection, connectionOf, registerConnection } from "../admission/conne
 import { FairQueue } from "../admission/fair-queue.js";
 import { deferArrival } from "../admission/arrivals.js";
 import type { ConnectionLimits } from "./limits.js";
-import { readInSlices } from "./sliced-reading.js";
+import { readInSlices, SLICE_BYTES } from "./sliced-reading.js";
 
 export type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
@@ -68,10 +68,13 @@ export class Connections {
     if (connection !== undefined) registerConnection(secured, connection);
   }
 
-  /** Call this when Node.js has accepted an HTTP/1.1 connection. */
+  /** Call this when Node.js has accepted an HTTP/1.1 connection, and before it is read. */
   readHttp1(socket: Socket): void {
     const connection = connectionOf({ socket });
-    if (connection !== undefined) connection.readInSlices = () => socket.destroyed || readInSlices(socket, connection);
+    if (connection === undefined) return;
+    // The bytes by which the protocol was detected: a client that floods begins with many.
+    if (socket.readableLength > SLICE_BYTES) readInSlices(socket, connection);
+    else connection.readInSlices = () => socket.destroyed || readInSlices(socket, connection);
   }
 
   /** The end of a connection has begun: it counts no more, and may not last. */

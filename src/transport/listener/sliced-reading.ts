@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Connection } from "../admission/connection.js";
 
 /** One read may bring 64 KiB: 1,900 pipelined requests, or 10,000 chunks of a body. */
-const SLICE_BYTES = 4 * 1024;
+export const SLICE_BYTES = 4 * 1024;
 
 /**
  * Hands the bytes of an HTTP/1.1 connection to the parser of Node.js in slices, one in each turn of the connection.
