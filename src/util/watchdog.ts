@@ -6,7 +6,7 @@ const TOLERANCE = 3;
 
 /**
  * Awaits a step that a timer of its own should end within `milliseconds`. If it has not moved for three times as long,
- * warns, abandons it and throws, so that the caller starts it anew. `release` frees what an abandoned step still brings.
+ * warns, abandons it and throws, so that the caller starts it again. `release` frees what an abandoned step still brings.
  */
 export function watch<T>(
   log: Logger,
@@ -19,7 +19,7 @@ export function watch<T>(
   return withTimeout(result, limit, () => {
     result.then(release, () => undefined);
     const message = `${step} has not moved for ${Math.round(limit / 1000)} s`;
-    log.warn({ step, waited: limit }, `${message}; it is started anew`);
+    log.warn({ step, waited: limit }, `${message}; it is started again`);
     throw new Error(message);
   });
 }

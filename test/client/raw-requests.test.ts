@@ -47,7 +47,7 @@ interface RawResponse {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Sends over HTTP/2 only: conformance.test.ts shows that HTTP/1.1 does not differ. */
+/** Sends over HTTP/2 only: conformance.slow.test.ts shows that HTTP/1.1 does not differ. */
 async function send({ method = "POST", to = path, headers = {}, body }: RawRequest): Promise<RawResponse> {
   const stream = client.request({ ":method": method, ":path": to, ...headers }, { endStream: body === undefined });
   const chunks: Buffer[] = [];

@@ -152,6 +152,8 @@ test("errors for clients are made with their details", () => {
     [
       // The error is for connect-fastify, which sends it to nobody.
       "transport/connect/handler/adapt.ts",
+      // The client is gone.
+      "transport/connect/handler/received-body.ts",
       "transport/connect/handler/error-response.ts",
       "transport/connect/handler/library-errors.ts",
       // Copies with a shorter message.

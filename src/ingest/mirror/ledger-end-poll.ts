@@ -15,7 +15,7 @@ export interface LedgerEndPollOptions {
 }
 
 const POLL_MS = 1_000;
-/** Failures after which the next poll may succeed. After others, such as pruned updates, the stream has to begin anew. */
+/** Failures after which the next poll may succeed. After others, such as pruned updates, the stream has to be opened again. */
 const TRANSIENT: ReadonlySet<LedgerErrorKind> = new Set(["busy", "lost", "denied"]);
 
 /**

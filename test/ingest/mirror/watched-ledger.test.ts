@@ -73,7 +73,7 @@ describe("a call that never settles is abandoned", () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(await outcome).toMatchObject({ kind: "lost", message: `${step} has not moved for ${seconds} s` });
     expect(lines).toEqual([
-      [{ step, waited: seconds * 1000 }, `${step} has not moved for ${seconds} s; it is started anew`],
+      [{ step, waited: seconds * 1000 }, `${step} has not moved for ${seconds} s; it is started again`],
     ]);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -115,7 +115,7 @@ describe("a stream of updates", () => {
     expect(lines).toEqual([
       [
         { step: "the stream of updates", waited: PING_MS },
-        "the stream of updates has not moved for 60 s; it is started anew",
+        "the stream of updates has not moved for 60 s; it is started again",
       ],
     ]);
   });

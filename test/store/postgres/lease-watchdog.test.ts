@@ -89,7 +89,7 @@ describe("an attempt ends although nothing settles", () => {
     const { failure, took } = await attempt(() => Promise.resolve(new Session(text, after)));
     const message = `${step} has not moved for ${LIMIT_MS / 1000} s`;
     expect(failure).toMatchObject({ kind: "unavailable", message: `the database cannot be reached: ${message}` });
-    expect(lines).toEqual([`${message}; it is started anew`]);
+    expect(lines).toEqual([`${message}; it is started again`]);
     expect(took).toBeLessThanOrEqual(LIMIT_MS + after * 1_000 + 500);
   });
 
@@ -99,7 +99,7 @@ describe("an attempt ends although nothing settles", () => {
     const late = new Promise((resolve) => setTimeout(resolve, LIMIT_MS + 1_000, session));
     const { failure } = await attempt(() => late);
     expect(failure).toMatchObject({ kind: "unavailable" });
-    expect(lines).toEqual([`the session of the lease has not moved for ${LIMIT_MS / 1000} s; it is started anew`]);
+    expect(lines).toEqual([`the session of the lease has not moved for ${LIMIT_MS / 1000} s; it is started again`]);
     expect(end).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(end).toHaveBeenCalledTimes(1);
@@ -114,7 +114,7 @@ describe("an attempt ends although nothing settles", () => {
         return never;
       },
     );
-    expect(lines).toEqual(["the end of a leadership term has not moved for 30 s; it is started anew"]);
+    expect(lines).toEqual(["the end of a leadership term has not moved for 30 s; it is started again"]);
     expect(took).toBeGreaterThanOrEqual(35_000);
     expect(took).toBeLessThan(40_000);
   });
