@@ -50,6 +50,8 @@ export class Connections {
       socket.destroy();
       return;
     }
+    // A client may reset the connection while it waits, before anybody else listens.
+    socket.on("error", ignore);
     const connection = new Connection(socket, address, this.#budgets, this.#requests);
     registerConnection(socket, connection);
     address.connections++;
@@ -121,7 +123,7 @@ export class Connections {
     }
     connection.beginRequest(request.stream);
     if (this.#requests.mayRun(connection)) handle();
-    else this.#defer(connection, request, () => request.stream.destroyed || handle());
+    else this.#defer(connection, request, () => request.stream.closed || handle());
   }
 
   /** The session of an accepted connection. */
@@ -158,3 +160,5 @@ export class Connections {
     address.connections += change;
   }
 }
+
+function ignore(): void {}

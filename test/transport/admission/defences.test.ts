@@ -1,5 +1,7 @@
 /** Clients that cost more than their share, over real sockets, beside one that does not. */
+import { once } from "node:events";
 import http2 from "node:http2";
+import net from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { until } from "../../fixtures/wait.js";
 import { body, head, path, Served } from "./served.js";
@@ -81,5 +83,18 @@ test("HTTP/2 clients that take no responses are refused before others", async ()
   expect(budgets.requests.used).toBeLessThan(REQUESTS);
   expect(await served.status()).toBe(200);
   for (const session of sessions) session.destroy();
+  await until("nothing is held", isUnused);
+});
+
+test("clients that reset their connection before it is read harm nobody", async () => {
+  const { hostname, port } = served.url;
+  const sockets = Array.from({ length: 200 }, () => net.connect({ host: hostname, port: Number(port) }));
+  await Promise.all(
+    sockets.map(async (socket) => {
+      await once(socket, "connect");
+      socket.resetAndDestroy();
+    }),
+  );
+  expect(await served.status()).toBe(200);
   await until("nothing is held", isUnused);
 });
