@@ -64,7 +64,8 @@ test(
     }
     expect((await askConfigurations(url, pairs)).tags).toEqual(state.tags);
     expect(requests.answers).toBeGreaterThan(10 * KILLS);
-    expect(requests.current).toBeGreaterThan(KILLS);
+    // How many depends on the speed of the machine. Without any, the test would show nothing.
+    expect(requests.current).toBeGreaterThan(0);
     expect(killer.figures.duringLoad).toBeGreaterThan(0);
     expect(killer.figures.loading + killer.figures.following).toBeGreaterThan(0);
   },
