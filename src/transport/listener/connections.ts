@@ -34,6 +34,7 @@ export class Connections {
   readonly #requests = new FairQueue(REQUEST_SHARES);
   readonly #leaving = new Set<Connection>();
   #open = 0;
+  #isDraining = false;
 
   constructor(limits: ConnectionLimits, budgets: Budgets, proxies: readonly string[]) {
     this.#limits = limits;
@@ -60,7 +61,12 @@ export class Connections {
     if (this.#open > maxConnections) this.#addToReserve(connection);
     const member = { group: address.accepts, waiting: [], isListed: false, turn: -1, runs: 0, isBlocked: () => false };
     if (this.#accepting.mayRun(member)) start();
-    else this.#accepting.add(member, () => socket.destroyed || start());
+    else this.#accepting.add(member, () => (this.#isDraining ? socket.destroy() : socket.destroyed || start()));
+  }
+
+  /** Closes the connections that wait to be read. */
+  drain(): void {
+    this.#isDraining = true;
   }
 
   /** TLS has been established on an accepted connection. */

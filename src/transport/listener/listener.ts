@@ -71,6 +71,7 @@ export class Listener {
   /** Ends each connection when its requests are done. `shutdownHandler` answers requests that still arrive. */
   drain(shutdownHandler: Handler): void {
     this.#shutdownHandler = shutdownHandler;
+    this.#connections.drain();
     for (const { http1, http2, negotiation } of this.#servers) {
       negotiation.close();
       http2.drain();
