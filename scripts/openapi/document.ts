@@ -4,7 +4,7 @@ import { restFields } from "../../src/transport/rest/rest-fields.js";
 import { typedForms } from "./choice-arguments.js";
 import { readComment } from "./comments.js";
 import { operationIds } from "./names.js";
-import { createRoute } from "./operations.js";
+import { createRoute, isStream } from "./operations.js";
 import { errorResponses, errorSchemas } from "./responses.js";
 import { Schemas } from "./schemas.js";
 
@@ -14,7 +14,7 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
   const services = own.filter((desc): desc is DescService => desc.kind === "service").toSorted(byTypeName);
   const methods = services.flatMap((service) => service.methods);
   const requests = reachable(methods.flatMap(({ input }) => [input, ...typedForms(input)]));
-  const responses = reachable(methods.map(({ output }) => output));
+  const responses = reachable(methods.filter((method) => !isStream(method)).map(({ output }) => output));
   const messages = own.filter(
     (desc): desc is DescMessage =>
       desc.kind === "message" && (requests.has(desc.typeName) || responses.has(desc.typeName)),

@@ -5,11 +5,17 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { bindingsOf } from "../../src/transport/rest/http-rules.js";
 import { restFields } from "../../src/transport/rest/rest-fields.js";
 import { formOf } from "./choice-arguments.js";
+import { isCacheable, NOT_MODIFIED, validatorHeaders } from "./caching.js";
 import { camel, readComment } from "./comments.js";
 import { type Example, exampleOf } from "./examples.js";
 import { publishedBody } from "./names.js";
 import { errorsOf, listCauses } from "./responses.js";
 import type { Schemas } from "./schemas.js";
+
+/** Events have no schema of their own in OpenAPI 3.0. */
+const EVENT_STREAM: JsonObject = { "text/event-stream": { schema: { type: "string" } } };
+
+export const isStream = ({ methodKind }: DescMethod): boolean => methodKind === "server_streaming";
 
 export interface Route {
   readonly path: string;
@@ -53,8 +59,10 @@ export function createRoute(method: DescMethod, operationId: string, tag: string
     responses: {
       "200": {
         description: readComment(method.output.typeName.startsWith("google.") ? method : method.output).text,
-        content: { "application/json": { schema: schemas.of(method.output) } },
+        ...(isCacheable(method) && { headers: validatorHeaders }),
+        content: isStream(method) ? EVENT_STREAM : { "application/json": { schema: schemas.of(method.output) } },
       },
+      ...(isCacheable(method) && { "304": { description: NOT_MODIFIED, headers: validatorHeaders } }),
       ...errorsOf({ path, isPost: binding.httpMethod === "POST", hasParameters: parameters.length > 0, errors }),
     },
   };

@@ -1,6 +1,9 @@
 /** The composition root: creates the parts, connects them, starts and stops them. */
 import { pino } from "pino";
 import { openApi as generated, packageVersion, readDescriptorSet } from "./package-files.js";
+import { WatchService } from "../../gen/offledger/watch/v1/watch_service_pb.js";
+import { configurationId } from "./configuration-id.js";
+import { createWatch } from "./create-watch.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/create-auth.js";
 import { securedDocument } from "../auth/secured-document.js";
@@ -74,11 +77,14 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const source = createSource(await sourceOptions(config), roles, registry.templates, now);
   shutdown.add(() => source.close());
   const notReadyReason = () => source.notReadyReason();
-  const executor = new QueryExecutor(registry, source.reader, source, now, source.history);
+  const configuration = await configurationId(config, overrides);
+  const executor = new QueryExecutor(registry, source.reader, source, now, source.history, configuration);
   const bindings = roles.answers
     ? services(executor, { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason })
     : health(notReadyReason);
-  const guards = roles.answers ? createAuth(config, bindings, now) : [];
+  const watchOptions = roles.answers ? createWatch(source, configuration, config.maxWatches, shutdown) : undefined;
+  const served = [...bindings.map(({ service }) => service), ...(watchOptions === undefined ? [] : [WatchService])];
+  const guards = roles.answers ? createAuth(config, served, now) : [];
   const log = pino({ level: config.logLevel }, process.stderr);
   const warnings = roles.answers ? monitorWarnings(config, registry, source, now, log) : undefined;
   if (warnings !== undefined) shutdown.add(() => warnings.close());
@@ -89,14 +95,15 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     templateCounts: source.isInMemory ? () => source.reader.read((view) => view.templateCounts()) : undefined,
     budgets: { body_bytes: budgets.bodies, response_bytes: budgets.responses, requests: budgets.requests },
     warnings,
+    watch: watchOptions?.statistics,
   });
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
-  const served = bindings.map(({ service }) => service);
   const server = await createServer(bindings, {
     ...options,
     log,
     guards,
     observers: telemetry.observers,
+    watch: watchOptions,
     standard: standardServices({
       services: served,
       notReadyReason,

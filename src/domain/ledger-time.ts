@@ -11,3 +11,9 @@ export function parseLedgerTime(time: string): number {
   const fraction = decimals.padEnd(6, "0").slice(0, 6);
   return Math.floor(millis / 1000) * 1_000_000 + Number(fraction);
 }
+
+/** Microseconds since 1970 as an RFC 3339 time in UTC, with six decimals. */
+export function formatLedgerTime(micros: number): string {
+  const fraction = String(micros % 1000).padStart(3, "0");
+  return new Date(Math.floor(micros / 1000)).toISOString().replace("Z", `${fraction}Z`);
+}

@@ -12,6 +12,11 @@ export interface Template<F = unknown> {
    */
   parse(payload: JsonObject): ParsedPayload<F> | undefined;
   /**
+   * The registrar of a contract, whose answers alone may use it. Undefined, or absent, if answers of every registrar may.
+   * Clients that follow the changes of one registrar learn nothing of the contracts of others.
+   */
+  registrarOf?(fields: F): string | undefined;
+  /**
    * Changes whenever `parse` returns other fields or index keys for the same arguments: a database is then filled again.
    * Absent for a template whose parsing is part of this program.
    */

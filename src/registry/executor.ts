@@ -1,45 +1,59 @@
-import { NotReady, type StoreReader, StoreUnavailable, type View } from "../store/port.js";
+import { NotReady, type StoreReader, StoreUnavailable } from "../store/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
 import type { Freshness } from "../domain/freshness.js";
 import type { History } from "./sdk/history.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
-import { MissTrackingView } from "./miss-tracking-view.js";
+import { Answer } from "./basis.js";
+import { QueryContext } from "./query-context.js";
+import { TrackingView } from "./tracking-view.js";
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
 
-/** Executes queries on a registry, each on one state of the store. */
+/** Executes queries on a registry, each on one state of the store, and records what each answer rests on. */
 export class QueryExecutor {
   readonly #registry: Registry;
   readonly #reader: StoreReader;
   readonly #freshness: Freshness;
   readonly #now: () => number;
   readonly #history: History | undefined;
+  readonly #configurationId: string;
 
-  /** `now` returns milliseconds since 1970. `history` is undefined if the source has no updates. */
-  constructor(registry: Registry, reader: StoreReader, freshness: Freshness, now: () => number, history?: History) {
+  /**
+   * `now` returns milliseconds since 1970. `history` is undefined if the source has no updates. `configurationId`
+   * identifies all but the store that answers depend on; processes with the same one give the same answers.
+   */
+  constructor(
+    registry: Registry,
+    reader: StoreReader,
+    freshness: Freshness,
+    now: () => number,
+    history?: History,
+    configurationId = "",
+  ) {
     this.#registry = registry;
     this.#reader = reader;
     this.#freshness = freshness;
     this.#now = now;
     this.#history = history;
+    this.#configurationId = configurationId;
   }
 
   /**
    * Throws RegistryError, or rejects with it. If a contract id was not found, the ledger may be ahead: the query runs
    * again after catching up. Otherwise synchronous if the store is: a promise costs more than most queries.
    */
-  execute<T>(query: Query<T>): T | Promise<T> {
+  execute<T>(query: Query<T>): Answer<T> | Promise<Answer<T>> {
     const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
     let missedAt: number | undefined;
-    const recover = (error: unknown): Promise<T> => {
+    const recover = (error: unknown): Promise<Answer<T>> => {
       if (isTemporary(error)) throw unavailable(error.message);
       if (missedAt === undefined) throw error;
       return this.#retry(query, missedAt, error);
     };
     try {
       const answer = this.#reader.read((view) => {
-        const tracking = new MissTrackingView(view);
+        const tracking = new TrackingView(view);
         try {
           return this.#run(query, tracking);
         } catch (error) {
@@ -55,7 +69,9 @@ export class QueryExecutor {
   }
 
   /** Throws "not-found" if the registry has no such operations. */
-  executeUtility<T>(query: (utility: UtilityOperations, context: RequestContext) => T): T | Promise<T> {
+  executeUtility<T>(
+    query: (utility: UtilityOperations, context: RequestContext) => T,
+  ): Answer<T> | Promise<Answer<T>> {
     const utility = this.#utility();
     return this.execute((_registry, context) => query(utility, context));
   }
@@ -74,20 +90,21 @@ export class QueryExecutor {
   }
 
   /** Executes a query again once the store is past the offset. Throws `failure` if the store does not get there. */
-  async #retry<T>(query: Query<T>, offset: number, failure: unknown): Promise<T> {
+  async #retry<T>(query: Query<T>, offset: number, failure: unknown): Promise<Answer<T>> {
     if (!(await this.#freshness.catchUp(offset))) throw failure;
     try {
-      return await this.#reader.read((view) => this.#run(query, view));
+      return await this.#reader.read((view) => this.#run(query, new TrackingView(view)));
     } catch (error) {
       throw isTemporary(error) ? unavailable(error.message) : error;
     }
   }
 
-  #run<T>(query: Query<T>, view: View): T {
-    const answer = query(this.#registry, { view, now: this.#now() });
+  #run<T>(query: Query<T>, view: TrackingView): Answer<T> {
+    const context = new QueryContext(view, this.#now(), this.#configurationId);
+    const value = query(this.#registry, context);
     // A registry module may be plain JavaScript with async methods.
-    if (!(answer instanceof Promise)) return answer;
-    answer.catch(() => undefined);
+    if (!(value instanceof Promise)) return new Answer(value, context);
+    value.catch(() => undefined);
     throw new Error(`registry ${this.#registry.name} returned a promise: its methods must be synchronous`);
   }
 }

@@ -1,4 +1,5 @@
 import { invalidField, notFound } from "../domain/errors.js";
+import type { Answer } from "./basis.js";
 import type { QueryExecutor } from "./executor.js";
 import { pageSize } from "./pages.js";
 import type { Instrument, Registry, RequestContext, SupportedApis, Supply } from "./sdk/registry.js";
@@ -58,7 +59,7 @@ export class InstrumentDirectory {
   }
 
   /** Sorted by id. The token has the last id of the previous page: added or removed instruments do not shift others. */
-  page(registrar: string, size?: number, token = ""): Page | Promise<Page> {
+  page(registrar: string, size?: number, token = ""): Answer<Page> | Promise<Answer<Page>> {
     const after = token === "" ? undefined : readPageToken(token, registrar);
     return this.#executor.execute((registry, context) => {
       const all = registry.instruments(context, registrar);
@@ -74,7 +75,7 @@ export class InstrumentDirectory {
   }
 
   /** One instrument, by its default id, else by another id. Throws "not-found". */
-  instrument(registrar: string, id: string): ListedInstrument | Promise<ListedInstrument> {
+  instrument(registrar: string, id: string): Answer<ListedInstrument> | Promise<Answer<ListedInstrument>> {
     return this.#executor.execute((registry, context) => {
       const all = registry.instruments(context, registrar);
       const found = all.find((instrument) => instrument.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));

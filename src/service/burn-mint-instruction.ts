@@ -7,11 +7,11 @@ import { bind, type ServiceBinding } from "./service-binding.js";
 export function burnMintInstructions(executor: QueryExecutor): ServiceBinding[] {
   return [
     bind(BurnMintInstructionService, {
-      async getBurnMintFactory({ instrumentId, outputs }) {
+      getBurnMintFactory({ instrumentId, outputs }) {
         const holders = outputs.map(({ owner }) => owner);
         const query = issuanceQuery(instrumentId, holders);
-        return utilityFactoryReply(
-          await executor.executeUtility((utility, context) => utility.burnMintFactory(context, query)),
+        return executor.executeUtility((utility, context) =>
+          utilityFactoryReply(utility.burnMintFactory(context, query)),
         );
       },
     }),

@@ -14,24 +14,23 @@ export function instrumentConfigurations(executor: QueryExecutor): ServiceBindin
       async getInstrumentConfiguration({ registrar, instrumentIdentifier }) {
         const { source = "", id = "", scheme = "" } = instrumentIdentifier ?? {};
         const query = { registrar, identifier: { source, id, scheme } };
-        return message(
-          await executor.executeUtility((utility, context) => utility.instrumentConfiguration(context, query)),
-        );
+        return executor.executeUtility((utility, context) => message(utility.instrumentConfiguration(context, query)));
       },
       async getAllInstrumentConfigurations() {
-        return { instrumentConfigurations: (await all()).map(message) };
+        const configurations = await all();
+        return configurations.map((found) => ({ instrumentConfigurations: found.map(message) }));
       },
       async listInstrumentConfigurations({ page, size }) {
         // Before the look-up: a wrong request is rejected in every state of the service.
         const range = pageRange(page, size);
-        const configurations = (await all()).toSorted(oldestFirst);
-        return {
-          instrumentConfigurations: configurations.slice(range.start, range.end).map(message),
+        const configurations = await all();
+        return configurations.map((found) => ({
+          instrumentConfigurations: found.toSorted(oldestFirst).slice(range.start, range.end).map(message),
           currentPage: range.page,
-          totalPages: Math.ceil(configurations.length / range.size),
+          totalPages: Math.ceil(found.length / range.size),
           pageSize: range.size,
-          totalElements: configurations.length,
-        };
+          totalElements: found.length,
+        }));
       },
     }),
   ];

@@ -6,18 +6,18 @@ import type { IssuanceChoice, IssuanceInstruction, IssuanceQuery } from "../regi
 import { utilityContextReply, utilityFactoryReply } from "./context-reply.js";
 
 export function createHandler(executor: QueryExecutor, instruction: IssuanceInstruction) {
-  return async ({ holder, instrumentId }: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {
+  return ({ holder, instrumentId }: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {
     const query = issuanceQuery(instrumentId, [holder]);
-    return utilityFactoryReply(
-      await executor.executeUtility((utility, context) => utility.issuanceFactory(context, instruction, query)),
+    return executor.executeUtility((utility, context) =>
+      utilityFactoryReply(utility.issuanceFactory(context, instruction, query)),
     );
   };
 }
 
-export async function executeIssuanceContext(executor: QueryExecutor, choice: IssuanceChoice, contractId: string) {
+export function executeIssuanceContext(executor: QueryExecutor, choice: IssuanceChoice, contractId: string) {
   const query = { registrar: undefined, contractId };
-  return utilityContextReply(
-    await executor.executeUtility((utility, context) => utility.issuanceContext(context, choice, query)),
+  return executor.executeUtility((utility, context) =>
+    utilityContextReply(utility.issuanceContext(context, choice, query)),
   );
 }
 

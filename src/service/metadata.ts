@@ -3,6 +3,7 @@ import type { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { InstrumentSchema } from "../../gen/offledger/metadata/v1/metadata_pb.js";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { type InstrumentDirectory, type ListedInstrument, supportedApisOf } from "../registry/instrument-directory.js";
+import { formatLedgerTime } from "../domain/ledger-time.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
@@ -20,11 +21,16 @@ export function metadata(executor: QueryExecutor, directory: InstrumentDirectory
           };
         }),
       async listInstruments({ registrarParty, pageSize, pageToken }) {
-        const { instruments, nextPageToken } = await directory.page(registrarParty, pageSize, pageToken);
-        return { instruments: instruments.map(message), ...(nextPageToken !== undefined && { nextPageToken }) };
+        const page = await directory.page(registrarParty, pageSize, pageToken);
+        return page.map(({ instruments, nextPageToken }) => ({
+          instruments: instruments.map(message),
+          ...(nextPageToken !== undefined && { nextPageToken }),
+        }));
       },
-      getInstrument: async ({ registrarParty, instrumentId }) =>
-        message(await directory.instrument(registrarParty, instrumentId)),
+      async getInstrument({ registrarParty, instrumentId }) {
+        const instrument = await directory.instrument(registrarParty, instrumentId);
+        return instrument.map(message);
+      },
     }),
   ];
 }
@@ -39,7 +45,7 @@ function message(instrument: ListedInstrument): MessageInitShape<typeof Instrume
     decimals,
     supportedApis: { ...instrument.supportedApis },
     ...(description !== undefined && { description }),
-    ...(supply !== undefined && { totalSupply: supply.total, totalSupplyAsOf: formatTime(supply.asOf) }),
+    ...(supply !== undefined && { totalSupply: supply.total, totalSupplyAsOf: formatLedgerTime(supply.asOf) }),
     ...(paused && { paused }),
     ...(pauseInfo !== undefined && { pauseInfo }),
     ...(showAccountInputFields !== undefined && { showAccountInputFields }),
@@ -50,9 +56,4 @@ function message(instrument: ListedInstrument): MessageInitShape<typeof Instrume
 /** A list that, unlike a repeated field, may be absent. */
 function listValue(texts: readonly string[]): MessageInitShape<typeof ListValueSchema> {
   return { values: texts.map((value) => ({ kind: { case: "stringValue", value } })) };
-}
-
-function formatTime(micros: number): string {
-  const fraction = String(micros % 1000).padStart(3, "0");
-  return new Date(Math.floor(micros / 1000)).toISOString().replace("Z", `${fraction}Z`);
 }

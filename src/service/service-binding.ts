@@ -1,11 +1,15 @@
 import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 
+import type { Answer } from "../registry/basis.js";
 import type { ContextReply } from "./context-reply.js";
 
 type Reply<O extends DescMessage> = MessageInitShape<O> | ContextReply<O>;
 
+/** An answer from the store with what it rests on, or a reply that rests on nothing there. */
+type Result<O extends DescMessage> = Answer<Reply<O>> | Reply<O>;
+
 type Handler<M> = M extends { input: infer I extends DescMessage; output: infer O extends DescMessage }
-  ? (request: MessageShape<I>) => Reply<O> | Promise<Reply<O>>
+  ? (request: MessageShape<I>) => Result<O> | Promise<Result<O>>
   : never;
 
 export type Handlers<S extends DescService> = { readonly [N in keyof S["method"]]: Handler<S["method"][N]> };

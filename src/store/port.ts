@@ -6,6 +6,7 @@
 import type { Change } from "../domain/change.js";
 import type { Contract, CountedOnly } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
+import type { Tag } from "./tag.js";
 
 /** How many archived contract ids a store remembers. */
 export const MAX_ARCHIVED_IDS = 100_000;
@@ -25,6 +26,8 @@ export interface StoreReader {
  * lacks data throws an error of its own, fetches it and runs `use` again: callers must not swallow unknown errors.
  */
 export interface View {
+  /** Identifies the snapshot that the state comes from. Offsets are comparable within one generation only. */
+  readonly generation: string;
   readonly offset: number;
   /** Ledger time of the latest change, in microseconds since 1970. Undefined if the writer did not give one. */
   readonly asOf: number | undefined;
@@ -75,6 +78,33 @@ export interface TemplateCount {
   readonly packageId: string;
   /** At least 1. */
   readonly count: number;
+}
+
+/** Where a store is: a state is identified by generation and offset. */
+export interface Position {
+  readonly generation: string;
+  readonly offset: number;
+  /** As in View. */
+  readonly asOf: number | undefined;
+}
+
+/** What a step from one state to the next has changed. A step may stand for several updates. */
+export interface LoggedChange {
+  /** Of the state after the step. */
+  readonly offset: number;
+  readonly asOf: number | undefined;
+  /** The tags of all lookups whose results have changed, and of the registrars of the contracts. Not empty. */
+  readonly tags: ReadonlySet<Tag>;
+}
+
+/** The changes of a store, for streams. */
+export interface ChangeFeed {
+  /** Undefined before the first state. */
+  readonly position: Position | undefined;
+  /** The changes after a position, oldest first. Undefined if they are not known: everything may have changed. */
+  since(position: Position): readonly LoggedChange[] | undefined;
+  /** Calls `listener`, which must not throw, after each change of the state, until the returned function is called. */
+  subscribe(listener: () => void): () => void;
 }
 
 /** The side of the store that only ingest has. */

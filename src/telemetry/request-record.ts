@@ -19,6 +19,8 @@ export interface CompletedRequest {
   readonly startedAt: number;
   /** From arrival until the response was handed to the connection. */
   readonly durationMs: number;
+  /** Whether the client has the response, which was not sent. */
+  readonly isNotModified: boolean;
 }
 
 /** Called once for each completed request. Must be fast and must not throw. */
@@ -33,6 +35,7 @@ export class RequestRecord implements CompletedRequest {
   protocol: Protocol = "rest";
   outcome: Outcome = 0;
   durationMs = 0;
+  isNotModified = false;
   /** False if no hook has set response headers; then the fast path need not look for them. */
   mayHaveReplyHeaders = true;
   readonly #observers: readonly RequestObserver[];

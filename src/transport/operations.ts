@@ -1,6 +1,7 @@
 import type { DescMethod, DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { isHealth } from "./middleware/health-requests.js";
+import { Answer } from "../registry/basis.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { EncodableResponse } from "./encoding/encodable-response.js";
 import { toConnectError } from "./errors.js";
@@ -34,7 +35,10 @@ export function operations(
       // Protocols decode the request type of the method, which is what its handler takes.
       const handler = handlerOf(method) as (request: Message) => object | Promise<object>;
       const toError = (error: unknown) => toConnectError(error, (defect) => report(defect, name), method.input);
-      const toResponse = (result: object) => new EncodableResponse(method.output, result, toError);
+      const toResponse = (result: object) =>
+        result instanceof Answer
+          ? new EncodableResponse(method.output, result.value as object, toError, result.basis)
+          : new EncodableResponse(method.output, result, toError);
       const checkRules = ruleCheck(method.input);
       const checkArguments = argumentLimitCheck(method.input, limits);
       const shed = isHealth(name) ? () => undefined : overload;

@@ -24,6 +24,7 @@ import { root } from "./rest/root.js";
 import { ROUTER_OPTIONS } from "./rest/router-options.js";
 import { ServedMethods } from "./rest/served-methods.js";
 import { sendShutdownResponse } from "./shutdown-response.js";
+import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
 const MIB = 1024 * 1024;
 
@@ -49,6 +50,8 @@ export interface ServerOptions {
   /** Whether responses are compressed for clients that accept it; true by default. */
   readonly compresses?: boolean;
   readonly standard?: StandardServices;
+  /** The stream of changes; absent in a process that answers nothing else. */
+  readonly watch?: WatchOptions | undefined;
   readonly connections: ConnectionLimits;
   /** The limits of the process; defaults from its memory. */
   readonly budgets?: Budgets;
@@ -67,7 +70,7 @@ export interface ServerOptions {
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   keepLeadingByteOrderMarks();
-  const { connections, maxBodyBytes = MIB, compresses = true, certificate, budgets = createBudgets() } = options;
+  const { watch, connections, maxBodyBytes = MIB, compresses = true, certificate, budgets = createBudgets() } = options;
   const listener = new Listener(connections, budgets, { certificate, proxies: options.trustedProxies });
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
@@ -97,10 +100,11 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     options.arguments,
     () => responseBudgetError(budgets) ?? shedding.overloadError(),
   );
+  const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, report);
   server.setNotFoundHandler(answerNoRoute);
-  await server.register(connect(served, options.standard, maxBodyBytes, compresses, report, methods));
+  await server.register(connect(served, options.standard, watchCalls, maxBodyBytes, compresses, report, methods));
   server.addHook("onRoute", methods.add);
-  await server.register(rest(served, maxBodyBytes, compresses, report));
+  await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls));
   await server.register(root(options.version, served));
   await server.register(docs(options.openApi, compresses));
   server.addHook("preClose", (done) => {

@@ -67,7 +67,7 @@ function setUpOn(store: MemoryStore, { staleReason, catchUp, now, reader }: Setu
     },
   };
   const executor = new QueryExecutor(registry, reader?.(store) ?? store, freshness, now ?? (() => 0));
-  return { store, executor, execute: async (query) => executor.execute(query), waits };
+  return { store, executor, execute: async (query) => (await executor.execute(query)).value, waits };
 }
 
 /** A reader that discards the first run, as a store does that moves while it fetches. */

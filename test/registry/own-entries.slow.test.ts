@@ -203,7 +203,7 @@ const clock = () => performance.now();
 async function outcomeOf(registry: Registry, reader: StoreReader, execution: Execution): Promise<unknown> {
   const executor = new QueryExecutor(registry, reader, current, () => now);
   try {
-    const answer = await executor.execute(execution);
+    const { value: answer } = await executor.execute(execution);
     return JSON.parse(
       JSON.stringify(answer, (name, value: unknown) => {
         if (name === "slots") return undefined;

@@ -575,14 +575,14 @@ describe("the largest settlement that every registry has to support", () => {
 
   test("has a complete answer", async () => {
     const executor = executorOn(new FetchingReader(await storeOf(elements)));
-    const answer = await executor.execute((served, context) => served.settlementFactory(context, factoryOf(body)));
+    const { value: answer } = await executor.execute((served, context) => served.settlementFactory(context, factoryOf(body)));
     // Factory and rule; one configuration per leg; credential, allocation and holding per side.
     expect(answer.disclosed).toHaveLength(2 + 25 + 3 * 50);
   });
 
   test("has a complete answer with the reward entries", async () => {
     const executor = executorOn(new FetchingReader(await storeOf(elements)), { of: rewarding });
-    const answer = await executor.execute((served, context) => served.settlementFactory(context, factoryOf(body)));
+    const { value: answer } = await executor.execute((served, context) => served.settlementFactory(context, factoryOf(body)));
     expect(answer.disclosed).toHaveLength(4 + 25 + 3 * 50);
     expect(await onAllStores(settling(body), elements, rewarding)).toEqual(answered(3));
   });
@@ -694,7 +694,7 @@ describe("a contract that arrives late", () => {
     const answer = executor.execute((served, context) =>
       served.choiceContext(context, "transfer-instruction/accept", { registrar, contractId: "transfer-instruction" }),
     );
-    expect((await answer).disclosed.map(({ contractId }) => contractId)).toContain("locked");
+    expect((await answer).value.disclosed.map(({ contractId }) => contractId)).toContain("locked");
     expect(waits).toEqual([10]);
     expect(reader.trips).toEqual([2, 3]);
   });

@@ -55,6 +55,11 @@ export const limitSettings = {
     description: "maximum requests under way; by default one for each 64 KiB of the heap, at most 20000",
     parse: integer(16, 1_000_000),
   }),
+  maxWatches: count(
+    "max-watches",
+    { min: 0, max: 1_000_000, default: 10_000 },
+    "maximum concurrent streams of changes",
+  ),
   maxStreams: count(
     "max-streams",
     { min: 1, max: 10_000, default: 256 },

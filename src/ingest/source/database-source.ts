@@ -93,6 +93,7 @@ export function databaseSource({
   return {
     name: roles.mirrors ? `${ingestor.name} by way of ${displayName(url)}` : displayName(url),
     reader: replica,
+    changes: replica.changes,
     openScan: () => replica.openScan(),
     isInMemory: false,
     history: createHistory?.(() => logger),

@@ -16,6 +16,7 @@ export function memorySource(
   return {
     name: ingestor.name,
     reader: store,
+    changes: store.changes,
     openScan: () => store.openScan(),
     isInMemory: true,
     history: createHistory?.(() => logger),

@@ -1,6 +1,6 @@
 import type { Freshness } from "../../domain/freshness.js";
 import type { History } from "../../domain/history.js";
-import type { StoreReader, StoreScan } from "../../store/port.js";
+import type { ChangeFeed, StoreReader, StoreScan } from "../../store/port.js";
 import type { Logger } from "../../util/logger.js";
 import type { SourceStatus } from "./source-status.js";
 
@@ -8,6 +8,8 @@ import type { SourceStatus } from "./source-status.js";
 export interface Source extends Freshness {
   readonly name: string;
   readonly reader: StoreReader;
+  /** What changes in the store, after readers see it. */
+  readonly changes: ChangeFeed;
   /** Opens a scan of the store in the background, which needs no end. */
   openScan(): StoreScan;
   /** Whether all contracts are in the memory of this process, so that listing them is cheap. */

@@ -1,3 +1,4 @@
+import { checkContext } from "./check-context.js";
 import type { StoreScan } from "../../store/port.js";
 import type { Check } from "../sdk/warnings.js";
 import { WarningCollector } from "./warning-collector.js";
@@ -70,7 +71,7 @@ async function runStep(scan: StoreScan, check: Check, ids: readonly string[], { 
       view.prefetch(() => ids.map((contractId) => ({ template: check.template, contractId })));
       // Some may have been archived since they were listed.
       const contracts = ids.map((id) => view.byId(check.template, id)).filter((found) => found !== undefined);
-      const warnings = check.warnings({ view, now: now(), credentialDays }, contracts);
+      const warnings = check.warnings(checkContext(view, now(), credentialDays), contracts);
       return { warnings, offset: view.offset };
     } finally {
       const runMs = performance.now() - runAt;

@@ -25,6 +25,7 @@ export const rules: Template<Rules> = {
     };
     return { fields: { admin, instrument }, indexKeys: [rulesOf(admin)] };
   },
+  registrarOf: ({ admin }) => admin,
 };
 
 export interface Instruction {
@@ -39,5 +40,6 @@ function instruction(qualifiedName: string): Template<Instruction> {
     packageName: PACKAGE,
     qualifiedName,
     parse: (payload) => ({ fields: { admin: new JsonReader(payload, "").id("admin") }, indexKeys: [] }),
+    registrarOf: ({ admin }) => admin,
   };
 }

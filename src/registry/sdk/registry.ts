@@ -86,4 +86,9 @@ export interface RequestContext {
   readonly view: View;
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
+  /**
+   * Says that the answer may be another from a time on, in microseconds since 1970, although no contract changes: clients
+   * keep it until then. A time that is past is ignored.
+   */
+  mayChangeAt(micros: number): void;
 }

@@ -16,6 +16,11 @@ export class Aggregates {
     return this.#sums.get(name) ?? 0n;
   }
 
+  /** Undefined if no contract with this id is only counted. */
+  countedOnly(contractId: string): SupplyContribution | undefined {
+    return this.#countedOnly.get(contractId);
+  }
+
   isCountedOnly(contractId: string): boolean {
     return this.#countedOnly.has(contractId);
   }

@@ -4,6 +4,9 @@ import type { Change } from "../../domain/change.js";
 import { type Contract, type CountedOnly, isStored, newestFirst } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import { MAX_ARCHIVED_IDS, type TemplateCount } from "../port.js";
+import { idHash, sumHash, anyRegistrarHash } from "../lookup-hash.js";
+import { type Tag, tagOf } from "../tag.js";
+import { touchedLookups } from "../touched-lookups.js";
 import { Aggregates } from "./aggregates.js";
 
 /** The contracts at one offset with their indexes. Updates change it in place. */
@@ -19,7 +22,12 @@ export class MemoryState {
   readonly #aggregates = new Aggregates();
 
   /** Throws an Error if a contract id appears twice. */
-  constructor(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf: number | undefined) {
+  constructor(
+    contracts: Iterable<Contract | CountedOnly>,
+    readonly generation: string,
+    offset: number,
+    asOf: number | undefined,
+  ) {
     this.#offset = offset;
     this.#asOf = asOf;
     const lists = new Map<string, Contract[]>();
@@ -98,16 +106,22 @@ export class MemoryState {
     return clone;
   }
 
-  /** Synchronous, so no reader runs between two changes. */
-  apply(changes: readonly Change[], offset: number, asOf: number | undefined): void {
-    if (offset <= this.#offset) return;
-    for (const change of changes) this.#apply(change);
+  /** Returns the tags of what has changed. Synchronous, so no reader runs between two changes. */
+  apply(changes: readonly Change[], offset: number, asOf: number | undefined): ReadonlySet<Tag> {
+    const tags = new Set<Tag>();
+    if (offset <= this.#offset) return tags;
+    for (const change of changes) this.#apply(change, tags);
     this.#offset = offset;
     this.#asOf = asOf ?? this.#asOf;
+    return tags;
   }
 
-  #apply(change: Change): void {
+  #apply(change: Change, tags: Set<Tag>): void {
     if ("archived" in change) {
+      tags.add(tagOf(idHash(change.archived)));
+      this.#addTags(this.#contracts.get(change.archived), tags);
+      const counted = this.#aggregates.countedOnly(change.archived);
+      if (counted !== undefined) tags.add(tagOf(sumHash(counted.sum))).add(tagOf(anyRegistrarHash));
       this.#remove(change.archived);
       this.#aggregates.removeCountedOnly(change.archived);
       this.#addArchived(change.archived);
@@ -115,15 +129,23 @@ export class MemoryState {
       const stored = this.#contracts.get(change.unassigned);
       // With an equal counter the assignment was applied first, and this event is older.
       if (stored === undefined || change.reassignmentCounter <= stored.reassignmentCounter) return;
+      this.#addTags(stored, tags);
       this.#upsert(toUnassigned(stored, change.reassignmentCounter));
     } else if (isStored(change.active)) {
       const stored = this.#contracts.get(change.active.contractId);
-      if (stored === undefined || change.active.reassignmentCounter >= stored.reassignmentCounter)
-        this.#upsert(change.active);
+      if (stored !== undefined && change.active.reassignmentCounter < stored.reassignmentCounter) return;
+      this.#addTags(change.active, tags);
+      this.#upsert(change.active);
     } else if (!this.#aggregates.isCountedOnly(change.active.contractId)) {
       // A reassigned contract counts once.
+      this.#addTags(change.active, tags);
       this.#aggregates.add(change.active);
     }
+  }
+
+  #addTags(contract: Contract | CountedOnly | undefined, tags: Set<Tag>): void {
+    if (contract === undefined) return;
+    for (const hash of touchedLookups(contract)) tags.add(tagOf(hash));
   }
 
   #upsert(contract: Contract): void {

@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import type { Change } from "../../domain/change.js";
 import { type Contract, type CountedOnly, newestFirst } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import {
+  type ChangeFeed,
   type Checkpoint,
   type TemplateCount,
   NotReady,
@@ -10,12 +12,24 @@ import {
   type StoreWriter,
   type View,
 } from "../port.js";
+import { ChangeLog } from "../change-log.js";
 import { MemoryState } from "./memory-state.js";
 
 /** A store in the memory of this process. Not ready until the first `replace`. */
 export class MemoryStore implements StoreReader, StoreWriter {
+  readonly #changes = new ChangeLog();
+  readonly #newGeneration: () => string;
   #state: MemoryState | undefined;
   #checkpoint: Checkpoint | undefined;
+
+  /** `newGeneration` returns a name that no store has used before. */
+  constructor(newGeneration: () => string = randomName) {
+    this.#newGeneration = newGeneration;
+  }
+
+  get changes(): ChangeFeed {
+    return this.#changes;
+  }
 
   get checkpoint(): Checkpoint | undefined {
     return this.#checkpoint;
@@ -39,19 +53,24 @@ export class MemoryStore implements StoreReader, StoreWriter {
   }
 
   async replace(contracts: Iterable<Contract | CountedOnly>, offset: number, asOf?: number): Promise<void> {
-    this.#state = new MemoryState(contracts, offset, asOf);
+    const generation = this.#newGeneration();
+    this.#state = new MemoryState(contracts, generation, offset, asOf);
     this.#checkpoint = { offset, updateId: undefined };
+    this.#changes.reset({ generation, offset, asOf });
   }
 
   async apply(changes: readonly Change[], offset: number, asOf?: number, updateId?: string): Promise<void> {
     if (this.#state === undefined) throw new NotReady();
-    if (offset > this.#state.offset) this.#checkpoint = { offset, updateId };
-    this.#state.apply(changes, offset, asOf);
+    if (offset <= this.#state.offset) return;
+    this.#checkpoint = { offset, updateId };
+    const tags = this.#state.apply(changes, offset, asOf);
+    this.#changes.append({ offset, asOf: this.#state.asOf, tags });
   }
 }
 
 /** Throws if it is used after the state has moved on, so that no caller reads a mix of two states. */
 class StateView implements View {
+  readonly generation: string;
   readonly offset: number;
   readonly asOf: number | undefined;
   readonly wantsPrefetch = false;
@@ -64,6 +83,7 @@ class StateView implements View {
   constructor(state: MemoryState, isScan = false) {
     this.#state = state;
     this.#isScan = isScan;
+    this.generation = state.generation;
     this.offset = state.offset;
     this.asOf = state.asOf;
   }
@@ -109,3 +129,5 @@ class StateView implements View {
     return this.#state;
   }
 }
+
+const randomName = (): string => randomBytes(9).toString("base64url");

@@ -1,7 +1,7 @@
 import type { Contract } from "../../domain/contract.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { Template, ParsedPayload } from "../../domain/template.js";
-import { templateHash, type LookupHash } from "./lookup-hash.js";
+import { templateHash, type LookupHash } from "../lookup-hash.js";
 
 /** A row of offledger.contracts. The driver returns bigint and numeric as text. */
 export interface ContractRow {

@@ -20,6 +20,7 @@ class Counts {
   /** Not cumulative. The last bucket has no bound. */
   readonly buckets = new Float64Array(boundsMs.length + 1);
   durationMs = 0;
+  notModified = 0;
 }
 
 type CountsByProtocol = Readonly<Record<Protocol, Counts>>;
@@ -27,7 +28,7 @@ type CountsByProtocol = Readonly<Record<Protocol, Counts>>;
 export class RequestMetrics {
   readonly #byOperation = new Map<string, CountsByProtocol>();
 
-  readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs }) => {
+  readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs, isNotModified }) => {
     const counts = (this.#byOperation.get(operation) ?? this.#addOperation(operation))[protocol];
     const status = outcomeNumber(outcome);
     counts.statuses[status] = (counts.statuses[status] ?? 0) + 1;
@@ -35,6 +36,7 @@ export class RequestMetrics {
     while (bucket < boundsMs.length && durationMs > (boundsMs[bucket] ?? 0)) bucket++;
     counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1;
     counts.durationMs += durationMs;
+    if (isNotModified) counts.notModified++;
   };
 
   counts(): Sample[] {
@@ -43,6 +45,13 @@ export class RequestMetrics {
         const value = counts.statuses[index] ?? 0;
         return value === 0 && !alwaysExported.has(status) ? [] : [{ labels: { ...labels, status }, value }];
       }),
+    );
+  }
+
+  /** Of operations and protocols that had any. */
+  notModified(): Sample[] {
+    return this.#series().flatMap(({ labels, counts }) =>
+      counts.notModified === 0 ? [] : [{ labels, value: counts.notModified }],
     );
   }
 

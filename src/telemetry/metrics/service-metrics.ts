@@ -15,8 +15,17 @@ export interface MetricSources {
   readonly templateCounts: (() => readonly TemplateCount[] | Promise<readonly TemplateCount[]>) | undefined;
   /** What all requests share. */
   readonly budgets: Readonly<Record<"body_bytes" | "response_bytes" | "requests", BudgetStatus>>;
+  /** The streams of changes; undefined if this process has none. */
+  readonly watch: WatchStatus | undefined;
   /** Undefined if this process does not look for warnings. */
   readonly warnings: WarningSource | undefined;
+}
+
+export interface WatchStatus {
+  /** Streams that are open. */
+  readonly open: () => number;
+  /** Events since startup by type. */
+  readonly sent: Readonly<Record<"reset" | "changed" | "heartbeat", number>>;
 }
 
 export interface BudgetStatus {
@@ -56,6 +65,7 @@ export function addServiceMetrics(
     ...processMetrics(sources),
     ...budgetMetrics(sources),
     ...warningMetrics(sources),
+    ...watchMetrics(sources),
   ];
   if (spans !== undefined) metrics.push(spanMetric(spans));
   for (const metric of metrics) registry.registerMetric(metric);
@@ -67,6 +77,12 @@ const requestMetrics = (requests: RequestMetrics): Metric[] => [
     help: "Completed requests by operation, protocol and status",
     labelNames: ["operation", "protocol", "status"],
     read: () => requests.counts(),
+  }),
+  createCounter({
+    name: "offledger_not_modified_total",
+    help: "Conditional requests whose response the client had, by operation and protocol",
+    labelNames: ["operation", "protocol"],
+    read: () => requests.notModified(),
   }),
   createHistogram({
     name: DURATION,
@@ -164,6 +180,23 @@ const budgetMetrics = ({ budgets }: MetricSources): Metric[] => {
     }),
   ];
 };
+
+const watchMetrics = ({ watch }: MetricSources): Metric[] =>
+  watch === undefined
+    ? []
+    : [
+        createGauge({
+          name: "offledger_watch_streams",
+          help: "Open streams of changes",
+          read: () => watch.open(),
+        }),
+        createCounter({
+          name: "offledger_watch_events_total",
+          help: "Events sent on streams of changes by type: reset, changed or heartbeat",
+          labelNames: ["type"],
+          read: () => Object.entries(watch.sent).map(([type, value]) => ({ labels: { type }, value })),
+        }),
+      ];
 
 const warningMetrics = ({ warnings }: MetricSources): Metric[] =>
   warnings === undefined

@@ -152,6 +152,13 @@ export class Connection implements Holder, Member {
     this.#budgets.responses.take(bytes);
   }
 
+  /** The response is a stream without end, which counts towards the limit of streams and no longer as a request. */
+  beginStream(response: Response): void {
+    if (this.#isClosed || response[CONNECTION] !== this) return;
+    this.endRequest(response);
+    delete response[CONNECTION];
+  }
+
   onClose(listener: () => void): void {
     this.#socket.once("close", listener);
   }

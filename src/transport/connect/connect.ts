@@ -3,6 +3,7 @@ import { Code, createContextValues } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
 import { refusal } from "../error-details.js";
 import { rpcFastPath } from "../fast-path/fast-path.js";
@@ -10,7 +11,9 @@ import { protocolOf } from "../middleware/protocol.js";
 import type { Operation, Report } from "../operations.js";
 import { reject } from "../reject.js";
 import type { ServedMethods } from "../rest/served-methods.js";
+import type { WatchCalls } from "../watch/watch-calls.js";
 import { adaptHandlers } from "./handler/adapt.js";
+import { conditionalMessage } from "./handler/conditional-message.js";
 import { connectCall } from "./handler/connect-call.js";
 import { withDeadline } from "./handler/deadlines.js";
 import { jsonDecoder } from "./json-decoder.js";
@@ -34,6 +37,7 @@ const jsonOptions = (schema?: DescMessage) => ({
 export function connect(
   operations: readonly Operation[],
   standard: StandardServices | undefined,
+  watch: WatchCalls | undefined,
   maxBodyBytes: number,
   compresses: boolean,
   report: Report,
@@ -57,11 +61,19 @@ export function connect(
           const options = { jsonOptions: jsonOptions(method.input) };
           router.rpc(
             method,
-            async (request, { signal }) => (await withDeadline(call(request), signal)).message(),
+            async (request, context) => {
+              const response = await withDeadline(call(request), context.signal);
+              return conditionalMessage(response, context);
+            },
             options,
           );
         }
         standard?.register(router);
+        if (watch !== undefined) {
+          const { method } = WatchService;
+          const options = { jsonOptions: jsonOptions(method.watch.input), readMaxBytes: maxBodyBytes };
+          router.rpc(method.watch, (request, { signal }) => watch.call(request, signal), options);
+        }
         adaptHandlers(router, { maxBodyBytes, compresses, report });
         for (const { requestPath, allowedMethods } of router.handlers) served.addRpc(requestPath, allowedMethods);
       },
@@ -73,6 +85,7 @@ export function connect(
     });
     server.addHook("preClose", (done) => {
       standard?.close();
+      watch?.close();
       done();
     });
   };

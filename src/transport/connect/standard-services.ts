@@ -9,8 +9,8 @@ import { Readiness } from "./health/readiness.js";
 import { Descriptors } from "./reflection/descriptors.js";
 import { documentedFiles } from "./reflection/documented-files.js";
 import { reflection } from "./reflection/reflection.js";
-import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "./streams/limits.js";
-import { Streams } from "./streams/streams.js";
+import { DEFAULT_STREAM_LIMITS, type StreamLimits } from "../streams/limits.js";
+import { Streams } from "../streams/streams.js";
 
 /** No service imports them, but clients decode errors with them. */
 const ERROR_DETAILS = [file_google_rpc_error_details];

@@ -1,5 +1,7 @@
 import { create, type DescMessage, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
+import type { Basis } from "../../registry/basis.js";
 import { ContextReply } from "../../service/context-reply.js";
+import { contextDigest, digestOf } from "../caching/digest.js";
 import { utf8 } from "./binary-string.js";
 import { contextBinary, contextJson } from "./choice-context.js";
 import { type ChunkList, singleChunk } from "./chunk-list.js";
@@ -10,9 +12,14 @@ export class EncodableResponse {
   readonly #output: DescMessage;
   readonly #result: ContextReply | Message;
   readonly #toError: (error: unknown) => Error;
+  /** What it rests on; undefined if that is not the store. */
+  readonly basis: Basis | undefined;
+  #etag: string | undefined;
+  #json: string | undefined;
 
-  constructor(output: DescMessage, result: object, toError: (error: unknown) => Error) {
+  constructor(output: DescMessage, result: object, toError: (error: unknown) => Error, basis?: Basis) {
     this.#output = output;
+    this.basis = basis;
     this.#result =
       result instanceof ContextReply ? result : create<DescMessage>(output, result as Record<string, unknown>);
     this.#toError = toError;
@@ -28,11 +35,28 @@ export class EncodableResponse {
     }
   }
 
+  /** The entity tag, which is weak because all encodings have the same. */
+  etag(): string {
+    if (this.#etag !== undefined) return this.#etag;
+    const result = this.#result;
+    try {
+      const digest = result instanceof ContextReply ? contextDigest(result) : digestOf(this.#jsonText(result));
+      return (this.#etag = `W/"${digest}"`);
+    } catch (error) {
+      throw this.#toError(error);
+    }
+  }
+
+  /** A response without fields, in place of one that the client has. */
+  empty(): EncodableResponse {
+    return new EncodableResponse(this.#output, {}, this.#toError);
+  }
+
   json(): ChunkList {
     const result = this.#result;
     try {
       if (result instanceof ContextReply) return contextJson(result);
-      return singleChunk(utf8(toJsonString(this.#output, result, JSON_WRITE_OPTIONS)));
+      return singleChunk(utf8(this.#jsonText(result)));
     } catch (error) {
       throw this.#toError(error);
     }
@@ -45,5 +69,9 @@ export class EncodableResponse {
     } catch (error) {
       throw this.#toError(error);
     }
+  }
+
+  #jsonText(message: Message): string {
+    return (this.#json ??= toJsonString(this.#output, message, JSON_WRITE_OPTIONS));
   }
 }

@@ -3,6 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Protocol } from "../../telemetry/request-record.js";
+import { isNotModified } from "../caching/conditional.js";
+import { validatorFields } from "../caching/validators.js";
 import type { Incoming } from "../drain-body.js";
 import type { ChunkList } from "../encoding/chunk-list.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
@@ -25,34 +27,52 @@ export interface WireFormat {
   /** Throws where the body is not a message of the operation of at most `maxBytes`. */
   readonly decode: (call: FastCall, body: Buffer, maxBytes: number) => Message;
   readonly encode: (response: EncodableResponse) => ChunkList;
-  readonly send: (call: FastCall, message: ChunkList) => void;
+  /** `fields` are further headers, names and values in turn. */
+  readonly send: (call: FastCall, message: ChunkList, fields: readonly string[]) => void;
+  /** The header of a conditional request, and the response to one that the client has. */
+  readonly condition: string;
+  readonly sendNotModified: (call: FastCall, response: EncodableResponse, fields: readonly string[]) => void;
   readonly sendError: (call: FastCall, error: unknown) => void;
 }
 
 /** Calls the operation. Stays synchronous where the operation is: a promise costs more than the query. */
 export function callOperation(call: FastCall, format: WireFormat, body: Buffer, maxBytes: number): void {
-  let message: ChunkList;
+  let response: EncodableResponse | Promise<EncodableResponse>;
   try {
-    const response = call.operation.call(format.decode(call, body, maxBytes));
-    if (response instanceof Promise) {
-      void sendLater(call, format, response);
-      return;
-    }
-    message = format.encode(response);
+    response = call.operation.call(format.decode(call, body, maxBytes));
   } catch (error) {
     format.sendError(call, error);
     return;
   }
-  format.send(call, message);
+  if (response instanceof Promise) void sendLater(call, format, response);
+  else sendResponse(call, format, response);
+}
+
+function sendResponse(call: FastCall, format: WireFormat, response: EncodableResponse): void {
+  const condition = call.request.raw.headers[format.condition];
+  let message: ChunkList | undefined;
+  let fields: readonly string[];
+  try {
+    fields = validatorFields(response);
+    if (!isNotModified(response, condition)) message = format.encode(response);
+  } catch (error) {
+    format.sendError(call, error);
+    return;
+  }
+  if (message !== undefined) format.send(call, message, fields);
+  else {
+    call.request.record.isNotModified = true;
+    format.sendNotModified(call, response, fields);
+  }
 }
 
 async function sendLater(call: FastCall, format: WireFormat, response: Promise<EncodableResponse>): Promise<void> {
-  let message: ChunkList;
+  let arrived: EncodableResponse;
   try {
-    message = format.encode(await response);
+    arrived = await response;
   } catch (error) {
     format.sendError(call, error);
     return;
   }
-  format.send(call, message);
+  sendResponse(call, format, arrived);
 }

@@ -13,18 +13,25 @@ import { hijack, setHeaders } from "../reply.js";
 import type { FastCall } from "./call.js";
 import { bytesForStream, endHttp1 } from "../write-body.js";
 
+const NO_FIELDS: readonly string[] = [];
 const FRAME_HEADER_BYTES = 5;
 /** Of requests: connect-es serves compressed ones. */
 const ACCEPTED_ENCODING = GZIP;
 
-export function sendHttp(call: FastCall, contentType: string, message: ChunkList): void {
+/** `extra` are further headers, names and values in turn. */
+export function sendHttp(
+  call: FastCall,
+  contentType: string,
+  message: ChunkList,
+  extra: readonly string[] = NO_FIELDS,
+): void {
   const { request, reply, compresses } = call;
   const headers = hijack(reply);
   const compressed = compresses && acceptsGzip(request.raw.headers["accept-encoding"]) ? compress(message) : undefined;
   // Stay synchronous where compression is.
   if (compressed instanceof Promise) {
-    void compressed.then((body) => endHttp(call, headers, contentType, message, body));
-  } else endHttp(call, headers, contentType, message, compressed);
+    void compressed.then((body) => endHttp(call, headers, contentType, message, body, extra));
+  } else endHttp(call, headers, contentType, message, compressed, extra);
 }
 
 function endHttp(
@@ -33,10 +40,11 @@ function endHttp(
   contentType: string,
   message: ChunkList,
   compressed: Body | undefined,
+  extra: readonly string[],
 ): void {
   const body = compressed ?? message;
   const response = reply.raw;
-  const fields = ["content-type", contentType, "content-length", String(body.length)];
+  const fields = ["content-type", contentType, "content-length", String(body.length), ...extra];
   if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
   if (compressed !== undefined) fields.push("content-encoding", GZIP);
   setHeaders(response, headers);
@@ -51,13 +59,23 @@ function endHttp(
   request.record.complete(0);
 }
 
-export function sendGrpc(call: FastCall, message: ChunkList): void {
+/** 304, RFC 9110, section 15.4.5. */
+export function sendNotModified({ request, reply, compresses }: FastCall, extra: readonly string[]): void {
+  const headers = hijack(reply);
+  const fields = [...extra];
+  if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
+  setHeaders(reply.raw, headers);
+  reply.raw.writeHead(304, fields).end();
+  request.record.complete(0);
+}
+
+export function sendGrpc(call: FastCall, message: ChunkList, extra: readonly string[]): void {
   const { request, reply, compresses } = call;
   const headers = hijack(reply);
   const accepts = compresses && acceptsGzip(request.raw.headers["grpc-accept-encoding"]);
   const compressed = accepts ? compress(message) : undefined;
-  if (compressed instanceof Promise) void compressed.then((body) => endGrpc(call, headers, message, body));
-  else endGrpc(call, headers, message, compressed);
+  if (compressed instanceof Promise) void compressed.then((body) => endGrpc(call, headers, message, body, extra));
+  else endGrpc(call, headers, message, compressed, extra);
 }
 
 function endGrpc(
@@ -65,21 +83,21 @@ function endGrpc(
   headers: OutgoingHttpHeaders,
   message: ChunkList,
   compressed: Body | undefined,
+  extra: readonly string[],
 ): void {
   const stream = streamOf(request);
   if (isClosedStream(stream)) return request.record.complete(Code.Canceled);
   // The response sends them when the stream asks for trailers.
   reply.raw.addTrailers({ "grpc-status": "0" });
-  stream.respond(
-    {
-      ":status": 200,
-      "content-type": "application/grpc+proto",
-      "grpc-accept-encoding": ACCEPTED_ENCODING,
-      ...(compressed !== undefined && { "grpc-encoding": GZIP }),
-      ...headers,
-    },
-    { waitForTrailers: true },
-  );
+  const fields: OutgoingHttpHeaders = {
+    ":status": 200,
+    "content-type": "application/grpc+proto",
+    "grpc-accept-encoding": ACCEPTED_ENCODING,
+    ...(compressed !== undefined && { "grpc-encoding": GZIP }),
+    ...headers,
+  };
+  for (let at = 0; at + 1 < extra.length; at += 2) fields[extra[at] ?? ""] = extra[at + 1];
+  stream.respond(fields, { waitForTrailers: true });
   const body = compressed ?? message;
   stream.end(framed(body, compressed !== undefined), "latin1");
   connectionOf(request.raw)?.holdResponse(stream, body.length);

@@ -17,9 +17,24 @@ const ALLOWED_HEADERS = [
   "Tracestate",
   "Baggage",
   "X-Request-Id",
+  "If-None-Match",
+  "Offledger-If-None-Match",
+  "Last-Event-ID",
 ];
 
-const EXPOSED_HEADERS = [...connect.exposedHeaders, "Retry-After", "WWW-Authenticate", "X-Request-Id"];
+const EXPOSED_HEADERS = [
+  ...connect.exposedHeaders,
+  "Retry-After",
+  "WWW-Authenticate",
+  "X-Request-Id",
+  "ETag",
+  "Offledger-Generation",
+  "Offledger-Offset",
+  "Offledger-Record-Time",
+  "Offledger-Valid-Until",
+  "Offledger-Tags",
+  "Offledger-Not-Modified",
+];
 
 /**
  * Creates the CORS hook and the preflight route; undefined for "none". It must run before hooks that reject: a page can

@@ -7,8 +7,10 @@ import { connectionOf } from "../admission/connection.js";
 import { refusal } from "../error-details.js";
 import { httpError, type RestError, toRestError } from "../errors.js";
 import { restFastPath } from "../fast-path/fast-path.js";
-import { sendHttp } from "../fast-path/send.js";
+import { sendRest } from "./send-rest.js";
 import type { Operation } from "../operations.js";
+import { serverSentEvents } from "../watch/server-sent-events.js";
+import type { WatchCalls } from "../watch/watch-calls.js";
 import { constantResponse } from "./constant-response.js";
 import { bindingsOf } from "./http-rules.js";
 import { acceptJson, parseRestBody } from "./json-body.js";
@@ -22,18 +24,19 @@ export function rest(
   maxBodyBytes: number,
   compresses: boolean,
   report: (defect: unknown) => void,
+  watch: WatchCalls | undefined,
 ) {
   return async (server: FastifyInstance): Promise<void> => {
     acceptJson(server, maxBodyBytes);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
       await sendRestError(reply, toError(error, pathOf(request), report));
     });
+    if (watch !== undefined) serverSentEvents(server, watch);
     for (const operation of operations) {
       const respond = isConstant(operation)
         ? constantResponse(operation, compresses)
         : async (request: FastifyRequest, reply: FastifyReply, message: Message) => {
-            const response = await operation.call(message);
-            sendHttp({ operation, request, reply, compresses }, "application/json", response.json());
+            sendRest({ operation, request, reply, compresses }, await operation.call(message));
           };
       for (const binding of bindingsOf(operation.method)) {
         const read = requestReader(operation.method.input, binding);

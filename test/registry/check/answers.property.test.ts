@@ -193,7 +193,7 @@ const choiceCalls: Readonly<Record<string, { readonly contractId: string; readon
 /** The reason of a refusal; undefined for an answer. */
 function refusalOf(store: MemoryStore, registry: Registry, call: Call): string | undefined {
   try {
-    store.read((view) => call(registry, { view, now: NOW }));
+    store.read((view) => call(registry, { view, now: NOW, mayChangeAt: () => undefined }));
     return undefined;
   } catch (error) {
     if (error instanceof RegistryError) return error.reason;

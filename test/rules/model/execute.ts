@@ -49,15 +49,15 @@ export async function execute(executor: QueryExecutor, request: Request): Promis
 async function send(executor: QueryExecutor, request: Request): Promise<ActualAnswer> {
   switch (request.operation) {
     case "transfer-factory": {
-      const answer = await executor.execute((registry, context) => registry.transferFactory(context, request));
+      const { value: answer } = await executor.execute((registry, context) => registry.transferFactory(context, request));
       return { ...contextOf(answer), factoryId: answer.factoryId, transferKind: answer.transferKind };
     }
     case "allocation-factory": {
-      const answer = await executor.execute((registry, context) => registry.allocationFactory(context, request));
+      const { value: answer } = await executor.execute((registry, context) => registry.allocationFactory(context, request));
       return { ...contextOf(answer), factoryId: answer.factoryId };
     }
     case "settlement-factory": {
-      const answer = await executor.execute((registry, context) => registry.settlementFactory(context, request));
+      const { value: answer } = await executor.execute((registry, context) => registry.settlementFactory(context, request));
       return { ...contextOf(answer), factoryId: answer.factoryId };
     }
     case "mint-offer/create":
@@ -67,7 +67,7 @@ async function send(executor: QueryExecutor, request: Request): Promise<ActualAn
     case "burn-mint-factory": {
       const { operation, registrar, instrument: instrumentId, holders } = request;
       const query = { registrar, instrumentId, holders };
-      const answer = await executor.executeUtility((utility, context) =>
+      const { value: answer } = await executor.executeUtility((utility, context) =>
         operation === "burn-mint-factory"
           ? utility.burnMintFactory(context, query)
           : utility.issuanceFactory(context, created[operation], query),
@@ -76,27 +76,27 @@ async function send(executor: QueryExecutor, request: Request): Promise<ActualAn
     }
     case "instrument-configuration": {
       const { registrar, identifier } = request;
-      const { contractId } = await executor.executeUtility((utility, context) =>
+      const { value } = await executor.executeUtility((utility, context) =>
         utility.instrumentConfiguration(context, { registrar, identifier }),
       );
-      return { contractIds: [contractId] };
+      return { contractIds: [value.contractId] };
     }
     case "instrument-configurations": {
-      const all = await executor.executeUtility((utility, context) => utility.instrumentConfigurations(context));
+      const { value: all } = await executor.executeUtility((utility, context) => utility.instrumentConfigurations(context));
       return { contractIds: all.map(({ contractId }) => contractId) };
     }
     case "instruments": {
       const { registrar } = request;
-      const instruments = await executor.execute((registry, context) => registry.instruments(context, registrar));
+      const { value: instruments } = await executor.execute((registry, context) => registry.instruments(context, registrar));
       return { instruments: instruments.map(({ id, paused = false }) => ({ id, paused })) };
     }
     case "supported-apis": {
       const { registrar } = request;
-      const apis = await executor.execute((registry, context) => supportedApisOf(registry, context, registrar));
+      const { value: apis } = await executor.execute((registry, context) => supportedApisOf(registry, context, registrar));
       return { supportedApis: apis };
     }
     case "operator":
-      return { party: await executor.executeUtility((utility, context) => utility.operator(context)) };
+      return { party: (await executor.executeUtility((utility, context) => utility.operator(context))).value };
     case "transfer-instruction/accept":
     case "transfer-instruction/reject":
     case "transfer-instruction/withdraw":
@@ -106,13 +106,15 @@ async function send(executor: QueryExecutor, request: Request): Promise<ActualAn
     case "allocation-instruction/accept":
     case "allocation-instruction/withdraw":
       return contextOf(
-        await executor.execute((registry, context) => registry.choiceContext(context, request.operation, request)),
+        (await executor.execute((registry, context) => registry.choiceContext(context, request.operation, request)))
+          .value,
       );
     default: {
       const query = { registrar: undefined, contractId: request.contractId };
-      return contextOf(
-        await executor.executeUtility((utility, context) => utility.issuanceContext(context, request.operation, query)),
+      const { value } = await executor.executeUtility((utility, context) =>
+        utility.issuanceContext(context, request.operation, query),
       );
+      return contextOf(value);
     }
   }
 }

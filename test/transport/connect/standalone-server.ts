@@ -7,7 +7,7 @@ import { fastify } from "fastify";
 import { onTestFinished } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
-import type { StreamLimits } from "../../../src/transport/connect/streams/limits.js";
+import type { StreamLimits } from "../../../src/transport/streams/limits.js";
 import { connect } from "../../../src/transport/connect/connect.js";
 import { standardServices } from "../../../src/transport/connect/standard-services.js";
 import { ServedMethods } from "../../../src/transport/rest/served-methods.js";
@@ -57,7 +57,7 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
     descriptorSet,
     limits: { lookMs: 5, ...limits },
   });
-  await server.register(connect([], standard, 1_024 * 1_024, true, report, new ServedMethods()));
+  await server.register(connect([], standard, undefined, 1_024 * 1_024, true, report, new ServedMethods()));
   server.addHook("preClose", (done) => {
     listener.drain((_request, response) => response.writeHead(503).end());
     done();

@@ -1,3 +1,4 @@
+import { checkContext } from "../../check/check-context.js";
 /** What the Registry Utility serves, and what will fail. The checks run the operations themselves. */
 import type { View } from "../../../store/port.js";
 import { WarningCollector } from "../../check/warning-collector.js";
@@ -33,7 +34,7 @@ export function inventory(
   for (const check of checks) {
     const contracts = view.all(check.template);
     unchecked += Math.max(0, contracts.length - maxContracts);
-    const found = check.warnings({ view, now, credentialDays }, contracts.slice(0, maxContracts));
+    const found = check.warnings(checkContext(view, now, credentialDays), contracts.slice(0, maxContracts));
     for (const warning of found) collector.add(warning);
   }
   return {

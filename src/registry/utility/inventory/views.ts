@@ -14,6 +14,10 @@ abstract class DelegatingView implements View {
   abstract readonly wantsPrefetch: boolean;
   abstract prefetch(lookups: () => Iterable<ContractLookup>): void;
 
+  get generation(): string {
+    return this.view.generation;
+  }
+
   get offset(): number {
     return this.view.offset;
   }

@@ -45,7 +45,7 @@ export function instructionInputs(instruction: Contract<Instruction>): EntryInpu
 
 /** The context of a choice on a contract on this synchronizer. */
 export function contextOn(
-  { view, now }: RequestContext,
+  context: RequestContext,
   definition: ContextDefinition,
   registrar: string,
   synchronizer: string,
@@ -53,7 +53,7 @@ export function contextOn(
 ): ContextAnswer {
   const { refusesBlocklist } = definition;
   const builder = new ChoiceContextBuilder();
-  const selector = new ContractSelector({ view, registrar, synchronizer, now });
+  const selector = new ContractSelector(context, registrar, synchronizer);
   writeContext(definition, builder, selector, inputs);
   if (refusesBlocklist) selector.rejectBlocklist();
   return builder.build();

@@ -19,10 +19,11 @@ export interface FactoryRequest {
 
 /** Answers with the newest factory on whose synchronizer everything is that its choice requires. */
 export function answerWithFactory(
-  { view, now }: RequestContext,
+  context: RequestContext,
   { registrar, definition, factories, inputs }: FactoryRequest,
   name: () => string,
 ): FactoryAnswer {
+  const { view } = context;
   if (view.wantsPrefetch) {
     const providers = factories.flatMap((factory) => providerOf(factory) ?? []);
     const known = providers.length > 0 ? providers : undefined;
@@ -31,7 +32,7 @@ export function answerWithFactory(
   const { instruments, sender, sent, receiver, issuers, holders, allocations } = inputs;
   const { answer, selector: selected } = onOneSynchronizer(factories, name, (factory, synchronizer) => {
     const builder = new ChoiceContextBuilder();
-    const selector = new ContractSelector({ view, registrar, synchronizer, now });
+    const selector = new ContractSelector(context, registrar, synchronizer);
     const provider = providerOf(factory);
     // A literal instead of a spread: all factories pass objects of one shape.
     writeContext(definition, builder, selector, {

@@ -1,42 +1,33 @@
 import type { Contract } from "../../../domain/contract.js";
 import { invalid, type RegistryError } from "../../../domain/errors.js";
 import type { ContractLookup, View } from "../../../store/port.js";
-import type { InstrumentConfiguration } from "../../sdk/registry.js";
+import type { InstrumentConfiguration, RequestContext } from "../../sdk/registry.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { instrumentConfiguration } from "../templates/instruments.js";
 import { activeOn, isInReassignment, missingOn, notOnSynchronizer } from "./candidates.js";
-
-export interface SelectionContext {
-  /** The contracts at one ledger offset. */
-  readonly view: View;
-  /** The registrar of the request: the admin of its instruments. */
-  readonly registrar: string;
-  /** All contracts of the answer must be on this synchronizer. */
-  readonly synchronizer: string;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
 
 /**
  * Selects the contracts of one answer from the candidates in the store. Candidates come newest first, as `view.byKey`
  * returns them, and may be on any synchronizer or in reassignment.
  */
-export class ContractSelector implements SelectionContext {
+export class ContractSelector {
+  readonly context: RequestContext;
   readonly view: View;
+  /** The registrar of the request: the admin of its instruments. */
   readonly registrar: string;
+  /** All contracts of the answer must be on this synchronizer. */
   readonly synchronizer: string;
-  readonly now: number;
   /** The latest result of `configuration`: several entries of an answer need the same one. */
   #instrument: string | undefined;
   #configuration: Contract<InstrumentConfiguration> | undefined;
   /** The first instrument with `checkBlocklist`. */
   #withBlocklist: string | undefined;
 
-  constructor({ view, registrar, synchronizer, now }: SelectionContext) {
-    this.view = view;
+  constructor(context: RequestContext, registrar: string, synchronizer: string) {
+    this.context = context;
+    this.view = context.view;
     this.registrar = registrar;
     this.synchronizer = synchronizer;
-    this.now = now;
   }
 
   /**

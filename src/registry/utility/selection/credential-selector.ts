@@ -1,6 +1,6 @@
 import type { Contract } from "../../../domain/contract.js";
 import { notFound } from "../../../domain/errors.js";
-import type { Requirement } from "../../sdk/registry.js";
+import type { RequestContext, Requirement } from "../../sdk/registry.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { claimsOn, type Credential, credential } from "../templates/parties.js";
 import { notOnSynchronizer } from "./candidates.js";
@@ -23,8 +23,10 @@ export function selectCredentials(
 ): readonly Contract<Credential>[] {
   const requirements = collectRequirements(selector, role, instruments);
   if (requirements.length === 0) return [];
-  const { synchronizer, now } = selector;
+  const { synchronizer, context } = selector;
+  const { now } = context;
   const candidates = findCandidates(selector, party, requirements);
+  noteValidity(context, candidates);
   const here = filterSynchronizer(candidates, synchronizer);
   const selection = chooseCredentials(party, requirements, here, now);
   if (selection.lacking.length === 0) return selection.chosen;
@@ -88,6 +90,14 @@ function findCandidates(
     for (const one of view.byKey(credential, indexKeys.credential(issuer, party))) found.push(one);
   }
   return found;
+}
+
+/** The selection changes when one of the candidates becomes valid or ends. */
+function noteValidity(context: RequestContext, candidates: readonly Contract<Credential>[]): void {
+  for (const { fields } of candidates) {
+    if (fields.validFrom !== undefined) context.mayChangeAt(fields.validFrom);
+    if (fields.validUntil !== undefined) context.mayChangeAt(fields.validUntil);
+  }
 }
 
 /** Returns the given list if nothing is to be filtered out, which is the usual case. */

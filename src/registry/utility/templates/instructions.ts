@@ -36,6 +36,9 @@ export type LockedHoldings = Partial<Pick<Instruction, "lockedHolding" | "otherL
 export const lockedHoldingsOf = ({ lockedHolding, otherLockedHoldings = [] }: LockedHoldings): readonly string[] =>
   lockedHolding === undefined ? otherLockedHoldings : [lockedHolding, ...otherLockedHoldings];
 
+const noIndexKeys = (): readonly string[] => [];
+const adminOf = ({ admin }: Instruction): string => admin;
+
 export const transferOffer = defineTemplate(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Model.Transfer:TransferOffer",
@@ -52,6 +55,8 @@ export const transferOffer = defineTemplate(
       lockedHolding: transfer.texts("inputHoldingCids")[0],
     };
   },
+  noIndexKeys,
+  adminOf,
 );
 
 export const dvpLegAllocation = defineTemplate(
@@ -70,6 +75,8 @@ export const dvpLegAllocation = defineTemplate(
       lockedHolding: payload.id("lockedHoldingCid"),
     };
   },
+  noIndexKeys,
+  adminOf,
 );
 
 export const mintOffer = issuance("Utility.Registry.App.V0.Model.Mint:MintOffer", "mint");
@@ -92,17 +99,23 @@ function issuance(
   terms: "mint" | "burn",
   lockedHolding: (payload: JsonReader) => string | undefined = () => undefined,
 ) {
-  return defineTemplate("utility-registry-app-v0", qualifiedName, (payload): Instruction => {
-    const fields = payload.object(terms);
-    const instrument = fields.object("instrumentId");
-    return {
-      admin: instrument.id("admin"),
-      instrumentId: instrument.id("id"),
-      provider: payload.id("provider"),
-      sender: undefined,
-      receiver: undefined,
-      issuers: [fields.id("holder")],
-      lockedHolding: lockedHolding(payload),
-    };
-  });
+  return defineTemplate(
+    "utility-registry-app-v0",
+    qualifiedName,
+    (payload): Instruction => {
+      const fields = payload.object(terms);
+      const instrument = fields.object("instrumentId");
+      return {
+        admin: instrument.id("admin"),
+        instrumentId: instrument.id("id"),
+        provider: payload.id("provider"),
+        sender: undefined,
+        receiver: undefined,
+        issuers: [fields.id("holder")],
+        lockedHolding: lockedHolding(payload),
+      };
+    },
+    noIndexKeys,
+    adminOf,
+  );
 }

@@ -21,6 +21,7 @@ export const instrumentConfiguration = defineTemplate(
     const ids = new Set([defaultIdentifier, ...additionalIdentifiers].map(({ id }) => id));
     return [indexKeys.instruments(registrar), ...[...ids].map((id) => indexKeys.instrument(registrar, id))];
   },
+  ({ registrar }) => registrar,
 );
 
 function identifier(fields: JsonReader): InstrumentIdentifier {

@@ -87,4 +87,5 @@ export const transferPreapproval = defineTemplate(
     instrumentAllowances: payload.objects("instrumentAllowances").map((allowance) => allowance.text("id")),
   }),
   ({ receiver, instrumentAdmin }) => [indexKeys.preapproval(receiver, instrumentAdmin)],
+  ({ instrumentAdmin }) => instrumentAdmin,
 );

@@ -16,6 +16,7 @@ export const allocationFactory = defineTemplate(
     registrar: payload.id("registrar"),
   }),
   ({ registrar }) => [indexKeys.factory(registrar)],
+  ({ registrar }) => registrar,
 );
 
 export interface RegistrarService {
@@ -31,6 +32,7 @@ export const registrarService = defineTemplate(
     enableResultContracts: payload.optionalBool("enableResultContracts"),
   }),
   ({ registrar }) => [indexKeys.service(registrar)],
+  ({ registrar }) => registrar,
 );
 
 export interface TransferRule {
@@ -42,6 +44,7 @@ export const transferRule = defineTemplate(
   "Utility.Registry.V0.Rule.Transfer:TransferRule",
   (payload): TransferRule => ({ registrar: payload.id("registrar") }),
   ({ registrar }) => [indexKeys.transferRule(registrar)],
+  ({ registrar }) => registrar,
 );
 
 export interface AppRewardConfiguration {

@@ -2,7 +2,7 @@ import { type Contract, newestFirst } from "../../../domain/contract.js";
 import type { TemplateCount } from "../../port.js";
 import type { ContractDecoder, ContractRow } from "../contract-decoder.js";
 import { DatabaseError } from "../errors.js";
-import { type LookupHash, templateCountsHash } from "../lookup-hash.js";
+import { type LookupHash, templateCountsHash } from "../../lookup-hash.js";
 import type { Fetched } from "./fetch.js";
 import { EMPTY_RESULT, hashOf, type Lookup, type LookupResult } from "./lookups.js";
 

@@ -1,6 +1,6 @@
 import type { ContractDecoder } from "../contract-decoder.js";
 import type { Database } from "../database.js";
-import type { LookupHash } from "../lookup-hash.js";
+import type { LookupHash } from "../../lookup-hash.js";
 import { decodeRows, type FetchRow } from "./fetch-rows.js";
 import { fetchStatement } from "./fetch.sql.js";
 import { hashOf, type Lookup, type LookupResult } from "./lookups.js";

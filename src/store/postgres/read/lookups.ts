@@ -1,7 +1,7 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
 import type { TemplateCount } from "../../port.js";
-import { idHash, indexKeyHash, type LookupHash, sumHash, templateCountsHash, templateHash } from "../lookup-hash.js";
+import { idHash, indexKeyHash, type LookupHash, sumHash, templateCountsHash, templateHash } from "../../lookup-hash.js";
 
 /** One thing that a read asks the database for. */
 export type Lookup =

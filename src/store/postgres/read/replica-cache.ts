@@ -1,5 +1,8 @@
 import type { Contract } from "../../../domain/contract.js";
-import type { LookupHash } from "../lookup-hash.js";
+import type { ChangeLog } from "../../change-log.js";
+import type { LookupHash } from "../../lookup-hash.js";
+import { tagOf } from "../../tag.js";
+import type { Position } from "../../port.js";
 import type { Fetched, Version } from "./fetch.js";
 import { LookupMap } from "./lookup-map.js";
 import { hashOf, type Lookup, type LookupResult } from "./lookups.js";
@@ -33,6 +36,7 @@ const CONTRACT_BYTES = 2_000;
  */
 export class ReplicaCache {
   readonly #maxBytes: number;
+  readonly #changes: ChangeLog | undefined;
   readonly #entries = new LookupMap<Entry>();
   readonly #evictionQueue = new Set<Entry>();
   readonly #byHash = new Map<LookupHash, Entry>();
@@ -47,8 +51,10 @@ export class ReplicaCache {
   #versionQueryNumber = 0;
   #bytes = 0;
 
-  constructor(maxBytes: number) {
+  /** `changes` records what invalidates entries, also of lookups that have none. */
+  constructor(maxBytes: number, changes?: ChangeLog) {
     this.#maxBytes = maxBytes;
+    this.#changes = changes;
   }
 
   get version(): Version {
@@ -106,6 +112,7 @@ export class ReplicaCache {
     this.#version = version;
     this.#versionQueryNumber = this.#queryNumber;
     this.#invalidationsFrom = version.offset;
+    this.#changes?.reset(positionOf(version));
   }
 
   #advance(version: Version, hashes: ReadonlySet<LookupHash>): void {
@@ -118,6 +125,7 @@ export class ReplicaCache {
       this.#invalidationsFrom = this.#invalidations.shift()?.offset ?? version.offset;
     this.#version = version;
     this.#versionQueryNumber = this.#queryNumber;
+    this.#changes?.append({ ...positionOf(version), tags: new Set(Array.from(hashes, tagOf)) });
   }
 
   #add(lookup: Lookup, result: LookupResult, version: Version): void {
@@ -180,6 +188,13 @@ export class ReplicaCache {
     }
   }
 }
+
+/** Generations are numbered by the clock of the database: a name is not used again. */
+export const positionOf = ({ generation, offset, asOf }: Version): Position => ({
+  generation: String(generation),
+  offset,
+  asOf,
+});
 
 function markUsed(entry: Entry | undefined): LookupResult | undefined {
   if (entry === undefined) return undefined;

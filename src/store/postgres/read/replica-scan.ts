@@ -2,7 +2,7 @@ import type { Template } from "../../../domain/template.js";
 import { type ContractIds, NotReady, type StoreScan, type View } from "../../port.js";
 import type { Database } from "../database.js";
 import { asDatabaseError, toUnavailable } from "../errors.js";
-import { templateHash } from "../lookup-hash.js";
+import { templateHash } from "../../lookup-hash.js";
 import { idsStatement } from "./ids.sql.js";
 import type { Fetched } from "./fetch.js";
 import { type FetchLookups, ReadSession } from "./read-session.js";

@@ -1,6 +1,7 @@
 import type { Template } from "../../../domain/template.js";
 import { SingleFlight } from "../../../util/single-flight.js";
-import { NotReady, type StoreReader, type StoreScan, type View } from "../../port.js";
+import { ChangeLog } from "../../change-log.js";
+import { type ChangeFeed, NotReady, type StoreReader, type StoreScan, type View } from "../../port.js";
 import { ContractDecoder } from "../contract-decoder.js";
 import type { Database } from "../database.js";
 import { asDatabaseError, type DatabaseError, toUnavailable } from "../errors.js";
@@ -40,6 +41,7 @@ export class Replica implements StoreReader {
   readonly #database: Database;
   readonly #options: ReplicaOptions;
   readonly #decoder: ContractDecoder;
+  readonly #changes = new ChangeLog();
   readonly #cache: ReplicaCache;
   readonly #refresh = new SingleFlight(async () => {
     await this.#fetch(this.#cache.version, [], []);
@@ -56,7 +58,11 @@ export class Replica implements StoreReader {
     this.#database = database;
     this.#options = options;
     this.#decoder = new ContractDecoder(options.templates);
-    this.#cache = new ReplicaCache(options.cacheBytes);
+    this.#cache = new ReplicaCache(options.cacheBytes, this.#changes);
+  }
+
+  get changes(): ChangeFeed {
+    return this.#changes;
   }
 
   get status(): ReplicaStatus {

@@ -19,10 +19,16 @@ export class LookupMiss extends Error {
 abstract class ResultView implements View {
   readonly offset: number;
   readonly asOf: number | undefined;
+  readonly #generation: number;
 
-  constructor({ offset, asOf }: Version) {
+  constructor({ generation, offset, asOf }: Version) {
+    this.#generation = generation;
     this.offset = offset;
     this.asOf = asOf;
+  }
+
+  get generation(): string {
+    return String(this.#generation);
   }
 
   abstract readonly wantsPrefetch: boolean;

@@ -1,3 +1,4 @@
+import { anyRegistrarHash } from "../../lookup-hash.js";
 import { channels } from "../channels.js";
 import type { Statement } from "../database.js";
 
@@ -9,7 +10,7 @@ import type { Statement } from "../database.js";
  * $4 offset, $5 as of, $6 update id, $7 hashes of invalidated lookups. Archived: $8 ids. Unassigned: $9 ids, $10
  * counters. Active: $11 ids, $12 template hashes, $13 template ids, $14 payloads, $15 blobs, $16 creation times, $17
  * the same in microseconds, $18 synchronizers, $19 counters, $20 supply sums, $21 supply amounts; index keys: $22 ids,
- * $23 hashes. Counted only: $24 ids, $25 hashes of sums, $26 amounts.
+ * $23 hashes. Counted only: $24 ids, $25 hashes of sums, $26 amounts. $27 hashes of the registrars of the active contracts.
  */
 export const applyStatement: Statement = {
   name: "apply",
@@ -23,7 +24,7 @@ WITH fence AS (
 deleted AS (
   DELETE FROM offledger.contracts c USING fence f
   WHERE c.generation = f.generation AND c.contract_id = ANY ($8::text[])
-  RETURNING c.template_hash, c.template_id, c.supply_sum, c.supply_amount
+  RETURNING c.template_hash, c.template_id, c.supply_sum, c.supply_amount, c.registrar_hash
 ),
 deleted_counted_only AS (
   DELETE FROM offledger.counted_only c USING fence f
@@ -44,21 +45,21 @@ unassigned AS (
   UPDATE offledger.contracts c SET synchronizer_id = NULL, reassignment_counter = u.counter
   FROM fence f CROSS JOIN unnest($9::text[], $10::bigint[]) u (id, counter)
   WHERE c.generation = f.generation AND c.contract_id = u.id AND c.reassignment_counter < u.counter
-  RETURNING c.generation, c.contract_id, c.template_hash
+  RETURNING c.generation, c.contract_id, c.template_hash, c.registrar_hash
 ),
 active AS MATERIALIZED (
   SELECT f.generation, u.*
   FROM fence f CROSS JOIN unnest(
     $11::text[], $12::uuid[], $13::text[], $14::text[], $15::text[], $16::text[], $17::bigint[], $18::text[], $19::bigint[],
-    $20::bytea[], $21::numeric[]
+    $20::bytea[], $21::numeric[], $27::uuid[]
   ) u (contract_id, template_hash, template_id, payload, created_event_blob, created_at, created_micros, synchronizer_id,
-    reassignment_counter, supply_sum, supply_amount)
+    reassignment_counter, supply_sum, supply_amount, registrar_hash)
 ),
 upserted AS (
   INSERT INTO offledger.contracts AS c (generation, contract_id, template_hash, template_id, payload, created_event_blob,
-    created_at, created_micros, synchronizer_id, reassignment_counter, supply_sum, supply_amount)
+    created_at, created_micros, synchronizer_id, reassignment_counter, supply_sum, supply_amount, registrar_hash)
   SELECT generation, contract_id, template_hash, template_id, payload, created_event_blob,
-    created_at, created_micros, synchronizer_id, reassignment_counter, supply_sum, supply_amount
+    created_at, created_micros, synchronizer_id, reassignment_counter, supply_sum, supply_amount, registrar_hash
   FROM active
   ON CONFLICT (generation, contract_id) DO UPDATE
   SET synchronizer_id = excluded.synchronizer_id, reassignment_counter = excluded.reassignment_counter
@@ -111,10 +112,13 @@ upserted_template_counts AS (
 invalidated AS (
   SELECT u.hash FROM unnest($7::uuid[]) u (hash)
   UNION SELECT template_hash FROM deleted
+  UNION SELECT coalesce(registrar_hash, '${anyRegistrarHash}') FROM deleted
   UNION SELECT index_key_hash FROM deleted_index_keys
   UNION SELECT template_hash FROM unassigned
+  UNION SELECT coalesce(registrar_hash, '${anyRegistrarHash}') FROM unassigned
   UNION SELECT k.index_key_hash FROM unassigned u JOIN offledger.index_keys k USING (generation, contract_id)
   UNION SELECT sum_hash FROM upserted_sums
+  UNION SELECT '${anyRegistrarHash}' FROM upserted_sums
 ),
 inserted_invalidations AS (
   INSERT INTO offledger.invalidations AS i (generation, ledger_offset, lookup_hashes)

@@ -1,6 +1,7 @@
 import type { Change } from "../../../domain/change.js";
 import { type Contract, type CountedOnly, isStored } from "../../../domain/contract.js";
-import { idHash, indexKeyHash, templateHash, type LookupHash, sumHash } from "../lookup-hash.js";
+import { idHash, indexKeyHash, templateHash, type LookupHash, sumHash } from "../../lookup-hash.js";
+import { registrarHashOf } from "../../touched-lookups.js";
 
 /** Changes to different contracts, by type. */
 export interface ChangeBatch {
@@ -48,7 +49,11 @@ export function toParameters({ archived, unassigned, active, countedOnly }: Chan
   );
   const invalidated = new Set<LookupHash>([
     ...[...archived, ...unassigned.map(({ contractId }) => contractId)].map(idHash),
-    ...active.flatMap(({ contractId, template }) => [idHash(contractId), templateHash(template)]),
+    ...active.flatMap((contract) => [
+      idHash(contract.contractId),
+      templateHash(contract.template),
+      registrarHashOf(contract),
+    ]),
     ...keys.map(({ hash }) => hash),
   ]);
   return [
@@ -72,5 +77,6 @@ export function toParameters({ archived, unassigned, active, countedOnly }: Chan
     countedOnly.map(({ contractId }) => contractId),
     countedOnly.map(({ supply }) => sumHash(supply.sum)),
     countedOnly.map(({ supply }) => supply.amount.toString()),
+    active.map(registrarHashOf),
   ];
 }

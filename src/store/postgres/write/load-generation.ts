@@ -2,12 +2,13 @@ import type { Client } from "pg";
 import { type Contract, type CountedOnly, isStored } from "../../../domain/contract.js";
 import { type Database, endSession } from "../database.js";
 import { asDatabaseError } from "../errors.js";
-import { indexKeyHash, templateHash, sumHash } from "../lookup-hash.js";
+import { indexKeyHash, templateHash, sumHash } from "../../lookup-hash.js";
+import { registrarHashOf } from "../../touched-lookups.js";
 import { CopyStream } from "./copy-stream.js";
 
 const COPY_CONTRACTS =
   "COPY offledger.contracts (generation, contract_id, template_hash, template_id, payload, created_event_blob, " +
-  "created_at, created_micros, synchronizer_id, reassignment_counter, supply_sum, supply_amount) FROM STDIN";
+  "created_at, created_micros, synchronizer_id, reassignment_counter, supply_sum, supply_amount, registrar_hash) FROM STDIN";
 const COPY_INDEX_KEYS = "COPY offledger.index_keys (generation, index_key_hash, contract_id) FROM STDIN";
 const COPY_COUNTED_ONLY = "COPY offledger.counted_only (generation, contract_id, sum_hash, amount) FROM STDIN";
 
@@ -86,4 +87,5 @@ const toColumns = (contract: Contract): (string | null)[] => [
   String(contract.reassignmentCounter),
   contract.supply === undefined ? null : `\\x${Buffer.from(contract.supply.sum).toString("hex")}`,
   contract.supply?.amount.toString() ?? null,
+  registrarHashOf(contract),
 ];

@@ -1,8 +1,10 @@
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { connectionOf, responseOf } from "../../admission/connection.js";
 import { drainBody } from "../../drain-body.js";
 import type { Report } from "../../operations.js";
 import { compressConnect, compressGrpc } from "./compress-response.js";
+import { conditionalGet } from "./conditional-message.js";
 import { type ConnectCall, connectCall } from "./connect-call.js";
 import { normalizeContentType } from "./content-type.js";
 import { limitDeadline } from "./deadlines.js";
@@ -83,7 +85,8 @@ async function unary(
   if (sendTrailersOnly(call, response, bytes)) throw ENDED;
   recordOutcome(call, response, bytes);
   if (!isConnect) return compresses ? compressGrpc(response, bytes, call) : withBody(response, bytes);
-  return compresses ? compressConnect(response, call) : response;
+  const conditional = conditionalGet(response, call);
+  return compresses ? compressConnect(conditional, call) : conditional;
 }
 
 async function streaming(
@@ -95,6 +98,7 @@ async function streaming(
   // Chunks of a raw body are bytes.
   const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   const response = await handle({ ...request, body });
+  if (response.status === 200) connectionOf(raw)?.beginStream(responseOf(call.reply.raw));
   drainAfterResponse(call);
   recordOutcome(call, response, NO_BYTES);
   return withCorrectedEnd(response);

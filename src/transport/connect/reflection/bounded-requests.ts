@@ -1,6 +1,6 @@
 import { refusal } from "../../error-details.js";
-import { tooMany } from "../streams/errors.js";
-import type { StreamLimits } from "../streams/limits.js";
+import { tooMany } from "../../streams/errors.js";
+import type { StreamLimits } from "../../streams/limits.js";
 
 /**
  * The requests of a stream. Throws the signal's reason when it aborts, deadline_exceeded when no request arrives in

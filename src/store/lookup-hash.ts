@@ -1,6 +1,9 @@
-/** Lookups are stored as hashes in uuid form: ledger strings can be too long for an index, or invalid as SQL text. */
-import { createHash } from "node:crypto";
-import type { Template } from "../../domain/template.js";
+/**
+ * Hashes of lookups, in uuid form: ledger strings can be too long for an index, or invalid as SQL text. A change of the
+ * store is described by the hashes of the lookups whose results it changes.
+ */
+import { hash as digest } from "node:crypto";
+import type { Template } from "../domain/template.js";
 
 export type LookupHash = string;
 
@@ -10,6 +13,11 @@ export const indexKeyHash = (indexKey: string): LookupHash => hash(`index key ${
 export const sumHash = (sum: string): LookupHash => hash(`sum ${sum}`);
 /** The one lookup of all template counts. */
 export const templateCountsHash: LookupHash = hash("template counts");
+
+/** Stands for all lookups that find contracts of a registrar. No result has this hash; streams select changes by it. */
+export const registrarHash = (registrar: string): LookupHash => hash(`registrar ${registrar}`);
+/** As `registrarHash`, for contracts that answers of every registrar may use. */
+export const anyRegistrarHash: LookupHash = hash("any registrar");
 
 /** There are few templates, and each contract needs the hash of its own. */
 const templateHashes = new WeakMap<Template, LookupHash>();
@@ -25,6 +33,6 @@ export function templateHash(template: Template): LookupHash {
 
 /** The first 16 bytes of the SHA-256 digest. */
 function hash(text: string): LookupHash {
-  const digits = createHash("sha256").update(text).digest("hex");
+  const digits = digest("sha256", text, "hex");
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20, 32)}`;
 }

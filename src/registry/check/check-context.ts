@@ -1,0 +1,10 @@
+import type { View } from "../../store/port.js";
+import type { CheckContext } from "../sdk/registry.js";
+
+/** Warnings are about the present: nobody keeps them. */
+export const checkContext = (view: View, now: number, credentialDays: number): CheckContext => ({
+  view,
+  now,
+  credentialDays,
+  mayChangeAt: () => undefined,
+});

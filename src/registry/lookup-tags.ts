@@ -1,0 +1,8 @@
+import { memoizeByContract } from "../domain/contract-slots.js";
+import { idHash, indexKeyHash } from "../store/lookup-hash.js";
+import { tagOf } from "../store/tag.js";
+import { boundedMemoize } from "../util/bounded-memoize.js";
+
+/** A hash costs a microsecond, and every answer has the tags of a dozen lookups. */
+export const tagOfContract = memoizeByContract(({ contractId }) => tagOf(idHash(contractId)));
+export const tagOfKey = boundedMemoize((key) => tagOf(indexKeyHash(key)));

@@ -1,0 +1,157 @@
+import { unavailable } from "../../domain/errors.js";
+import type { Freshness } from "../../domain/freshness.js";
+import type { ChangeFeed } from "../../store/port.js";
+import type { Tag } from "../../store/tag.js";
+import { createFilter, type Filter, matches } from "./filter.js";
+import { parseResumeToken, type StreamPosition } from "./position.js";
+import { ReleasedChanges } from "./released-changes.js";
+import { type Waiter, Waiters } from "./waiters.js";
+import type { WatchEvent } from "./watch-event.js";
+
+export interface WatchQuery {
+  readonly registrars: readonly string[];
+  readonly tags: readonly Tag[];
+  /** Empty to begin. */
+  readonly resumeToken: string;
+}
+
+export interface ChangeStreamsOptions {
+  readonly changes: ChangeFeed;
+  readonly freshness: Pick<Freshness, "staleReason">;
+  /** Milliseconds since the store was last known to equal the ledger; undefined if it never was. */
+  readonly age: () => number | undefined;
+  /** As in QueryExecutor. */
+  readonly configurationId: string;
+  /** Monotonic, in milliseconds. */
+  readonly clock?: () => number;
+  /** A stream that has sent nothing for so long sends a heartbeat. */
+  readonly heartbeatMs?: number;
+  /** Changes within this time are sent together: it bounds the events of a stream, whatever the ledger does. */
+  readonly mergeMs?: number;
+}
+
+interface StreamWaiter extends Waiter {
+  readonly filter: Filter;
+}
+
+const CHECK_MS = 500;
+
+/**
+ * The streams of changes. Each has a position and a filter, and reads the log that all share when its client takes the
+ * next event: a slow client costs no memory, and gets what has changed in the meantime as one event.
+ */
+export class ChangeStreams {
+  readonly #options: ChangeStreamsOptions;
+  readonly #clock: () => number;
+  readonly #heartbeatMs: number;
+  readonly #mergeMs: number;
+  readonly #released: ReleasedChanges;
+  readonly #waiters = new Waiters<StreamWaiter>();
+  readonly #unsubscribe: () => void;
+  #releasedAt = -Infinity;
+  #releaseTimer: NodeJS.Timeout | undefined;
+  #checkTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: ChangeStreamsOptions) {
+    const { clock = () => performance.now(), heartbeatMs = 10_000, mergeMs = 100 } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#heartbeatMs = heartbeatMs;
+    this.#mergeMs = mergeMs;
+    this.#released = new ReleasedChanges(options.changes, options.configurationId);
+    this.#unsubscribe = options.changes.subscribe(() => this.#changed());
+  }
+
+  /**
+   * The events of one stream, until `signal` aborts. Throws "invalid" for a wrong token, and "unavailable" as soon as the
+   * service may not answer from its store.
+   */
+  async *watch({ registrars, tags, resumeToken }: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    const filter = createFilter(registrars, tags);
+    const resumed = resumeToken === "" ? undefined : parseResumeToken(resumeToken);
+    let event: WatchEvent | undefined = this.#first(resumed, filter);
+    while (event !== undefined && !signal.aborted) {
+      yield event;
+      // After a resume at a replica that is behind, the position must not go back.
+      const { generation, offset } = event;
+      const isBehind = resumed?.generation === generation && resumed.offset > offset;
+      event = await this.#next(isBehind ? resumed : event, filter, signal);
+    }
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    clearTimeout(this.#releaseTimer);
+    clearInterval(this.#checkTimer);
+  }
+
+  #first(resumed: StreamPosition | undefined, filter: Filter): WatchEvent {
+    this.#requireCurrent();
+    const { position } = this.#released;
+    if (position === undefined) throw unavailable("no snapshot of the ledger has been taken yet");
+    if (resumed === undefined) return { type: "reset", ...position };
+    return this.#released.after(resumed, filter) ?? this.#heartbeat(position);
+  }
+
+  async #next(position: StreamPosition, filter: Filter, signal: AbortSignal): Promise<WatchEvent | undefined> {
+    const deadline = this.#clock() + this.#heartbeatMs;
+    while (!signal.aborted) {
+      this.#requireCurrent();
+      const event = this.#released.after(position, filter);
+      if (event !== undefined) return event;
+      const { position: released } = this.#released;
+      if (this.#clock() >= deadline && released !== undefined) return this.#heartbeat(released);
+      // oxlint-disable-next-line no-await-in-loop -- until there is an event
+      await this.#wait(filter, deadline, signal);
+    }
+    return undefined;
+  }
+
+  #heartbeat(position: StreamPosition & Pick<WatchEvent, "asOf">): WatchEvent {
+    return { type: "heartbeat", age: this.#options.age(), ...position };
+  }
+
+  #requireCurrent(): void {
+    const reason = this.#options.freshness.staleReason();
+    if (reason !== undefined) throw unavailable(reason);
+  }
+
+  async #wait(filter: Filter, deadline: number, signal: AbortSignal): Promise<void> {
+    this.#checkTimer ??= setInterval(() => this.#check(), CHECK_MS);
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener("abort", wake);
+        this.#waiters.delete(waiter);
+        resolve();
+      };
+      const waiter = { wake, deadline, filter };
+      this.#waiters.add(waiter);
+      signal.addEventListener("abort", wake);
+    });
+  }
+
+  /** Wakes streams whose heartbeat is due, and all if the service may not answer. Ends when none wait. */
+  #check(): void {
+    if (this.#waiters.count === 0) {
+      clearInterval(this.#checkTimer);
+      this.#checkTimer = undefined;
+      return;
+    }
+    const now = this.#clock();
+    const isStale = this.#options.freshness.staleReason() !== undefined;
+    void this.#waiters.wake(({ deadline }) => isStale || deadline <= now);
+  }
+
+  #changed(): void {
+    if (this.#releaseTimer !== undefined) return;
+    const wait = Math.max(0, this.#releasedAt + this.#mergeMs - this.#clock());
+    this.#releaseTimer = setTimeout(() => this.#release(), wait);
+  }
+
+  #release(): void {
+    this.#releaseTimer = undefined;
+    this.#releasedAt = this.#clock();
+    const tags = this.#released.release();
+    void this.#waiters.wake(({ filter }) => tags === undefined || matches(filter, tags));
+  }
+}

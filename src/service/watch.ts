@@ -1,0 +1,54 @@
+import { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { durationFromMs, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { type WatchRequest, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";
+import { WatchService } from "../../gen/offledger/watch/v1/watch_service_pb.js";
+import type { ChangeStreams } from "../registry/watch/change-streams.js";
+import { resumeToken } from "../registry/watch/position.js";
+import type { WatchEvent } from "../registry/watch/watch-event.js";
+import { memoizeLast } from "../util/memoize-last.js";
+
+type WatchResponse = MessageShape<typeof WatchResponseSchema>;
+
+/** The one rpc that streams. */
+export interface WatchBinding {
+  readonly service: typeof WatchService;
+  /** Ends when `signal` aborts. Throws RegistryError. */
+  readonly watch: (request: WatchRequest, signal: AbortSignal) => AsyncGenerator<WatchResponse>;
+}
+
+export function watch(streams: ChangeStreams): WatchBinding {
+  return {
+    service: WatchService,
+    async *watch(request, signal) {
+      for await (const event of streams.watch(request, signal)) yield message(event);
+    },
+  };
+}
+
+/** Streams without a filter send the same events. */
+const message = memoizeLast((event: WatchEvent): WatchResponse => {
+  const { generation, offset, asOf } = event;
+  return create(WatchResponseSchema, {
+    event: payloadOf(event),
+    generation,
+    offset: BigInt(offset),
+    ...(asOf !== undefined && { recordTime: timestamp(asOf) }),
+    resumeToken: resumeToken(event),
+  });
+});
+
+type Payload = NonNullable<MessageInitShape<typeof WatchResponseSchema>["event"]>;
+
+function payloadOf(event: WatchEvent): Payload {
+  switch (event.type) {
+    case "reset":
+      return { case: "reset", value: {} };
+    case "changed":
+      return { case: "changed", value: { tags: [...event.tags] } };
+    case "heartbeat":
+      return { case: "heartbeat", value: event.age === undefined ? {} : { age: durationFromMs(Math.round(event.age)) } };
+  }
+}
+
+const timestamp = (micros: number): Timestamp =>
+  create(TimestampSchema, { seconds: BigInt(Math.floor(micros / 1_000_000)), nanos: (micros % 1_000_000) * 1000 });

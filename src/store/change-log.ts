@@ -1,0 +1,82 @@
+import type { ChangeFeed, LoggedChange, Position } from "./port.js";
+
+/** Bounds of the memory: a tag takes some 80 bytes with its place in a set. */
+const MAX_CHANGES = 10_000;
+const MAX_TAGS = 200_000;
+
+/** The latest changes of a store, oldest first. The store writes it after each change of its state. */
+export class ChangeLog implements ChangeFeed {
+  readonly #listeners = new Set<() => void>();
+  #position: Position | undefined;
+  #changes: LoggedChange[] = [];
+  /** Index of the oldest change that is kept; those before it are cut off from time to time. */
+  #first = 0;
+  #tags = 0;
+  /** The changes are complete after this offset. */
+  #completeFrom = 0;
+
+  get position(): Position | undefined {
+    return this.#position;
+  }
+
+  since({ generation, offset }: Position): readonly LoggedChange[] | undefined {
+    if (generation !== this.#position?.generation || offset < this.#completeFrom) return undefined;
+    return this.#changes.slice(this.#indexAfter(offset));
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The state was replaced. */
+  reset(position: Position): void {
+    this.#changes = [];
+    this.#first = 0;
+    this.#tags = 0;
+    this.#position = position;
+    this.#completeFrom = position.offset;
+    this.#notify();
+  }
+
+  /** The state has moved to a later offset of the same generation. */
+  append(change: LoggedChange): void {
+    if (this.#position === undefined) throw new Error("the log of changes has no state to append to");
+    this.#position = { generation: this.#position.generation, offset: change.offset, asOf: change.asOf };
+    if (change.tags.size > 0) {
+      this.#changes.push(change);
+      this.#tags += change.tags.size;
+      this.#trim();
+    }
+    this.#notify();
+  }
+
+  #trim(): void {
+    while (this.#changes.length - this.#first > MAX_CHANGES || this.#tags > MAX_TAGS) {
+      const oldest = this.#changes[this.#first];
+      if (oldest === undefined) break;
+      this.#first++;
+      this.#tags -= oldest.tags.size;
+      this.#completeFrom = oldest.offset;
+    }
+    if (this.#first < MAX_CHANGES) return;
+    this.#changes = this.#changes.slice(this.#first);
+    this.#first = 0;
+  }
+
+  /** Index of the first change after the offset. */
+  #indexAfter(offset: number): number {
+    let low = this.#first;
+    let high = this.#changes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#changes[middle]?.offset ?? Infinity) > offset) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,103 @@
+/** The stream of changes for REST: server-sent events, https://html.spec.whatwg.org/multipage/server-sent-events.html */
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { toJsonString } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
+import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
+import { memoizeLast } from "../../util/memoize-last.js";
+import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
+import { connectionOf, responseOf } from "../admission/connection.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
+import { hijack, setHeaders } from "../reply.js";
+import { bindingsOf } from "../rest/http-rules.js";
+import type { Query } from "../rest/query.js";
+import { requestReader } from "../rest/rest-request.js";
+import type { WatchCalls, WatchResponse } from "./watch-calls.js";
+
+const RETRY_MS = 1_000;
+const HEAD = `retry: ${RETRY_MS}\n\n`;
+const FIELDS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  // Read by nginx, which otherwise keeps events back until a buffer is full.
+  "x-accel-buffering": "no",
+};
+
+/** Register it within the REST plugin, whose error handler answers a stream that cannot begin. */
+export function serverSentEvents(server: FastifyInstance, calls: WatchCalls): void {
+  const { watch } = WatchService.method;
+  for (const binding of bindingsOf(watch)) {
+    const read = requestReader(watch.input, binding);
+    server.route({
+      method: binding.httpMethod,
+      url: binding.path.route,
+      config: { operation: calls.name },
+      exposeHeadRoute: false,
+      async handler(request, reply) {
+        request.record.operation = calls.name;
+        const connection = connectionOf(request.raw);
+        if (connection?.mayRespond() === false) throw TOO_MANY_RESPONSES;
+        // The reader of this path makes this message.
+        const message = read({}, {}, queryOf(request)) as WatchRequest;
+        const gone = new AbortController();
+        reply.raw.once("close", () => gone.abort(new ConnectError("the client is gone", Code.Canceled)));
+        const events = calls.call(message, gone.signal);
+        const first = await events.next();
+        if (first.done === true) return;
+        connection?.beginStream(responseOf(reply.raw));
+        await send(request, reply, first.value, events);
+      },
+    });
+  }
+}
+
+/** Browsers resume with the id of the last event, which replaces the token of the URL. */
+function queryOf({ query, headers }: FastifyRequest): Query {
+  const lastEventId = headers["last-event-id"];
+  // Fastify parses the query of every request.
+  return typeof lastEventId === "string" && lastEventId !== ""
+    ? { ...(query as Query), resumeToken: lastEventId }
+    : (query as Query);
+}
+
+async function send(
+  { record }: FastifyRequest,
+  reply: FastifyReply,
+  first: WatchResponse,
+  events: AsyncIterable<WatchResponse>,
+): Promise<void> {
+  const headers = hijack(reply);
+  const response = reply.raw;
+  setHeaders(response, headers);
+  response.writeHead(200, FIELDS);
+  let outcome: Code | 0 = 0;
+  try {
+    await write(response, HEAD + format(first));
+    for await (const event of events) await write(response, format(event));
+  } catch (error) {
+    outcome = ConnectError.from(error).code;
+  }
+  record.complete(outcome);
+  response.end();
+}
+
+/** Waits until the connection has taken it. A connection that closes ends the wait. */
+async function write(response: ServerResponse, text: string): Promise<void> {
+  if (response.destroyed) throw new ConnectError("the client is gone", Code.Canceled);
+  if (response.write(text)) return;
+  const settled = new AbortController();
+  try {
+    await Promise.race(["drain", "close"].map((event) => once(response, event, { signal: settled.signal })));
+  } finally {
+    settled.abort();
+  }
+}
+
+/** Streams without registrars and tags send the same messages. */
+const format = memoizeLast((message: WatchResponse): string => {
+  const { resumeToken, event } = message;
+  const data = toJsonString(WatchResponseSchema, message, JSON_WRITE_OPTIONS);
+  return `event: ${event.case ?? ""}\nid: ${resumeToken}\ndata: ${data}\n\n`;
+});

@@ -1,0 +1,79 @@
+import type { MessageShape } from "@bufbuild/protobuf";
+import type { WatchRequest, WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
+import type { WatchBinding } from "../../service/watch.js";
+import { ruleCheck } from "../decoding/validation.js";
+import { toConnectError } from "../errors.js";
+import type { Report } from "../operations.js";
+import { Streams } from "../streams/streams.js";
+
+export type WatchResponse = MessageShape<typeof WatchResponseSchema>;
+
+/** A stream of events. Throws ConnectError only. `client` aborts when the client is gone. */
+export type WatchCall = (request: WatchRequest, client: AbortSignal) => AsyncGenerator<WatchResponse>;
+
+export interface WatchOptions {
+  readonly binding: WatchBinding;
+  /** The maximum number of streams; an operator's setting. */
+  readonly maxStreams: number;
+  /** Counts for metrics. */
+  readonly statistics: WatchStatistics;
+}
+
+/** What the streams have done since the process started. */
+export interface WatchStatistics {
+  /** Streams that are open; a function because the server owns them. */
+  open: () => number;
+  readonly sent: { reset: number; changed: number; heartbeat: number };
+}
+
+export const createStatistics = (): WatchStatistics => ({
+  open: () => 0,
+  sent: { reset: 0, changed: 0, heartbeat: 0 },
+});
+
+/** It bounds streams whose client is gone without closing them, and balances clients over processes. */
+const MAX_DURATION_MS = 60 * 60 * 1000;
+
+/** The calls of the watch rpc, by every protocol. */
+export class WatchCalls {
+  readonly #options: WatchOptions;
+  readonly #streams: Streams;
+  readonly #report: Report;
+  readonly #checkRules;
+
+  constructor(options: WatchOptions, report: Report) {
+    this.#options = options;
+    this.#streams = new Streams("watches", options.maxStreams, MAX_DURATION_MS);
+    this.#report = report;
+    this.#checkRules = ruleCheck(options.binding.service.method.watch.input);
+    options.statistics.open = () => this.#streams.count;
+  }
+
+  get name(): string {
+    return `${this.#options.binding.service.typeName}/${this.#options.binding.service.method.watch.name}`;
+  }
+
+  readonly call: WatchCall = async function* (this: WatchCalls, request: WatchRequest, client: AbortSignal) {
+    const { binding, statistics } = this.#options;
+    const { input } = binding.service.method.watch;
+    this.#checkRules(request);
+    const { signal, end } = this.#streams.begin(client);
+    try {
+      for await (const message of binding.watch(request, signal)) {
+        const { case: type } = message.event;
+        if (type !== undefined) statistics.sent[type]++;
+        yield message;
+      }
+    } catch (error) {
+      throw toConnectError(error, (defect) => this.#report(defect, this.name), input);
+    } finally {
+      end();
+    }
+    // The client is gone, or the stream has to end.
+    throw signal.reason;
+  }.bind(this);
+
+  close(): void {
+    this.#streams.close();
+  }
+}
