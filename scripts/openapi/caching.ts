@@ -13,8 +13,6 @@ const NOT_CACHEABLE: ReadonlySet<string> = new Set([
 export const isCacheable = ({ parent, name }: DescMethod): boolean =>
   !NOT_CACHEABLE.has(parent.typeName) && !NOT_CACHEABLE.has(`${parent.typeName}.${name}`);
 
-export const NOT_MODIFIED = "The client has the response: its `If-None-Match` names the present `ETag`.";
-
 const header = (description: string): JsonObject => ({ description, schema: { type: "string" } });
 
 export const validatorHeaders: JsonObject = {
@@ -24,4 +22,10 @@ export const validatorHeaders: JsonObject = {
   "Offledger-Record-Time": header("The record time of the ledger there. Absent if the source gave none."),
   "Offledger-Valid-Until": header("Until when the response holds by time alone. Absent if time does not change it."),
   "Offledger-Tags": header("The look-ups that the response rests on. Absent if a change of it cannot be watched."),
+};
+
+/** The response to a request whose client has the answer. */
+export const notModified: JsonObject = {
+  description: "The client has the response: its `If-None-Match` names the present `ETag`.",
+  headers: validatorHeaders,
 };

@@ -4,6 +4,7 @@ import { restFields } from "../../src/transport/rest/rest-fields.js";
 import { typedForms } from "./choice-arguments.js";
 import { readComment } from "./comments.js";
 import { operationIds } from "./names.js";
+import { notModified } from "./caching.js";
 import { createRoute, isStream } from "./operations.js";
 import { errorResponses, errorSchemas } from "./responses.js";
 import { Schemas } from "./schemas.js";
@@ -42,7 +43,7 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
     security: [],
     tags: services.map((service) => ({ name: tagOf(service), description: readComment(service).text })),
     paths: Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => (a < b ? -1 : 1))),
-    components: { responses: errorResponses, schemas: { ...schemas.all, ...errorSchemas } },
+    components: { responses: { "304": notModified, ...errorResponses }, schemas: { ...schemas.all, ...errorSchemas } },
   };
 }
 

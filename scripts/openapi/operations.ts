@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/domain/json.js";
 import { bindingsOf } from "../../src/transport/rest/http-rules.js";
 import { restFields } from "../../src/transport/rest/rest-fields.js";
 import { formOf } from "./choice-arguments.js";
-import { isCacheable, NOT_MODIFIED, validatorHeaders } from "./caching.js";
+import { isCacheable, validatorHeaders } from "./caching.js";
 import { camel, readComment } from "./comments.js";
 import { type Example, exampleOf } from "./examples.js";
 import { publishedBody } from "./names.js";
@@ -62,7 +62,7 @@ export function createRoute(method: DescMethod, operationId: string, tag: string
         ...(isCacheable(method) && { headers: validatorHeaders }),
         content: isStream(method) ? EVENT_STREAM : { "application/json": { schema: schemas.of(method.output) } },
       },
-      ...(isCacheable(method) && { "304": { description: NOT_MODIFIED, headers: validatorHeaders } }),
+      ...(isCacheable(method) && { "304": { $ref: "#/components/responses/304" } }),
       ...errorsOf({ path, isPost: binding.httpMethod === "POST", hasParameters: parameters.length > 0, errors }),
     },
   };

@@ -1,7 +1,6 @@
 /** The composition root: creates the parts, connects them, starts and stops them. */
 import { pino } from "pino";
 import { openApi as generated, packageVersion, readDescriptorSet } from "./package-files.js";
-import { WatchService } from "../../gen/offledger/watch/v1/watch_service_pb.js";
 import { configurationId } from "./configuration-id.js";
 import { createWatch } from "./create-watch.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
@@ -83,7 +82,10 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     ? services(executor, { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason })
     : health(notReadyReason);
   const watchOptions = roles.answers ? createWatch(source, configuration, config.maxWatches, shutdown) : undefined;
-  const served = [...bindings.map(({ service }) => service), ...(watchOptions === undefined ? [] : [WatchService])];
+  const served = [
+    ...bindings.map(({ service }) => service),
+    ...(watchOptions === undefined ? [] : [watchOptions.binding.service]),
+  ];
   const guards = roles.answers ? createAuth(config, served, now) : [];
   const log = pino({ level: config.logLevel }, process.stderr);
   const warnings = roles.answers ? monitorWarnings(config, registry, source, now, log) : undefined;

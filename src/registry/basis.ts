@@ -1,4 +1,4 @@
-import type { Tag } from "../store/tag.js";
+import type { Tag } from "../store/lookup-hash.js";
 
 /** What an answer rests on: a state of the store, the lookups made in it, and the time. */
 export interface Basis {

@@ -69,9 +69,7 @@ export class QueryExecutor {
   }
 
   /** Throws "not-found" if the registry has no such operations. */
-  executeUtility<T>(
-    query: (utility: UtilityOperations, context: RequestContext) => T,
-  ): Answer<T> | Promise<Answer<T>> {
+  executeUtility<T>(query: (utility: UtilityOperations, context: RequestContext) => T): Answer<T> | Promise<Answer<T>> {
     const utility = this.#utility();
     return this.execute((_registry, context) => query(utility, context));
   }

@@ -1,6 +1,5 @@
 import { memoizeByContract } from "../domain/contract-slots.js";
-import { idHash, indexKeyHash } from "../store/lookup-hash.js";
-import { tagOf } from "../store/tag.js";
+import { idHash, indexKeyHash, tagOf } from "../store/lookup-hash.js";
 import { boundedMemoize } from "../util/bounded-memoize.js";
 
 /** A hash costs a microsecond, and every answer has the tags of a dozen lookups. */

@@ -1,4 +1,4 @@
-import type { Tag } from "../store/tag.js";
+import type { Tag } from "../store/lookup-hash.js";
 import { type Basis, generationName } from "./basis.js";
 import type { RequestContext } from "./sdk/registry.js";
 import type { TrackingView } from "./tracking-view.js";

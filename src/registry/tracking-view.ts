@@ -1,8 +1,7 @@
 import type { Contract } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
-import { idHash, sumHash, templateHash } from "../store/lookup-hash.js";
+import { idHash, sumHash, templateHash, type Tag, tagOf } from "../store/lookup-hash.js";
 import type { TemplateCount, ContractLookup, View } from "../store/port.js";
-import { type Tag, tagOf } from "../store/tag.js";
 import { tagOfContract, tagOfKey } from "./lookup-tags.js";
 
 /** A view that records what is looked up, and what is not found. */

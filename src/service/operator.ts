@@ -3,7 +3,6 @@ import type { StructSchema } from "@bufbuild/protobuf/wkt";
 import { OperatorService } from "../../gen/offledger/operator/v0/operator_service_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import { struct } from "./messages.js";
-import type { TemplateCount } from "../store/port.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 /** The operator, the packages and the OpenAPI document. */
@@ -11,16 +10,21 @@ export function operators(executor: QueryExecutor, openApi: JsonObject): Service
   const document: MessageInitShape<typeof StructSchema> = struct(openApi);
   return [
     bind(OperatorService, {
-      getOperator: () =>
-        executor.executeUtility((utility, context) => ({ partyId: utility.operator(context) })),
-      getAllPackages: () => executor.execute((_registry, { view }) => ({ packages: packagesOf(view.templateCounts()) })),
+      getOperator: () => executor.executeUtility((utility, context) => ({ partyId: utility.operator(context) })),
+      getAllPackages: () =>
+        executor.execute((_registry, { view }) => ({ packages: packagesOf(view.templateCounts()) })),
       getOpenApiSpec: async () => document,
     }),
   ];
 }
 
+interface Counted {
+  readonly template: { readonly packageName: string };
+  readonly packageId: string;
+}
+
 /** Each package once, by name and id. */
-function packagesOf(counts: readonly TemplateCount[]): { name: string; id: string }[] {
+function packagesOf(counts: readonly Counted[]): { name: string; id: string }[] {
   const packages = new Map(
     counts.map(({ template, packageId }) => [
       `${template.packageName} ${packageId}`,

@@ -46,7 +46,10 @@ function payloadOf(event: WatchEvent): Payload {
     case "changed":
       return { case: "changed", value: { tags: [...event.tags] } };
     case "heartbeat":
-      return { case: "heartbeat", value: event.age === undefined ? {} : { age: durationFromMs(Math.round(event.age)) } };
+      return {
+        case: "heartbeat",
+        value: event.age === undefined ? {} : { age: durationFromMs(Math.round(event.age)) },
+      };
   }
 }
 

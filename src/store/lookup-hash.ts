@@ -7,6 +7,16 @@ import type { Template } from "../domain/template.js";
 
 export type LookupHash = string;
 
+/**
+ * The public name of a lookup: the first 8 hexadecimal digits of its hash, the same on every replica. It says nothing of
+ * the lookup to those who do not know it. Two lookups may share a tag: an answer is then dropped without need.
+ */
+export type Tag = string;
+
+const TAG_LENGTH = 8;
+
+export const tagOf = (hash: LookupHash): Tag => hash.slice(0, TAG_LENGTH);
+
 export const idHash = (contractId: string): LookupHash => hash(`id ${contractId}`);
 export const indexKeyHash = (indexKey: string): LookupHash => hash(`index key ${indexKey}`);
 /** SQL statements compute this hash too. */

@@ -6,7 +6,7 @@
 import type { Change } from "../domain/change.js";
 import type { Contract, CountedOnly } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
-import type { Tag } from "./tag.js";
+import type { Tag } from "./lookup-hash.js";
 
 /** How many archived contract ids a store remembers. */
 export const MAX_ARCHIVED_IDS = 100_000;

@@ -139,6 +139,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   maxBodyMegabytes: integer("max-body-megabytes", 1, 1_000_000, undefined),
   maxResponseMegabytes: integer("max-response-megabytes", 1, 1_000_000, undefined),
   maxRequests: integer("max-requests", 16, 1_000_000, undefined),
+  maxWatches: integer("max-watches", 0, 1_000_000, 10_000),
   maxStreams: integer("max-streams", 1, 10_000, 256),
   maxResets: integer("max-resets", 10, 100_000, 500),
   maxDelayMs: integer("max-delay-ms", 0, 60_000, 250),

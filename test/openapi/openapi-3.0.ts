@@ -83,8 +83,9 @@ const parameter = object(
 );
 
 const response = object(
-  { description: text, content },
-  { headers: mapOf(object({ description: text, schema: ref("schema") })) },
+  { description: text },
+  // Of 304 there is none.
+  { content, headers: mapOf(object({ description: text, schema: ref("schema") })) },
 );
 
 const operation = object(

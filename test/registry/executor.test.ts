@@ -374,8 +374,8 @@ test("each run of a query has the current time", async () => {
 describe("execution is synchronous", () => {
   test("if the store's read is", async () => {
     const { executor } = await setUp({ contracts: [offer] });
-    expect(executor.execute(byId("offer"))).toBe("offer");
-    expect(executor.executeUtility((_utility, { view }) => view.offset)).toBe(10);
+    expect(executor.execute(byId("offer"))).toMatchObject({ value: "offer", basis: { offset: 10 } });
+    expect(executor.executeUtility((_utility, { view }) => view.offset)).toMatchObject({ value: 10 });
   });
 
   test("for errors too, without a wait", async () => {
@@ -394,11 +394,11 @@ describe("execution is synchronous", () => {
     });
     const answer = executor.execute(byId("offer"));
     expect(answer).toBeInstanceOf(Promise);
-    expect(await answer).toBe("offer");
+    expect((await answer).value).toBe("offer");
     const { executor: waiting } = await setUp({ catchUp: arriving(offer) });
     const late = waiting.execute(byId("offer"));
     expect(late).toBeInstanceOf(Promise);
-    expect(await late).toBe("offer");
+    expect((await late).value).toBe("offer");
   });
 
   test("and a rejected read is handled like a thrown error", async () => {

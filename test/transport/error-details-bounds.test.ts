@@ -154,6 +154,7 @@ test("errors for clients are made with their details", () => {
       "transport/connect/handler/adapt.ts",
       // The client is gone.
       "transport/connect/handler/received-body.ts",
+      "transport/watch/server-sent-events.ts",
       "transport/connect/handler/error-response.ts",
       "transport/connect/handler/library-errors.ts",
       // Copies with a shorter message.

@@ -1,7 +1,7 @@
 import { unavailable } from "../../domain/errors.js";
 import type { Freshness } from "../../domain/freshness.js";
 import type { ChangeFeed } from "../../store/port.js";
-import type { Tag } from "../../store/tag.js";
+import type { Tag } from "../../store/lookup-hash.js";
 import { createFilter, type Filter, matches } from "./filter.js";
 import { parseResumeToken, type StreamPosition } from "./position.js";
 import { ReleasedChanges } from "./released-changes.js";

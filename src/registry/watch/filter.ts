@@ -1,5 +1,4 @@
-import { anyRegistrarHash, registrarHash } from "../../store/lookup-hash.js";
-import { type Tag, tagOf } from "../../store/tag.js";
+import { anyRegistrarHash, registrarHash, type Tag, tagOf } from "../../store/lookup-hash.js";
 
 /** The tags of which a change must have one; undefined for all changes. */
 export type Filter = ReadonlySet<Tag> | undefined;

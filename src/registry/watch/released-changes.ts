@@ -1,6 +1,6 @@
 import { memoizeLast } from "../../util/memoize-last.js";
 import type { ChangeFeed, LoggedChange, Position } from "../../store/port.js";
-import type { Tag } from "../../store/tag.js";
+import type { Tag } from "../../store/lookup-hash.js";
 import { generationName } from "../basis.js";
 import { type Filter, matches } from "./filter.js";
 import type { StreamPosition } from "./position.js";

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../util/next-turn.js";
 
 /** So many streams are woken in one turn of the event loop: each then makes and writes an event. */
 const WAKES_PER_TURN = 50;

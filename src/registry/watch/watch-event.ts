@@ -1,4 +1,4 @@
-import type { Tag } from "../../store/tag.js";
+import type { Tag } from "../../store/lookup-hash.js";
 import type { StreamPosition } from "./position.js";
 
 /** Says that its reader now knows of all changes up to a position. */

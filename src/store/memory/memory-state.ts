@@ -4,8 +4,7 @@ import type { Change } from "../../domain/change.js";
 import { type Contract, type CountedOnly, isStored, newestFirst } from "../../domain/contract.js";
 import type { Template } from "../../domain/template.js";
 import { MAX_ARCHIVED_IDS, type TemplateCount } from "../port.js";
-import { idHash, sumHash, anyRegistrarHash } from "../lookup-hash.js";
-import { type Tag, tagOf } from "../tag.js";
+import { idHash, sumHash, anyRegistrarHash, type Tag, tagOf } from "../lookup-hash.js";
 import { touchedLookups } from "../touched-lookups.js";
 import { Aggregates } from "./aggregates.js";
 

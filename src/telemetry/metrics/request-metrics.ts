@@ -48,11 +48,8 @@ export class RequestMetrics {
     );
   }
 
-  /** Of operations and protocols that had any. */
   notModified(): Sample[] {
-    return this.#series().flatMap(({ labels, counts }) =>
-      counts.notModified === 0 ? [] : [{ labels, value: counts.notModified }],
-    );
+    return this.#series().map(({ labels, counts }) => ({ labels, value: counts.notModified }));
   }
 
   durations(name: string): HistogramSample[] {

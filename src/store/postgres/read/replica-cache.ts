@@ -1,7 +1,6 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { ChangeLog } from "../../change-log.js";
-import type { LookupHash } from "../../lookup-hash.js";
-import { tagOf } from "../../tag.js";
+import { type LookupHash, tagOf } from "../../lookup-hash.js";
 import type { Position } from "../../port.js";
 import type { Fetched, Version } from "./fetch.js";
 import { LookupMap } from "./lookup-map.js";

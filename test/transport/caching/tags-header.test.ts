@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { tagsHeader } from "../../../src/transport/caching/tags-header.js";
+
+const tagsFrom = (first: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => (first + index * 104_729).toString(16).padStart(8, "0"));
+
+test("90 tags are listed", () => {
+  const tags = tagsFrom(7, 90);
+  expect(tagsHeader(tags).split(",")).toEqual(tags);
+  expect(tagsHeader([])).toBe("");
+});
+
+test("more are a bit set of their first three digits, as docs/caching.md has it", () => {
+  const tags = tagsFrom(0x1234_5678, 500);
+  const header = tagsHeader(tags);
+  expect(header).toMatch(/^~[\w-]{683}$/);
+  const bytes = Buffer.from(header.slice(1), "base64url");
+  const set = Array.from({ length: 4_096 }, (_, bit) => bit).filter(
+    (bit) => ((bytes[bit >> 3] ?? 0) >> (bit % 8)) % 2 === 1,
+  );
+  expect(new Set(set)).toEqual(new Set(tags.map((tag) => Number.parseInt(tag.slice(0, 3), 16))));
+});
