@@ -28,7 +28,7 @@ export class Answer<T> {
   ) {}
 
   /** The answer with a result made of this one. `convert` must depend on nothing else. */
-  map<U>(convert: (value: T) => U): Answer<U> {
+  convert<U>(convert: (value: T) => U): Answer<U> {
     return new Answer(convert(this.value), this.basis);
   }
 }

@@ -48,7 +48,7 @@ export class TrackingView implements View {
   byId<F>(template: Template<F>, contractId: string): Contract<F> | undefined {
     const found = this.#view.byId(template, contractId);
     if (found === undefined) (this.#missed ??= []).push(contractId);
-    else this.#found.push(found as Contract);
+    else this.#found.push(found);
     return found;
   }
 
@@ -58,7 +58,7 @@ export class TrackingView implements View {
   }
 
   all<F>(template: Template<F>): readonly Contract<F>[] {
-    (this.#others ??= []).push(tagOf(templateHash(template as Template)));
+    (this.#others ??= []).push(tagOf(templateHash(template)));
     return this.#view.all(template);
   }
 

@@ -18,13 +18,13 @@ export function instrumentConfigurations(executor: QueryExecutor): ServiceBindin
       },
       async getAllInstrumentConfigurations() {
         const configurations = await all();
-        return configurations.map((found) => ({ instrumentConfigurations: found.map(message) }));
+        return configurations.convert((found) => ({ instrumentConfigurations: found.map(message) }));
       },
       async listInstrumentConfigurations({ page, size }) {
         // Before the look-up: a wrong request is rejected in every state of the service.
         const range = pageRange(page, size);
         const configurations = await all();
-        return configurations.map((found) => ({
+        return configurations.convert((found) => ({
           instrumentConfigurations: found.toSorted(oldestFirst).slice(range.start, range.end).map(message),
           currentPage: range.page,
           totalPages: Math.ceil(found.length / range.size),

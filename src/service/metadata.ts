@@ -22,14 +22,14 @@ export function metadata(executor: QueryExecutor, directory: InstrumentDirectory
         }),
       async listInstruments({ registrarParty, pageSize, pageToken }) {
         const page = await directory.page(registrarParty, pageSize, pageToken);
-        return page.map(({ instruments, nextPageToken }) => ({
+        return page.convert(({ instruments, nextPageToken }) => ({
           instruments: instruments.map(message),
           ...(nextPageToken !== undefined && { nextPageToken }),
         }));
       },
       async getInstrument({ registrarParty, instrumentId }) {
         const instrument = await directory.instrument(registrarParty, instrumentId);
-        return instrument.map(message);
+        return instrument.convert(message);
       },
     }),
   ];

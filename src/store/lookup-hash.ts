@@ -15,19 +15,19 @@ export type Tag = string;
 
 const TAG_LENGTH = 8;
 
-export const tagOf = (hash: LookupHash): Tag => hash.slice(0, TAG_LENGTH);
+export const tagOf = (lookup: LookupHash): Tag => lookup.slice(0, TAG_LENGTH);
 
-export const idHash = (contractId: string): LookupHash => hash(`id ${contractId}`);
-export const indexKeyHash = (indexKey: string): LookupHash => hash(`index key ${indexKey}`);
+export const idHash = (contractId: string): LookupHash => hashText(`id ${contractId}`);
+export const indexKeyHash = (indexKey: string): LookupHash => hashText(`index key ${indexKey}`);
 /** SQL statements compute this hash too. */
-export const sumHash = (sum: string): LookupHash => hash(`sum ${sum}`);
+export const sumHash = (sum: string): LookupHash => hashText(`sum ${sum}`);
 /** The one lookup of all template counts. */
-export const templateCountsHash: LookupHash = hash("template counts");
+export const templateCountsHash: LookupHash = hashText("template counts");
 
 /** Stands for all lookups that find contracts of a registrar. No result has this hash; streams select changes by it. */
-export const registrarHash = (registrar: string): LookupHash => hash(`registrar ${registrar}`);
+export const registrarHash = (registrar: string): LookupHash => hashText(`registrar ${registrar}`);
 /** As `registrarHash`, for contracts that answers of every registrar may use. */
-export const anyRegistrarHash: LookupHash = hash("any registrar");
+export const anyRegistrarHash: LookupHash = hashText("any registrar");
 
 /** There are few templates, and each contract needs the hash of its own. */
 const templateHashes = new WeakMap<Template, LookupHash>();
@@ -35,14 +35,14 @@ const templateHashes = new WeakMap<Template, LookupHash>();
 export function templateHash(template: Template): LookupHash {
   let value = templateHashes.get(template);
   if (value === undefined) {
-    value = hash(`template ${template.packageName} ${template.qualifiedName}`);
+    value = hashText(`template ${template.packageName} ${template.qualifiedName}`);
     templateHashes.set(template, value);
   }
   return value;
 }
 
 /** The first 16 bytes of the SHA-256 digest. */
-function hash(text: string): LookupHash {
+function hashText(text: string): LookupHash {
   const digits = digest("sha256", text, "hex");
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20, 32)}`;
 }

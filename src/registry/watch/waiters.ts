@@ -29,7 +29,8 @@ export class Waiters<T extends Waiter> {
   async wake(isDue: (waiter: T) => boolean): Promise<void> {
     let woken = 0;
     // A copy: those that have sent their event wait again.
-    for (const waiter of [...this.#waiters]) {
+    const present = [...this.#waiters];
+    for (const waiter of present) {
       if (!this.#waiters.has(waiter) || !isDue(waiter)) continue;
       waiter.wake();
       // oxlint-disable-next-line no-await-in-loop -- one turn after the other
