@@ -58,6 +58,7 @@ function describe({ name, figures, afterwards, elapsedSeconds, rate, caller, dea
     `loop delay of the clients, p99: ${formatNumber(figures.loopDelayP99)} ms`,
   ];
   if (delay !== undefined && delay.missing > 0) lines.push(`MISSING: ${delay.missing} sampled updates never arrived`);
+  if (figures.refused > 0) lines.push(`${figures.refused} streams were refused at first`);
   if (sum(figures.ended) > 0) lines.push(`ENDED: ${counts(figures.ended)}`);
   if (afterwards !== undefined) {
     const { events, bytes, ended } = afterwards;

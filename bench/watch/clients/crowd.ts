@@ -1,6 +1,7 @@
 /** All streams of the load, half of each protocol. */
 import { once } from "node:events";
 import net from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { withTimeout } from "../../wait.js";
 import { registrarOf } from "../scenarios.js";
 import { openEventStream } from "./event-stream.js";
@@ -11,6 +12,8 @@ import { StreamLog } from "./stream-log.js";
 const STREAMS_PER_CONNECTION = 250;
 const MAX_OPENING = 100;
 const OPEN_TIMEOUT_MS = 120_000;
+/** A service that sheds load refuses streams. */
+const RETRY_MS = 200;
 
 export interface CrowdOptions {
   readonly url: string;
@@ -22,6 +25,8 @@ export interface CrowdOptions {
 
 export class Crowd {
   readonly logs: StreamLog[] = [];
+  /** Streams that were refused at first. */
+  refused = 0;
   readonly #options: CrowdOptions;
   readonly #sockets: net.Socket[] = [];
   readonly #connections: Promise<GrpcConnection>[] = [];
@@ -36,7 +41,14 @@ export class Crowd {
     const startedAt = performance.now();
     let next = 0;
     const openInTurn = async () => {
-      while (next < this.#options.streams) await this.#openStream(next++);
+      while (next < this.#options.streams) {
+        const index = next++;
+        for (let log = await this.#openStream(index); log.end !== undefined; log = await this.#openStream(index)) {
+          this.logs.splice(this.logs.indexOf(log), 1);
+          this.refused++;
+          await delay(RETRY_MS);
+        }
+      }
     };
     const all = Promise.all(Array.from({ length: MAX_OPENING }, openInTurn));
     await withTimeout(OPEN_TIMEOUT_MS, "all streams are open", all);
@@ -54,7 +66,7 @@ export class Crowd {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  async #openStream(index: number): Promise<void> {
+  async #openStream(index: number): Promise<StreamLog> {
     const { registrars } = this.#options;
     const number = registrars === 0 ? undefined : index % registrars;
     const registrar = number === undefined ? undefined : registrarOf(number, registrars);
@@ -69,6 +81,7 @@ export class Crowd {
       connection.open(registrar, log);
     }
     await log.begun();
+    return log;
   }
 
   #grpcConnection(index: number): Promise<GrpcConnection> {

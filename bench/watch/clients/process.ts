@@ -18,6 +18,8 @@ export type LoadQuestion =
 export interface LoadFigures extends StreamFigures {
   /** Of this process, in milliseconds: it adds to the delays of updates. */
   readonly loopDelayP99: number;
+  /** Streams that the service refused at first. */
+  readonly refused: number;
 }
 
 const RESOLUTION_MS = 5;
@@ -37,7 +39,8 @@ serve<CrowdOptions, LoadQuestion>(async (options) => {
         return crowd.open();
       case "measure": {
         const loopDelayP99 = loop.percentile(99) / 1e6 - RESOLUTION_MS;
-        return { ...streamFigures(crowd.logs, from, now(), question.commits, options.registrars), loopDelayP99 };
+        const figures = streamFigures(crowd.logs, from, now(), question.commits, options.registrars);
+        return { ...figures, loopDelayP99, refused: crowd.refused };
       }
       case "mark":
         mark();
