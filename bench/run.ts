@@ -6,6 +6,7 @@
  * npm run bench -- postgres 10k          one registry size: 10k, 100k or 1m contracts
  * npm run bench -- ab ../other-checkout  CPU of this build next to that of another checkout
  * npm run bench -- attacks bodies-http1  attacks beside an honest caller; options in attacks/options.ts
+ * npm run bench -- watch idle            streams of changes; options in watch/options.ts
  *
  * Figures are for people; none fails a build. BENCH_QUICK=1 shortens a run, see scale.ts.
  */
@@ -23,6 +24,8 @@ import type { Row } from "./report/row.js";
 import { saveResults } from "./report/save.js";
 import { renderTable } from "./report/table.js";
 import { suite } from "./serving/suite.js";
+import { parseOptions as parseWatchOptions, USAGE as WATCH_USAGE } from "./watch/options.js";
+import { measureWatch } from "./watch/watch.js";
 
 const IS_PINNED = "BENCH_IS_PINNED";
 
@@ -33,7 +36,9 @@ if (bench === "ledger" && args.length === 0) {
   process.stdout.write(renderTable(await measureIngestion(), readMachine()));
 } else if (!isValid()) {
   const forms = Object.entries(partsOf).map(([name, parts]) => `${name} [${parts.join("|")}…]`);
-  process.stderr.write(`npm run bench -- [${forms.join(" | ")} | ledger | ab PATH | ${ATTACKS_USAGE}]\n`);
+  process.stderr.write(
+    `npm run bench -- [${forms.join(" | ")} | ledger | ab PATH | ${ATTACKS_USAGE} | ${WATCH_USAGE}]\n`,
+  );
   process.exitCode = 2;
 } else if (process.env[IS_PINNED] === undefined) {
   await rerunPinned();
@@ -42,6 +47,9 @@ if (bench === "ledger" && args.length === 0) {
 } else if (bench === "attacks") {
   const options = parseOptions(args);
   if (typeof options !== "string") process.stdout.write(await measureAttacks(options));
+} else if (bench === "watch") {
+  const options = parseWatchOptions(args);
+  if (typeof options !== "string") process.stdout.write(await measureWatch(options));
 } else if (bench === "serving") {
   await measure(bench, suite, args, readMachine());
 } else {
@@ -55,12 +63,12 @@ if (bench === "ledger" && args.length === 0) {
 
 function isValid(): boolean {
   if (bench === "ab") return args.length === 1;
-  if (bench === "attacks") return hasValidOptions();
+  if (bench === "attacks") return hasValidOptions(parseOptions(args));
+  if (bench === "watch") return hasValidOptions(parseWatchOptions(args));
   return Object.hasOwn(partsOf, bench) && args.every((name) => partsOf[bench]?.includes(name) === true);
 }
 
-function hasValidOptions(): boolean {
-  const options = parseOptions(args);
+function hasValidOptions(options: object | string): boolean {
   if (typeof options === "string") process.stderr.write(`${options}\n`);
   return typeof options !== "string";
 }

@@ -1,6 +1,7 @@
 /** The command line of the attacks. */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { parseInteger } from "../integer-option.js";
 import { type ScenarioName, scenarioNames } from "./scenarios.js";
 
 export interface AttackOptions {
@@ -36,9 +37,9 @@ export function parseOptions(args: readonly string[]): AttackOptions | string {
     });
     return {
       names: positionals.length === 0 ? scenarioNames : positionals.map(parseName),
-      seconds: parseNumber("--seconds", values.seconds, 1, 600),
-      settleSeconds: parseNumber("--settle", values.settle, 0, 600),
-      memoryMiB: parseNumber("--memory", values.memory, 128, 65_536),
+      seconds: parseInteger("--seconds", values.seconds, 1, 600),
+      settleSeconds: parseInteger("--settle", values.settle, 0, 600),
+      memoryMiB: parseInteger("--memory", values.memory, 128, 65_536),
       from: parseLoopback(values.from),
       checkout: resolve(values.checkout),
     };
@@ -51,12 +52,6 @@ function parseName(text: string): ScenarioName {
   const name = scenarioNames.find((candidate) => candidate === text);
   if (name === undefined) throw new Error(`a scenario must be one of ${scenarioNames.join(", ")}, but is ${text}`);
   return name;
-}
-
-function parseNumber(option: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-  throw new Error(`${option} must be an integer from ${min} to ${max}, but is ${text}`);
 }
 
 /** Attacks leave no machine. */

@@ -6,7 +6,7 @@ import { withResources } from "../processes/resources.js";
 import type { Tally } from "./attackers/attack.js";
 import type { AttackerOptions, AttackerQuestion } from "./attackers/process.js";
 import type { Figures, PhaseName } from "./honest/figures.js";
-import type { HonestOptions, HonestQuestion } from "./honest/process.js";
+import { startHonest } from "./honest/start.js";
 import type { AttackOptions } from "./options.js";
 import { prepareScenario, type ScenarioName } from "./scenarios.js";
 import { type Service, startService } from "./service/start.js";
@@ -71,14 +71,6 @@ async function lapse(service: Service, seconds: number): Promise<void> {
   ended.abort();
   await Promise.allSettled([time]);
 }
-
-const startHonest = (options: HonestOptions) =>
-  startChild<HonestQuestion, unknown>({
-    script: new URL("honest/process.js", import.meta.url),
-    core: LOAD_CORE,
-    options,
-    startTimeoutMs: START_TIMEOUT_MS,
-  });
 
 const startAttacker = (options: AttackerOptions) =>
   startChild<AttackerQuestion, unknown>({

@@ -1,4 +1,5 @@
 /** The results as a text table. */
+import { renderColumns } from "../report/columns.js";
 import { formatNumber } from "../report/row.js";
 import type { Figures } from "./honest/figures.js";
 import type { ScenarioResult } from "./run-scenario.js";
@@ -20,16 +21,8 @@ const HEADER = [
 ];
 
 export function renderAttacks(results: readonly ScenarioResult[]): string {
-  const lines = [HEADER, ...results.map(cellsOf)];
-  const widths = HEADER.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return `${lines.map((line) => renderLine(line, widths)).join("\n")}\n`;
+  return renderColumns([HEADER, ...results.map(cellsOf)]);
 }
-
-const renderLine = (cells: readonly string[], widths: readonly number[]): string =>
-  cells
-    .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-    .join("  ")
-    .trimEnd();
 
 function cellsOf({ name, death, memory, peakDescriptors, honest, attack, note }: ScenarioResult): string[] {
   const { quiet, attack: during, after } = honest;

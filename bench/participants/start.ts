@@ -7,7 +7,7 @@ import type { CommitCommand, Committed, SnapshotSize, StreamingOptions } from ".
 
 const START_TIMEOUT_MS = 120_000;
 
-const settingsFor = (url: string) => ({ OFFLEDGER_LEDGER_URL: url, OFFLEDGER_LEDGER_PARTIES: provider });
+export const settingsFor = (url: string) => ({ OFFLEDGER_LEDGER_URL: url, OFFLEDGER_LEDGER_PARTIES: provider });
 
 export async function startScripted(options: ScriptedOptions) {
   const script = new URL("scripted-process.js", import.meta.url);

@@ -46,15 +46,17 @@ export function* generateTransfers(offers: number): Generator<Element> {
   for (let index = 0; index < offers; index++) yield* createOffer(index);
 }
 
-export function createOffer(index: number): [Element, Element] {
+/** `admin` is the registrar of the instrument. */
+export function createOffer(index: number, admin = registrar): [Element, Element] {
   const offset = 1_000 + 2 * index;
   const locked: JsonObject = {
     ...serviceParties,
+    registrar: admin,
     owner: holder(index),
-    instrument: identifier,
+    instrument: { ...identifier, source: admin },
     label: "",
     amount: "10.0000000000",
-    lock: { lockers: { map: [[registrar, {}]] }, context: `offer ${index}`, observers: { map: [] } },
+    lock: { lockers: { map: [[admin, {}]] }, context: `offer ${index}`, observers: { map: [] } },
   };
   const offer: JsonObject = {
     operator: serviceParties.operator,
@@ -63,7 +65,7 @@ export function createOffer(index: number): [Element, Element] {
       sender: holder(index),
       receiver: receiver(index),
       amount: "10.0000000000",
-      instrumentId: { admin: registrar, id: INSTRUMENT },
+      instrumentId: { admin, id: INSTRUMENT },
       requestedAt: "2026-01-05T09:00:00Z",
       executeBefore: "2036-01-05T09:00:00Z",
       inputHoldingCids: [contractId(`holding ${index}`)],

@@ -26,15 +26,19 @@ const bothForms = (count: number, encode: (index: number, excludeDebugFields: bo
 
 export const restAcceptRequests = (): readonly Buffer[] => bothForms(OFFERS, encodeAccept);
 
+const TRANSFER_FACTORY_PATH = `${BASE_PATH}/transfer-instruction/v1/transfer-factory`;
+
 export const restTransferRequests = (): readonly Buffer[] =>
   bothForms(OFFERS, (index, excludeDebugFields) => {
     const body = { ...transferBody(index), excludeDebugFields };
-    return encodePost(
-      `${BASE_PATH}/transfer-instruction/v1/transfer-factory`,
-      "application/json",
-      JSON.stringify(body),
-    );
+    return encodePost(TRANSFER_FACTORY_PATH, "application/json", JSON.stringify(body));
   });
+
+/** A transfer factory and an accept context, for a caller that encodes requests itself. */
+export const plainRequests = (): readonly { readonly path: string; readonly body: string }[] => [
+  { path: TRANSFER_FACTORY_PATH, body: JSON.stringify({ ...transferBody(0), excludeDebugFields: true }) },
+  { path: acceptPath(0), body: JSON.stringify(contextBody(true)) },
+];
 
 export const connectJsonRequests = (): readonly Buffer[] =>
   bothForms(OFFERS, (...form) => encodePost(RPC_PATH, "application/json", toJsonString(Schema, message(...form))));

@@ -6,7 +6,7 @@ import http from "node:http";
 import { once } from "node:events";
 import { abortAfter } from "../../../src/util/abort-after.js";
 import { type Figures, Phase, type PhaseName } from "./figures.js";
-import { honestRequests } from "./requests.js";
+import type { HonestRequest } from "./requests.js";
 
 const REQUEST_INTERVAL_MS = 20;
 const CONNECTION_MS = 300;
@@ -17,6 +17,7 @@ const PROBE_TIMEOUT_MS = 1_000;
 
 export class HonestCaller {
   readonly #url: string;
+  readonly #requests: readonly HonestRequest[];
   readonly #headers: Readonly<Record<string, string>>;
   readonly #pending = new Set<Promise<void>>();
   readonly #phases: Record<PhaseName, Phase> = { quiet: new Phase(), attack: new Phase(), after: new Phase() };
@@ -26,8 +27,9 @@ export class HonestCaller {
   #connectedAt = performance.now();
   #sent = 0;
 
-  constructor(url: string, token: string | undefined) {
+  constructor(url: string, requests: readonly HonestRequest[], token: string | undefined) {
     this.#url = url;
+    this.#requests = requests;
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.#headers = { "content-type": "application/json", ...authorization };
     const startedAt = performance.now();
@@ -59,7 +61,7 @@ export class HonestCaller {
   }
 
   async #send(dueAt: number): Promise<void> {
-    const request = honestRequests[this.#sent++ % honestRequests.length];
+    const request = this.#requests[this.#sent++ % this.#requests.length];
     if (request === undefined) return;
     const phase = this.#phase;
     if (performance.now() - this.#connectedAt > CONNECTION_MS) {

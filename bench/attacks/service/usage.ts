@@ -1,4 +1,4 @@
-/** Memory and descriptors of another process, from /proc. */
+/** Memory, descriptors and CPU time of another process, from /proc. */
 import { readdirSync, readFileSync } from "node:fs";
 
 export interface Usage {
@@ -7,7 +7,12 @@ export interface Usage {
   /** The largest resident memory so far. */
   readonly peakRss: number;
   readonly descriptors: number;
+  /** Since the process started. */
+  readonly cpuSeconds: number;
 }
+
+/** The kernel counts in hundredths of a second on every platform of Node.js. */
+const TICKS_PER_SECOND = 100;
 
 /** Undefined once the process has ended. */
 export function readUsage(pid: number): Usage | undefined {
@@ -16,10 +21,22 @@ export function readUsage(pid: number): Usage | undefined {
     const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
     const [rss, peakRss] = [bytes("VmRSS"), bytes("VmHWM")];
     if (Number.isNaN(rss)) return undefined;
-    return { rss, peakRss, descriptors: readdirSync(`/proc/${pid}/fd`).length };
+    const descriptors = readdirSync(`/proc/${pid}/fd`).length;
+    return { rss, peakRss, descriptors, cpuSeconds: readCpuTicks(pid) / TICKS_PER_SECOND };
   } catch {
     return undefined;
   }
+}
+
+function readCpuTicks(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The name of the process, in parentheses, may contain spaces. User and system time are the 14th and 15th field.
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .slice(11, 13)
+    .map(Number);
+  return (user ?? 0) + (system ?? 0);
 }
 
 const SAMPLE_MS = 250;

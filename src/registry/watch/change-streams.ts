@@ -32,6 +32,10 @@ export interface ChangeStreamsOptions {
 
 interface StreamWaiter extends Waiter {
   readonly filter: Filter;
+  /** Nothing up to here is to be sent. It moves on while nothing is, so that the log need not reach back. */
+  checked: StreamPosition;
+  /** It will be woken. */
+  isDue: boolean;
 }
 
 const CHECK_MS = 500;
@@ -48,8 +52,12 @@ export class ChangeStreams {
   readonly #released: ReleasedChanges;
   readonly #waiters = new Waiters<StreamWaiter>();
   readonly #unsubscribe: () => void;
-  #releasedAt = -Infinity;
   #releaseTimer: NodeJS.Timeout | undefined;
+  #isReleasing = false;
+  /** The next changes are not released before. */
+  #notBefore = -Infinity;
+  #isClosed = false;
+  #lastHeartbeat: { readonly event: WatchEvent; readonly at: number } | undefined;
   #checkTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ChangeStreamsOptions) {
@@ -80,6 +88,7 @@ export class ChangeStreams {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#unsubscribe();
     clearTimeout(this.#releaseTimer);
     clearInterval(this.#checkTimer);
@@ -95,20 +104,28 @@ export class ChangeStreams {
 
   async #next(position: StreamPosition, filter: Filter, signal: AbortSignal): Promise<WatchEvent | undefined> {
     const deadline = this.#clock() + this.#heartbeatMs;
+    let checked = position;
     while (!signal.aborted) {
       this.#requireCurrent();
-      const event = this.#released.after(position, filter);
+      const event = this.#released.after(checked, filter);
       if (event !== undefined) return event;
       const { position: released } = this.#released;
       if (this.#clock() >= deadline && released !== undefined) return this.#heartbeat(released);
       // oxlint-disable-next-line no-await-in-loop -- until there is an event
-      await this.#wait(filter, deadline, signal);
+      checked = await this.#wait(checked, filter, deadline, signal);
     }
     return undefined;
   }
 
+  /** Streams whose heartbeats are due together send the same object, which is encoded once. */
   #heartbeat(position: StreamPosition & Pick<WatchEvent, "asOf">): WatchEvent {
-    return { type: "heartbeat", age: this.#options.age(), ...position };
+    const [last, at] = [this.#lastHeartbeat, this.#clock()];
+    const { generation, offset } = position;
+    if (last !== undefined && at - last.at < this.#mergeMs)
+      if (last.event.offset === offset && last.event.generation === generation) return last.event;
+    const event: WatchEvent = { type: "heartbeat", age: this.#options.age(), ...position };
+    this.#lastHeartbeat = { event, at };
+    return event;
   }
 
   #requireCurrent(): void {
@@ -116,15 +133,16 @@ export class ChangeStreams {
     if (reason !== undefined) throw unavailable(reason);
   }
 
-  async #wait(filter: Filter, deadline: number, signal: AbortSignal): Promise<void> {
+  /** Returns up to where nothing is to be sent. */
+  #wait(from: StreamPosition, filter: Filter, deadline: number, signal: AbortSignal): Promise<StreamPosition> {
     this.#checkTimer ??= setInterval(() => this.#check(), CHECK_MS);
-    await new Promise<void>((resolve) => {
+    return new Promise((resolve) => {
       const wake = (): void => {
         signal.removeEventListener("abort", wake);
         this.#waiters.delete(waiter);
-        resolve();
+        resolve(waiter.checked);
       };
-      const waiter = { wake, deadline, filter };
+      const waiter: StreamWaiter = { wake, deadline, filter, checked: from, isDue: false };
       this.#waiters.add(waiter);
       signal.addEventListener("abort", wake);
     });
@@ -143,15 +161,31 @@ export class ChangeStreams {
   }
 
   #changed(): void {
-    if (this.#releaseTimer !== undefined) return;
-    const wait = Math.max(0, this.#releasedAt + this.#mergeMs - this.#clock());
-    this.#releaseTimer = setTimeout(() => this.#release(), wait);
+    if (this.#releaseTimer !== undefined || this.#isReleasing) return;
+    const wait = Math.max(0, this.#notBefore - this.#clock());
+    this.#releaseTimer = setTimeout(() => void this.#release(), wait);
   }
 
-  #release(): void {
+  /** Afterwards the streams rest for as long as they took, which leaves half of the time for requests. */
+  async #release(): Promise<void> {
     this.#releaseTimer = undefined;
-    this.#releasedAt = this.#clock();
-    const tags = this.#released.release();
-    void this.#waiters.wake(({ filter }) => tags === undefined || matches(filter, tags));
+    this.#isReleasing = true;
+    const begunAt = this.#clock();
+    const took = await this.#wakeDue(this.#released.release());
+    this.#notBefore = Math.max(begunAt + this.#mergeMs, this.#clock() + took);
+    this.#isReleasing = false;
+    if (this.#released.isBehind && !this.#isClosed) this.#changed();
+  }
+
+  /** `tags` of what has changed since the last release; undefined if everything may have. Returns milliseconds. */
+  #wakeDue(tags: ReadonlySet<Tag> | undefined): Promise<number> {
+    const { position } = this.#released;
+    return this.#waiters.wake((waiter) => {
+      // Most updates of some ledgers change no look-up.
+      if (tags === undefined || (tags.size > 0 && matches(waiter.filter, tags))) waiter.isDue = true;
+      else if (!waiter.isDue && position !== undefined && position.offset > waiter.checked.offset)
+        waiter.checked = position;
+      return waiter.isDue;
+    });
   }
 }

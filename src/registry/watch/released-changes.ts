@@ -28,6 +28,11 @@ export class ReleasedChanges {
     return this.#released === undefined ? undefined : this.#named(this.#released);
   }
 
+  /** Whether the state has moved on. */
+  get isBehind(): boolean {
+    return this.#feed.position !== this.#released;
+  }
+
   /** Moves to the present state. Returns the tags of what has changed since; undefined if everything may have. */
   release(): ReadonlySet<Tag> | undefined {
     const before = this.#released;
@@ -56,8 +61,11 @@ export class ReleasedChanges {
         ? this.#feed.since({ ...position, generation: released.generation, asOf: undefined })
         : undefined;
     if (known === undefined) return { type: "reset", ...now };
-    const due = known.filter(({ offset, tags }) => offset <= released.offset && matches(filter, tags));
+    const all = known.filter(({ offset }) => offset <= released.offset);
+    const due = filter === undefined ? all : all.filter(({ tags }) => matches(filter, tags));
     if (due.length === 0) return undefined;
+    // Where there is one registrar, streams of its changes get the events of all.
+    if (filter !== undefined && due.length === all.length) return this.after(position, undefined);
     const tags = unionOf(due);
     return tags.size > MAX_TAGS ? { type: "reset", ...now } : { type: "changed", tags: [...tags], ...now };
   }

@@ -1,7 +1,9 @@
 import { nextTurn } from "../../util/next-turn.js";
 
-/** So many streams are woken in one turn of the event loop: each then makes and writes an event. */
-const WAKES_PER_TURN = 50;
+/** Streams that are woken make and write their events before the next ones are. */
+const WAKES_AT_ONCE = 5;
+/** Then requests get a turn of the event loop. */
+const MAX_TURN_MS = 5;
 
 export interface Waiter {
   readonly wake: () => void;
@@ -25,16 +27,24 @@ export class Waiters<T extends Waiter> {
     this.#waiters.delete(waiter);
   }
 
-  /** Wakes all whom `isDue` selects, in short turns. Never rejects. */
-  async wake(isDue: (waiter: T) => boolean): Promise<void> {
+  /** Selects waiters at once, and wakes them in short turns. Returns how long these took together. Never rejects. */
+  async wake(isDue: (waiter: T) => boolean): Promise<number> {
     let woken = 0;
-    // A copy: those that have sent their event wait again.
-    const present = [...this.#waiters];
-    for (const waiter of present) {
-      if (!this.#waiters.has(waiter) || !isDue(waiter)) continue;
+    let [total, begunAt] = [0, performance.now()];
+    for (const waiter of [...this.#waiters].filter(isDue)) {
+      if (!this.#waiters.has(waiter)) continue;
       waiter.wake();
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
-      if (++woken % WAKES_PER_TURN === 0) await nextTurn();
+      if (++woken % WAKES_AT_ONCE > 0) continue;
+      await streamsHaveRun();
+      const elapsed = performance.now() - begunAt;
+      if (elapsed < MAX_TURN_MS) continue;
+      total += elapsed;
+      await nextTurn();
+      begunAt = performance.now();
     }
+    return total + performance.now() - begunAt;
   }
 }
+
+/** Resolves when all promise callbacks have run that can, in the same turn. */
+const streamsHaveRun = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));

@@ -11,6 +11,7 @@ import { protocolOf } from "../middleware/protocol.js";
 import type { Operation, Report } from "../operations.js";
 import { reject } from "../reject.js";
 import type { ServedMethods } from "../rest/served-methods.js";
+import { encodedOnce } from "../watch/encoded-once.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
 import { adaptHandlers } from "./handler/adapt.js";
 import { conditionalMessage } from "./handler/conditional-message.js";
@@ -72,7 +73,12 @@ export function connect(
         if (watch !== undefined) {
           const { method } = WatchService;
           const options = { jsonOptions: jsonOptions(method.watch.input), readMaxBytes: maxBodyBytes };
-          router.rpc(method.watch, (request, { signal }) => watch.call(request, signal), options);
+          router.rpc(
+            method.watch,
+            (request, { signal, requestHeader }) =>
+              watch.call(request, signal, isJson(requestHeader) ? undefined : encodedOnce),
+            options,
+          );
         }
         adaptHandlers(router, { maxBodyBytes, compresses, report });
         for (const { requestPath, allowedMethods } of router.handlers) served.addRpc(requestPath, allowedMethods);
@@ -90,6 +96,8 @@ export function connect(
     });
   };
 }
+
+const isJson = (header: Headers): boolean => header.get("content-type")?.includes("json") ?? false;
 
 /** connect-fastify builds a URL of the request, and leaves a request unanswered where that fails. */
 function hasValidUrl({ raw }: FastifyRequest): boolean {

@@ -42,8 +42,9 @@ export class Streams {
       this.#open.delete(abort);
     };
     const message = `the maximum duration of ${this.maxDurationMs} ms is reached; open another stream`;
-    const expired = streamOver("STREAM_EXPIRED", message);
-    const timer = setTimeout(abort, this.maxDurationMs, expired);
+    // An error keeps its stack, so it is made when it is needed.
+    const expire = () => abort(streamOver("STREAM_EXPIRED", message));
+    const timer = setTimeout(expire, this.maxDurationMs);
     this.#open.add(abort);
     client.addEventListener("abort", onClientGone);
     if (client.aborted) onClientGone();

@@ -8,8 +8,15 @@ import { Streams } from "../streams/streams.js";
 
 export type WatchResponse = MessageShape<typeof WatchResponseSchema>;
 
-/** A stream of events. Throws ConnectError only. `client` aborts when the client is gone. */
-export type WatchCall = (request: WatchRequest, client: AbortSignal) => AsyncGenerator<WatchResponse>;
+/**
+ * A stream of events. Throws ConnectError only. `client` aborts when the client is gone. `prepare` changes each message
+ * for its encoding.
+ */
+export type WatchCall = (
+  request: WatchRequest,
+  client: AbortSignal,
+  prepare?: (message: WatchResponse) => WatchResponse,
+) => AsyncGenerator<WatchResponse>;
 
 export interface WatchOptions {
   readonly binding: WatchBinding;
@@ -53,7 +60,12 @@ export class WatchCalls {
     return `${this.#options.binding.service.typeName}/${this.#options.binding.service.method.watch.name}`;
   }
 
-  readonly call: WatchCall = async function* (this: WatchCalls, request: WatchRequest, client: AbortSignal) {
+  readonly call: WatchCall = async function* (
+    this: WatchCalls,
+    request: WatchRequest,
+    client: AbortSignal,
+    prepare = (message: WatchResponse) => message,
+  ) {
     const { binding, statistics } = this.#options;
     const { input } = binding.service.method.watch;
     this.#checkRules(request);
@@ -62,7 +74,7 @@ export class WatchCalls {
       for await (const message of binding.watch(request, signal)) {
         const { case: type } = message.event;
         if (type !== undefined) statistics.sent[type]++;
-        yield message;
+        yield prepare(message);
       }
     } catch (error) {
       throw toConnectError(error, (defect) => this.#report(defect, this.name), input);
