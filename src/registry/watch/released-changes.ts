@@ -56,6 +56,8 @@ export class ReleasedChanges {
 
   #eventAfter(position: StreamPosition, filter: Filter, released: Position): WatchEvent | undefined {
     const now = this.#named(released);
+    // The feed may be past the released position, and no longer know what lies between.
+    if (position.generation === now.generation && position.offset >= now.offset) return undefined;
     const known =
       position.generation === now.generation
         ? this.#feed.since({ ...position, generation: released.generation, asOf: undefined })

@@ -14,7 +14,8 @@ export type LedgerChange =
 /** A random step. `which` picks a contract, modulo their number. */
 export type Step =
   | { readonly does: "create"; readonly draft: ContractDraft }
-  | { readonly does: "archive" | "reassign"; readonly which: number };
+  /** A holding arrives that is locked by an instruction and was on no synchronizer of the participant. */
+  | { readonly does: "archive" | "reassign" | "arrive"; readonly which: number };
 
 /** The versions of each package in the five releases of the specification. */
 const versions = {
@@ -50,6 +51,8 @@ export const packageVersions: ReadonlyMap<string, string> = new Map(
 
 export class RandomLedger {
   readonly #contracts = new Map<string, LedgerContract>();
+  /** Locked holdings that are elsewhere. */
+  #elsewhere: LedgerContract[] = [];
   #created = 0;
 
   get contracts(): Ledger {
@@ -58,9 +61,16 @@ export class RandomLedger {
 
   apply(step: Step): LedgerChange[] {
     if (step.does === "create") return this.#create(step.draft).map((active) => ({ active }));
+    if (step.does === "arrive") return this.#arrive(step.which);
     const contract = this.contracts[step.which % Math.max(1, this.#contracts.size)];
     if (contract === undefined) return [];
     return [step.does === "archive" ? this.#archive(contract) : this.#reassign(contract)];
+  }
+
+  /** The contracts of an earlier time. Those that are created later have other ids than those that were. */
+  restore(contracts: Ledger): void {
+    this.#contracts.clear();
+    for (const contract of contracts) this.#contracts.set(contract.contractId, contract);
   }
 
   /** An instruction is created with the holding that it locks. */
@@ -90,7 +100,15 @@ export class RandomLedger {
     const instruction = add(template, idPrefix, withLock(template, payload, holding.contractId), synchronizerId);
     if (locks.place !== "gone") return [holding, instruction];
     this.#contracts.delete(holding.contractId);
+    this.#elsewhere.push({ ...holding, synchronizerId });
     return [instruction];
+  }
+
+  #arrive(which: number): LedgerChange[] {
+    const [active] = this.#elsewhere.splice(which % Math.max(1, this.#elsewhere.length), 1);
+    if (active === undefined) return [];
+    this.#contracts.set(active.contractId, active);
+    return [{ active }];
   }
 
   #archive({ contractId }: LedgerContract): LedgerChange {

@@ -64,11 +64,11 @@ export async function runScript(
 
 const UP_TO_DATE = { staleReason: () => undefined, catchUp: async () => false };
 
-const decode = (decoder: Decoder, contract: LedgerContract): Contract | CountedOnly | undefined =>
+export const decode = (decoder: Decoder, contract: LedgerContract): Contract | CountedOnly | undefined =>
   decoder.decode(elementOf(contract))?.contract;
 
 /** A contract that no rule needs is no change. */
-function storeChange(decoder: Decoder, change: LedgerChange): Change[] {
+export function storeChange(decoder: Decoder, change: LedgerChange): Change[] {
   if (!("active" in change)) return [change];
   const active = decode(decoder, change.active);
   return active === undefined ? [] : [{ active }];

@@ -36,7 +36,7 @@ const secondRegistryOf = (ownRegistrar: string): fc.Arbitrary<ContractDraft[]> =
   );
 
 /** A contract of any template but the instructions. */
-const otherContract = fc.oneof(
+export const otherContract = fc.oneof(
   { weight: 5, arbitrary: credential },
   { weight: 2, arbitrary: configurationOf(registrar, instrument) },
   { weight: 1, arbitrary: factoryOf(registrar) },
@@ -47,7 +47,8 @@ const otherContract = fc.oneof(
   { weight: 1, arbitrary: right },
 );
 
-const first: fc.Arbitrary<ContractDraft[]> = fc
+/** The contracts that a ledger begins with. */
+export const first: fc.Arbitrary<ContractDraft[]> = fc
   .tuple(
     registryOf(registrars[0]),
     registryOf(registrars[1]),
@@ -59,7 +60,8 @@ const first: fc.Arbitrary<ContractDraft[]> = fc
   )
   .map((parts) => parts.flat());
 
-const change: fc.Arbitrary<Step> = fc.oneof(
+/** What happens to one contract. */
+export const change: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({ does: fc.constant("create" as const), draft: fc.oneof(instruction, otherContract) }),

@@ -5,7 +5,17 @@ interface Timer {
   readonly callback: () => void;
 }
 
-const { setImmediate: realImmediate, setTimeout: realTimeout, clearTimeout: realClear } = globalThis;
+const real = {
+  setImmediate: globalThis.setImmediate,
+  setTimeout: globalThis.setTimeout,
+  clearTimeout: globalThis.clearTimeout,
+  setInterval: globalThis.setInterval,
+  clearInterval: globalThis.clearInterval,
+};
+
+interface Interval {
+  next: Timer | undefined;
+}
 
 export class VirtualClock {
   /** Milliseconds since 1970. */
@@ -20,9 +30,26 @@ export class VirtualClock {
     const clear = (timer: Timer | undefined) => this.#clear(timer);
     const immediate = (callback: (...args: unknown[]) => void, ...args: unknown[]) =>
       void this.#immediates.push(() => callback(...args));
-    Object.assign(globalThis, { setTimeout: set, clearTimeout: clear, setImmediate: immediate });
-    return () =>
-      Object.assign(globalThis, { setTimeout: realTimeout, clearTimeout: realClear, setImmediate: realImmediate });
+    Object.assign(globalThis, {
+      setTimeout: set,
+      clearTimeout: clear,
+      setImmediate: immediate,
+      setInterval: (callback: () => void, ms: number) => this.#every(ms, callback),
+      clearInterval: (interval: Interval | undefined) => clear(interval?.next),
+    });
+    return () => Object.assign(globalThis, real);
+  }
+
+  #every(ms: number, callback: () => void): Interval {
+    const interval: Interval = { next: undefined };
+    const schedule = () => {
+      interval.next = this.after(ms, () => {
+        schedule();
+        callback();
+      });
+    };
+    schedule();
+    return interval;
   }
 
   after(ms: number, callback: () => void): Timer {
@@ -76,7 +103,7 @@ export class VirtualClock {
       this.#immediates = [];
       for (const callback of due) callback();
       // Microtasks run before this resolves.
-      await new Promise<void>((resolve) => void realImmediate(resolve));
+      await new Promise<void>((resolve) => void real.setImmediate(resolve));
     } while (this.#immediates.length > 0);
   }
 
