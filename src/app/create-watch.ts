@@ -18,5 +18,5 @@ export function createWatch(
     configurationId: configuration,
   });
   shutdown.add(async () => streams.close());
-  return { binding: watch(streams), maxStreams, statistics: createStatistics() };
+  return { binding: watch(streams), maxStreams, statistics: createStatistics(() => streams.lagMs) };
 }

@@ -54,6 +54,9 @@ export class ChangeStreams {
   readonly #unsubscribe: () => void;
   #releaseTimer: NodeJS.Timeout | undefined;
   #isReleasing = false;
+  /** When the first change was made that is not released yet. */
+  #changedAt: number | undefined;
+  #lagMs = 0;
   /** The next changes are not released before. */
   #notBefore = -Infinity;
   #isClosed = false;
@@ -68,6 +71,11 @@ export class ChangeStreams {
     this.#mergeMs = mergeMs;
     this.#released = new ReleasedChanges(options.changes, options.configurationId);
     this.#unsubscribe = options.changes.subscribe(() => this.#changed());
+  }
+
+  /** How long it took until all waiting streams had the latest changes, in milliseconds. */
+  get lagMs(): number {
+    return this.#lagMs;
   }
 
   /**
@@ -161,6 +169,7 @@ export class ChangeStreams {
   }
 
   #changed(): void {
+    this.#changedAt ??= this.#clock();
     if (this.#releaseTimer !== undefined || this.#isReleasing) return;
     const wait = Math.max(0, this.#notBefore - this.#clock());
     this.#releaseTimer = setTimeout(() => void this.#release(), wait);
@@ -171,8 +180,11 @@ export class ChangeStreams {
     this.#releaseTimer = undefined;
     this.#isReleasing = true;
     const begunAt = this.#clock();
+    const changedAt = this.#changedAt ?? begunAt;
+    this.#changedAt = undefined;
     const took = await this.#wakeDue(this.#released.release());
     this.#notBefore = Math.max(begunAt + this.#mergeMs, this.#clock() + took);
+    this.#lagMs = this.#clock() - changedAt;
     this.#isReleasing = false;
     if (this.#released.isBehind && !this.#isClosed) this.#changed();
   }

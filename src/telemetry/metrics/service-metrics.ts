@@ -24,6 +24,8 @@ export interface MetricSources {
 export interface WatchStatus {
   /** Streams that are open. */
   readonly open: () => number;
+  /** From the latest change until all streams had it, in milliseconds. */
+  readonly lagMs: () => number;
   /** Events since startup by type. */
   readonly sent: Readonly<Record<"reset" | "changed" | "heartbeat", number>>;
 }
@@ -189,6 +191,11 @@ const watchMetrics = ({ watch }: MetricSources): Metric[] =>
           name: "offledger_watch_streams",
           help: "Open streams of changes",
           read: () => watch.open(),
+        }),
+        createGauge({
+          name: "offledger_watch_lag_seconds",
+          help: "Time from the latest change of the store until all waiting streams had it",
+          read: () => toSeconds(watch.lagMs()),
         }),
         createCounter({
           name: "offledger_watch_events_total",

@@ -30,11 +30,14 @@ export interface WatchOptions {
 export interface WatchStatistics {
   /** Streams that are open; a function because the server owns them. */
   open: () => number;
+  /** As in ChangeStreams. */
+  readonly lagMs: () => number;
   readonly sent: { reset: number; changed: number; heartbeat: number };
 }
 
-export const createStatistics = (): WatchStatistics => ({
+export const createStatistics = (lagMs: () => number): WatchStatistics => ({
   open: () => 0,
+  lagMs,
   sent: { reset: 0, changed: 0, heartbeat: 0 },
 });
 

@@ -9,6 +9,7 @@ import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { element, parties, payload } from "../../fixtures/elements.js";
+import { AUDIENCE, ISSUER, JwksServer, Key } from "../../fixtures/issuer.js";
 import { registryOf, serving } from "../../fixtures/registries.js";
 import { transferFactory, transferV1 } from "../../fixtures/requests.js";
 import { quiet, registry } from "../../fixtures/run-service.js";
@@ -200,6 +201,21 @@ describe.each(Object.entries(watchStreams))("%s", (_, watch) => {
     await expect(open(watch, app.url, options).next()).rejects.toSatisfy((error) =>
       isCode(error, Code.InvalidArgument, 400),
     );
+  });
+});
+
+describe("where tokens are required", () => {
+  test.each(Object.entries(watchStreams))("%s is refused without one", async (_, watch) => {
+    const key = await Key.make("first");
+    const issuer = new JwksServer([key]);
+    await issuer.open();
+    stops.push(() => issuer.close());
+    const { app } = await setUp({ authJwksUrl: issuer.url, authIssuer: ISSUER, authAudience: AUDIENCE });
+    await expect(open(watch, app.url).next()).rejects.toSatisfy((error) => isCode(error, Code.Unauthenticated, 401));
+    const authorization = `Bearer ${await key.sign({ exp: Math.floor(Date.now() / 1000) + 600, nbf: 0 })}`;
+    const accepted = await fetch(`${app.url}/api/offledger/v1/watch`, { headers: { authorization } });
+    expect(accepted.status).toBe(200);
+    await accepted.body?.cancel();
   });
 });
 
