@@ -6,7 +6,7 @@ import { element, payload } from "../../fixtures/elements.js";
 import type { JsonObject } from "../../../src/domain/json.js";
 import { acme } from "../../fixtures/calls/build.js";
 import { registryOf } from "../../fixtures/registries.js";
-import { transferFactory, transferV1 } from "../../fixtures/requests.js";
+import { account, leg, settlement, settlementFactory, transferFactory, transferV1 } from "../../fixtures/requests.js";
 import { registry, type Running, serve, serveFile } from "../../fixtures/run-service.js";
 
 const names = ["etag", "offledger-generation", "offledger-offset", "offledger-record-time", "offledger-tags"] as const;
@@ -166,6 +166,37 @@ test("a total supply changes with every update, so that its response has no tags
   } finally {
     await running.close();
   }
+});
+
+describe("a settlement of 50 parties", () => {
+  const pairs = Array.from({ length: 25 }, (_, index) => [`sender-${index}`, `receiver-${index}`] as const);
+  const elements = registryOf(
+    {},
+    ...pairs.flat().map((one) => element("Credential", `${one}-holds`, payload.credential(one, ["holds=USD"]))),
+    ...pairs.flatMap(([sender, receiver]) => [
+      element("DvpLegAllocation", `from-${sender}`, payload.allocation(sender, receiver, "USD", `locked-${sender}`)),
+      element("Holding", `locked-${sender}`, payload.lockedHolding(sender, "USD")),
+    ]),
+  );
+  const body = settlement(
+    pairs.map(([sender, receiver]) => leg(account(sender), account(receiver), "USD")),
+    pairs.map(([sender]) => `from-${sender}`),
+  );
+
+  test("has less than 1 KB of validators, with its tags as a bit set", async () => {
+    const running = await serve(elements);
+    try {
+      const { status, headers } = await running.post(settlementFactory(), body);
+      expect(status).toBe(200);
+      expect(headers.get("offledger-tags")).toMatch(/^~[\w-]{683}$/);
+      const fields = [...headers].filter(([name]) => name === "etag" || name.startsWith("offledger-"));
+      const bytes = fields.reduce((sum, [name, value]) => sum + `${name}: ${value}\r\n`.length, 0);
+      expect(fields.length).toBe(5);
+      expect(bytes).toBeLessThan(1_024);
+    } finally {
+      await running.close();
+    }
+  });
 });
 
 test("browsers may read the headers, and send conditions", async () => {
