@@ -6,7 +6,7 @@ import { Code } from "@connectrpc/connect";
 import { expect, onTestFinished, test } from "vitest";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { startCuttableProxy } from "../../fixtures/cuttable-proxy.js";
-import { until } from "../../fixtures/wait.js";
+import { gate, until } from "../../fixtures/wait.js";
 import { handled, openRegistry, startService, type TestRegistryOptions } from "./cached-service.js";
 import { createLedger, replaceFactory, transfer } from "./ledger.js";
 
@@ -20,8 +20,8 @@ async function open(options: TestRegistryOptions = {}) {
   const registry = await openRegistry(service.url, { streamUrl: proxy.url, ...options });
   onTestFinished(() => registry.close());
   const transfers = registry.client(TransferInstructionService);
-  const ask = async () => (await transfers.getTransferFactory(transfer("alice", "bob"))).factoryId;
-  return { ledger, service, proxy, registry, ask };
+  const askFor = async (sender: string) => (await transfers.getTransferFactory(transfer(sender, "bob"))).factoryId;
+  return { ledger, service, proxy, registry, ask: () => askFor("alice"), askOther: () => askFor("carol") };
 }
 
 test("without its stream it asks the service; a resumed stream drops only what has changed in the meantime", async () => {
@@ -89,14 +89,24 @@ test("a connection on which nothing arrives any longer is closed, and another is
   await until("the first stream is closed", async () => (await service.openStreams()) === 1);
 });
 
-test("after a restore of the participant from a backup all responses are dropped", async () => {
-  const { ledger, registry, ask } = await open();
+test("after a restore of the participant from a backup all responses are dropped, and late ones not kept", async () => {
+  const held = gate();
+  let isHeld = false;
+  const beforeResponse = async () => (isHeld ? held.opened : undefined);
+  const { ledger, registry, ask, askOther } = await open({ beforeResponse });
   replaceFactory(ledger, "factory", "second factory");
   await handled(registry, ledger);
   expect(await ask()).toBe("second factory");
+  isHeld = true;
+  const late = askOther();
+  await until("the service has answered", () => registry.arrived === 2);
+  isHeld = false;
   ledger.restore(3);
   await until("the state is replaced", () => registry.statistics().resets === 2);
+  held.open();
+  expect(await late).toBe("second factory");
   expect(await ask()).toBe("factory");
+  expect(await askOther()).toBe("factory");
   expect(new Set(registry.events.map(({ generation }) => generation)).size).toBe(2);
 });
 
