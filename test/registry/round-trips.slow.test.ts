@@ -575,14 +575,18 @@ describe("the largest settlement that every registry has to support", () => {
 
   test("has a complete answer", async () => {
     const executor = executorOn(new FetchingReader(await storeOf(elements)));
-    const { value: answer } = await executor.execute((served, context) => served.settlementFactory(context, factoryOf(body)));
+    const { value: answer } = await executor.execute((served, context) =>
+      served.settlementFactory(context, factoryOf(body)),
+    );
     // Factory and rule; one configuration per leg; credential, allocation and holding per side.
     expect(answer.disclosed).toHaveLength(2 + 25 + 3 * 50);
   });
 
   test("has a complete answer with the reward entries", async () => {
     const executor = executorOn(new FetchingReader(await storeOf(elements)), { of: rewarding });
-    const { value: answer } = await executor.execute((served, context) => served.settlementFactory(context, factoryOf(body)));
+    const { value: answer } = await executor.execute((served, context) =>
+      served.settlementFactory(context, factoryOf(body)),
+    );
     expect(answer.disclosed).toHaveLength(4 + 25 + 3 * 50);
     expect(await onAllStores(settling(body), elements, rewarding)).toEqual(answered(3));
   });

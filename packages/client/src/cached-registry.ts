@@ -12,7 +12,8 @@ export interface CachedRegistryOptions extends CacheOptions {
 }
 
 /**
- * Clients of the service at a URL that answer repeated requests from a cache, which a stream of changes keeps right.
+ * Clients of the service at a URL that answer repeated requests from a cache. It follows the service's stream of changes,
+ * and drops the responses that rest on what has changed.
  *
  *     const registry = cachedRegistry("http://localhost:8080");
  *     const transfers = registry.client(TransferInstructionServiceV2);

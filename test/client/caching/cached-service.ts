@@ -56,6 +56,8 @@ export interface TestRegistryOptions extends CacheOptions {
   readonly createTransport?: (baseUrl: string, interceptors: Interceptor[]) => Transport;
   /** Delays requests. */
   readonly beforeRequest?: () => Promise<void>;
+  /** Delays events that have arrived. */
+  readonly beforeEvent?: () => Promise<void>;
   /** Delays responses that have arrived. */
   readonly beforeResponse?: () => Promise<void>;
 }
@@ -80,7 +82,14 @@ const byFetch = (baseUrl: string, interceptors: Interceptor[]): Transport =>
 
 /** Creates a registry as `cachedRegistry` of the package does, and waits for the first event. */
 export async function openRegistry(url: string, options: TestRegistryOptions = {}): Promise<TestRegistry> {
-  const { streamUrl = url, createTransport = byFetch, beforeRequest, beforeResponse, registrars = [] } = options;
+  const {
+    streamUrl = url,
+    createTransport = byFetch,
+    beforeRequest,
+    beforeResponse,
+    beforeEvent,
+    registrars = [],
+  } = options;
   const sent: Sent[] = [];
   let arrived = 0;
   const events: ReceivedEvent[] = [];
@@ -100,15 +109,22 @@ export async function openRegistry(url: string, options: TestRegistryOptions = {
   async function* open(resumeToken: string, signal: AbortSignal): AsyncIterable<WatchEvent> {
     opened.push(resumeToken);
     for await (const event of watch({ registrars: [...registrars], resumeToken }, { signal, timeoutMs: 0 })) {
-      events.push({ ...event, stream: opened.length });
+      const stream = opened.length;
+      await beforeEvent?.();
+      events.push({ ...event, stream });
       yield event;
     }
   }
   const onDisconnect = (reason: ConnectError): void => void disconnects.push(reason);
   const registry = createCachedRegistry(createTransport(url, [record]), open, { ...options, onDisconnect });
-  await until("the stream has sent an event", () => registry.statistics().resets > 0);
+  await until("the stream has sent an event", () => registry.isLive);
   return {
-    ...registry,
+    client: (service) => registry.client(service),
+    get isLive() {
+      return registry.isLive;
+    },
+    statistics: () => registry.statistics(),
+    close: () => registry.close(),
     sent,
     events,
     opened,

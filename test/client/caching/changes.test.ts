@@ -1,10 +1,12 @@
 /** What changes of the ledger do to kept responses, and to responses that arrive after them. */
+import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { expect, onTestFinished, test } from "vitest";
 import { BurnMintInstructionService } from "../../../gen/offledger/burn_mint_instruction/v0/burn_mint_instruction_service_pb.js";
 import { MetadataService } from "../../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
+import { createDefaultTransport } from "../../../packages/client/src/cache/default-transport.js";
 import type { ScriptedLedger } from "../../../scripted-participant/ledger.js";
 import { payload } from "../../fixtures/elements.js";
 import { gate, until } from "../../fixtures/wait.js";
@@ -17,7 +19,7 @@ async function open(ledger: ScriptedLedger, options: TestRegistryOptions = {}, n
   const registry = await openRegistry(service.url, options);
   onTestFinished(() => registry.close());
   const transfers = registry.client(TransferInstructionService);
-  return { registry, ask: (sender: string) => transfers.getTransferFactory(transfer(sender, "bob")) };
+  return { service, registry, ask: (sender: string) => transfers.getTransferFactory(transfer(sender, "bob")) };
 }
 
 test.each([
@@ -90,6 +92,35 @@ test.each([
   expect((await late).factoryId).toBe("factory");
   expect((await ask("alice")).factoryId).toBe("second factory");
   expect(registry.statistics()).toMatchObject({ hits: 1, misses: 2 });
+});
+
+test("a response that is newer than an event is not dropped by it, and not replaced by an older one", async () => {
+  const ledger = createLedger();
+  const [lateEvent, lateResponse] = [gate(), gate()];
+  let [isEventHeld, isResponseHeld] = [false, true];
+  const { service, registry, ask } = await open(ledger, {
+    beforeEvent: async () => (isEventHeld ? lateEvent.opened : undefined),
+    beforeResponse: async () => (isResponseHeld ? lateResponse.opened : undefined),
+  });
+  const late = ask("alice");
+  await until("the service has answered", () => registry.arrived === 1);
+  [isEventHeld, isResponseHeld] = [true, false];
+  replaceFactory(ledger, "factory", "second factory");
+  const plain = createClient(TransferInstructionService, createDefaultTransport(service.url));
+  const current = async () => (await plain.getTransferFactory(transfer("alice", "bob"))).factoryId;
+  await until("the service has the second factory", async () => (await current()) === "second factory");
+  // A request with a header of its own is not shared.
+  const headers = { "x-request-id": "own" };
+  const transfers = registry.client(TransferInstructionService);
+  expect((await transfers.getTransferFactory(transfer("alice", "bob"), { headers })).factoryId).toBe("second factory");
+  lateResponse.open();
+  expect((await late).factoryId).toBe("factory");
+  expect((await ask("alice")).factoryId).toBe("second factory");
+  isEventHeld = false;
+  lateEvent.open();
+  await handled(registry, ledger);
+  expect((await ask("alice")).factoryId).toBe("second factory");
+  expect(registry.statistics()).toMatchObject({ hits: 2, misses: 2, droppedByChanges: 0 });
 });
 
 test.each([

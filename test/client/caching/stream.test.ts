@@ -29,6 +29,7 @@ test("without its stream it asks the service; a resumed stream drops only what h
   await ask();
   proxy.cut();
   await until("the stream has ended", () => registry.disconnects.length > 0);
+  expect(registry.isLive).toBe(false);
   expect(await ask()).toBe("factory");
   expect(registry.statistics()).toMatchObject({ hits: 0, misses: 2, notModified: 1 });
   proxy.restore();

@@ -49,15 +49,21 @@ export async function execute(executor: QueryExecutor, request: Request): Promis
 async function send(executor: QueryExecutor, request: Request): Promise<ActualAnswer> {
   switch (request.operation) {
     case "transfer-factory": {
-      const { value: answer } = await executor.execute((registry, context) => registry.transferFactory(context, request));
+      const { value: answer } = await executor.execute((registry, context) =>
+        registry.transferFactory(context, request),
+      );
       return { ...contextOf(answer), factoryId: answer.factoryId, transferKind: answer.transferKind };
     }
     case "allocation-factory": {
-      const { value: answer } = await executor.execute((registry, context) => registry.allocationFactory(context, request));
+      const { value: answer } = await executor.execute((registry, context) =>
+        registry.allocationFactory(context, request),
+      );
       return { ...contextOf(answer), factoryId: answer.factoryId };
     }
     case "settlement-factory": {
-      const { value: answer } = await executor.execute((registry, context) => registry.settlementFactory(context, request));
+      const { value: answer } = await executor.execute((registry, context) =>
+        registry.settlementFactory(context, request),
+      );
       return { ...contextOf(answer), factoryId: answer.factoryId };
     }
     case "mint-offer/create":
@@ -82,17 +88,23 @@ async function send(executor: QueryExecutor, request: Request): Promise<ActualAn
       return { contractIds: [value.contractId] };
     }
     case "instrument-configurations": {
-      const { value: all } = await executor.executeUtility((utility, context) => utility.instrumentConfigurations(context));
+      const { value: all } = await executor.executeUtility((utility, context) =>
+        utility.instrumentConfigurations(context),
+      );
       return { contractIds: all.map(({ contractId }) => contractId) };
     }
     case "instruments": {
       const { registrar } = request;
-      const { value: instruments } = await executor.execute((registry, context) => registry.instruments(context, registrar));
+      const { value: instruments } = await executor.execute((registry, context) =>
+        registry.instruments(context, registrar),
+      );
       return { instruments: instruments.map(({ id, paused = false }) => ({ id, paused })) };
     }
     case "supported-apis": {
       const { registrar } = request;
-      const { value: apis } = await executor.execute((registry, context) => supportedApisOf(registry, context, registrar));
+      const { value: apis } = await executor.execute((registry, context) =>
+        supportedApisOf(registry, context, registrar),
+      );
       return { supportedApis: apis };
     }
     case "operator":

@@ -11,6 +11,8 @@ import type { OpenStream } from "./watch-event.js";
 export interface CachedRegistry {
   /** A client as `createClient` returns it. All clients of a registry share its cache. */
   client<T extends DescService>(service: T): Client<T>;
+  /** Whether the stream of changes is open and not silent: calls may be answered from the cache. */
+  readonly isLive: boolean;
   statistics(): CacheStatistics;
   /** Ends the stream of changes and empties the cache. Later calls ask the service. */
   close(): Promise<void>;
@@ -50,6 +52,9 @@ export function createCachedRegistry(transport: Transport, open: OpenStream, opt
   const caching = new CachingTransport({ transport, keeper, registrars, clock });
   return {
     client: (service) => createClient(service, caching),
+    get isLive() {
+      return stream.isLive;
+    },
     statistics: () => ({ ...keeper.counters }),
     async close() {
       await stream.close();
