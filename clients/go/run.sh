@@ -12,5 +12,6 @@ else
   status=0
   "build/$1" || status=$?
   [[ "$1" != grpc-go ]] || build/load || status=$?
+  [[ "$1" != connect-go ]] || build/cache || status=$?
   exit "$status"
 fi

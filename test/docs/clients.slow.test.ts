@@ -11,6 +11,7 @@ import { blocksOf, runBlocks, runShell } from "./runnable-page.js";
 
 const page = readFileSync("docs/clients.md", "utf8");
 const typeScript = blocksOf(page, "TypeScript");
+const caching = blocksOf(page, "Caching");
 const wallets = blocksOf(page, "Wallets of the token standard");
 const wire = blocksOf(page, "Connect, gRPC and gRPC-Web");
 
@@ -54,6 +55,7 @@ test("TypeScript and the wallet SDK, in one project", { timeout: 900_000 }, asyn
   const folder = join(checkout.parent, "wallet");
   await mkdir(folder);
   expect(await runBlocks(project, folder, running.url)).toBe(2);
+  expect(await runBlocks(caching, folder, running.url)).toBe(1);
   expect(await runBlocks(wallets, folder, running.url)).toBe(1);
 
   const readme = readFileSync("packages/client/README.md", "utf8");
@@ -80,6 +82,6 @@ test("the page installs the versions of the tests", () => {
   const installed = [...typeScript, ...wallets]
     .filter(({ text }) => text.includes("npm install"))
     .flatMap(({ text }) => text.split(/\s+/).filter((word) => /@|\.tgz$/.test(word)));
-  expect(installed.length).toBe(7);
+  expect(installed.length).toBe(8);
   expect([`../offledger/offledger-client-${version}.tgz`, ...known]).toEqual(expect.arrayContaining(installed));
 });

@@ -31,17 +31,23 @@ describe("the package", () => {
     expect(project.packed.filter((path) => !code.includes(path)).toSorted()).toEqual(["README.md", "package.json"]);
   });
 
-  test("has the version of the server, and two packages beside it", async () => {
+  test("has the version of the server, and three packages beside it", async () => {
     const server = JSON.parse(await readFile("package.json", "utf8")) as {
       version: string;
       dependencies: Record<string, string>;
+      devDependencies: Record<string, string>;
     };
+    const known = { ...server.dependencies, ...server.devDependencies };
     const { version, dependencies, peerDependencies = {} } = await project.manifest("@offledger/client");
     expect(version).toBe(server.version);
     expect(dependencies).toBeUndefined();
-    expect(Object.keys(peerDependencies)).toEqual(["@bufbuild/protobuf", "@connectrpc/connect"]);
+    expect(Object.keys(peerDependencies)).toEqual([
+      "@bufbuild/protobuf",
+      "@connectrpc/connect",
+      "@connectrpc/connect-web",
+    ]);
     // Generated code works with the version of its generator and later ones.
-    for (const [name, range] of Object.entries(peerDependencies)) expect(range).toBe(`^${server.dependencies[name]}`);
+    for (const [name, range] of Object.entries(peerDependencies)) expect(range).toBe(`^${known[name]}`);
   });
 
   test("imports nothing but them, so neither validation nor the server", async () => {
@@ -54,7 +60,10 @@ describe("the package", () => {
     expect([...imported].toSorted()).toEqual([
       "@bufbuild/protobuf",
       "@bufbuild/protobuf/codegenv2",
+      "@bufbuild/protobuf/wire",
       "@bufbuild/protobuf/wkt",
+      "@connectrpc/connect",
+      "@connectrpc/connect-web",
     ]);
   });
 
@@ -153,7 +162,7 @@ test("exports every service, message and enum of the definitions once", async ()
   const exported = all.filter((one) => !isDetail(one));
   expect(exported.map(([one]) => one).toSorted()).toEqual(described.toSorted());
   const services = exported.filter(([one]) => one.startsWith("service "));
-  expect(services.length).toBe(14);
+  expect(services.length).toBe(15);
   // offledger.mint.v0.MintService is MintServiceV0.
   for (const [one, name] of services) {
     const [, version = "", service = ""] = /\.(v\d+)\.(\w+)$/.exec(one) ?? [];
@@ -216,6 +225,26 @@ const wallet = (more: string) => `
     ${more}
     return [factoryId, kind, next ?? "", claims ?? "", sender?.owner ?? "", String(others.length), ...[...disclosed, ...reject.disclosedContracts].map(({ contractId }) => contractId), ...ofUtility.map(({ domainId }) => domainId)];
   }`;
+
+test("a cached registry answers from its cache by its default transport, and lets the process end", async () => {
+  await project.write(
+    "cached.js",
+    `import { setTimeout as delay } from "node:timers/promises";
+     import { cachedRegistry, MetadataServiceV1 } from "@offledger/client";
+     const [, , url, registrarParty] = process.argv;
+     const registry = cachedRegistry(url, { registrars: [registrarParty] });
+     const metadata = registry.client(MetadataServiceV1);
+     while (!registry.isLive) await delay(5);
+     const ids = [];
+     for (let call = 0; call < 3; call++)
+       ids.push(...(await metadata.listInstruments({ registrarParty })).instruments.map(({ id }) => id));
+     const { hits, misses } = registry.statistics();
+     await registry.close();
+     console.log(JSON.stringify({ ids, hits, misses }));`,
+  );
+  const printed = await project.json("cached.js", running.url, registrarParty);
+  expect(printed).toEqual({ ids: ["NOK-CASH", "NOK-CASH", "NOK-CASH"], hits: 2, misses: 1 });
+});
 
 describe("the types", () => {
   const strict = ["--noEmit", "--strict", "--target", "es2023", "--module", "nodenext", "--exactOptionalPropertyTypes"];

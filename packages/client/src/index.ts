@@ -8,6 +8,7 @@
  * standard define differently, end with their version. Messages of the utility API that share a name with the token
  * standard begin with `Utility`.
  */
+export * from "./cached-registry.js";
 export * from "./choice-arguments.js";
 export * from "./messages.js";
 export * from "./services.js";

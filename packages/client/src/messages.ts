@@ -12,5 +12,6 @@ export * from "./gen/offledger/metadata/v1/metadata_pb.js";
 export * from "./gen/offledger/mint/v0/mint_pb.js";
 export * from "./gen/offledger/operator/v0/operator_pb.js";
 export * from "./gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
+export * from "./gen/offledger/watch/v1/watch_pb.js";
 /** The details of an error, for `ConnectError.findDetails`. */
 export * from "./gen/google/rpc/error_details_pb.js";

@@ -13,3 +13,4 @@ export { OperatorService as OperatorServiceV0 } from "./gen/offledger/operator/v
 export { TransferInstructionService as TransferInstructionServiceV1 } from "./gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 export { TransferInstructionService as TransferInstructionServiceV2 } from "./gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 export { TransferService as TransferServiceV0 } from "./gen/offledger/transfer/v0/transfer_service_pb.js";
+export { WatchService as WatchServiceV1 } from "./gen/offledger/watch/v1/watch_service_pb.js";
