@@ -132,7 +132,7 @@ const stepsWith = (
       weight: 2,
       arbitrary: fc
         .tuple(rarely(8), fc.constantFrom(...floods), ledgerSteps)
-        .map(([isLarge, [updates = 0, changes = 0], begun]): Step =>
+        .map(([isLarge, [updates, changes], begun]): Step =>
           isLarge
             ? { does: "flood", first: begun, updates, changes }
             : { does: "flood", first: begun, updates: 20, changes: 2 },
