@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { subjects } from "../rules/model/subjects.js";
 import { inMemory } from "./deployment.js";
 import { Figures, Run } from "./run-script.js";
-import { type Script, scripts } from "./steps.js";
+import { inMemorySteps, type Script, scripts } from "./steps.js";
 
 const SCRIPTS = Number(process.env["OFFLEDGER_TEST_SCRIPTS"] ?? 300);
 const MAX_STEPS = 120;
@@ -18,7 +18,7 @@ test(
   async () => {
     const figures = new Figures();
     await fc.assert(
-      fc.asyncProperty(scripts(MAX_STEPS), (script) => run(script, figures)),
+      fc.asyncProperty(scripts(MAX_STEPS, inMemorySteps), (script) => run(script, figures)),
       { endOnFailure: true, numRuns: SCRIPTS, seed: Number(process.env["OFFLEDGER_TEST_SEED"] ?? Date.now()) },
     );
     console.log(`${SCRIPTS} scripts: ${figures.toString()}`);

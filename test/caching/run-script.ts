@@ -68,6 +68,7 @@ export class Run {
   #offset = 10;
   #late: Late[] = [];
   #connection: Connection | undefined;
+  #connectedTo = 0;
   #isHeld = false;
   #isReading = true;
   /** The tags that the stream covers. */
@@ -146,6 +147,13 @@ export class Run {
         return;
       case "settle":
         return this.#settle();
+      case "restart":
+        if (this.#connectedTo === step.replica) {
+          this.#connection?.cut();
+          this.#connection = undefined;
+          this.#client.streamEnded();
+        }
+        return this.#deployment.other?.(step);
       default:
         return this.#deployment.other?.(step);
     }
@@ -280,6 +288,7 @@ export class Run {
 
   #open(replica: number, resumes: boolean): void {
     this.#connection?.cut();
+    this.#connectedTo = replica;
     this.#client.streamOpened();
     const { covers } = this.#script;
     const options = {
@@ -382,7 +391,7 @@ export class Run {
     for (const [key, all] of this.#tagged) {
       const left: Kept[] = [];
       for (const kept of all) {
-        const changed = this.#deployment.changedSince(kept.offset);
+        const changed = await this.#deployment.changedSince(kept.offset);
         if (changed === undefined || [...changed].some(kept.hasTag)) continue;
         if (this.#deployment.clocks.now() * 1000 >= kept.validUntil) continue;
         left.push(kept);

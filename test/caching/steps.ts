@@ -41,7 +41,16 @@ export type Step =
   /** The service may not answer, or may again. */
   | { readonly does: "stale"; readonly isStale: boolean }
   /** All that is under way arrives. */
-  | { readonly does: "settle" };
+  | { readonly does: "settle" }
+  | DatabaseStep;
+
+/** What happens to a database and its replicas. */
+export type DatabaseStep =
+  | { readonly does: "refresh" | "restart"; readonly replica: number }
+  /** Another process becomes the writer, and the one before tries to write. */
+  | { readonly does: "new writer" }
+  /** Rows that no reader needs are deleted. */
+  | { readonly does: "clean up" };
 
 export interface Script {
   readonly subject: string;
@@ -107,51 +116,73 @@ const ledgerSteps = fc.array(ledgerStep, { maxLength: 3 }).map((parts) => parts.
 const replica = fc.nat({ max: 1 });
 const constant = <T extends Step["does"]>(does: T) => fc.constant(does);
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 60,
-    arbitrary: fc.record({ does: constant("update"), changes: ledgerSteps }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc
-      .tuple(rarely(8), fc.constantFrom([10_001, 1], [1, 10_001], [1, 2_001], [300, 3]), ledgerSteps)
-      .map(([isLarge, [updates = 0, changes = 0], begun]): Step =>
-        isLarge
-          ? { does: "flood", first: begun, updates, changes }
-          : { does: "flood", first: begun, updates: 20, changes: 2 },
-      ),
-  },
-  { weight: 1, arbitrary: fc.record({ does: constant("snapshot") }) },
-  { weight: 1, arbitrary: fc.record({ does: constant("restore"), which: fc.nat() }) },
-  {
-    weight: 40,
-    arbitrary: fc.record({
-      does: constant("wait"),
-      ms: fc.oneof(
-        { weight: 6, arbitrary: fc.constantFrom(0, 1, 20, 80, 99, 100, 101, 500, 999, 1_000, 3_000) },
-        { weight: 1, arbitrary: fc.constantFrom(9_000, 12_000, 26_000) },
-      ),
-    }),
-  },
-  {
-    weight: 8,
-    arbitrary: fc
-      .tuple(seconds, fc.constantFrom(-1, 0, 1))
-      .map(([second, ms]): Step => ({ does: "wait until", ms: second * 1_000 + ms })),
-  },
-  { weight: 30, arbitrary: fc.record({ does: constant("ask"), draft: request, isLate: rarely(4), replica }) },
-  {
-    weight: 60,
-    arbitrary: fc.record({ does: constant("ask again"), which: fc.nat(), isLate: rarely(4), replica }),
-  },
-  { weight: 8, arbitrary: fc.record({ does: constant("arrive"), which: fc.nat() }) },
-  { weight: 8, arbitrary: fc.record({ does: constant("hold"), isHeld: rarely(3) }) },
-  { weight: 8, arbitrary: fc.record({ does: constant("read"), isReading: rarely(3).map((isSlow) => !isSlow) }) },
-  { weight: 4, arbitrary: fc.record({ does: constant("cut"), isNoticed: fc.boolean() }) },
-  { weight: 8, arbitrary: fc.record({ does: constant("open"), resumes: rarely(8).map((isNew) => !isNew), replica }) },
-  { weight: 2, arbitrary: fc.record({ does: constant("stale"), isStale: rarely(3) }) },
-  { weight: 6, arbitrary: fc.record({ does: constant("settle") }) },
+type Weighted = fc.WeightedArbitrary<Step>;
+
+/** `floods` are numbers of updates, and of changes in each. */
+const stepsWith = (
+  floods: readonly (readonly [updates: number, changes: number])[],
+  ...others: readonly Weighted[]
+): fc.Arbitrary<Step> =>
+  fc.oneof(
+    {
+      weight: 60,
+      arbitrary: fc.record({ does: constant("update"), changes: ledgerSteps }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(rarely(8), fc.constantFrom(...floods), ledgerSteps)
+        .map(([isLarge, [updates, changes], begun]): Step =>
+          isLarge
+            ? { does: "flood", first: begun, updates, changes }
+            : { does: "flood", first: begun, updates: 20, changes: 2 },
+        ),
+    },
+    { weight: 1, arbitrary: fc.record({ does: constant("snapshot") }) },
+    { weight: 1, arbitrary: fc.record({ does: constant("restore"), which: fc.nat() }) },
+    {
+      weight: 40,
+      arbitrary: fc.record({
+        does: constant("wait"),
+        ms: fc.oneof(
+          { weight: 6, arbitrary: fc.constantFrom(0, 1, 20, 80, 99, 100, 101, 500, 999, 1_000, 3_000) },
+          { weight: 1, arbitrary: fc.constantFrom(9_000, 12_000, 26_000) },
+        ),
+      }),
+    },
+    {
+      weight: 8,
+      arbitrary: fc
+        .tuple(seconds, fc.constantFrom(-1, 0, 1))
+        .map(([second, ms]): Step => ({ does: "wait until", ms: second * 1_000 + ms })),
+    },
+    { weight: 30, arbitrary: fc.record({ does: constant("ask"), draft: request, isLate: rarely(4), replica }) },
+    {
+      weight: 60,
+      arbitrary: fc.record({ does: constant("ask again"), which: fc.nat(), isLate: rarely(4), replica }),
+    },
+    { weight: 8, arbitrary: fc.record({ does: constant("arrive"), which: fc.nat() }) },
+    { weight: 8, arbitrary: fc.record({ does: constant("hold"), isHeld: rarely(3) }) },
+    { weight: 8, arbitrary: fc.record({ does: constant("read"), isReading: rarely(3).map((isSlow) => !isSlow) }) },
+    { weight: 4, arbitrary: fc.record({ does: constant("cut"), isNoticed: fc.boolean() }) },
+    { weight: 8, arbitrary: fc.record({ does: constant("open"), resumes: rarely(8).map((isNew) => !isNew), replica }) },
+    { weight: 2, arbitrary: fc.record({ does: constant("stale"), isStale: rarely(3) }) },
+    { weight: 6, arbitrary: fc.record({ does: constant("settle") }) },
+    ...others,
+  );
+
+export const inMemorySteps = stepsWith([
+  [10_001, 1],
+  [1, 10_001],
+  [1, 2_001],
+  [300, 3],
+]);
+export const databaseSteps = stepsWith(
+  [[1, 2_001]],
+  { weight: 80, arbitrary: fc.record({ does: constant("refresh"), replica }) },
+  { weight: 4, arbitrary: fc.record({ does: constant("restart"), replica }) },
+  { weight: 3, arbitrary: fc.record({ does: constant("new writer") }) },
+  { weight: 3, arbitrary: fc.record({ does: constant("clean up") }) },
 );
 
 const begin: fc.Arbitrary<Step[]> = fc.array(
@@ -159,8 +190,7 @@ const begin: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 16, maxLength: 30, size: "max" },
 );
 
-/** `steps` are those beyond what every deployment knows. */
-export const scripts = (maxSteps: number, ofSteps: fc.Arbitrary<Step> = step): fc.Arbitrary<Script> =>
+export const scripts = (maxSteps: number, ofSteps: fc.Arbitrary<Step>): fc.Arbitrary<Script> =>
   fc
     .record({
       subject: fc.constantFrom(...Object.keys(subjects)),

@@ -1,0 +1,147 @@
+/**
+ * No stale answer from processes: two replicas answer and stream, mirrors are killed one after the other while the ledger
+ * changes, is pruned and restored, and a replica is killed too. The client of docs/caching.md answers from its cache
+ * whenever it may. What is right comes from the script of the ledger: every contract says in its id when it was created.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { Participant } from "../../scripted-participant/participant.js";
+import { parties } from "../fixtures/elements.js";
+import { freshDatabase } from "../fixtures/postgres.js";
+import {
+  account,
+  instrumentConfiguration,
+  leg,
+  reject,
+  settlement,
+  settlementFactory,
+  transferChoice,
+  transferFactory,
+  transferV1,
+} from "../fixtures/requests.js";
+import { registry } from "../fixtures/run-service.js";
+import { until } from "../fixtures/wait.js";
+import { BOUND_MS, MirrorKiller } from "../ingest/database/kill-processes.js";
+import { holder, idsOf, instrument, numbers, Pairs, PAIRS, type State } from "../ingest/database/pairs.js";
+import { Random } from "../ingest/database/random.js";
+import { becomesReady, command, inBackground, listening, type Settings } from "../ingest/database/services.js";
+import type { Kept } from "./documented-client.js";
+import { type HttpCall, HttpClient, send } from "./http-client.js";
+
+const KILLS = Number(process.env["OFFLEDGER_TEST_KILLS"] ?? 6);
+const SEED = Number(process.env["OFFLEDGER_TEST_SEED"] ?? 20_261_123);
+/** They make snapshot loads slow. */
+const UNCHANGING_CONTRACTS = 2_000;
+const { registrar } = parties;
+
+/** A request about one pair, or two. */
+function randomCall({ tags }: State, random: Random): HttpCall {
+  const pair = random.below(PAIRS);
+  const { offer } = idsOf(pair, tags[pair] ?? "1.0");
+  const [who, what] = [holder(pair), instrument(pair)];
+  const instrumentId = { admin: registrar, id: what };
+  const other = random.below(PAIRS);
+  const legs = [leg(account(who), account(who), what), leg(account(holder(other)), account(who), instrument(other))];
+  const identifier = { source: registrar, id: what, scheme: "Internal" };
+  return random.of<HttpCall>([
+    { path: transferFactory(), body: transferV1(who, "bob", { instrumentId }) },
+    { path: transferFactory(), body: transferV1(who, who, { instrumentId }) },
+    { path: settlementFactory(), body: settlement(legs, []) },
+    { path: instrumentConfiguration, body: { registrar, instrumentIdentifier: identifier } },
+    { path: transferChoice("v1", "accept")(offer), body: { meta: {} } },
+    { path: reject(offer), body: { meta: {} } },
+    { path: `${registry()}/metadata/v1/info` },
+  ]);
+}
+
+/** Whether an answer has only contracts of one state: each id has the tag of its pair there. */
+function isOf({ tags, single }: State, body: string): boolean {
+  const ofPairs = [...body.matchAll(/"(?:configuration|credential|offer|locked|holding)-(\d)-(\d+\.\d+)"/g)];
+  const rules = [...body.matchAll(/"rule-(\d+\.\d+)"/g)];
+  return ofPairs.every(([, pair, tag]) => tags[Number(pair)] === tag) && rules.every(([, tag]) => tag === single);
+}
+
+test(
+  `holds over ${KILLS} kills`,
+  async () => {
+    const random = new Random(SEED);
+    const pairs = new Pairs(UNCHANGING_CONTRACTS);
+    const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
+    onTestFinished(() => participant.stop());
+    const database = await freshDatabase();
+    onTestFinished(() => database.drop());
+    const settings: Settings = { databaseUrl: database.url, ledgerUrl: participant.url };
+    const replicas = [command("api", settings), command("api", settings)];
+    const urls = await Promise.all(replicas.map(listening));
+
+    const client = new HttpClient(urls, new Random(SEED + 1));
+    const wrong: string[] = [];
+    let answers = 0;
+    /** Right is the state of the latest event, or a later one. A ledger that was restored had two of some offsets. */
+    const check = (kept: Kept): void => {
+      const { latest } = client.cache;
+      if (latest === undefined) throw new Error("an answer was used before the first event");
+      answers++;
+      const { end } = pairs.ledger;
+      const highest = Math.max(end, kept.offset, latest.offset);
+      for (let offset = latest.offset; offset <= highest; offset++)
+        if (pairs.at(offset).some((state) => isOf(state, kept.body))) return;
+      wrong.push(`${kept.key} kept at ${kept.offset}, the latest event is at ${latest.offset}: ${kept.body}`);
+    };
+    const asking = async (signal: AbortSignal): Promise<void> => {
+      while (!signal.aborted) {
+        const kept = await client.ask(randomCall(pairs.now, random));
+        if (kept !== undefined) check(kept);
+        await delay(2);
+      }
+    };
+    const cutting = async (signal: AbortSignal): Promise<void> => {
+      while (!signal.aborted) {
+        await delay(1_000 + random.below(4_000));
+        client.cut();
+      }
+    };
+    const background = inBackground(
+      (signal) => pairs.keepChanging(new Random(SEED + 2), 200, signal),
+      (signal) => asking(signal),
+      (signal) => asking(signal),
+      (signal) => cutting(signal),
+    );
+    const streaming = inBackground((signal) => client.run(signal));
+
+    const killer = new MirrorKiller(settings, pairs, random);
+    onTestFinished(() => killer.close());
+    for (let kill = 0; kill < KILLS; kill++) {
+      await killer.once(kill, () => client.cache.latest?.offset ?? 0);
+      if (kill % 2 === 0) {
+        replicas[1]?.signal("SIGKILL");
+        replicas[1] = command("api", settings);
+        urls[1] = await listening(replicas[1]);
+      }
+    }
+    await becomesReady(await listening(command("mirror", settings)));
+    await background.end();
+
+    const state = pairs.replace(...numbers);
+    await until("the client has the last change", () => client.cache.latest?.offset === state.offset, BOUND_MS);
+    // Keeps an answer to each request, and then compares all with those of both replicas.
+    for (let count = 0; count < 200; count++) await client.ask(randomCall(pairs.now, random));
+    const kept = client.cache.kept.flatMap(({ key }) => client.cache.use(key) ?? []);
+    for (const { key, body } of kept) {
+      for (const url of urls) {
+        const fresh = await send(url, client.callOf(key));
+        if (fresh.status !== 200 || fresh.body !== body) wrong.push(`at the end: ${key}: ${body}\n${fresh.body}`);
+      }
+    }
+    await streaming.end();
+    console.log(
+      `${KILLS} kills, seed ${SEED}: ${JSON.stringify(killer.figures)}; ${pairs.ledger.end} updates, ` +
+        `${pairs.restores} restores, ${answers} answers from the cache, ${JSON.stringify(client.figures)}`,
+    );
+    expect(wrong).toEqual([]);
+    expect(kept.length).toBeGreaterThan(0);
+    expect(answers).toBeGreaterThan(0);
+    expect(client.figures.notModified).toBeGreaterThan(0);
+  },
+  120_000 + KILLS * 15_000,
+);
