@@ -1,6 +1,8 @@
 /** An HTTP/1.1 connection that sends one request at a time. */
 import net from "node:net";
 
+const NOT_MODIFIED = 304;
+
 /** Receives the chunks of all connections; each is read before the next arrives. */
 const chunks = Buffer.alloc(64 * 1024);
 
@@ -70,7 +72,8 @@ export class Connection {
         this.#fail(new Error(this.#head));
         return;
       }
-      this.#remaining = Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? Number.NaN);
+      const hasBody = this.#status !== NOT_MODIFIED;
+      this.#remaining = hasBody ? Number(/content-length: (\d+)/i.exec(this.#head)?.[1] ?? Number.NaN) : 0;
       body = before + length - end - 4;
     }
     this.#remaining -= body;
@@ -100,8 +103,11 @@ export function encodePost(path: string, contentType: string, body: Uint8Array |
 const HOST = "\r\nHost: localhost\r\n";
 
 /** The same request from a client that accepts gzip. */
-export function acceptingGzip(request: Buffer): Buffer {
+export const acceptingGzip = (request: Buffer): Buffer => withHeader(request, "Accept-Encoding: gzip");
+
+/** The same request with one more header, `Name: value`. */
+export function withHeader(request: Buffer, header: string): Buffer {
   const head = request.toString("latin1", 0, request.indexOf("\r\n\r\n"));
-  const asking = head.replace(HOST, `${HOST}Accept-Encoding: gzip\r\n`);
-  return Buffer.concat([Buffer.from(asking, "latin1"), request.subarray(head.length)]);
+  const longer = head.replace(HOST, `${HOST}${header}\r\n`);
+  return Buffer.concat([Buffer.from(longer, "latin1"), request.subarray(head.length)]);
 }

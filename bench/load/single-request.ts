@@ -5,10 +5,14 @@ import net from "node:net";
 const TIMEOUT_MS = 10_000;
 
 /** Sends an encoded request and returns the response body. Throws for a status other than 200. */
-export function fetchBody(url: string, request: Buffer): Promise<Buffer> {
+export const fetchBody = async (url: string, request: Buffer): Promise<Buffer> =>
+  (await fetchResponse(url, request)).body;
+
+/** As `fetchBody`, with the head of the response. */
+export function fetchResponse(url: string, request: Buffer): Promise<{ readonly head: string; readonly body: Buffer }> {
   const { hostname, port } = new URL(url);
   const socket = net.connect(Number(port), hostname);
-  const response = new Promise<Buffer>((resolve, reject) => {
+  const response = new Promise<{ head: string; body: Buffer }>((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
     socket.on("error", reject).on("data", (chunk) => {
       received = Buffer.concat([received, chunk]);
@@ -17,7 +21,7 @@ export function fetchBody(url: string, request: Buffer): Promise<Buffer> {
       const head = received.toString("latin1", 0, end);
       const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.NaN);
       if (!head.startsWith("HTTP/1.1 200")) reject(new Error(`${head}\n${received.toString("utf8", end)}`));
-      else if (received.length >= end + 4 + length) resolve(received.subarray(end + 4));
+      else if (received.length >= end + 4 + length) resolve({ head, body: received.subarray(end + 4) });
     });
     socket.write(request);
   });

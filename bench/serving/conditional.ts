@@ -1,0 +1,26 @@
+/** Requests whose responses the client has, which are answered with 304. */
+import { withHeader } from "../load/connection.js";
+import { type LoadResult, loadHttp1 } from "../load/http1.js";
+import { fetchResponse } from "../load/single-request.js";
+import { cycle } from "./requests.js";
+import type { Workload } from "./workloads.js";
+
+const FETCHES_AT_ONCE = 50;
+
+/** The load of a workload with the entity tag of each response. */
+export async function conditionalLoad(url: string, { requests }: Workload): Promise<Workload["load"]> {
+  const conditional: Buffer[] = [];
+  for (let at = 0; at < requests.length; at += FETCHES_AT_ONCE) {
+    const some = requests.slice(at, at + FETCHES_AT_ONCE);
+    conditional.push(...(await Promise.all(some.map((request) => withCondition(url, request)))));
+  }
+  const requestAt = cycle(conditional);
+  return (target, seconds): Promise<LoadResult> => loadHttp1(target, seconds, requestAt, undefined, [304]);
+}
+
+async function withCondition(url: string, request: Buffer): Promise<Buffer> {
+  const { head } = await fetchResponse(url, request);
+  const [, etag] = /^etag: (.+)$/im.exec(head) ?? [];
+  if (etag === undefined) throw new Error(`the response has no ETag: ${head}`);
+  return withHeader(request, `If-None-Match: ${etag}`);
+}
