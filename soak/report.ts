@@ -11,6 +11,7 @@ export interface Report {
   readonly ledgerChanges: Counts;
   readonly faults: Counts;
   readonly slowClients: Counts;
+  readonly cachedClients: Counts;
   readonly contracts: number;
   readonly wrongResponses: number;
   readonly wrongResponseMessages: readonly string[];
@@ -54,6 +55,7 @@ export function renderReport(report: Report): string {
     ["contracts at the end", String(report.contracts)],
     ["injected faults", `${sum(report.faults)}: ${formatCounts(report.faults)}`],
     ["slow clients", `${sum(report.slowClients)}: ${formatCounts(report.slowClients)}`],
+    ["cached clients", formatCounts(report.cachedClients)],
     ["heap", formatMemory("heap")],
     ["resident set", formatMemory("rss")],
   ];

@@ -62,6 +62,9 @@ export class RequestLoad {
     if (error !== undefined) this.#fail(`${protocol}: ${error}`);
   }
 
+  /** Reports a wrong response that was not sent here. */
+  readonly fail = (message: string): void => this.#fail(message);
+
   async #send(url: string): Promise<void> {
     const name = mix[this.#random.below(mix.length)] ?? "REST";
     const query = randomQuery(this.#world, this.#random);

@@ -7,6 +7,7 @@ import { until } from "../test/fixtures/wait.js";
 import { Random } from "../test/ingest/database/random.js";
 import { FaultInjector } from "./fault-injector.js";
 import { LedgerWorkload } from "./ledger-workload.js";
+import { CachedClients } from "./cached/cached-clients.js";
 import { computeGrowth, type Memory } from "./memory.js";
 import { sampleMemory } from "./memory-sampler.js";
 import { Oracle } from "./model/oracle.js";
@@ -49,6 +50,7 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
   const errors: string[] = [];
   let service: Service | undefined;
   let slowClients: SlowClients | undefined;
+  let cachedClients: CachedClients | undefined;
   const end = new AbortController();
   const over = end.signal;
   setMaxListeners(0, over);
@@ -76,11 +78,21 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
       record: load.record.bind(load),
       signal: over,
     });
+    const cachedRandom = random(7);
+    cachedClients = new CachedClients({
+      url,
+      random: random(6),
+      oracle,
+      createQuery: () => randomQuery(world, cachedRandom),
+      fail: load.fail,
+      signal: over,
+    });
     const tasks = [
       load.run(url, options.rate, over),
       workload.run(over),
       faultInjector.run(over),
       slowClients.run(),
+      cachedClients.run(),
       sampleMemory({ service, options, faultInjector, workload, samples, startedAt, signal: over }),
     ];
     const all = Promise.all(tasks);
@@ -111,6 +123,7 @@ export async function soak(options: SoakOptions, signal: AbortSignal): Promise<R
     ledgerChanges: workload.counts,
     faults: faultInjector.counts,
     slowClients: slowClients?.counts ?? {},
+    cachedClients: cachedClients?.counts ?? {},
     contracts: world.ledger.contracts.size,
     wrongResponses: load.wrongResponses,
     wrongResponseMessages: load.messages,

@@ -67,6 +67,13 @@ export class Oracle {
     return undefined;
   }
 
+  /** Whether a response is that of one state. Returns what is wrong with it, or undefined. */
+  checkAt(query: Query, outcome: Outcome, offset: number): string | undefined {
+    const expected = expectOutcome(this.#world, query, offset);
+    if (serializeExpected(expected) === serializeOutcome(outcome)) return undefined;
+    return this.#describeMismatch(query, outcome, offset, offset);
+  }
+
   /** The first offset, and each at which the response may have changed, in ascending order. */
   #candidateOffsets(query: Query, low: number, unknownFrom: number): readonly number[] {
     const { contracts, offers, end } = this.#world;

@@ -36,6 +36,7 @@ test("a short soak runs all of its parts and finds no failures", async () => {
   expect(report.responses["ok"]).toBeGreaterThan(50);
   expect(sum(report.ledgerChanges)).toBeGreaterThan(50);
   expect(report.faults["pruned"]).toBe(1);
+  expect(report.cachedClients["fetched"]).toBeGreaterThan(0);
   expect(sum(report.slowClients)).toBeGreaterThanOrEqual(16);
   expect(renderReport(report)).toMatch(/^wrong responses +0$/m);
 }, 60_000);
