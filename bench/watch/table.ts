@@ -54,9 +54,11 @@ function describe({ name, figures, afterwards, elapsedSeconds, rate, caller, dea
   const inTime = ((1 - silences.late / Math.max(1, silences.count)) * 100).toFixed(2);
   const lines = [
     `${rate} updates/s for ${elapsedSeconds.toFixed(1)} s; ${counts(figures.events)}; ${megabytes(figures.bytes)} MB`,
-    `silences of at most 11 s: ${inTime} %, the longest ${(silences.maxMs / 1000).toFixed(1)} s`,
     `loop delay of the clients, p99: ${formatNumber(figures.loopDelayP99)} ms`,
   ];
+  // Who does not read sees no heartbeats.
+  if (afterwards === undefined)
+    lines.push(`silences of at most 11 s: ${inTime} %, the longest ${(silences.maxMs / 1000).toFixed(1)} s`);
   if (delay !== undefined && delay.missing > 0) lines.push(`MISSING: ${delay.missing} sampled updates never arrived`);
   if (figures.refused > 0) lines.push(`${figures.refused} streams were refused at first`);
   if (sum(figures.ended) > 0) lines.push(`ENDED: ${counts(figures.ended)}`);

@@ -1,5 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-
 /** Streams that are woken make and write their events before the next ones are. */
 const WAKES_AT_ONCE = 5;
 /** Then requests get a turn of the event loop. */
@@ -45,6 +43,8 @@ export class Waiters<T extends Waiter> {
     return total + performance.now() - begunAt;
   }
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Resolves when all promise callbacks have run that can, in the same turn. */
 const streamsHaveRun = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
