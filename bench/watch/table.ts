@@ -59,7 +59,8 @@ function describe({ name, figures, afterwards, elapsedSeconds, rate, caller, dea
   // Who does not read sees no heartbeats.
   if (afterwards === undefined)
     lines.push(`silences of at most 11 s: ${inTime} %, the longest ${(silences.maxMs / 1000).toFixed(1)} s`);
-  if (delay !== undefined && delay.missing > 0) lines.push(`MISSING: ${delay.missing} sampled updates never arrived`);
+  if (delay !== undefined && delay.missing > 0)
+    lines.push(`LATE: ${delay.missing} sampled updates had not arrived 2 s after the last one`);
   if (figures.refused > 0) lines.push(`${figures.refused} streams were refused at first`);
   if (sum(figures.ended) > 0) lines.push(`ENDED: ${counts(figures.ended)}`);
   if (afterwards !== undefined) {
