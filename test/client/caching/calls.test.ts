@@ -1,8 +1,10 @@
 /** Calls of a registry with a cache: which are answered from it, what callers get, and what is sent to the service. */
+import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { HealthService } from "../../../gen/offledger/health/v1/health_service_pb.js";
+import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { TransferInstructionService } from "../../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import { gate, until } from "../../fixtures/wait.js";
 import { openRegistry, startService, type TestRegistryOptions, type TestService } from "./cached-service.js";
@@ -57,7 +59,7 @@ test("other requests and other operations are asked separately", async () => {
 test("a message that changes after the call is answered as it was", async () => {
   const held = gate();
   const { registry, transfers } = await open({ beforeRequest: () => held.opened });
-  const request = transfer("alice", "bob");
+  const request = create(GetTransferFactoryRequestSchema, transfer("alice", "bob"));
   const call = transfers.getTransferFactory(request);
   await until("the request is at the interceptor", () => registry.sent.length === 1);
   request.registrarParty = "nobody";

@@ -8,10 +8,12 @@ import { type ConnectCall, connectCall } from "./connect-call.js";
 
 /** The message of a response, or an empty one if the client has it. Sets the headers that say what it rests on. */
 export function conditionalMessage(response: EncodableResponse, context: HandlerContext): Message {
-  const { requestHeader, responseHeader, values } = context;
+  const { requestHeader, requestMethod, responseHeader, values } = context;
   const fields = validatorFields(response);
   for (let at = 0; at + 1 < fields.length; at += 2) responseHeader.set(fields[at] ?? "", fields[at + 1] ?? "");
-  if (!isNotModified(response, requestHeader.get(RPC_IF_NONE_MATCH) ?? undefined)) return response.message();
+  // A cache of HTTP would store the empty message as the response to all GET requests.
+  const condition = requestMethod === "GET" ? null : requestHeader.get(RPC_IF_NONE_MATCH);
+  if (!isNotModified(response, condition ?? undefined)) return response.message();
   responseHeader.set(NOT_MODIFIED, "true");
   const call = values.get(connectCall);
   if (call !== undefined) call.request.record.isNotModified = true;
