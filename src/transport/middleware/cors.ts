@@ -27,6 +27,7 @@ const EXPOSED_HEADERS = [
   "Retry-After",
   "WWW-Authenticate",
   "X-Request-Id",
+  "Date",
   "ETag",
   "Offledger-Generation",
   "Offledger-Offset",

@@ -209,7 +209,8 @@ test("browsers may read the headers, and send conditions", async () => {
     headers: { origin: "https://w.example" },
   });
   const exposed = response.headers.get("access-control-expose-headers")?.toLowerCase().split(", ");
-  for (const name of [...names, "offledger-valid-until", "offledger-not-modified"]) expect(exposed).toContain(name);
+  for (const name of [...names, "date", "offledger-valid-until", "offledger-not-modified"])
+    expect(exposed).toContain(name);
 });
 
 test("a shared cache has to revalidate a response to GET, and does not keep others", async () => {
