@@ -14,7 +14,17 @@ const RETRY_MS = 100;
 
 export class HttpClient {
   readonly cache = new DocumentedClient({ now: Date.now, elapsed: () => performance.now() }, MAX_REMEMBERED);
-  readonly figures = { requests: 0, notModified: 0, served: 0, streams: 0, reset: 0, changed: 0, heartbeat: 0 };
+  readonly figures = {
+    requests: 0,
+    kept: 0,
+    notModified: 0,
+    served: 0,
+    streams: 0,
+    reset: 0,
+    changed: 0,
+    heartbeat: 0,
+  };
+  readonly statuses: Record<number, number> = {};
   readonly #urls: readonly string[];
   readonly #random: Random;
   readonly #calls = new Map<string, HttpCall>();
@@ -48,6 +58,8 @@ export class HttpClient {
     this.figures.requests++;
     if (response.status === 304) this.figures.notModified++;
     this.cache.receive(key, response, earlier);
+    this.statuses[response.status] = (this.statuses[response.status] ?? 0) + 1;
+    if (this.cache.use(key) !== undefined) this.figures.kept++;
     return undefined;
   }
 

@@ -7,7 +7,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { subjects } from "../rules/model/subjects.js";
 import { inMemory } from "./deployment.js";
-import { Figures, Run } from "./run-script.js";
+import { Figures } from "./figures.js";
+import { Run } from "./run-script.js";
 import { inMemorySteps, type Script, scripts } from "./steps.js";
 
 const SCRIPTS = Number(process.env["OFFLEDGER_TEST_SCRIPTS"] ?? 300);

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshSchema, type Schema } from "../fixtures/postgres-schema.js";
 import { subjects } from "../rules/model/subjects.js";
 import { onPostgres } from "./on-postgres.js";
-import { Figures, Run } from "./run-script.js";
+import { Figures } from "./figures.js";
+import { Run } from "./run-script.js";
 import { databaseSteps, type Script, scripts } from "./steps.js";
 
 const SCRIPTS = Number(process.env["OFFLEDGER_TEST_DATABASE_SCRIPTS"] ?? 20);

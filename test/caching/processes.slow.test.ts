@@ -21,14 +21,14 @@ import {
 } from "../fixtures/requests.js";
 import { registry } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
-import { BOUND_MS, MirrorKiller } from "../ingest/database/kill-processes.js";
+import { BOUND_MS } from "../ingest/database/kill-processes.js";
 import { holder, idsOf, instrument, numbers, Pairs, PAIRS, type State } from "../ingest/database/pairs.js";
 import { Random } from "../ingest/database/random.js";
 import { becomesReady, command, inBackground, listening, type Settings } from "../ingest/database/services.js";
 import type { Kept } from "./documented-client.js";
 import { type HttpCall, HttpClient, send } from "./http-client.js";
 
-const KILLS = Number(process.env["OFFLEDGER_TEST_KILLS"] ?? 6);
+const KILLS = Number(process.env["OFFLEDGER_TEST_KILLS"] ?? 4);
 const SEED = Number(process.env["OFFLEDGER_TEST_SEED"] ?? 20_261_123);
 /** They make snapshot loads slow. */
 const UNCHANGING_CONTRACTS = 2_000;
@@ -73,6 +73,9 @@ test(
     const settings: Settings = { databaseUrl: database.url, ledgerUrl: participant.url };
     const replicas = [command("api", settings), command("api", settings)];
     const urls = await Promise.all(replicas.map(listening));
+    // One writes, and the other takes over.
+    const mirrors = [command("mirror", settings), command("mirror", settings)];
+    await Promise.all(urls.map(becomesReady));
 
     const client = new HttpClient(urls, new Random(SEED + 1));
     const wrong: string[] = [];
@@ -109,17 +112,20 @@ test(
     );
     const streaming = inBackground((signal) => client.run(signal));
 
-    const killer = new MirrorKiller(settings, pairs, random);
-    onTestFinished(() => killer.close());
     for (let kill = 0; kill < KILLS; kill++) {
-      await killer.once(kill, () => client.cache.latest?.offset ?? 0);
-      if (kill % 2 === 0) {
-        replicas[1]?.signal("SIGKILL");
-        replicas[1] = command("api", settings);
-        urls[1] = await listening(replicas[1]);
-      }
+      await delay(1_000 + random.below(3_000));
+      const victim = random.below(mirrors.length);
+      mirrors[victim]?.signal("SIGKILL");
+      if (kill % 3 === 1) pairs.restore(5 + random.below(10));
+      if (kill % 3 === 2) pairs.prune();
+      await delay(random.below(1_000));
+      mirrors[victim] = command("mirror", settings);
+      if (kill % 2 === 1) continue;
+      replicas[1]?.signal("SIGKILL");
+      replicas[1] = command("api", settings);
+      urls[1] = await listening(replicas[1]);
     }
-    await becomesReady(await listening(command("mirror", settings)));
+    await Promise.all(urls.map(becomesReady));
     await background.end();
 
     const state = pairs.replace(...numbers);
@@ -135,12 +141,13 @@ test(
     }
     await streaming.end();
     console.log(
-      `${KILLS} kills, seed ${SEED}: ${JSON.stringify(killer.figures)}; ${pairs.ledger.end} updates, ` +
-        `${pairs.restores} restores, ${answers} answers from the cache, ${JSON.stringify(client.figures)}`,
+      `${KILLS} kills, seed ${SEED}: ${pairs.ledger.end} updates, ` +
+        `${pairs.restores} restores, ${answers} answers from the cache, ${JSON.stringify([client.figures, client.statuses])}`,
     );
     expect(wrong).toEqual([]);
     expect(kept.length).toBeGreaterThan(0);
     expect(answers).toBeGreaterThan(0);
+    expect(client.figures.changed).toBeGreaterThan(0);
     expect(client.figures.notModified).toBeGreaterThan(0);
   },
   120_000 + KILLS * 15_000,

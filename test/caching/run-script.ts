@@ -1,48 +1,18 @@
 /** Runs a script: a client answers from its cache whenever docs/caching.md allows it, and must never be wrong. */
-import type { Change } from "../../src/domain/change.js";
-import type { Contract, CountedOnly } from "../../src/domain/contract.js";
-import { Decoder } from "../../src/ledger/decode.js";
 import type { Call } from "../fixtures/protocols.js";
-import type { Ledger } from "../rules/model/ledger.js";
 import { NOW } from "../rules/model/names.js";
-import { RandomLedger, type Step as LedgerStep } from "../rules/model/random-ledger.js";
-import type { Request } from "./requests.js";
-import { decode, storeChange, type Subject } from "../rules/model/run-script.js";
+import type { Subject } from "../rules/model/run-script.js";
 import { Connection } from "./connection.js";
 import type { Deployment } from "./deployment.js";
-import { DocumentedClient, type Earlier, type HttpResponse, type Kept, parseKept } from "./documented-client.js";
+import { DocumentedClient, type Earlier, type HttpResponse, type Kept } from "./documented-client.js";
 import { EntityTags } from "./entity-tags.js";
+import type { Figures } from "./figures.js";
 import { History } from "./history.js";
+import type { Request } from "./requests.js";
 import type { Script, Step } from "./steps.js";
+import { TaggedAnswers } from "./tagged-answers.js";
 import { toCall } from "./to-call.js";
-
-/** Answers whose tags are checked against later changes, for each request. */
-const MAX_TAGGED = 4;
-
-/** What many scripts have done. */
-export class Figures {
-  asked = 0;
-  readonly statuses: Record<string, number> = {};
-  kept = 0;
-  notModified = 0;
-  /** Answers from the cache. */
-  served = 0;
-  /** Answers that the cache could have given, each compared with the states. */
-  checked = 0;
-  /** Answers dropped by `changed`, and those of them that had changed. */
-  dropped = 0;
-  changed = 0;
-  readonly events: Record<string, number> = {};
-
-  /** The share of the dropped answers that had changed. */
-  get useful(): number {
-    return this.changed / this.dropped;
-  }
-
-  toString(): string {
-    return JSON.stringify(Object.assign({}, this, { useful: this.useful }));
-  }
-}
+import { WrittenLedger } from "./written-ledger.js";
 
 interface Late {
   readonly key: string;
@@ -55,17 +25,13 @@ export class Run {
   readonly #script: Script;
   readonly #deployment: Deployment;
   readonly #figures: Figures;
-  readonly #decoder: Decoder;
   readonly #history: History;
   readonly #client: DocumentedClient;
-  readonly #ledger = new RandomLedger();
+  readonly #ledger: WrittenLedger;
   readonly #calls = new Map<string, { readonly call: Call; readonly request: Request }>();
   readonly #entityTags = new EntityTags();
-  /** By request. */
-  readonly #tagged = new Map<string, Kept[]>();
+  readonly #tagged = new TaggedAnswers();
   readonly #checks: Promise<void>[] = [];
-  #past: { readonly contracts: Ledger; readonly offset: number }[] = [];
-  #offset = 10;
   #late: Late[] = [];
   #connection: Connection | undefined;
   #connectedTo = 0;
@@ -78,15 +44,14 @@ export class Run {
     this.#script = script;
     this.#deployment = deployment;
     this.#figures = figures;
-    this.#decoder = new Decoder(registry.templates, true);
     this.#history = new History(registry, deployment.clocks.now, script.countsHoldings);
+    this.#ledger = new WrittenLedger(registry.templates, deployment, this.#history);
     this.#client = new DocumentedClient(deployment.clocks, script.maxRemembered);
   }
 
   /** Throws an Error that says what was wrong. */
   async through(): Promise<void> {
-    for (const draft of this.#script.first) this.#ledger.apply({ does: "create", draft });
-    await this.#replace(this.#offset);
+    await this.#ledger.begin(this.#script.first);
     await this.#deployment.settle();
     if (this.#script.covers === "tags") await this.#learnTags();
     this.#open(0, false);
@@ -105,14 +70,18 @@ export class Run {
   async #do(step: Step): Promise<void> {
     switch (step.does) {
       case "update":
-        return this.#update(step.changes);
+        await this.#ledger.update(step.changes);
+        return this.#tagged.check(this.#deployment, this.#history);
       case "flood":
-        await this.#update(step.first);
-        return this.#flood(step.updates, step.changes);
+        await this.#ledger.update(step.first);
+        this.#tagged.clear();
+        return this.#ledger.flood(step.updates, step.changes);
       case "snapshot":
-        return this.#replace(this.#offset);
+        this.#tagged.clear();
+        return this.#ledger.snapshot();
       case "restore":
-        return this.#restore(step.which);
+        this.#tagged.clear();
+        return this.#ledger.restore(step.which);
       case "wait":
         return this.#deployment.pass(step.ms);
       case "wait until":
@@ -159,62 +128,6 @@ export class Run {
     }
   }
 
-  async #update(steps: readonly LedgerStep[]): Promise<void> {
-    const changes = steps
-      .flatMap((step) => this.#ledger.apply(step))
-      .flatMap((change) => storeChange(this.#decoder, change));
-    await this.#apply(changes);
-  }
-
-  async #apply(changes: readonly Change[]): Promise<void> {
-    this.#offset++;
-    await this.#deployment.writer().apply(changes, this.#offset, this.#asOf);
-    await this.#record();
-    await this.#checkTags();
-  }
-
-  /** Changes to contracts that nobody knows. */
-  async #flood(updates: number, count: number): Promise<void> {
-    for (let update = 1; update <= updates; update++) {
-      const changes = Array.from({ length: count }, (_, index) => ({ archived: `flood ${update} ${index}` }));
-      this.#offset++;
-      await this.#deployment.writer().apply(changes, this.#offset, this.#asOf);
-    }
-    await this.#record();
-    this.#tagged.clear();
-  }
-
-  /** Back to an earlier time at a lower offset, from which the ledger takes another way. */
-  async #restore(which: number): Promise<void> {
-    const at = which % this.#past.length;
-    const { contracts, offset } = this.#past[at] ?? { contracts: [], offset: 10 };
-    this.#past = this.#past.slice(0, at + 1);
-    this.#ledger.restore(contracts);
-    this.#offset = offset;
-    await this.#replace(offset);
-  }
-
-  async #replace(offset: number): Promise<void> {
-    this.#tagged.clear();
-    await this.#deployment.writer().replace(this.#contracts(), offset, this.#asOf);
-    await this.#record();
-  }
-
-  #contracts(): (Contract | CountedOnly)[] {
-    return this.#ledger.contracts.flatMap((contract) => decode(this.#decoder, contract) ?? []);
-  }
-
-  async #record(): Promise<void> {
-    this.#past.push({ contracts: this.#ledger.contracts, offset: this.#offset });
-    const generation = await this.#deployment.generation();
-    this.#history.record({ generation, offset: this.#offset, asOf: this.#asOf, contracts: this.#contracts() });
-  }
-
-  /** The record time of what happens now, in microseconds. */
-  get #asOf(): number {
-    return this.#deployment.clocks.now() * 1000;
-  }
-
   #remember(request: Request): string {
     const key = JSON.stringify(request);
     if (!this.#calls.has(key)) this.#calls.set(key, { call: toCall(request), request });
@@ -234,7 +147,7 @@ export class Run {
     const response = await this.#service(replica).respond(call, earlier?.etag);
     if (response.status === 304) this.#figures.notModified++;
     this.#figures.statuses[response.status] = (this.#figures.statuses[response.status] ?? 0) + 1;
-    this.#noteTags(key, response);
+    this.#tagged.note(key, call, response);
     const late = { key, response, earlier, mayKeep: this.#isCovered(request, response) };
     if (isLate) this.#late.push(late);
     else this.#receive(late);
@@ -374,34 +287,6 @@ export class Run {
         throw new Error(
           `all events have arrived, and an answer is stale: ${key}\nkept at ${kept.offset}: ${kept.body}\nnow: ${now}`,
         );
-    }
-  }
-
-  /** To check its tags when something changes. */
-  #noteTags(key: string, { status, headers, body }: HttpResponse): void {
-    if (status !== 200) return;
-    const kept = parseKept(key, body, headers);
-    if (kept === undefined) return;
-    const all = [...(this.#tagged.get(key) ?? []), kept];
-    this.#tagged.set(key, all.slice(-MAX_TAGGED));
-  }
-
-  /** An answer whose tags have not changed is the same, until its time is over. */
-  async #checkTags(): Promise<void> {
-    for (const [key, all] of this.#tagged) {
-      const left: Kept[] = [];
-      for (const kept of all) {
-        const changed = await this.#deployment.changedSince(kept.offset);
-        if (changed === undefined || [...changed].some(kept.hasTag)) continue;
-        if (this.#deployment.clocks.now() * 1000 >= kept.validUntil) continue;
-        left.push(kept);
-        const known = this.#calls.get(key);
-        if (known === undefined) continue;
-        const now = await this.#history.answer(this.#history.latest, known.call);
-        if (now !== kept.body)
-          throw new Error(`no tag of an answer has changed, but it has: ${key}\nwas ${kept.body}\nnow ${now}`);
-      }
-      this.#tagged.set(key, left);
     }
   }
 }
