@@ -104,6 +104,8 @@ export class ChangeStreams {
 
   #first(resumed: StreamPosition | undefined, filter: Filter): WatchEvent {
     this.#requireCurrent();
+    // The first state may be younger than the latest release.
+    if (this.#released.position === undefined) this.#released.release();
     const { position } = this.#released;
     if (position === undefined) throw unavailable("no snapshot of the ledger has been taken yet");
     if (resumed === undefined) return { type: "reset", ...position };

@@ -156,6 +156,21 @@ test("a filter selects by tag and by registrar", async () => {
   expect(await stream.next()).toMatchObject({ offset: 13, tags: [ofRegistrar, "y"] });
 });
 
+test("a stream may begin as soon as there is a state", async () => {
+  const setup = setUp({ mergeMs: 60_000 });
+  const log = new ChangeLog();
+  const streams = new ChangeStreams({
+    changes: log,
+    freshness: { staleReason: () => undefined },
+    age: () => undefined,
+    configurationId: "",
+  });
+  stops.push(() => streams.close());
+  await expect(open({ ...setup, streams }).next()).rejects.toMatchObject({ reason: "unavailable" });
+  log.reset({ generation: "g", offset: 1, asOf: undefined });
+  expect(await open({ ...setup, streams }).next()).toMatchObject({ type: "reset", generation: "g" });
+});
+
 test("a stale service ends its streams, and begins none", async () => {
   const setup = setUp();
   const stream = open(setup);
