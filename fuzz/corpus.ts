@@ -27,9 +27,13 @@ interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
+/** A stream does not end, which the fuzz test would take for a fault: test/transport/watch has malformed requests. */
+const STREAMS: ReadonlySet<string> = new Set(["GET /api/offledger/v1/watch"]);
+
 /** Operations of the OpenAPI document that the corpus lacks, as `GET /livez`. */
 export function findUncovered(): string[] {
   return listOperations(readOpenApi()).filter((operation) => {
+    if (STREAMS.has(operation)) return false;
     const [verb, template = ""] = operation.split(" ");
     const path = new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/?]+")}([?].*)?$`);
     return !corpus.some((entry) => entry.verb === verb && path.test(entry.path));

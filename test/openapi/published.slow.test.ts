@@ -90,10 +90,11 @@ describe.skipIf(!hasDocuments)("the paths", () => {
     expect(routes.map(({ route }) => route).filter((route) => !own.operations.has(route))).toEqual([]);
   });
 
-  test("that are not published are version 2 of the token standard, Utilities API 2.2.0, and health", () => {
+  test("that are not published are version 2 of the token standard, Utilities API 2.2.0, health and the stream", () => {
     const known = new Set(routes.map(({ route }) => route));
     const R = `${registrar}/registry`;
     expect([...own.operations.keys()].filter((route) => !known.has(route)).toSorted()).toEqual([
+      "GET /api/offledger/v1/watch",
       "GET /api/utilities/v0/contract/instrument-configuration/paginated",
       "GET /livez",
       "GET /readyz",

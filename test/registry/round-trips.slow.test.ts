@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Decoder } from "../../src/ledger/decode.js";
 import { InstrumentDirectory } from "../../src/registry/instrument-directory.js";
 import type { Freshness } from "../../src/domain/freshness.js";
+import type { Answer } from "../../src/registry/basis.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
 import { notFound, type RegistryErrorReason, RegistryError } from "../../src/domain/errors.js";
 import type {
@@ -133,14 +134,14 @@ const executorOn = (reader: StoreReader, { freshness = current, of = registry } 
   new QueryExecutor(of, reader, freshness, () => now);
 
 /** Returns a value or a promise, as the executor does. */
-type Execution = (executor: QueryExecutor) => unknown;
+type Execution = (executor: QueryExecutor) => Answer<unknown> | Promise<Answer<unknown>>;
 
 /** The answer or the RegistryError; rethrows any other error. */
 async function outcomeOf(
-  execution: () => unknown,
+  execution: () => ReturnType<Execution>,
 ): Promise<{ readonly answer: unknown } | { reason: RegistryErrorReason; message: string }> {
   try {
-    return { answer: withoutSlots(await execution()) };
+    return { answer: withoutSlots((await execution()).value) };
   } catch (error) {
     if (error instanceof RegistryError) return { reason: error.reason, message: error.message };
     throw error;
@@ -675,8 +676,9 @@ describe("with two synchronizers, the newer one incomplete", () => {
 
 /** The ids of the disclosed contracts. */
 async function disclosedBy(execution: Execution, elements: readonly JsonObject[], of: Registry): Promise<string[]> {
-  const { disclosed } = (await execution(executorOn(await storeOf(elements), { of }))) as ContextAnswer;
-  return disclosed.map(({ contractId }) => contractId);
+  const { value } = await execution(executorOn(await storeOf(elements), { of }));
+  // Executions whose disclosures are asked for have such an answer.
+  return (value as ContextAnswer).disclosed.map(({ contractId }) => contractId);
 }
 
 describe("a contract that arrives late", () => {
