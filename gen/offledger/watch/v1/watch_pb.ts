@@ -58,7 +58,7 @@ export const WatchRequestSchema: GenMessage<WatchRequest> = /*@__PURE__*/
   messageDesc(file_offledger_watch_v1_watch, 0);
 
 /**
- * An event. It says that the client has been told of all changes up to `offset`.
+ * An event. All changes up to `offset` have been sent.
  *
  * @generated from message offledger.watch.v1.WatchResponse
  */
