@@ -1,4 +1,4 @@
-import type { DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
+import type { AnyDesc, DescField, DescMessage, DescService, FileRegistry } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../src/domain/json.js";
 import { restFields } from "../../src/transport/rest/rest-fields.js";
 import { typedForms } from "./choice-arguments.js";
@@ -12,7 +12,7 @@ import { Schemas } from "./schemas.js";
 /** The descriptors must include comments. Throws if one is missing. */
 export function openApiDocument(registry: FileRegistry, version: string): JsonObject {
   const own = [...registry].filter((desc) => desc.typeName.startsWith("offledger."));
-  const services = own.filter((desc): desc is DescService => desc.kind === "service").toSorted(byTypeName);
+  const services = own.filter(isPublicService).toSorted(byTypeName);
   const methods = services.flatMap((service) => service.methods);
   const requests = reachable(methods.flatMap(({ input }) => [input, ...typedForms(input)]));
   const responses = reachable(methods.filter((method) => !isStream(method)).map(({ output }) => output));
@@ -46,6 +46,12 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
     components: { responses: { "304": notModified, ...errorResponses }, schemas: { ...schemas.all, ...errorSchemas } },
   };
 }
+
+/** Served on the operator's port only, and so not documented to callers. */
+const operatorPackages: readonly string[] = ["offledger.console.v1", "offledger.explain.v1"];
+
+const isPublicService = (desc: AnyDesc): desc is DescService =>
+  desc.kind === "service" && !operatorPackages.includes(desc.file.proto.package);
 
 /** `offledger.transfer_instruction.v1` is "transfer instruction v1". */
 function tagOf({ file }: DescService): string {

@@ -1,3 +1,5 @@
+import type { Cause, CauseFields } from "./cause.js";
+
 /** Why a query fails: see "The surface" in the specification. src/transport/errors.ts maps it to a status and body. */
 export type RegistryErrorReason =
   /** The query is malformed or incomplete, or names another registrar. */
@@ -15,11 +17,26 @@ export interface RegistryErrorDetails {
   readonly field?: string;
   /** What is wrong with the field; the whole message by default. */
   readonly problem?: string;
-  /** A constant name of the cause in UPPER_SNAKE_CASE, at most 63 characters. By default a general one of the reason. */
+  /**
+   * A constant name of the cause, at most 63 characters: letters, digits and hyphens, such as `rule-missing`. RPC errors
+   * have it in UPPER_SNAKE_CASE, which is accepted too. By default a general one of the reason.
+   */
   readonly code?: string;
+  /** What the cause is about. */
+  readonly about?: CauseFields;
+  /** All causes, at least one; by default the one that the other fields describe. */
+  readonly causes?: readonly Cause[];
   /** Values that belong to the cause. Names consist of at most 64 letters, digits, "-" and "_". Never secret. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
+
+/** The codes of errors that have none of their own. */
+const generalCodes: Readonly<Record<RegistryErrorReason, string>> = {
+  invalid: "invalid-argument",
+  "not-found": "not-found",
+  conflict: "conflict",
+  unavailable: "not-ready",
+};
 
 const NO_DETAILS: RegistryErrorDetails = Object.freeze({});
 
@@ -42,6 +59,44 @@ export class RegistryError extends Error {
     this.reason = reason;
     this.details = details;
   }
+}
+
+/** All causes of an error, at least one. */
+export function causesOf({ reason, message, details }: RegistryError): readonly Cause[] {
+  const { causes, code = "", about, field } = details;
+  if (causes !== undefined && causes.length > 0) return causes;
+  return [{ ...about, field, code: isCode(code) ? normalizeCode(code) : generalCodes[reason], message }];
+}
+
+/** A module may be plain JavaScript. */
+const isCode = (code: unknown): code is string =>
+  typeof code === "string" && /^[A-Za-z][A-Za-z0-9_-]{1,62}$/.test(code);
+
+const normalizeCode = (code: string): string => code.toLowerCase().replaceAll("_", "-");
+
+/**
+ * One error for several causes: with the reason of the first, and a message that names all of them. Those that say the
+ * same count once.
+ */
+export function combineErrors(first: RegistryError, others: readonly RegistryError[]): RegistryError {
+  if (others.length === 0) return first;
+  const causes = new Map<string, Cause>();
+  for (const error of [first, ...others])
+    for (const cause of causesOf(error)) causes.set(cause.message, causes.get(cause.message) ?? cause);
+  if (causes.size === 1) return first;
+  return new RegistryError(first.reason, describeCauses([...causes.values()]), {
+    ...first.details,
+    causes: [...causes.values()],
+  });
+}
+
+/** A settlement may lack hundreds of credentials. */
+const MAX_NAMED_CAUSES = 20;
+
+function describeCauses(causes: readonly Cause[]): string {
+  const named = causes.slice(0, MAX_NAMED_CAUSES).map(({ message }) => message);
+  const more = causes.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }
 
 /** Formats an outside value for a message: a scalar as JSON, at most 80 characters; a list or object by its type. */
