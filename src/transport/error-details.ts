@@ -27,7 +27,7 @@ const MAX_FIELD_BYTES = 256;
 const MAX_DESCRIPTION_BYTES = 256;
 /** Together they leave room for the other details and the message: see grpc-status.ts. */
 const MAX_VIOLATIONS_BYTES = 1_024;
-const MAX_METADATA_BYTES = 384;
+const MAX_METADATA_BYTES = 512;
 /** Tags and lengths around two strings. */
 const FRAMING_BYTES = 10;
 

@@ -1,5 +1,4 @@
 import { Code } from "@connectrpc/connect";
-import type { RegistryErrorReason } from "../domain/errors.js";
 
 /** The reasons of google.rpc.ErrorInfo, each with its code. docs/errors.md explains them to clients. */
 export const ERROR_REASONS = {
@@ -39,13 +38,5 @@ export const ERROR_REASONS = {
 
 export type ErrorReason = keyof typeof ERROR_REASONS;
 
-/** For errors of a registry that have no code of their own. */
-export const REGISTRY_ERROR_REASONS: Readonly<Record<RegistryErrorReason, ErrorReason>> = {
-  invalid: "INVALID_ARGUMENT",
-  "not-found": "NOT_FOUND",
-  conflict: "CONFLICT",
-  unavailable: "NOT_READY",
-};
-
-/** Whether a registry's own code has the form that google.rpc prescribes. */
-export const isReason = (code: string): boolean => /^[A-Z][A-Z0-9_]{1,62}$/.test(code);
+/** The reason for the code of a cause: google.rpc prescribes UPPER_SNAKE_CASE. */
+export const reasonOf = (code: string): string => code.toUpperCase().replaceAll("-", "_");

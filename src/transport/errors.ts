@@ -1,9 +1,10 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type RegistryErrorReason, RegistryError } from "../domain/errors.js";
+import { type RegistryErrorReason, causesOf, RegistryError } from "../domain/errors.js";
 import { protoPath } from "./decoding/proto-path.js";
 import { detailedError, refusal } from "./error-details.js";
-import { isReason, REGISTRY_ERROR_REASONS } from "./error-reasons.js";
+import { reasonOf } from "./error-reasons.js";
+import { metadataOf, refusalDetail } from "./refusal-detail.js";
 
 interface Row {
   readonly reason: RegistryErrorReason | undefined;
@@ -63,13 +64,20 @@ export function toConnectError(error: unknown, report: (defect: unknown) => void
   return refusal("INTERNAL", GENERIC);
 }
 
-function ofRegistry({ reason, message, details }: RegistryError, schema: DescMessage | undefined): ConnectError {
-  const { field = "", problem = message, code = "", metadata } = details;
+function ofRegistry(refused: RegistryError, schema: DescMessage | undefined): ConnectError {
+  const { reason, message, details } = refused;
+  const { field = "", problem = message, metadata } = details;
   const path = reason === "invalid" && schema !== undefined ? protoPath(schema, field) : undefined;
   const violations = path === undefined ? [] : [{ field: path, description: problem }];
-  const { code: connectCode, retryAfter: retrySeconds } = rowBy("reason", reason);
-  const known = isReason(code) ? code : REGISTRY_ERROR_REASONS[reason];
-  return detailedError(connectCode, known, message, { retrySeconds, violations }, metadata);
+  const { code, retryAfter: retrySeconds } = rowBy("reason", reason);
+  const causes = causesOf(refused);
+  const [first] = causes;
+  const fields = { ...metadataOf(first), ...metadata };
+  const error = detailedError(code, reasonOf(first?.code ?? ""), message, { retrySeconds, violations }, fields);
+  if (causes.length > 1) error.details.push(refusalDetail(causes));
+  // For the log and the operator's port.
+  error.cause = refused;
+  return error;
 }
 
 export interface RestError {

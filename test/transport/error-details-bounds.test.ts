@@ -5,6 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BadRequestSchema, ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
+import { RefusalSchema } from "../../gen/offledger/refusal/v1/refusal_pb.js";
 import { RegistryError } from "../../src/domain/errors.js";
 import { grpcStatus } from "../../src/transport/connect/grpc-status.js";
 import { cut, refusal } from "../../src/transport/error-details.js";
@@ -63,9 +64,33 @@ describe("an error of a registry", () => {
     expect(violationsOf(toConnectError(error, noReport, method.input))).toEqual([]);
   });
 
-  test.each(["", "lower_case", "A", "WITH-DASH", "X".repeat(64), "9LIVES"])("has no code of the form %j", (code) => {
+  test.each(["", "two words", "A", "X".repeat(64), "9LIVES"])("has no code of the form %j", (code) => {
     const [info] = toConnectError(new RegistryError("conflict", "", { code }), noReport).findDetails(ErrorInfoSchema);
     expect(info?.reason).toBe("CONFLICT");
+  });
+
+  test.each(["SUPPLY_CAPPED", "supply-capped", "supply_capped"])("has the code %j as a reason", (code) => {
+    const [info] = toConnectError(new RegistryError("conflict", "", { code }), noReport).findDetails(ErrorInfoSchema);
+    expect(info?.reason).toBe("SUPPLY_CAPPED");
+  });
+
+  test("names the causes that fit, and how many do not", () => {
+    const causes = Array.from({ length: 50 }, (_, n) => ({
+      code: "credential-missing",
+      message: `${n}`,
+      party: `party-${n}::1220${"a".repeat(60)}`,
+      claims: [{ property: "kyc", value: "yes" }],
+    }));
+    const error = toConnectError(new RegistryError("not-found", "many", { causes }), noReport);
+    const [refusal] = error.findDetails(RefusalSchema);
+    expect(refusal?.causes.length).toBeGreaterThan(5);
+    expect(refusal?.causes.length).toBe(50 - (refusal?.omitted ?? 0));
+    expect(refusal?.causes[1]).toMatchObject({ code: "credential-missing", message: "", party: causes[1]?.party });
+    expect(refusal === undefined ? 0 : toBinary(RefusalSchema, refusal).length).toBeLessThan(920);
+    expect(error.findDetails(ErrorInfoSchema)[0]).toMatchObject({
+      reason: "CREDENTIAL_MISSING",
+      metadata: { party: causes[0]?.party, claims: "kyc = yes" },
+    });
   });
 
   test("has bounded metadata", () => {

@@ -13,16 +13,15 @@ export const file_offledger_refusal_v1_refusal: GenFile = /*@__PURE__*/
   fileDesc("CiJvZmZsZWRnZXIvcmVmdXNhbC92MS9yZWZ1c2FsLnByb3RvEhRvZmZsZWRnZXIucmVmdXNhbC52MSJHCgdSZWZ1c2FsEisKBmNhdXNlcxgBIAMoCzIbLm9mZmxlZGdlci5yZWZ1c2FsLnYxLkNhdXNlEg8KB29taXR0ZWQYAiABKAUihgIKBUNhdXNlEgwKBGNvZGUYASABKAkSDwoHbWVzc2FnZRgCIAEoCRIRCglyZWdpc3RyYXIYAyABKAkSEgoKaW5zdHJ1bWVudBgEIAEoCRINCgVwYXJ0eRgFIAEoCRIOCgZpc3N1ZXIYBiABKAkSKwoGY2xhaW1zGAcgAygLMhsub2ZmbGVkZ2VyLnJlZnVzYWwudjEuQ2xhaW0SEwoLY29udHJhY3RfaWQYCCABKAkSEAoIdGVtcGxhdGUYCSABKAkSFQoNc3luY2hyb25pemVycxgKIAMoCRINCgVmaWVsZBgLIAEoCRINCgVsaW1pdBgMIAEoCRIPCgdtYXhpbXVtGA0gASgFIigKBUNsYWltEhAKCHByb3BlcnR5GAEgASgJEg0KBXZhbHVlGAIgASgJQk8KFG9mZmxlZGdlci5yZWZ1c2FsLnYxUAFaHm9mZmxlZGdlci9yZWZ1c2FsL3YxO3JlZnVzYWx2MaoCFE9mZmxlZGdlci5SZWZ1c2FsLlYxYgZwcm90bzM");
 
 /**
- * Why the rules of the registry refuse a request: a detail of the errors of
- * Connect, gRPC and gRPC-Web, beside `google.rpc.ErrorInfo`, whose reason is the
- * code of the first cause. Absent where a field of the request is wrong, which
- * `google.rpc.BadRequest` says.
+ * Why the rules of the registry refuse a request, where there are several
+ * causes: a detail of the errors of Connect, gRPC and gRPC-Web, beside
+ * `google.rpc.ErrorInfo`, which has the code and the fields of the first.
  *
  * @generated from message offledger.refusal.v1.Refusal
  */
 export type Refusal = Message<"offledger.refusal.v1.Refusal"> & {
   /**
-   * All causes, at least one. Over gRPC, headers are bounded: those that do not
+   * All causes, at least two. Over gRPC, headers are bounded: those that do not
    * fit are left out.
    *
    * @generated from field: repeated offledger.refusal.v1.Cause causes = 1;
