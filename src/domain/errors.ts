@@ -90,6 +90,21 @@ export function combineErrors(first: RegistryError, others: readonly RegistryErr
   });
 }
 
+/** Takes all steps. If any fail with RegistryError, throws one error for all that do. */
+export function attemptAll(steps: Iterable<() => void>): void {
+  const failures: RegistryError[] = [];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      if (!(error instanceof RegistryError)) throw error;
+      failures.push(error);
+    }
+  }
+  const [first, ...others] = failures;
+  if (first !== undefined) throw combineErrors(first, others);
+}
+
 /** A settlement may lack hundreds of credentials. */
 const MAX_NAMED_CAUSES = 20;
 

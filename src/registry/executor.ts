@@ -2,7 +2,7 @@ import { NotReady, type StoreReader, StoreUnavailable } from "../store/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
 import type { Freshness } from "../domain/freshness.js";
 import type { History } from "./sdk/history.js";
-import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
+import type { Recorder, Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
 import { Answer } from "./basis.js";
 import { QueryContext } from "./query-context.js";
 import { TrackingView } from "./tracking-view.js";
@@ -17,10 +17,12 @@ export class QueryExecutor {
   readonly #now: () => number;
   readonly #history: History | undefined;
   readonly #configurationId: string;
+  readonly #createRecorder: (() => Recorder) | undefined;
 
   /**
    * `now` returns milliseconds since 1970. `history` is undefined if the source has no updates. `configurationId`
    * identifies all but the store that answers depend on; processes with the same one give the same answers.
+   * `createRecorder` is called for each run of a query that is explained; undefined to record nothing.
    */
   constructor(
     registry: Registry,
@@ -29,6 +31,7 @@ export class QueryExecutor {
     now: () => number,
     history?: History,
     configurationId = "",
+    createRecorder?: () => Recorder,
   ) {
     this.#registry = registry;
     this.#reader = reader;
@@ -36,6 +39,22 @@ export class QueryExecutor {
     this.#now = now;
     this.#history = history;
     this.#configurationId = configurationId;
+    this.#createRecorder = createRecorder;
+  }
+
+  /** An executor of the same queries that explains them, as at `now` (milliseconds since 1970; the current time by default). */
+  explaining(createRecorder: () => Recorder, now?: number): QueryExecutor {
+    const clock = now === undefined ? this.#now : () => now;
+    const [registry, configurationId] = [this.#registry, this.#configurationId];
+    return new QueryExecutor(
+      registry,
+      this.#reader,
+      this.#freshness,
+      clock,
+      this.#history,
+      configurationId,
+      createRecorder,
+    );
   }
 
   /**
@@ -78,12 +97,17 @@ export class QueryExecutor {
   async executeHistory<T>(query: (utility: UtilityOperations, history: History) => Promise<T>): Promise<T> {
     const utility = this.#utility();
     if (this.#history !== undefined) return query(utility, this.#history);
-    throw notFound("this service has no access to ledger updates: it reads a snapshot file or a database");
+    throw notFound("this service has no access to ledger updates: it reads a snapshot file or a database", {
+      code: "history-unavailable",
+    });
   }
 
   #utility(): UtilityOperations {
     const { utility, name } = this.#registry;
-    if (utility === undefined) throw notFound(`the registry served here, ${name}, does not have this operation`);
+    if (utility === undefined)
+      throw notFound(`the registry served here, ${name}, does not have this operation`, {
+        code: "operation-not-supported",
+      });
     return utility;
   }
 
@@ -98,7 +122,7 @@ export class QueryExecutor {
   }
 
   #run<T>(query: Query<T>, view: TrackingView): Answer<T> {
-    const context = new QueryContext(view, this.#now(), this.#configurationId);
+    const context = new QueryContext(view, this.#now(), this.#configurationId, this.#createRecorder?.());
     const value = query(this.#registry, context);
     // A registry module may be plain JavaScript with async methods.
     if (!(value instanceof Promise)) return new Answer(value, context);

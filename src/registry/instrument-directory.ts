@@ -80,7 +80,11 @@ export class InstrumentDirectory {
       const all = registry.instruments(context, registrar);
       const found = all.find((instrument) => instrument.id === id) ?? all.find(({ otherIds }) => otherIds.includes(id));
       const [listed] = found === undefined ? [] : this.#complete(registry, context, registrar, [found]);
-      if (listed === undefined) throw notFound(`registrar ${registrar} has no instrument "${id}"`);
+      if (listed === undefined)
+        throw notFound(`registrar ${registrar} has no instrument "${id}"`, {
+          code: "instrument-unknown",
+          about: { registrar, instrument: id },
+        });
       return listed;
     });
   }

@@ -1,6 +1,6 @@
 import type { Tag } from "../store/lookup-hash.js";
 import { type Basis, generationName } from "./basis.js";
-import type { RequestContext } from "./sdk/registry.js";
+import type { Recorder, RequestContext } from "./sdk/registry.js";
 import type { TrackingView } from "./tracking-view.js";
 
 /** What a query is answered from, which is what its answer rests on. */
@@ -15,6 +15,7 @@ export class QueryContext implements RequestContext, Basis {
     readonly view: TrackingView,
     readonly now: number,
     configurationId: string,
+    readonly recorder: Recorder | undefined = undefined,
   ) {
     this.generation = generationName(view.generation, configurationId);
     this.offset = view.offset;

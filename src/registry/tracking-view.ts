@@ -62,9 +62,9 @@ export class TrackingView implements View {
     return this.#view.all(template);
   }
 
-  wasArchived(contractId: string): boolean {
+  wasArchived(contractId: string, registrar?: string): boolean {
     (this.#others ??= []).push(tagOf(idHash(contractId)));
-    return this.#view.wasArchived(contractId);
+    return this.#view.wasArchived(contractId, registrar);
   }
 
   templateCounts(): readonly TemplateCount[] {

@@ -41,8 +41,11 @@ export interface View {
   byKey<F>(template: Template<F>, key: string): readonly Contract<F>[];
   /** All contracts of the template, in the same order. For start-up and checks; in requests only if there are few. */
   all<F>(template: Template<F>): readonly Contract<F>[];
-  /** Whether the contract is known to be archived. False is no proof: only the latest MAX_ARCHIVED_IDS are kept. */
-  wasArchived(contractId: string): boolean;
+  /**
+   * Whether the contract is known to be archived, and with `registrar`, to have been one of that registrar. False is no
+   * proof: only the latest MAX_ARCHIVED_IDS are kept, and of contracts that were not stored no registrar is known.
+   */
+  wasArchived(contractId: string, registrar?: string): boolean;
   /** How many contracts are stored, by template and package, in any order. Pairs without contracts are absent. */
   templateCounts(): readonly TemplateCount[];
   /** The sums with these names, in the same order. 0 for a sum to which nothing contributes. */

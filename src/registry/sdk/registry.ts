@@ -3,6 +3,7 @@ import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
 import type { ContextAnswer, FactoryAnswer, Inventory, ProofStatus, TransferFactoryAnswer } from "./answers.js";
 import type { History } from "./history.js";
+import type { Recorder } from "./recorder.js";
 import type { Instrument, InstrumentConfiguration, Supply } from "./instruments.js";
 import type {
   Choice,
@@ -20,6 +21,7 @@ export type { Contract } from "../../domain/contract.js";
 export type * from "./answers.js";
 export type * from "./instruments.js";
 export type * from "./queries.js";
+export type * from "./recorder.js";
 export type * from "./warnings.js";
 
 /**
@@ -91,4 +93,6 @@ export interface RequestContext {
    * keep it until then. A time that is past is ignored.
    */
   mayChangeAt(micros: number): void;
+  /** Records how the answer is found; undefined unless the request is explained. */
+  readonly recorder?: Recorder | undefined;
 }

@@ -17,7 +17,8 @@ export class MemoryState {
   /** Each list is newest first, and replaced instead of changed: a reader may hold one. */
   readonly #byKey = new Map<string, readonly Contract[]>();
   readonly #byTemplate = new Map<Template, Set<string>>();
-  readonly #archived = new Set<string>();
+  /** The latest archivals, oldest first, each with the registrar of the contract if it was stored and has one. */
+  readonly #archived = new Map<string, string | undefined>();
   readonly #aggregates = new Aggregates();
 
   /** Throws an Error if a contract id appears twice. */
@@ -93,7 +94,8 @@ export class MemoryState {
     return [...(this.#byTemplate.get(template) ?? [])];
   }
 
-  wasArchived(contractId: string): boolean {
+  wasArchived(contractId: string, registrar?: string): boolean {
+    if (registrar !== undefined) return this.#archived.get(contractId) === registrar;
     return this.#archived.has(contractId);
   }
 
@@ -118,12 +120,13 @@ export class MemoryState {
   #apply(change: Change, tags: Set<Tag>): void {
     if ("archived" in change) {
       tags.add(tagOf(idHash(change.archived)));
-      this.#addTags(this.#contracts.get(change.archived), tags);
+      const stored = this.#contracts.get(change.archived);
+      this.#addTags(stored, tags);
       const counted = this.#aggregates.countedOnly(change.archived);
       if (counted !== undefined) tags.add(tagOf(sumHash(counted.sum))).add(tagOf(anyRegistrarHash));
       this.#remove(change.archived);
       this.#aggregates.removeCountedOnly(change.archived);
-      this.#addArchived(change.archived);
+      this.#addArchived(change.archived, stored?.template.registrarOf?.(stored.fields));
     } else if ("unassigned" in change) {
       const stored = this.#contracts.get(change.unassigned);
       // With an equal counter the assignment was applied first, and this event is older.
@@ -173,9 +176,9 @@ export class MemoryState {
     }
   }
 
-  #addArchived(contractId: string): void {
-    this.#archived.add(contractId);
-    for (const oldest of this.#archived) {
+  #addArchived(contractId: string, registrar: string | undefined): void {
+    this.#archived.set(contractId, registrar);
+    for (const oldest of this.#archived.keys()) {
       if (this.#archived.size <= MAX_ARCHIVED_IDS) break;
       this.#archived.delete(oldest);
     }

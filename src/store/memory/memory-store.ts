@@ -111,8 +111,8 @@ class StateView implements View {
     return this.#current().byTemplate(template).toSorted(newestFirst) as Contract<F>[];
   }
 
-  wasArchived(contractId: string): boolean {
-    return this.#current().wasArchived(contractId);
+  wasArchived(contractId: string, registrar?: string): boolean {
+    return this.#current().wasArchived(contractId, registrar);
   }
 
   templateCounts(): readonly TemplateCount[] {

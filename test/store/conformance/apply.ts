@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { NotReady } from "../../../src/store/port.js";
-import { apple, pear, contract, createdAt, active, unassigned } from "./fixtures.js";
+import { apple, pear, contract, createdAt, active, unassigned, GROWER } from "./fixtures.js";
 import type { Subject } from "./subject.js";
 
 export function applyCases({ store, found, wasArchived, assignments }: Subject): void {
@@ -90,6 +90,16 @@ export function applyCases({ store, found, wasArchived, assignments }: Subject):
       await store.writer.replace([contract(apple, "a"), contract(apple, "b")], 5);
       await store.writer.apply([{ archived: "a" }], 6);
       expect([await wasArchived("a"), await wasArchived("b"), await wasArchived("x")]).toEqual([true, false, false]);
+    });
+
+    test("remembers of which registrar an archived contract was", async () => {
+      const [ofGrower, ofNobody] = [contract(pear, "a"), contract(apple, "b")];
+      await store.writer.replace([ofGrower, ofNobody], 5);
+      await store.writer.apply([{ archived: "a" }, { archived: "b" }, { archived: "unknown" }], 6);
+      const known = (id: string) => Promise.all([GROWER, "another"].map((registrar) => wasArchived(id, registrar)));
+      expect(await known("a")).toEqual([true, false]);
+      expect(await known("b")).toEqual([false, false]);
+      expect(await known("unknown")).toEqual([false, false]);
     });
   });
 }

@@ -25,7 +25,9 @@ function fruitTemplate(packageName: string, qualifiedName: string): Template<Fru
 }
 
 export const apple = fruitTemplate("fruit", "Fruit.Tree:Apple");
-export const pear = fruitTemplate("fruit", "Fruit.Tree:Pear");
+/** The registrar of all pears. */
+export const GROWER = "grower";
+export const pear: Template<FruitFields> = { ...fruitTemplate("fruit", "Fruit.Tree:Pear"), registrarOf: () => GROWER };
 /** The same qualified name in another package is another template. */
 export const otherApple = fruitTemplate("other-fruit", "Fruit.Tree:Apple");
 /** No case stores a plum. */

@@ -24,7 +24,7 @@ export interface Subject {
   /** The sum "USD". */
   readonly sum: () => Promise<bigint | undefined>;
   readonly asOf: () => Promise<number | undefined>;
-  readonly wasArchived: (id: string) => Promise<boolean>;
+  readonly wasArchived: (id: string, registrar?: string) => Promise<boolean>;
   /** `package name, qualified name, package id, count` of each, sorted. */
   readonly templateCounts: () => Promise<string[]>;
   /** The offset, and the synchronizer of each apple by id. */
@@ -60,7 +60,7 @@ export function createSubject(makeStore: MakeStore): Subject {
     sums,
     sum: async () => (await sums("USD"))[0],
     asOf: () => read((view) => view.asOf),
-    wasArchived: (id) => read((view) => view.wasArchived(id)),
+    wasArchived: (id, registrar) => read((view) => view.wasArchived(id, registrar)),
     templateCounts: () => read((view) => formatCounts(view.templateCounts())),
     assignments: () =>
       read((view) => ({

@@ -24,6 +24,7 @@ export function compileRow(
       ...options(line),
     })),
     disclosures: row.disclosures.map((line) => ({
+      name: line.disclosure,
       part: partNamed(parts.disclosures, line.disclosure),
       ...options(line),
     })),

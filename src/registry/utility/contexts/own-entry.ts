@@ -6,6 +6,7 @@ import type { ChoiceContextBuilder } from "../entries/choice-context-builder.js"
 import type { ContextEntry, Disclosure, EntryInputs } from "../entries/context-entry.js";
 import { candidateProviders, providerLookups, selectProvider } from "../entries/provider.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
+import { type Needed, neededContract } from "../selection/needed.js";
 import type { EntryDefinition, ValueForm } from "./entry-definition.js";
 import { compileLookups, type OwnLookup } from "./own-lookups.js";
 
@@ -27,8 +28,7 @@ export function ownEntry(definition: EntryDefinition, template: Template): Conte
     const selected: Found[] = [];
     for (const lookup of lookupsOf(selector.registrar, provider, inputs)) {
       const candidates = selector.view.byKey(template, lookup.key);
-      const contract =
-        selector.newest(candidates) ?? selector.missing(candidates, required, labelOf(name, template, lookup));
+      const contract = selector.select(candidates, required, () => neededFor(name, template, lookup));
       if (contract !== undefined) selected.push({ party: lookup.party, contract });
     }
     return selected;
@@ -72,6 +72,5 @@ function writeValue(form: ValueForm, builder: ChoiceContextBuilder, found: reado
   }
 }
 
-/** What messages call the contract. */
-const labelOf = (name: string, { qualifiedName }: Template, { values }: OwnLookup): string =>
-  `the ${qualifiedName} for ${values.join(", ")} (entry ${name})`;
+const neededFor = (name: string, { qualifiedName }: Template, { values, party }: OwnLookup): Needed =>
+  neededContract(`the ${qualifiedName} for ${values.join(", ")} (entry ${name})`, { party, template: qualifiedName });

@@ -1,6 +1,6 @@
 import type { Contract } from "../../../domain/contract.js";
 import { memoizeByContract } from "../../../domain/contract-slots.js";
-import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue } from "../../sdk/registry.js";
+import type { AnyValue, ContextAnswer, FactoryAnswer, NamedValue, Recorder } from "../../sdk/registry.js";
 
 /** One value object per contract, so that encoders can keep its encoding with it. */
 const referenceTo = memoizeByContract((contract): AnyValue => ({
@@ -17,6 +17,12 @@ const referenceTo = memoizeByContract((contract): AnyValue => ({
 export class ChoiceContextBuilder {
   readonly #values: NamedValue[] = [];
   readonly #disclosed = new Set<Contract>();
+  readonly #recorder: Recorder | undefined;
+
+  /** `recorder` is undefined unless the answer is explained. */
+  constructor(recorder?: Recorder) {
+    this.#recorder = recorder;
+  }
 
   /** Sets the value of each key. Call it once per key. */
   set(keys: readonly string[], value: AnyValue): void {
@@ -28,7 +34,7 @@ export class ChoiceContextBuilder {
 
   /** An AV_ContractId that refers to the contract, which is then disclosed. It must be on the synchronizer of the answer. */
   reference(contract: Contract): AnyValue {
-    this.#disclosed.add(contract);
+    this.disclose(contract);
     return referenceTo(contract);
   }
 
@@ -48,6 +54,7 @@ export class ChoiceContextBuilder {
   /** Discloses a contract that no value refers to. It must be on the synchronizer of the answer. */
   disclose(contract: Contract): void {
     this.#disclosed.add(contract);
+    this.#recorder?.disclosed(contract);
   }
 
   /** Builds the answer for a choice on an instruction. */

@@ -1,4 +1,5 @@
 import type { CompiledCondition } from "../contexts/conditions.js";
+import { RegistryError } from "../../../domain/errors.js";
 import type { Template } from "../../../domain/template.js";
 import type { ContractLookup, View } from "../../../store/port.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
@@ -21,6 +22,8 @@ export interface EntryRule extends Rule {
 }
 
 export interface DisclosureRule extends Rule {
+  /** As in the table of operations. */
+  readonly name: string;
   readonly part: Disclosure;
 }
 
@@ -30,22 +33,40 @@ interface Rule {
   readonly when: CompiledCondition | undefined;
 }
 
-/** Writes the entries and disclosures of one answer. Throws RegistryError if it cannot be given. */
+/** Writes the entries and disclosures of one answer. Throws a RegistryError that names all causes if it cannot be given. */
 export function writeContext(
-  { entries, disclosures }: ContextDefinition,
+  { entries, disclosures, refusesBlocklist }: ContextDefinition,
   builder: ChoiceContextBuilder,
   selector: ContractSelector,
   inputs: EntryInputs,
 ): void {
+  const { recorder } = selector.context;
   for (const rule of entries) {
-    if (rule.when !== undefined && !rule.when.holds(selector, inputs)) continue;
-    const value = rule.part.value(builder, selector, inputs, isRequired(rule, selector, inputs));
-    if (value !== undefined) builder.set(rule.keys, value);
+    recorder?.entry(rule.keys);
+    try {
+      if (rule.when !== undefined && !rule.when.holds(selector, inputs)) continue;
+      const value = rule.part.value(builder, selector, inputs, isRequired(rule, selector, inputs));
+      if (value !== undefined) builder.set(rule.keys, value);
+    } catch (error) {
+      failPart(selector, error);
+    }
   }
   for (const rule of disclosures) {
-    if (rule.when !== undefined && !rule.when.holds(selector, inputs)) continue;
-    rule.part.disclose(builder, selector, inputs, isRequired(rule, selector, inputs));
+    recorder?.entry([rule.name]);
+    try {
+      if (rule.when !== undefined && !rule.when.holds(selector, inputs)) continue;
+      rule.part.disclose(builder, selector, inputs, isRequired(rule, selector, inputs));
+    } catch (error) {
+      failPart(selector, error);
+    }
   }
+  selector.throwFailures(refusesBlocklist);
+}
+
+/** The part of a module may throw; the others are asked all the same. */
+function failPart(selector: ContractSelector, error: unknown): void {
+  if (!(error instanceof RegistryError)) throw error;
+  selector.fail(error);
 }
 
 const isRequired = ({ required, requiredWhen }: Rule, selector: ContractSelector, inputs: EntryInputs): boolean =>

@@ -1,5 +1,4 @@
 import type { ContractLookup } from "../../../store/port.js";
-import { missingOn } from "../selection/candidates.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import { holding } from "../templates/holding.js";
 import { type LockedHoldings, lockedHoldingsOf } from "../templates/instructions.js";
@@ -23,11 +22,14 @@ export const lockedHoldingDisclosure: Disclosure = {
 };
 
 export const allocationsDisclosure: Disclosure = {
-  disclose(builder, { synchronizer }, { allocations = [] }) {
+  disclose(builder, selector, { allocations = [] }) {
     for (const allocation of allocations) {
-      if (allocation.synchronizerId !== synchronizer)
-        missingOn([allocation], synchronizer, `allocation ${allocation.contractId}`);
-      builder.disclose(allocation);
+      const needed = () => ({
+        name: `allocation ${allocation.contractId}`,
+        kind: "instruction",
+        registrar: allocation.fields.admin,
+      });
+      if (selector.select([allocation], true, needed) !== undefined) builder.disclose(allocation);
     }
   },
 };
@@ -61,6 +63,11 @@ function discloseHolding(
   required: boolean,
 ): void {
   const found = selector.view.byId(holding, contractId);
-  if (found?.synchronizerId === selector.synchronizer) builder.disclose(found);
-  else selector.missing(found === undefined ? [] : [found], required, `the locked holding ${contractId}`);
+  const chosen = selector.select(found === undefined ? [] : [found], required, () => ({
+    name: `the locked holding ${contractId}`,
+    kind: "holding",
+    contractId,
+    template: holding.qualifiedName,
+  }));
+  if (chosen !== undefined) builder.disclose(chosen);
 }

@@ -1,6 +1,8 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { View } from "../../../store/port.js";
+import type { Template } from "../../../domain/template.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
+import { type Needed, neededContract } from "../selection/needed.js";
 import { indexKeys } from "../templates/index-keys.js";
 import {
   type AppRewardConfiguration,
@@ -21,8 +23,7 @@ export const appRewardConfigurationEntry: ContextEntry = {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
     const candidates = rewardsOf(selector.view, provider);
-    const name = `the AppRewardConfiguration of provider ${provider}`;
-    const found = selector.newest(candidates) ?? selector.missing(candidates, required, name);
+    const found = selector.select(candidates, required, () => needed(appRewardConfiguration, provider));
     return found === undefined ? undefined : builder.reference(found);
   },
 };
@@ -39,11 +40,16 @@ export const featuredAppRightEntry: ContextEntry = {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
     const candidates = rightsOf(selector, provider);
-    const name = `the FeaturedAppRight of provider ${provider}`;
-    const found = selector.newest(candidates) ?? selector.missing(candidates, required, name);
+    const found = selector.select(candidates, required, () => needed(featuredAppRight, provider));
     return found === undefined ? undefined : builder.reference(found);
   },
 };
+
+const needed = ({ qualifiedName }: Template, provider: string): Needed =>
+  neededContract(`the ${qualifiedName.split(":")[1]} of provider ${provider}`, {
+    party: provider,
+    template: qualifiedName,
+  });
 
 function rewardsOf(view: View, provider: string): readonly Contract<AppRewardConfiguration>[] {
   return view.byKey(appRewardConfiguration, indexKeys.appReward(provider));

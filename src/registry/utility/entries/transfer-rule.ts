@@ -9,8 +9,12 @@ export const transferRuleEntry: ContextEntry = {
   value(builder, selector, _inputs, required) {
     const { view, registrar } = selector;
     const candidates = view.byKey(transferRule, indexKeys.transferRule(registrar));
-    const name = `the TransferRule of registrar ${registrar}`;
-    const rule = selector.newest(candidates) ?? selector.missing(candidates, required, name);
+    const rule = selector.select(candidates, required, () => ({
+      name: `the TransferRule of registrar ${registrar}`,
+      kind: "rule",
+      registrar,
+      template: transferRule.qualifiedName,
+    }));
     return rule === undefined ? undefined : builder.reference(rule);
   },
 };

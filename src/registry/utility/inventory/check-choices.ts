@@ -3,7 +3,7 @@ import type { Contract } from "../../../domain/contract.js";
 import type { Warning } from "../../sdk/registry.js";
 import type { ChoiceOperation, FactoryOperation } from "../contexts/operations.js";
 import { contextOn } from "../operations/choice-context.js";
-import { allocationFactoryName, answerWithFactory } from "../operations/factory.js";
+import { answerWithFactory } from "../operations/factory.js";
 import { isInReassignment } from "../selection/candidates.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { type AllocationFactory, allocationFactory } from "../templates/services.js";
@@ -59,7 +59,7 @@ function findCreatingFactory(
   const inputs = factoryInputs(operation, registrar, instrument);
   try {
     const request = { registrar, definition: answered, factories, inputs };
-    const { factoryId } = answerWithFactory(context, request, () => allocationFactoryName(registrar));
+    const { factoryId } = answerWithFactory(context, request);
     return factories.find(({ contractId }) => contractId === factoryId);
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;

@@ -4,7 +4,7 @@ import type { CheckContext } from "../../sdk/registry.js";
 import type { FactoryOperation } from "../contexts/operations.js";
 import type { EntryInputs } from "../entries/context-entry.js";
 import { contextOn } from "../operations/choice-context.js";
-import { allocationFactoryName, answerWithFactory } from "../operations/factory.js";
+import { answerWithFactory } from "../operations/factory.js";
 import { directTransferReach } from "../operations/transfer-factory.js";
 import { candidateConfigurations } from "../selection/contract-selector.js";
 import type { AllocationFactory } from "../templates/services.js";
@@ -17,7 +17,7 @@ export function attemptWithFactories(
   factories: readonly Contract<AllocationFactory>[],
 ): Attempt {
   return (definition, inputs) => {
-    answerWithFactory(context, { registrar, definition, factories, inputs }, () => allocationFactoryName(registrar));
+    answerWithFactory(context, { registrar, definition, factories, inputs });
   };
 }
 

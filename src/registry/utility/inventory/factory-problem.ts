@@ -2,8 +2,7 @@ import { RegistryError } from "../../../domain/errors.js";
 import type { View } from "../../../store/port.js";
 import type { Warning } from "../../sdk/registry.js";
 import type { FactoryOperation } from "../contexts/operations.js";
-import { allocationFactoryName } from "../operations/factory.js";
-import { requireFactories } from "../operations/require.js";
+import { neededFactory, requireFactories } from "../operations/require.js";
 import { isInReassignment, requireSynchronizer } from "../selection/candidates.js";
 import { remedies } from "./remedies.js";
 
@@ -21,7 +20,7 @@ export function findFactoryProblem(view: View, registrar: string): FactoryProble
     const factories = requireFactories(view, registrar);
     const [first] = factories;
     if (first === undefined || !factories.every(isInReassignment)) return undefined;
-    requireSynchronizer(first, allocationFactoryName(registrar));
+    requireSynchronizer(first, neededFactory(registrar));
     return undefined;
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;

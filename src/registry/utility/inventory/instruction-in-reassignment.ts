@@ -17,6 +17,6 @@ export const inReassignment = (
   contractId: instruction.contractId,
   operations,
   refusal: "conflict",
-  problem: errorOf(instruction, `the ${label}`).message,
+  problem: errorOf(instruction, { name: `the ${label}`, kind: "instruction" }).message,
   remedy: remedies["instruction-in-reassignment"],
 });

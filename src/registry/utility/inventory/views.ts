@@ -38,8 +38,8 @@ abstract class DelegatingView implements View {
     return this.view.all(template);
   }
 
-  wasArchived(contractId: string): boolean {
-    return this.view.wasArchived(contractId);
+  wasArchived(contractId: string, registrar?: string): boolean {
+    return this.view.wasArchived(contractId, registrar);
   }
 
   templateCounts(): readonly TemplateCount[] {

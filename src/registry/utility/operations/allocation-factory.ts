@@ -2,8 +2,8 @@ import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/regi
 import type { UtilityContexts } from "../contexts/contexts.js";
 import { holderOf } from "../selection/requirements.js";
 import { allocationArguments } from "./arguments.js";
-import { allocationFactoryName, answerWithFactory } from "./factory.js";
-import { requireFactories } from "./require.js";
+import { answerWithFactory } from "./factory.js";
+import { findFactories } from "./require.js";
 import { checkSize, type SettlementLimits } from "./settlement-limits.js";
 
 /** The factory of `AllocationFactory_Allocate`. Ignores input holdings: a client may ask before it has chosen them. */
@@ -16,10 +16,8 @@ export function allocationFactory(
   const { registrar } = query;
   const { sender, instruments, sent, sides } = allocationArguments(query);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
-  const factories = requireFactories(context.view, registrar);
+  const factories = findFactories(context.view, registrar);
   const inputs = { instruments, sender: holderOf(sender), sent };
   const definition = contexts.factories["allocation-factory"];
-  return answerWithFactory(context, { registrar, definition, factories, inputs }, () =>
-    allocationFactoryName(registrar),
-  );
+  return answerWithFactory(context, { registrar, definition, factories, inputs });
 }

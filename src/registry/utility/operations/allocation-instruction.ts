@@ -8,5 +8,6 @@ export function allocationInstruction({ view }: RequestContext, { registrar = ""
   throw invalid(
     `${contractId} is not an allocation instruction: this registry has no pending ones, ` +
       "because its factory makes an allocation at once",
+    { code: "operation-not-supported", about: { registrar, contractId } },
   );
 }

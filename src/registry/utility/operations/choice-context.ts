@@ -1,12 +1,15 @@
 import type { Contract } from "../../../domain/contract.js";
+import { attemptAll } from "../../../domain/errors.js";
 import type { ChoiceQuery, ContextAnswer, RequestContext } from "../../sdk/registry.js";
 import type { ChoiceContextDefinition } from "../contexts/contexts.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import { type ContextDefinition, prefetchContext, writeContext } from "../entries/context-definition.js";
 import type { EntryInputs } from "../entries/context-entry.js";
-import { requireSynchronizer } from "../selection/candidates.js";
+import { notOnSynchronizer, requireSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
+import type { Needed } from "../selection/needed.js";
 import { type Instruction, instrumentsOf } from "../templates/instructions.js";
+import { explainingFailure } from "./record-changes.js";
 import { findInstruction, requireInstruction } from "./require.js";
 
 /** The context of a choice on one instruction. */
@@ -20,12 +23,27 @@ export function choiceContext(
   if (view.wantsPrefetch && templates.length > 1)
     view.prefetch(() => templates.map((template) => ({ template, contractId })));
   const found = findInstruction(view, templates, contractId);
-  const instruction = requireInstruction(view, registrar, label, contractId, found);
+  const instruction = requireInstruction(context, registrar, label, contractId, found);
   const inputs = instructionInputs(instruction);
   const { admin } = instruction.fields;
-  const synchronizer = requireSynchronizer(instruction, `the ${label}`);
-  if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
-  return contextOn(context, definition, admin, synchronizer, inputs);
+  const needed = { name: `the ${label}`, kind: "instruction", registrar: admin };
+  const answer = () => {
+    const synchronizer = requireSynchronizer(instruction, needed);
+    if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
+    context.recorder?.attempt(needed, [instruction], instruction);
+    return contextOn(context, definition, admin, synchronizer, inputs);
+  };
+  if (context.recorder === undefined) return answer();
+  return explainingFailure(context, { ...inputs, registrar: admin }, answer, (plain, synchronizer) => {
+    attemptAll([
+      () => requireOn(instruction, synchronizer, needed),
+      () => void contextOn(plain, definition, admin, synchronizer, inputs),
+    ]);
+  });
+}
+
+function requireOn(contract: Contract, synchronizer: string, needed: Needed): void {
+  if (contract.synchronizerId !== synchronizer) throw notOnSynchronizer(contract, synchronizer, needed);
 }
 
 /** What the entries of a choice on the instruction are about. */
@@ -52,7 +70,7 @@ export function contextOn(
   inputs: EntryInputs,
 ): ContextAnswer {
   const { refusesBlocklist } = definition;
-  const builder = new ChoiceContextBuilder();
+  const builder = new ChoiceContextBuilder(context.recorder);
   const selector = new ContractSelector(context, registrar, synchronizer);
   writeContext(definition, builder, selector, inputs);
   if (refusesBlocklist) selector.rejectBlocklist();

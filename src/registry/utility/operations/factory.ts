@@ -1,61 +1,105 @@
 import type { Contract } from "../../../domain/contract.js";
+import { attemptAll } from "../../../domain/errors.js";
 import type { FactoryAnswer, RequestContext } from "../../sdk/registry.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import { type ContextDefinition, prefetchContext, writeContext } from "../entries/context-definition.js";
 import type { EntryInputs } from "../entries/context-entry.js";
-import { onOneSynchronizer } from "../selection/candidates.js";
+import { activeOn, notOnSynchronizer, onOneSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
+import type { Needed } from "../selection/needed.js";
 import type { TransferPreapproval } from "../templates/parties.js";
 import type { AllocationFactory } from "../templates/services.js";
+import { explainingFailure } from "./record-changes.js";
+import { neededFactory, notServed } from "./require.js";
+
+type Factory = Contract<AllocationFactory | TransferPreapproval>;
 
 export interface FactoryRequest {
   readonly registrar: string;
   readonly definition: ContextDefinition;
-  /** The candidates for the factory, newest first. */
-  readonly factories: readonly Contract<AllocationFactory | TransferPreapproval>[];
+  /** The candidates for the factory, newest first; empty if the registrar is not served. */
+  readonly factories: readonly Factory[];
   /** The choice's inputs, without what follows from the factory. */
   readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding" | "otherLockedHoldings">;
+  /** What the factory is; by default the AllocationFactory of the registrar. */
+  readonly needed?: () => Needed;
 }
 
 /** Answers with the newest factory on whose synchronizer everything is that its choice requires. */
-export function answerWithFactory(
-  context: RequestContext,
-  { registrar, definition, factories, inputs }: FactoryRequest,
-  name: () => string,
-): FactoryAnswer {
-  const { view } = context;
+export function answerWithFactory(context: RequestContext, request: FactoryRequest): FactoryAnswer {
+  const { registrar, inputs } = request;
+  if (context.recorder === undefined) return answer(context, request);
+  return explainingFailure(
+    context,
+    { registrar, instruments: inputs.instruments },
+    () => answer(context, request),
+    (plain, synchronizer) => attemptOn(plain, request, synchronizer),
+  );
+}
+
+function answer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
+  const { registrar, definition, factories, inputs, needed = () => neededFactory(registrar) } = request;
+  const { view, recorder } = context;
+  if (factories.length === 0) {
+    recorder?.search({ needed: needed(), candidates: [], chosen: undefined, required: true });
+    throw notServed(registrar);
+  }
   if (view.wantsPrefetch) {
     const providers = factories.flatMap((factory) => providerOf(factory) ?? []);
     const known = providers.length > 0 ? providers : undefined;
     prefetchContext(view, definition, { ...inputs, registrar, providers: known });
   }
+  const { builder, selector, factory } = onOneSynchronizer(factories, needed, recorder, (candidate, synchronizer) =>
+    write(context, request, candidate, synchronizer),
+  );
+  if (definition.refusesBlocklist) selector.rejectBlocklist();
+  return builder.buildForFactory(factory);
+}
+
+/** `factory` is undefined only where it is explained what else is missing. */
+function write<F extends Factory | undefined>(
+  context: RequestContext,
+  { registrar, definition, inputs }: FactoryRequest,
+  factory: F,
+  synchronizer: string,
+): { readonly builder: ChoiceContextBuilder; readonly selector: ContractSelector; readonly factory: F } {
   const { instruments, sender, sent, receiver, issuers, holders, allocations } = inputs;
-  const { answer, selector: selected } = onOneSynchronizer(factories, name, (factory, synchronizer) => {
-    const builder = new ChoiceContextBuilder();
-    const selector = new ContractSelector(context, registrar, synchronizer);
-    const provider = providerOf(factory);
-    // A literal instead of a spread: all factories pass objects of one shape.
-    writeContext(definition, builder, selector, {
-      instruments,
-      provider,
-      sender,
-      sent,
-      receiver,
-      issuers,
-      holders,
-      factory,
-      subject: factory,
-      allocations,
-    });
-    return { answer: builder.buildForFactory(factory), selector };
+  const builder = new ChoiceContextBuilder(context.recorder);
+  const selector = new ContractSelector(context, registrar, synchronizer);
+  // A literal instead of a spread: all factories pass objects of one shape.
+  writeContext(definition, builder, selector, {
+    instruments,
+    provider: factory === undefined ? undefined : providerOf(factory),
+    sender,
+    sent,
+    receiver,
+    issuers,
+    holders,
+    factory,
+    subject: factory,
+    allocations,
   });
-  if (definition.refusesBlocklist) selected.rejectBlocklist();
-  return answer;
+  return { builder, selector, factory };
+}
+
+/** Throws a RegistryError that names all that has to change for an answer on the synchronizer. */
+function attemptOn(context: RequestContext, request: FactoryRequest, synchronizer: string): void {
+  const { registrar, definition, factories, needed = () => neededFactory(registrar) } = request;
+  const [newest] = factories;
+  const here = activeOn(factories, synchronizer);
+  attemptAll([
+    () => {
+      if (newest === undefined) throw notServed(registrar);
+      if (here === undefined) throw notOnSynchronizer(newest, synchronizer, needed());
+    },
+    () => {
+      const selector = write(context, request, here ?? newest, synchronizer).selector;
+      if (definition.refusesBlocklist) selector.rejectBlocklist();
+    },
+  ]);
 }
 
 /** Undefined for a preapproval, which names no provider. */
-export function providerOf({ fields }: Contract<AllocationFactory | TransferPreapproval>): string | undefined {
+export function providerOf({ fields }: Factory): string | undefined {
   return "provider" in fields ? fields.provider : undefined;
 }
-
-export const allocationFactoryName = (registrar: string): string => `the AllocationFactory of registrar ${registrar}`;

@@ -1,5 +1,4 @@
 import type { Contract } from "../../../domain/contract.js";
-import { notFound } from "../../../domain/errors.js";
 import type {
   InstrumentConfiguration,
   InstrumentIdentifier,
@@ -12,7 +11,7 @@ import { indexKeys } from "../templates/index-keys.js";
 
 /** The newest configuration of an instrument by its default identifier or an additional one. */
 export function instrumentConfiguration(
-  { view }: RequestContext,
+  { view, recorder }: RequestContext,
   { registrar, identifier }: InstrumentQuery,
 ): Contract<InstrumentConfiguration> {
   const found = view.byKey(configurationTemplate, indexKeys.instrument(registrar, identifier.id));
@@ -21,10 +20,17 @@ export function instrumentConfiguration(
   );
   const { source, id, scheme } = identifier;
   const name = `the InstrumentConfiguration of registrar ${registrar} for source "${source}", id "${id}", scheme "${scheme}"`;
-  if (matching.length === 0) throw notFound(`${name} does not exist`);
+  const needed = {
+    name,
+    kind: "configuration",
+    registrar,
+    instrument: id,
+    template: configurationTemplate.qualifiedName,
+  };
   return onOneSynchronizer(
     matching,
-    () => name,
+    () => needed,
+    recorder,
     (configuration) => configuration,
   );
 }

@@ -1,8 +1,8 @@
 import type { FactoryAnswer, IssuanceInstruction, IssuanceQuery, RequestContext } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import type { ContextDefinition } from "../entries/context-definition.js";
-import { allocationFactoryName, answerWithFactory } from "./factory.js";
-import { requireFactories } from "./require.js";
+import { answerWithFactory } from "./factory.js";
+import { findFactories } from "./require.js";
 
 /** The factory for creating an offer or a request to mint or burn. */
 export function issuanceFactory(
@@ -29,9 +29,7 @@ function answer(
   issuers: readonly string[],
   definition: ContextDefinition,
 ): FactoryAnswer {
-  const factories = requireFactories(context.view, registrar);
+  const factories = findFactories(context.view, registrar);
   const inputs = { instruments: [instrumentId], issuers: [...new Set(issuers)] };
-  return answerWithFactory(context, { registrar, definition, factories, inputs }, () =>
-    allocationFactoryName(registrar),
-  );
+  return answerWithFactory(context, { registrar, definition, factories, inputs });
 }

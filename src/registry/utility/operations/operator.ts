@@ -6,6 +6,7 @@ import { allocationFactory } from "../templates/services.js";
 export function operator({ view }: RequestContext): string {
   const operators = view.all(allocationFactory).map(({ fields }) => fields.operator);
   const newest = operators.find((party) => party !== undefined);
-  if (newest === undefined) throw notFound("the operator is not known: no AllocationFactory names one");
+  if (newest === undefined)
+    throw notFound("the operator is not known: no AllocationFactory names one", { code: "operator-unknown" });
   return newest;
 }

@@ -1,17 +1,36 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
 import type { ContractLookup, View } from "../../../store/port.js";
-import { notFound } from "../../../domain/errors.js";
+import { notFound, type RegistryError } from "../../../domain/errors.js";
+import type { RequestContext } from "../../sdk/registry.js";
+import type { Needed } from "../selection/needed.js";
 import type { Instruction } from "../templates/instructions.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { type AllocationFactory, allocationFactory } from "../templates/services.js";
 
-/** The AllocationFactories of a registrar, newest first, at least one: a registrar without any is not served. */
+/** The AllocationFactories of a registrar, newest first; empty for a registrar that is not served. */
+export const findFactories = (view: View, registrar: string): readonly Contract<AllocationFactory>[] =>
+  view.byKey(allocationFactory, indexKeys.factory(registrar));
+
+/** As `findFactories`, at least one: a registrar without any is not served. */
 export function requireFactories(view: View, registrar: string): readonly Contract<AllocationFactory>[] {
-  const factories = view.byKey(allocationFactory, indexKeys.factory(registrar));
+  const factories = findFactories(view, registrar);
   if (factories.length > 0) return factories;
-  throw notFound(`registrar ${registrar} is not served here: no AllocationFactory of that party is known`);
+  throw notServed(registrar);
 }
+
+export const notServed = (registrar: string): RegistryError =>
+  notFound(`registrar ${registrar} is not served here: no AllocationFactory of that party is known`, {
+    code: "registrar-not-served",
+    about: { registrar, template: allocationFactory.qualifiedName },
+  });
+
+export const neededFactory = (registrar: string): Needed => ({
+  name: `the AllocationFactory of registrar ${registrar}`,
+  kind: "factory",
+  registrar,
+  template: allocationFactory.qualifiedName,
+});
 
 export const factoriesLookup = (registrar: string): ContractLookup => ({
   template: allocationFactory,
@@ -36,15 +55,29 @@ export function findInstruction(
  * even if the registrar has no factory any more: reject, withdraw and cancel must always be possible.
  */
 export function requireInstruction(
-  view: View,
+  { view, recorder }: RequestContext,
   registrar: string | undefined,
   label: string,
   contractId: string,
   instruction: Contract<Instruction> | undefined,
 ): Contract<Instruction> {
-  if (instruction !== undefined && (registrar ?? instruction.fields.admin) === instruction.fields.admin)
-    return instruction;
+  const isOfRegistrar =
+    instruction !== undefined && (registrar ?? instruction.fields.admin) === instruction.fields.admin;
+  const chosen = isOfRegistrar ? instruction : undefined;
+  recorder?.search({
+    needed: { name: `${label} ${contractId}`, contractId, registrar },
+    candidates: chosen === undefined ? [] : [chosen],
+    chosen,
+    required: true,
+  });
+  if (chosen !== undefined) return chosen;
   if (registrar !== undefined) requireFactories(view, registrar);
   const of = registrar === undefined ? "" : ` of registrar ${registrar}`;
-  throw notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`);
+  const about = { contractId, registrar };
+  throw view.wasArchived(contractId, registrar)
+    ? notFound(`${label} ${contractId}${of} has been archived`, { code: "instruction-archived", about })
+    : notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`, {
+        code: "instruction-unknown",
+        about,
+      });
 }

@@ -1,12 +1,14 @@
 import type { Contract } from "../../../domain/contract.js";
+import { attemptAll } from "../../../domain/errors.js";
+import type { Template } from "../../../domain/template.js";
 import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
 import type { Account } from "../../sdk/accounts.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import type { Holder } from "../selection/requirements.js";
 import type { Instruction } from "../templates/instructions.js";
 import { distinctInstruments, type SettlementArguments, settlementArguments } from "./arguments.js";
-import { allocationFactoryName, answerWithFactory } from "./factory.js";
-import { factoriesLookup, findInstruction, requireFactories, requireInstruction } from "./require.js";
+import { answerWithFactory } from "./factory.js";
+import { factoriesLookup, findFactories, findInstruction, requireInstruction } from "./require.js";
 import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
 
 /** The factory for settling several allocations in one batch (`SettlementFactory_SettleBatch`). */
@@ -28,10 +30,8 @@ export function settlementFactory(
     );
     view.prefetch(() => [factoriesLookup(registrar), ...lookups]);
   }
-  const factories = requireFactories(view, registrar);
-  const allocations = settlement.allocations.map(({ contractId }) =>
-    requireInstruction(view, registrar, "allocation", contractId, findInstruction(view, templates, contractId)),
-  );
+  const factories = findFactories(view, registrar);
+  const allocations = requireAllocations(context, registrar, templates, settlement);
   const request = {
     registrar,
     definition: contexts.factories["settlement-factory"],
@@ -42,7 +42,24 @@ export function settlementFactory(
       allocations,
     },
   };
-  return answerWithFactory(context, request, () => allocationFactoryName(registrar));
+  return answerWithFactory(context, request);
+}
+
+/** The allocations, in order. Throws "not-found" that names all that are missing. */
+function requireAllocations(
+  context: RequestContext,
+  registrar: string,
+  templates: readonly Template<Instruction>[],
+  settlement: SettlementArguments,
+): readonly Contract<Instruction>[] {
+  const allocations: Contract<Instruction>[] = [];
+  attemptAll(
+    settlement.allocations.map(({ contractId }) => () => {
+      const found = findInstruction(context.view, templates, contractId);
+      allocations.push(requireInstruction(context, registrar, "allocation", contractId, found));
+    }),
+  );
+  return allocations;
 }
 
 /** The party of each account with the instruments that it sends or receives. Special accounts have no holder. */

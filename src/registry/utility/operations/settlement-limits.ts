@@ -62,7 +62,10 @@ export function checkSize(label: string, size: Partial<SettlementLimits>, limits
   for (const unit of units) {
     const count = size[unit] ?? 0;
     if (count > limits[unit]) {
-      throw invalid(`the ${label} has ${count} ${unit}, but this registry supports at most ${limits[unit]}`);
+      throw invalid(`the ${label} has ${count} ${unit}, but this registry supports at most ${limits[unit]}`, {
+        code: "limit-exceeded",
+        about: { limit: unit, maximum: limits[unit] },
+      });
     }
   }
 }

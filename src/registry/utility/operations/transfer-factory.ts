@@ -1,17 +1,18 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { View } from "../../../store/port.js";
-import type { FactoryQuery, RequestContext, TransferFactoryAnswer, TransferKind } from "../../sdk/registry.js";
+import type { FactoryQuery, RequestContext, Search, TransferFactoryAnswer, TransferKind } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import { prefetchInputs } from "../entries/context-definition.js";
 import { isInReassignment } from "../selection/candidates.js";
 import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/contract-selector.js";
+import type { Needed } from "../selection/needed.js";
 import { holderOf } from "../selection/requirements.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { type TransferPreapproval, transferPreapproval } from "../templates/parties.js";
 import { type AllocationFactory, transferRule } from "../templates/services.js";
 import { type TransferArguments, transferArguments } from "./arguments.js";
-import { allocationFactoryName, answerWithFactory } from "./factory.js";
-import { factoriesLookup, requireFactories } from "./require.js";
+import { answerWithFactory } from "./factory.js";
+import { factoriesLookup, findFactories, neededFactory } from "./require.js";
 
 const operations = {
   offer: "transfer-factory/offer",
@@ -32,12 +33,19 @@ export function transferFactory(
   const preapprovalKey = indexKeys.preapproval(receiver.party, registrar);
   if (view.wantsPrefetch)
     view.prefetch(() => [factoriesLookup(registrar), { template: transferPreapproval, indexKey: preapprovalKey }]);
-  const allocationFactories = requireFactories(view, registrar);
+  const allocationFactories = findFactories(view, registrar);
   const inputs = { instruments: [instrumentId], sender: holderOf(sender), receiver: holderOf(receiver) };
   const isSelf = sender.party === receiver.party;
-  const covering = isSelf
-    ? []
-    : coveringPreapprovals(view.byKey(transferPreapproval, preapprovalKey), transfer, allocationFactories);
+  const covering =
+    isSelf || allocationFactories.length === 0
+      ? []
+      : coveringPreapprovals(
+          context,
+          registrar,
+          view.byKey(transferPreapproval, preapprovalKey),
+          transfer,
+          allocationFactories,
+        );
   if (covering.length > 0 && view.wantsPrefetch) {
     const { [operations.direct]: direct, [operations.offer]: offer } = contexts.factories;
     prefetchInputs(view, [direct, offer], { ...inputs, registrar }, [
@@ -45,35 +53,68 @@ export function transferFactory(
       { template: transferRule, indexKey: indexKeys.transferRule(registrar) },
     ]);
   }
-  const preapprovals = covering.length > 0 ? reachablePreapprovals(view, registrar, instrumentId, covering) : covering;
+  const preapprovals = covering.length > 0 ? reachablePreapprovals(context, registrar, transfer, covering) : covering;
 
   const transferKind = isSelf ? "self" : preapprovals.length > 0 ? "direct" : "offer";
   const isDirect = transferKind === "direct";
-  const name = () =>
-    isDirect ? `the TransferPreapproval of receiver ${receiver.party}` : allocationFactoryName(registrar);
   const request = {
     registrar,
     definition: contexts.factories[operations[transferKind]],
     factories: isDirect ? preapprovals : allocationFactories,
     inputs,
+    needed: isDirect ? () => neededPreapproval(receiver.party, registrar) : () => neededFactory(registrar),
   };
-  const { factoryId, values, disclosed } = answerWithFactory(context, request, name);
+  const { factoryId, values, disclosed } = answerWithFactory(context, request);
   return { factoryId, transferKind, values, disclosed };
 }
 
 /** The preapprovals for the instrument under the operator of the registrar's factory, except those in reassignment. */
 function coveringPreapprovals(
+  { recorder }: RequestContext,
+  registrar: string,
   preapprovals: readonly Contract<TransferPreapproval>[],
-  { instrumentId }: TransferArguments,
+  transfer: TransferArguments,
   [newestFactory]: readonly Contract<AllocationFactory>[],
 ): readonly Contract<TransferPreapproval>[] {
-  if (preapprovals.length === 0) return preapprovals;
   const operator = newestFactory?.fields.operator;
-  return preapprovals.filter((preapproval) => {
-    const { instrumentAllowances, operator: named } = preapproval.fields;
-    const isAllowed = instrumentAllowances.length === 0 || instrumentAllowances.includes(instrumentId);
-    return isAllowed && (operator === undefined || named === operator) && !isInReassignment(preapproval);
-  });
+  const whyNot = (preapproval: Contract<TransferPreapproval>) => whyNotCovering(preapproval, transfer, operator);
+  const covering = preapprovals.length === 0 ? preapprovals : preapprovals.filter((one) => whyNot(one) === undefined);
+  if (covering.length === 0) recorder?.search(preapprovalSearch(registrar, transfer, preapprovals, whyNot));
+  return covering;
+}
+
+/** Why a preapproval does not cover the transfer, as a predicate; undefined if it does. */
+function whyNotCovering(
+  preapproval: Contract<TransferPreapproval>,
+  { instrumentId }: TransferArguments,
+  operator: string | undefined,
+): string | undefined {
+  const { instrumentAllowances, operator: named } = preapproval.fields;
+  if (instrumentAllowances.length > 0 && !instrumentAllowances.includes(instrumentId))
+    return "does not allow this instrument";
+  if (operator !== undefined && named !== operator) return "names another operator than the newest AllocationFactory";
+  return isInReassignment(preapproval) ? "is between synchronizers" : undefined;
+}
+
+const neededPreapproval = (party: string, registrar: string): Needed => ({
+  name: `the TransferPreapproval of receiver ${party}`,
+  kind: "preapproval",
+  party,
+  registrar,
+  template: transferPreapproval.qualifiedName,
+});
+
+/** The search that finds no preapproval: the transfer is an offer. */
+function preapprovalSearch(
+  registrar: string,
+  { receiver }: TransferArguments,
+  candidates: readonly Contract<TransferPreapproval>[],
+  whyNot: (preapproval: Contract<TransferPreapproval>) => string | undefined,
+): Search {
+  const reasons = new Map<Contract, string>();
+  for (const candidate of candidates) reasons.set(candidate, whyNot(candidate) ?? "");
+  const needed = neededPreapproval(receiver.party, registrar);
+  return { needed, candidates, chosen: undefined, required: false, reasons };
 }
 
 /**
@@ -81,14 +122,18 @@ function coveringPreapprovals(
  * the request then fails and names it, because an offer could not be accepted either.
  */
 function reachablePreapprovals(
-  view: View,
+  { view, recorder }: RequestContext,
   registrar: string,
-  instrumentId: string,
+  transfer: TransferArguments,
   preapprovals: readonly Contract<TransferPreapproval>[],
 ): readonly Contract<TransferPreapproval>[] {
-  const isReachable = directTransferReach(view, registrar, instrumentId);
-  return preapprovals.filter(({ synchronizerId }) => isReachable(synchronizerId));
+  const isReachable = directTransferReach(view, registrar, transfer.instrumentId);
+  const reachable = preapprovals.filter(({ synchronizerId }) => isReachable(synchronizerId));
+  if (reachable.length === 0) recorder?.search(preapprovalSearch(registrar, transfer, preapprovals, () => UNREACHABLE));
+  return reachable;
 }
+
+const UNREACHABLE = "is on a synchronizer without the contracts of the instrument";
 
 /** Whether a preapproval on a synchronizer makes transfers of the instrument direct. Otherwise they are offers. */
 export function directTransferReach(

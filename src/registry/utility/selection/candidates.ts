@@ -1,5 +1,7 @@
 import type { Contract } from "../../../domain/contract.js";
 import { conflict, notFound, RegistryError } from "../../../domain/errors.js";
+import type { Recorder } from "../../sdk/recorder.js";
+import type { Needed } from "./needed.js";
 
 /** The newest candidate on the synchronizer. Candidates come newest first. */
 export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: string): Contract<F> | undefined {
@@ -7,33 +9,37 @@ export function activeOn<F>(candidates: readonly Contract<F>[], synchronizer: st
   return undefined;
 }
 
-/** Throws "not-found" without candidates, "conflict" with candidates elsewhere. `name` is for the message. */
-export function missingOn(candidates: readonly Contract[], synchronizer: string, name: string): never {
-  const elsewhere = candidates.find(isInReassignment) ?? candidates[0];
-  if (elsewhere === undefined) throw notFound(`${name} does not exist`);
-  throw notOnSynchronizer(elsewhere, synchronizer, name);
+/** The "not-found" for a contract that does not exist. */
+export function missing({ name, kind, ...about }: Needed): RegistryError {
+  return notFound(`${name} does not exist`, { code: `${kind}-missing`, about });
 }
 
 /** The "conflict" for a contract that is not on the synchronizer of the answer. */
-export function notOnSynchronizer(contract: Contract, synchronizer: string, name: string): RegistryError {
-  return isInReassignment(contract)
-    ? inReassignment(contract, name)
-    : conflict(
-        `${name} (contract ${contract.contractId}) is on synchronizer ${contract.synchronizerId}, ` +
-          `but the contracts it is needed with are on ${synchronizer}`,
-      );
+export function notOnSynchronizer(contract: Contract, synchronizer: string, needed: Needed): RegistryError {
+  if (isInReassignment(contract)) return inReassignment(contract, needed);
+  const { contractId, synchronizerId = "", template } = contract;
+  const { name, kind: _kind, ...about } = needed;
+  return conflict(
+    `${name} (contract ${contractId}) is on synchronizer ${synchronizerId}, ` +
+      `but the contracts it is needed with are on ${synchronizer}`,
+    {
+      code: "no-common-synchronizer",
+      about: { ...about, contractId, template: template.qualifiedName, synchronizers: [synchronizer, synchronizerId] },
+    },
+  );
 }
 
 /** The contract's synchronizer. Throws "conflict" if the contract is in reassignment. */
-export function requireSynchronizer(contract: Contract, name: string): string {
-  if (contract.synchronizerId === undefined) throw inReassignment(contract, name);
+export function requireSynchronizer(contract: Contract, needed: Needed): string {
+  if (contract.synchronizerId === undefined) throw inReassignment(contract, needed);
   return contract.synchronizerId;
 }
 
 /** Tries the newest candidate of each synchronizer. If all fail, throws "not-found" in preference to "conflict". */
 export function onOneSynchronizer<F, T>(
   candidates: readonly Contract<F>[],
-  name: () => string,
+  needed: () => Needed,
+  recorder: Recorder | undefined,
   attempt: (candidate: Contract<F>, synchronizer: string) => T,
 ): T {
   const tried: string[] = [];
@@ -42,6 +48,7 @@ export function onOneSynchronizer<F, T>(
     const synchronizer = candidate.synchronizerId;
     if (synchronizer === undefined || tried.includes(synchronizer)) continue;
     tried.push(synchronizer);
+    recorder?.attempt(needed(), candidates, candidate);
     try {
       return attempt(candidate, synchronizer);
     } catch (error) {
@@ -49,9 +56,10 @@ export function onOneSynchronizer<F, T>(
       failures.push(error);
     }
   }
+  if (tried.length === 0) recorder?.search({ needed: needed(), candidates, chosen: undefined, required: true });
   const [first] = candidates;
-  if (first === undefined) throw notFound(`${name()} does not exist`);
-  throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? inReassignment(first, name());
+  if (first === undefined) throw missing(needed());
+  throw failures.find(({ reason }) => reason === "not-found") ?? failures[0] ?? inReassignment(first, needed());
 }
 
 export function isInReassignment(contract: Contract): boolean {
@@ -59,8 +67,9 @@ export function isInReassignment(contract: Contract): boolean {
 }
 
 /** The "conflict" for a contract in reassignment. */
-export function inReassignment(contract: Contract, name: string): RegistryError {
+export function inReassignment({ contractId, template }: Contract, { name, kind, ...about }: Needed): RegistryError {
   return conflict(
-    `${name} (contract ${contract.contractId}) is being reassigned between synchronizers: retry when it has arrived`,
+    `${name} (contract ${contractId}) is being reassigned between synchronizers: retry when it has arrived`,
+    { code: `${kind}-moving`, about: { ...about, contractId, template: template.qualifiedName } },
   );
 }

@@ -1,10 +1,11 @@
 import type { Contract } from "../../../domain/contract.js";
-import { invalid, type RegistryError } from "../../../domain/errors.js";
+import { combineErrors, invalid, type RegistryError } from "../../../domain/errors.js";
 import type { ContractLookup, View } from "../../../store/port.js";
 import type { InstrumentConfiguration, RequestContext } from "../../sdk/registry.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { instrumentConfiguration } from "../templates/instruments.js";
-import { activeOn, isInReassignment, missingOn, notOnSynchronizer } from "./candidates.js";
+import { activeOn, isInReassignment, missing, notOnSynchronizer } from "./candidates.js";
+import { type Needed, neededContract } from "./needed.js";
 
 /**
  * Selects the contracts of one answer from the candidates in the store. Candidates come newest first, as `view.byKey`
@@ -22,6 +23,8 @@ export class ContractSelector {
   #configuration: Contract<InstrumentConfiguration> | undefined;
   /** The first instrument with `checkBlocklist`. */
   #withBlocklist: string | undefined;
+  /** Why the answer cannot be given. All are collected, so that the message names all. */
+  #failures: RegistryError[] | undefined;
 
   constructor(context: RequestContext, registrar: string, synchronizer: string) {
     this.context = context;
@@ -31,17 +34,15 @@ export class ContractSelector {
   }
 
   /**
-   * The configuration of an instrument of the registrar, by any of its ids. Undefined only if it is missing and not
-   * `required`. Throws as `missing` does.
+   * The configuration of an instrument of the registrar, by any of its ids. If it is missing, as `missing`; one that is
+   * elsewhere is returned where the answer fails anyway, because it tells what else is missing.
    */
   configuration(instrument: string, required: boolean): Contract<InstrumentConfiguration> | undefined {
     if (instrument === this.#instrument && this.#configuration !== undefined) return this.#configuration;
     const candidates = candidateConfigurations(this.view, this.registrar, instrument);
-    const found = this.newest(candidates);
-    if (found === undefined) {
-      const name = `the InstrumentConfiguration of instrument "${instrument}" of registrar ${this.registrar}`;
-      return this.missing(candidates, required, name);
-    }
+    const selected = this.select(candidates, required, () => neededConfiguration(this.registrar, instrument));
+    const found = selected ?? (this.#failures === undefined ? undefined : candidates[0]);
+    if (found === undefined) return undefined;
     if (found.fields.checkBlocklist) this.#withBlocklist ??= instrument;
     this.#configuration = found;
     this.#instrument = instrument;
@@ -56,20 +57,45 @@ export class ContractSelector {
     if (this.#withBlocklist !== undefined) throw blocklistNeeded(this.#withBlocklist, this.registrar);
   }
 
+  /** The answer cannot be given. The first error decides the status. */
+  fail(error: RegistryError): void {
+    (this.#failures ??= []).push(error);
+  }
+
+  /** Throws one error for all failures. `needsBlocklist`: whether a missing blocklist is one of them. */
+  throwFailures(needsBlocklist: boolean): void {
+    if (this.#failures === undefined) return;
+    const [first, ...others] = this.#failures;
+    if (needsBlocklist && this.#withBlocklist !== undefined)
+      others.push(blocklistNeeded(this.#withBlocklist, this.registrar));
+    if (first !== undefined) throw combineErrors(first, others);
+  }
+
   /** The newest of the candidates on the synchronizer of the answer; undefined if none is there. */
   newest<F>(candidates: readonly Contract<F>[]): Contract<F> | undefined {
     return activeOn(candidates, this.synchronizer);
   }
 
+  /** The newest of the candidates on the synchronizer of the answer. Without one, as `missing`. */
+  select<F>(candidates: readonly Contract<F>[], required: boolean, needed: () => Needed): Contract<F> | undefined {
+    const chosen = this.newest(candidates);
+    this.context.recorder?.search({ needed: needed(), candidates, chosen, required });
+    return chosen ?? this.missing(candidates, required, needed);
+  }
+
   /**
-   * Decides for a contract of which `newest` found none. Throws "conflict" if a candidate is in reassignment; if the
-   * contract is `required`, "not-found" without candidates, "conflict" with candidates elsewhere. `name` is for the
-   * message.
+   * Decides for a contract of which `newest` found none. The answer fails with "conflict" if a candidate is in
+   * reassignment; if the contract is `required`, with "not-found" without candidates, with "conflict" for candidates
+   * elsewhere. It fails when it is complete, so that the message names all that is missing. `needed` is what the message
+   * calls the contract.
    */
-  missing(candidates: readonly Contract[], required: boolean, name: string): undefined {
-    if (required) missingOn(candidates, this.synchronizer, name);
-    const reassigned = candidates.find(isInReassignment);
-    if (reassigned !== undefined) throw notOnSynchronizer(reassigned, this.synchronizer, name);
+  missing(candidates: readonly Contract[], required: boolean, needed: string | (() => Needed)): undefined {
+    const elsewhere = candidates.find(isInReassignment) ?? (required ? candidates[0] : undefined);
+    if (elsewhere === undefined && !required) return;
+    const described = typeof needed === "string" ? neededContract(needed) : needed();
+    this.fail(
+      elsewhere === undefined ? missing(described) : notOnSynchronizer(elsewhere, this.synchronizer, described),
+    );
   }
 }
 
@@ -86,8 +112,17 @@ export const instrumentConfigurationLookup = (registrar: string, instrument: str
   indexKey: indexKeys.instrument(registrar, instrument),
 });
 
+const neededConfiguration = (registrar: string, instrument: string): Needed => ({
+  name: `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`,
+  kind: "configuration",
+  registrar,
+  instrument,
+  template: instrumentConfiguration.qualifiedName,
+});
+
 const blocklistNeeded = (instrument: string, registrar: string): RegistryError =>
   invalid(
     `instrument "${instrument}" of registrar ${registrar} has checkBlocklist set, but this service has no blocklist ` +
       "to disclose for this operation, so the choice would fail: the operator can add one in OFFLEDGER_CONTEXTS",
+    { code: "blocklist-not-configured", about: { registrar, instrument } },
   );

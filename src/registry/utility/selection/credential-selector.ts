@@ -1,18 +1,24 @@
 import type { Contract } from "../../../domain/contract.js";
-import { notFound } from "../../../domain/errors.js";
 import type { RequestContext, Requirement } from "../../sdk/registry.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { claimsOn, type Credential, credential } from "../templates/parties.js";
-import { notOnSynchronizer } from "./candidates.js";
+import { missing, notOnSynchronizer } from "./candidates.js";
 import type { ContractSelector } from "./contract-selector.js";
-import { chooseCredentials, type CredentialSelection, indexOfIssuer, type LackingClaims } from "./credentials.js";
+import {
+  chooseCredentials,
+  type CredentialSelection,
+  indexOfIssuer,
+  type LackingClaims,
+  whyInvalid,
+} from "./credentials.js";
+import type { Needed } from "./needed.js";
 import { requirementsFor, type Role } from "./requirements.js";
 import { includesClaim } from "./smallest-cover.js";
 
 /**
  * The credentials by which a party meets the requirements of instruments. If some are missing, what there is of them;
- * if they are `required`, throws "not-found". Throws "conflict" if the party has the missing ones on another
- * synchronizer, or in reassignment.
+ * if they are `required`, the answer fails with "not-found". It fails with "conflict" if the party has the missing ones on
+ * another synchronizer, or in reassignment.
  */
 export function selectCredentials(
   selector: ContractSelector,
@@ -29,35 +35,80 @@ export function selectCredentials(
   noteValidity(context, candidates);
   const here = filterSynchronizer(candidates, synchronizer);
   const selection = chooseCredentials(party, requirements, here, now);
+  if (context.recorder !== undefined) record(selector, party, role, instruments, { candidates, selection, required });
   if (selection.lacking.length === 0) return selection.chosen;
   const anywhere = here === candidates ? selection : chooseCredentials(party, requirements, candidates, now);
-  const elsewhere = findElsewhere(party, selection, anywhere, synchronizer);
-  if (elsewhere !== undefined) throw notOnSynchronizer(elsewhere, synchronizer, nameOf(party, selection.lacking));
-  if (required) throw notFound(`${nameOf(party, anywhere.lacking)} does not exist`);
+  for (const lacking of selection.lacking) {
+    const elsewhere = findElsewhere(party, lacking, anywhere, synchronizer);
+    if (elsewhere !== undefined) selector.fail(notOnSynchronizer(elsewhere, synchronizer, neededFor(party, lacking)));
+  }
+  if (required) for (const lacking of anywhere.lacking) selector.fail(missing(neededFor(party, lacking)));
   return selection.chosen;
 }
 
-/** A chosen credential elsewhere that makes a claim which those on the synchronizer do not make. */
+interface Recorded {
+  readonly candidates: readonly Contract<Credential>[];
+  readonly selection: CredentialSelection;
+  readonly required: boolean;
+}
+
+function record(
+  selector: ContractSelector,
+  party: string,
+  role: Role,
+  instruments: readonly string[],
+  { candidates, selection, required }: Recorded,
+): void {
+  const { recorder, now } = selector.context;
+  const byRequirement = new Map<string, Requirement & { readonly instruments: string[] }>();
+  for (const id of instruments) {
+    for (const requirement of requirementsOf(selector, role, id)) {
+      const key = JSON.stringify(requirement);
+      const known = byRequirement.get(key);
+      if (known === undefined) byRequirement.set(key, { ...requirement, instruments: [id] });
+      else known.instruments.push(id);
+    }
+  }
+  const fieldsOf = new Map<Contract, Credential>(candidates.map((candidate) => [candidate, candidate.fields]));
+  recorder?.credentials({
+    party,
+    requirements: [...byRequirement.values()],
+    candidates,
+    chosen: selection.chosen,
+    required,
+    describe(candidate) {
+      const fields = fieldsOf.get(candidate);
+      if (fields === undefined) return { claims: [], validUntil: undefined, invalid: undefined };
+      return { claims: claimsOn(fields, party), validUntil: fields.validUntil, invalid: whyInvalid(fields, now) };
+    },
+  });
+}
+
+/** A chosen credential elsewhere that makes a claim which those of its issuer on the synchronizer do not make. */
 function findElsewhere(
   party: string,
-  { lacking }: CredentialSelection,
+  { issuer, claims }: LackingClaims,
   anywhere: CredentialSelection,
   synchronizer: string,
 ): Contract<Credential> | undefined {
   return anywhere.chosen.find(
     ({ synchronizerId, fields }) =>
       synchronizerId !== synchronizer &&
-      lacking.some(
-        ({ issuer, claims }) =>
-          issuer === fields.issuer && claims.some((claim) => includesClaim(claimsOn(fields, party), claim)),
-      ),
+      issuer === fields.issuer &&
+      claims.some((claim) => includesClaim(claimsOn(fields, party), claim)),
   );
 }
 
-/** What messages call the first missing credential. */
-function nameOf(party: string, [first]: readonly LackingClaims[]): string {
-  const claims = (first?.claims ?? []).map(({ property, value }) => `${property} = ${value}`).join(", ");
-  return `a valid credential for ${party} from issuer ${first?.issuer} with the claim ${claims}`;
+function neededFor(party: string, { issuer, claims }: LackingClaims): Needed {
+  const listed = claims.map(({ property, value }) => `${property} = ${value}`).join(", ");
+  return {
+    name: `a valid credential for ${party} from issuer ${issuer} with the claim ${listed}`,
+    kind: "credential",
+    party,
+    issuer,
+    claims,
+    template: credential.qualifiedName,
+  };
 }
 
 function collectRequirements(

@@ -102,9 +102,13 @@ function meets(credential: Credential, party: string, { requiredClaims }: Requir
   return requiredClaims.length > 0 && isValid(credential, now) && makesAll(claimsOn(credential, party), requiredClaims);
 }
 
-function isValid({ validFrom, validUntil }: Credential, now: number): boolean {
+const isValid = (fields: Credential, now: number): boolean => whyInvalid(fields, now) === undefined;
+
+/** Why a credential does not count at a time, as a predicate. Undefined if it counts. */
+export function whyInvalid({ validFrom, validUntil }: Credential, now: number): string | undefined {
   const nowMicros = now * 1000;
-  return (validFrom === undefined || validFrom <= nowMicros) && (validUntil === undefined || nowMicros < validUntil);
+  if (validFrom !== undefined && validFrom > nowMicros) return "is not valid yet";
+  return validUntil !== undefined && validUntil <= nowMicros ? "has ended" : undefined;
 }
 
 function groupClaims(requirements: readonly Requirement[]): Map<string, Claim[]> {

@@ -42,7 +42,7 @@ export function decodeRows(
   const invalidated = new Set<LookupHash>();
   // The counts are fetched whenever they are asked for.
   const stale = new Set<LookupHash>([templateCountsHash]);
-  const archived = new Set<string>();
+  const archived = new Map<string, LookupHash | undefined>();
   const listsByHash = new Map<LookupHash, Contract[]>();
   const contractsById = new Map<string, Contract>();
   const amounts = new Map<LookupHash, bigint>();
@@ -62,7 +62,8 @@ export function decodeRows(
         stale.add(hash);
         break;
       case "archived":
-        archived.add(row.contract_id);
+        // The statement puts the hash of the registrar into the column of the lookup.
+        archived.set(row.contract_id, row.lookup_hash ?? undefined);
         break;
       case "sum":
         amounts.set(hash, BigInt(row.supply_amount ?? 0));
@@ -93,7 +94,12 @@ export function decodeRows(
       case "id": {
         const contract = contractsById.get(lookup.contractId);
         if (contract !== undefined) return { ...EMPTY_RESULT, contracts: [contract] };
-        return { ...EMPTY_RESULT, wasArchived: archived.has(lookup.contractId) };
+        const { contractId } = lookup;
+        return {
+          ...EMPTY_RESULT,
+          wasArchived: archived.has(contractId),
+          archivedRegistrar: archived.get(contractId),
+        };
       }
       case "sum":
         return { ...EMPTY_RESULT, amount: amounts.get(hashOf(lookup)) ?? 0n };

@@ -74,10 +74,10 @@ CROSS JOIN LATERAL (
   SELECT * FROM offledger.contracts c WHERE c.generation = s.generation AND c.contract_id = i.id OFFSET 0
 ) c
 UNION ALL
-SELECT 'archived', NULL, NULL, a.contract_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT 'archived', a.registrar_hash, NULL, a.contract_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM state s CROSS JOIN ids i
 CROSS JOIN LATERAL (
-  SELECT a.contract_id FROM offledger.archived_contracts a
+  SELECT a.contract_id, a.registrar_hash FROM offledger.archived_contracts a
   WHERE a.generation = s.generation AND a.contract_id = i.id OFFSET 0
 ) a
 UNION ALL

@@ -17,11 +17,19 @@ export interface LookupResult {
   readonly contracts: readonly Contract[];
   /** For a lookup by id that finds nothing: whether the contract is known to be archived. */
   readonly wasArchived: boolean;
+  /** The hash of the registrar of the archived contract; undefined if it is not known. */
+  readonly archivedRegistrar: LookupHash | undefined;
   readonly amount: bigint;
   readonly templateCounts: readonly TemplateCount[];
 }
 
-export const EMPTY_RESULT: LookupResult = { contracts: [], wasArchived: false, amount: 0n, templateCounts: [] };
+export const EMPTY_RESULT: LookupResult = {
+  contracts: [],
+  wasArchived: false,
+  archivedRegistrar: undefined,
+  amount: 0n,
+  templateCounts: [],
+};
 
 export function hashOf(lookup: Lookup): LookupHash {
   switch (lookup.by) {

@@ -1,5 +1,6 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { Template } from "../../../domain/template.js";
+import { registrarHash } from "../../lookup-hash.js";
 import type { TemplateCount, ContractLookup, View } from "../../port.js";
 import type { Version } from "./fetch.js";
 import type { LookupResult, Lookup } from "./lookups.js";
@@ -56,8 +57,9 @@ abstract class ResultView implements View {
     return this.result({ by: "template", template }).contracts as readonly Contract<F>[];
   }
 
-  wasArchived(contractId: string): boolean {
-    return this.resultById(contractId).wasArchived;
+  wasArchived(contractId: string, registrar?: string): boolean {
+    const { wasArchived, archivedRegistrar } = this.resultById(contractId);
+    return wasArchived && (registrar === undefined || archivedRegistrar === registrarHash(registrar));
   }
 
   templateCounts(): readonly TemplateCount[] {

@@ -24,7 +24,7 @@ WITH fence AS (
 deleted AS (
   DELETE FROM offledger.contracts c USING fence f
   WHERE c.generation = f.generation AND c.contract_id = ANY ($8::text[])
-  RETURNING c.template_hash, c.template_id, c.supply_sum, c.supply_amount, c.registrar_hash
+  RETURNING c.contract_id, c.template_hash, c.template_id, c.supply_sum, c.supply_amount, c.registrar_hash
 ),
 deleted_counted_only AS (
   DELETE FROM offledger.counted_only c USING fence f
@@ -37,8 +37,9 @@ deleted_index_keys AS (
   RETURNING k.index_key_hash
 ),
 inserted_archived AS (
-  INSERT INTO offledger.archived_contracts (generation, contract_id, ledger_offset)
-  SELECT f.generation, u.id, $4::bigint FROM fence f CROSS JOIN unnest($8::text[]) u (id)
+  INSERT INTO offledger.archived_contracts (generation, contract_id, ledger_offset, registrar_hash)
+  SELECT f.generation, u.id, $4::bigint, d.registrar_hash
+  FROM fence f CROSS JOIN unnest($8::text[]) u (id) LEFT JOIN deleted d ON d.contract_id = u.id
   ON CONFLICT DO NOTHING
 ),
 unassigned AS (

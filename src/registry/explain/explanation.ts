@@ -1,0 +1,59 @@
+import type { Contract } from "../../domain/contract.js";
+import type { Cause } from "../../domain/cause.js";
+import type { Claim } from "../sdk/registry.js";
+
+/** How an answer was found. */
+export interface Explanation {
+  /** In the order in which they were made. */
+  readonly searches: readonly ExplainedSearch[];
+  readonly requirements: readonly ExplainedRequirement[];
+  /** Of the answer, in its order. */
+  readonly disclosures: readonly ExplainedDisclosure[];
+  /** What would have to change, all of it; undefined if the rules found no better way than the causes of the refusal. */
+  readonly changes: readonly Cause[] | undefined;
+}
+
+export interface ExplainedSearch {
+  /** What was looked for, such as `the TransferRule of registrar acme`. */
+  readonly name: string;
+  /** Undefined if several templates were searched. */
+  readonly template: string | undefined;
+  /** Of the answer that was tried; undefined where none was chosen yet. */
+  readonly synchronizer: string | undefined;
+  /** The keys of the context for which it is needed, or the disclosure. */
+  readonly entries: readonly string[];
+  readonly required: boolean;
+  /** Newest first. */
+  readonly candidates: readonly ExplainedCandidate[];
+}
+
+export interface ExplainedCandidate {
+  readonly contract: Contract;
+  readonly isChosen: boolean;
+  /** Why it was passed over, as a predicate; undefined if it was chosen. */
+  readonly reason: string | undefined;
+}
+
+/** Claims that a party needs from one issuer. */
+export interface ExplainedRequirement {
+  readonly party: string;
+  readonly issuer: string;
+  readonly instruments: readonly string[];
+  readonly synchronizer: string | undefined;
+  readonly required: boolean;
+  readonly claims: readonly ExplainedClaim[];
+}
+
+export interface ExplainedClaim extends Claim {
+  /** The chosen credential that makes it; undefined if it is missing. */
+  readonly credential: Contract | undefined;
+  /** When that credential ends, in microseconds since 1970; undefined if it does not. */
+  readonly validUntil: number | undefined;
+  /** Other credentials that make it. */
+  readonly passedOver: readonly ExplainedCandidate[];
+}
+
+export interface ExplainedDisclosure {
+  readonly contract: Contract;
+  readonly entries: readonly string[];
+}

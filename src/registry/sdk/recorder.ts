@@ -1,0 +1,64 @@
+import type { Contract } from "../../domain/contract.js";
+import type { CauseFields } from "../../domain/cause.js";
+import type { Requirement } from "./instruments.js";
+
+/** A contract that was looked for. */
+export interface Sought extends CauseFields {
+  /** Such as `the TransferRule of registrar acme`. */
+  readonly name: string;
+}
+
+export interface Search {
+  readonly needed: Sought;
+  /** All that were found, newest first. */
+  readonly candidates: readonly Contract[];
+  /** Undefined if none was chosen. */
+  readonly chosen: Contract | undefined;
+  readonly required: boolean;
+  /** Why some candidates were passed over, where the rules have a reason of their own. */
+  readonly reasons?: ReadonlyMap<Contract, string>;
+}
+
+/** The credentials of a party for the requirements of instruments. */
+export interface CredentialSearch {
+  readonly party: string;
+  /** Each with the instruments that have it. */
+  readonly requirements: readonly (Requirement & { readonly instruments: readonly string[] })[];
+  /** All credentials of the issuers with claims on the party. */
+  readonly candidates: readonly Contract[];
+  readonly chosen: readonly Contract[];
+  readonly required: boolean;
+  /** The claims of a candidate on the party, how long it is valid (microseconds since 1970), and why it does not count. */
+  readonly describe: (candidate: Contract) => DescribedCredential;
+}
+
+export interface DescribedCredential {
+  readonly claims: readonly { readonly property: string; readonly value: string }[];
+  readonly validUntil: number | undefined;
+  /** Undefined if it counts. */
+  readonly invalid: string | undefined;
+}
+
+/** What would have to change on one synchronizer. Throws the RegistryError that names all of it. */
+export type ChangeAttempt = (synchronizer: string) => void;
+
+/**
+ * Records how an answer is found, for an explanation. The rules run once, as for any request, and tell what they do. They
+ * may run again from the start: each run has a recorder of its own.
+ */
+export interface Recorder {
+  /** A contract was looked for. Of equal searches on one synchronizer only the first is kept. */
+  search(search: Search): void;
+  credentials(search: CredentialSearch): void;
+  /** What follows is about the answer with this factory or instruction, on its synchronizer. */
+  attempt(needed: Sought, candidates: readonly Contract[], chosen: Contract): void;
+  /** What follows is for these keys of the context, or this disclosure. */
+  entry(names: readonly string[]): void;
+  /** The answer discloses a contract. */
+  disclosed(contract: Contract): void;
+  /**
+   * The request is refused: finds the synchronizer on which least has to change, among those of the contracts found and
+   * `others`.
+   */
+  refused(others: readonly Contract[], attempt: ChangeAttempt): void;
+}
