@@ -2,9 +2,9 @@ import { NotReady, type StoreReader, StoreUnavailable } from "../store/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
 import type { Freshness } from "../domain/freshness.js";
 import type { History } from "./sdk/history.js";
-import type { Recorder, Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
+import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
 import { Answer } from "./basis.js";
-import { QueryContext } from "./query-context.js";
+import { type CreateRecorder, QueryContext } from "./query-context.js";
 import { TrackingView } from "./tracking-view.js";
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
@@ -17,7 +17,7 @@ export class QueryExecutor {
   readonly #now: () => number;
   readonly #history: History | undefined;
   readonly #configurationId: string;
-  readonly #createRecorder: (() => Recorder) | undefined;
+  readonly #createRecorder: CreateRecorder | undefined;
 
   /**
    * `now` returns milliseconds since 1970. `history` is undefined if the source has no updates. `configurationId`
@@ -31,7 +31,7 @@ export class QueryExecutor {
     now: () => number,
     history?: History,
     configurationId = "",
-    createRecorder?: () => Recorder,
+    createRecorder?: CreateRecorder,
   ) {
     this.#registry = registry;
     this.#reader = reader;
@@ -43,7 +43,7 @@ export class QueryExecutor {
   }
 
   /** An executor of the same queries that explains them, as at `now` (milliseconds since 1970; the current time by default). */
-  explaining(createRecorder: () => Recorder, now?: number): QueryExecutor {
+  explaining(createRecorder: CreateRecorder, now?: number): QueryExecutor {
     const clock = now === undefined ? this.#now : () => now;
     const [registry, configurationId] = [this.#registry, this.#configurationId];
     return new QueryExecutor(
@@ -122,7 +122,7 @@ export class QueryExecutor {
   }
 
   #run<T>(query: Query<T>, view: TrackingView): Answer<T> {
-    const context = new QueryContext(view, this.#now(), this.#configurationId, this.#createRecorder?.());
+    const context = new QueryContext(view, this.#now(), this.#configurationId, this.#createRecorder);
     const value = query(this.#registry, context);
     // A registry module may be plain JavaScript with async methods.
     if (!(value instanceof Promise)) return new Answer(value, context);

@@ -25,6 +25,11 @@ export class EncodableResponse {
     this.#toError = toError;
   }
 
+  /** The choice context with its contracts; undefined for other responses. */
+  get context(): ContextReply["answer"] | undefined {
+    return this.#result instanceof ContextReply ? this.#result.answer : undefined;
+  }
+
   message(): Message {
     const result = this.#result;
     if (!(result instanceof ContextReply)) return result;

@@ -1,0 +1,122 @@
+// Runs a request as the public port does (the same operations, checks and encodings) and records how it is answered.
+import { type JsonObject, type Message, toJson } from "@bufbuild/protobuf";
+import { ConnectError } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
+import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.js";
+import type { Cause } from "../../domain/cause.js";
+import { causesOf, formatValue, invalidField, RegistryError } from "../../domain/errors.js";
+import type { Basis } from "../../registry/basis.js";
+import { AnswerRecorder } from "../../registry/explain/answer-recorder.js";
+import type { QueryExecutor } from "../../registry/executor.js";
+import type { Explained, ExplainedCall, ExplainedRefusal, Explainer } from "../../service/explain/explainer.js";
+import type { ServiceBinding } from "../../service/service-binding.js";
+import type { ArgumentLimits } from "../decoding/argument-limits.js";
+import { fromJsonObject } from "../decoding/decode.js";
+import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
+import type { EncodableResponse } from "../encoding/encodable-response.js";
+import { type Operation, operations, type Report } from "../operations.js";
+import { restTargets } from "./rest-target.js";
+
+export interface ExplainerOptions {
+  /** The services of the public port, over an executor. */
+  readonly services: (executor: QueryExecutor) => readonly ServiceBinding[];
+  readonly executor: QueryExecutor;
+  readonly limits: ArgumentLimits | undefined;
+  readonly report: Report;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export function createExplainer({ services, executor, limits, report, now }: ExplainerOptions): Explainer {
+  return {
+    async explain(call, at = now()) {
+      let recorder: AnswerRecorder | undefined;
+      let basis: Basis | undefined;
+      const explaining = executor.explaining((of) => {
+        basis = of;
+        return (recorder = new AnswerRecorder());
+      }, at);
+      const { operation, request } = findRequest(operations(services(explaining), report, limits), call);
+      const outcome = await run(operation, request);
+      return {
+        operation: operation.name,
+        request: request instanceof ConnectError ? call.request : requestJson(operation, request),
+        at,
+        offset: basis?.offset,
+        validUntil: basis?.validUntil,
+        explanation: recorder,
+        ...outcome,
+      };
+    },
+  };
+}
+
+interface FoundRequest {
+  readonly operation: Operation;
+  /** An error if the JSON is no request of the operation. */
+  readonly request: Message | ConnectError;
+}
+
+/** Throws "invalid" if no operation has this name or path. */
+function findRequest(served: readonly Operation[], { operation: name, request }: ExplainedCall): FoundRequest {
+  const [, httpMethod, target] = /^([A-Z]+) (\/\S*)$/.exec(name) ?? [];
+  if (httpMethod !== undefined && target !== undefined) {
+    const found = restTargets(served)(httpMethod, target);
+    if (found !== undefined) return { operation: found.operation, request: decoded(() => found.decode(request)) };
+  }
+  const operation = served.find((one) => one.name === name);
+  if (operation === undefined) {
+    const problem = `is ${formatValue(name)}, which is no operation: use the full name of an rpc, or method and path`;
+    throw invalidField("call.operation", problem);
+  }
+  return { operation, request: decoded(() => fromJsonObject(operation.method.input, request)) };
+}
+
+function decoded(decode: () => Message): Message | ConnectError {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof ConnectError) return error;
+    throw error;
+  }
+}
+
+type Outcome = Pick<Explained, "answer" | "context" | "refusal">;
+
+async function run({ call }: Operation, request: Message | ConnectError): Promise<Outcome> {
+  try {
+    if (request instanceof ConnectError) throw request;
+    const response = await call(request);
+    return { answer: answerJson(response), context: response.context, refusal: undefined };
+  } catch (error) {
+    if (!(error instanceof ConnectError)) throw error;
+    return { answer: undefined, context: undefined, refusal: refusalOf(error) };
+  }
+}
+
+/** The bytes that REST sends. */
+function answerJson(response: EncodableResponse): JsonObject {
+  const json = response.json();
+  const buffer = Buffer.alloc(json.length);
+  json.write(buffer, 0);
+  return JSON.parse(buffer.toString()) as JsonObject;
+}
+
+const requestJson = ({ method }: Operation, request: Message): JsonObject =>
+  // The JSON of a message that is not of a well-known type is an object.
+  toJson(method.input, request, JSON_WRITE_OPTIONS) as JsonObject;
+
+function refusalOf(error: ConnectError): ExplainedRefusal {
+  const { rawMessage, code, cause } = error;
+  const causes = cause instanceof RegistryError ? causesOf(cause) : causesOfDetails(error);
+  return { status: codeToString(code), message: rawMessage, causes };
+}
+
+/** For refusals by the transport: malformed requests, and fields that violate a constraint. */
+function causesOfDetails(error: ConnectError): readonly Cause[] {
+  const [info] = error.findDetails(ErrorInfoSchema);
+  const code = (info?.reason ?? codeToString(error.code)).toLowerCase().replaceAll("_", "-");
+  const violations = error.findDetails(BadRequestSchema).flatMap(({ fieldViolations }) => fieldViolations);
+  if (violations.length === 0) return [{ code, message: error.rawMessage }];
+  return violations.map(({ field, description }) => ({ code, field, message: `${field} ${description}` }));
+}
