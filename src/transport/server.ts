@@ -68,7 +68,7 @@ export interface ServerOptions {
   readonly connections: ConnectionLimits;
   /** The limits of the process; defaults from its memory. */
   readonly budgets?: Budgets;
-  /** Runs before the middleware, for every request that is HTTP, also to paths that are not served. */
+  /** Runs before the middleware, also for paths that are not served; only malformed requests do not get there. */
   readonly gate?: Guard;
   readonly middleware: MiddlewareOptions;
   /** Run after the middleware, in this order. */

@@ -1,20 +1,21 @@
 import { isIPv4 } from "node:net";
 import type { FastifyInstance } from "fastify";
 
-/** Whether an address that a server listens on is of this machine only. */
+/** Whether an address that a server listens on is reached from this machine only. */
 const isLoopback = (address: string): boolean => address === "::1" || isLoopbackIPv4(address.replace(/^::ffff:/i, ""));
 
 const isLoopbackIPv4 = (address: string): boolean => isIPv4(address) && address.startsWith("127.");
 
-/** Returns whether all addresses of a server are of this machine only. Call the result when it listens. */
+/** Returns whether all addresses of a server are reached from this machine only; false before it listens. */
 export function boundToLoopback(server: FastifyInstance): () => boolean {
-  let result: boolean | undefined;
-  return () => {
-    if (result !== undefined) return result;
+  let result = false;
+  // A name such as localhost may have several addresses. This hook runs when all are bound.
+  server.addHook("onListen", (done) => {
     const addresses = server.addresses();
-    if (addresses.length === 0) return false;
-    return (result = addresses.every((bound) => typeof bound !== "string" && isLoopback(bound.address)));
-  };
+    result = addresses.every((bound) => typeof bound !== "string" && isLoopback(bound.address));
+    done();
+  });
+  return () => result;
 }
 
 /**
