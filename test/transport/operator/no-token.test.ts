@@ -1,8 +1,8 @@
 /** The operator's port without a token: it serves this machine only, apart from metrics and warnings. */
-import { request as requestHttp, type IncomingMessage } from "node:http";
+import { Agent, request as requestHttp, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { Code } from "@connectrpc/connect";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { guardedCalls, rawGrpc } from "./guarded-calls.js";
 import { CLOSED_PAGE, METRICS, METRICS_TYPE, OPEN_PAGE, serveOperator } from "./serve-operator.js";
 
@@ -157,4 +157,22 @@ test("a failure of the metrics is 500 without a body", async () => {
     "1",
     { error: "the first check of the registry is not finished yet" },
   ]);
+});
+
+test("the 17th connection is closed without a response", async () => {
+  const { url } = await serveOperator();
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  onTestFinished(() => agent.destroy());
+  const send = (by: Agent) =>
+    new Promise<number | string | undefined>((resolve) => {
+      requestHttp(`${url}/metrics`, { agent: by })
+        .on("response", (response) => response.resume().on("end", () => resolve(response.statusCode)))
+        .on("error", ({ message }) => resolve(message))
+        .end();
+    });
+  // More requests than connections: all 16 are open at once.
+  expect(await Promise.all(Array.from({ length: 32 }, () => send(agent)))).toEqual(Array(32).fill(200));
+  const another = new Agent();
+  onTestFinished(() => another.destroy());
+  expect(await send(another)).toMatch(/ECONNRESET|socket hang up/);
 });

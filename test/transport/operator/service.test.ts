@@ -101,6 +101,8 @@ async function filesOf({ cert, key }: Certificates) {
   return files;
 }
 
+const polledFiles = () => process.getActiveResourcesInfo().filter((name) => name === "StatWatcher").length;
+
 /** The status of a GET, and the serial number of the certificate. A new connection for each. */
 const get = (url: string, options: https.RequestOptions): Promise<{ status: number | undefined; serial: string }> =>
   new Promise((resolve, reject) => {
@@ -130,6 +132,16 @@ describe.skipIf(!hasOpenssl)("with TLS", () => {
       );
       expect(await get(port, { ca: second.ca })).toMatchObject({ status: 200 });
     }
+  });
+
+  test("a certificate that two ports have watched is not polled after its end", async () => {
+    const { tlsCertFile, tlsKeyFile } = await filesOf(createCertificates());
+    const certificate = await Certificate.read(tlsCertFile, tlsKeyFile);
+    const before = polledFiles();
+    const servers = [await serveOperator({ certificate }), await serveOperator({ certificate })];
+    expect(polledFiles()).toBe(before + 2);
+    for (const server of servers) await server.close();
+    expect(polledFiles()).toBe(before);
   });
 
   test("gRPC needs the token", async () => {
