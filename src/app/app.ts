@@ -14,6 +14,7 @@ import { loadRegistry } from "./load-registry.js";
 import { monitorWarnings } from "./monitor-warnings.js";
 import { serverOptions } from "./server-options.js";
 import { sourceOptions } from "./source-options.js";
+import { type RunningOperator, startOperator } from "./start-operator.js";
 import { services } from "../service/services.js";
 import { health } from "../service/health.js";
 import type { Roles } from "../ingest/source/database-source.js";
@@ -99,7 +100,12 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     warnings,
     watch: watchOptions?.statistics,
   });
+  let operator: RunningOperator | undefined;
+  // After the traces: metrics stay readable until the end.
+  shutdown.add(async (graceMs) => operator?.close(graceMs));
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
+  const { exposition } = telemetry;
+  if (exposition !== undefined) operator = await startOperator(config, options, { bindings: [], exposition }, log);
   const server = await createServer(bindings, {
     ...options,
     log,
@@ -122,13 +128,12 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     ? await source.reader.read((view) => registry.inventory(view, inventoryOptions))
     : undefined;
   const url = await server.listen(config.host, config.port);
-  const { metricsUrl } = telemetry;
   return {
     url,
     source: source.name,
     notReadyReason: notReadyReason(),
     inventory,
-    metricsUrl,
+    metricsUrl: operator?.metricsUrl,
     close: () => shutdown.run(),
   };
 }

@@ -1,7 +1,7 @@
 /** Metrics, request log and traces, each if configured. */
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
-import type { MetricsListener } from "./metrics/listener.js";
+import type { Exposition } from "./metrics/exposition.js";
 import type { MetricSources } from "./metrics/service-metrics.js";
 import { readParentSpan, readRequestId } from "./request-ids.js";
 import { RequestLog } from "./request-log.js";
@@ -10,37 +10,34 @@ import type { Tracing } from "./traces/tracing.js";
 
 export interface Telemetry {
   readonly observers: readonly RequestObserver[];
-  /** Undefined if metrics are not served. */
-  readonly metricsUrl: string | undefined;
-  /** Sends pending spans for at most `timeoutMs`, then stops everything. */
+  /** Undefined if metrics are not served. It may be read after `close`. */
+  readonly exposition: Exposition | undefined;
+  /** Sends pending spans for at most `timeoutMs`. */
   close(timeoutMs: number): Promise<void>;
 }
 
-type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort" | "metricsHost" | "tracesUrl" | "tracesPercent">;
+type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort" | "tracesUrl" | "tracesPercent">;
 
-/** Throws SettingError if the metrics port cannot be used. */
+/** Collects metrics if the configuration has a port for them. */
 export async function startTelemetry(config: TelemetryConfig, log: Logger, sources: MetricSources): Promise<Telemetry> {
   const tracing = await startTracing(config, log, sources.version);
   const observers: RequestObserver[] = [];
-  let listener: MetricsListener | undefined;
+  let exposition: Exposition | undefined;
   if (config.metricsPort !== undefined) {
     // Loaded on demand: prom-client slows the start.
     const { createMetrics } = await import("./metrics/metrics.js");
-    const { listenForMetrics } = await import("./metrics/listener.js");
     const metrics = createMetrics(sources, tracing === undefined ? undefined : () => tracing.counts);
-    listener = await listenForMetrics(config.metricsHost, config.metricsPort, metrics);
+    exposition = metrics;
     observers.push(metrics.requests.observer);
-    log.info({ url: listener.url }, "metrics listening");
   }
   if (tracing !== undefined || config.logRequests !== "none") {
     observers.push(requestObserver(new RequestLog(log, config.logRequests), tracing));
   }
   return {
     observers,
-    metricsUrl: listener?.url,
+    exposition,
     async close(timeoutMs) {
       await tracing?.close(timeoutMs);
-      await listener?.close();
     },
   };
 }

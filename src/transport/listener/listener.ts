@@ -63,6 +63,8 @@ export class Listener {
     };
     const negotiation =
       this.#certificate === undefined ? new ProtocolSniffer(dispatch) : new TlsHandshakes(this.#certificate, dispatch);
+    // Errors of accept, such as too many open files, must not end the process.
+    http1.on("error", () => undefined);
     http1.on("connection", (socket: Socket) => connections.accept(socket, () => negotiation.accept(socket)));
     this.#servers.push({ http1, http2, negotiation });
     return http1;
