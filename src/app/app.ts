@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { openApi as generated, packageVersion, readDescriptorSet } from "./package-files.js";
 import { configurationId } from "./configuration-id.js";
 import { createWatch } from "./create-watch.js";
+import { FirstInventory } from "./first-inventory.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/create-auth.js";
 import { securedDocument } from "../auth/secured-document.js";
@@ -31,8 +32,13 @@ export interface App {
   readonly source: string;
   /** Why the service was not ready when it had started; undefined if it was. */
   readonly notReadyReason: string | undefined;
-  /** What the service served when it had started; undefined if that is not all in memory. */
+  /** What the service served when it had started; undefined if that was not all in memory. */
   readonly inventory: Inventory | undefined;
+  /**
+   * What it serves when it is ready for the first time, read beside the requests. Undefined if it is closed before, if
+   * the store cannot be read, and for a process that only mirrors: it serves nothing. Never rejects.
+   */
+  firstInventory(): Promise<Inventory | undefined>;
   /** The URL of the metrics; undefined if none are served. */
   readonly metricsUrl: string | undefined;
   /** Rejects new requests, waits for pending ones within the grace period, and releases all resources. */
@@ -114,12 +120,15 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     }),
   });
   shutdown.add((graceMs) => server.close(graceMs));
+  const { credentialDays } = config;
+  const limits = { credentialDays, maxContracts: MAX_CHECKED_AT_START };
+  const first = roles.answers ? new FirstInventory({ registry, source, ...limits, now, log }) : undefined;
+  if (first !== undefined) shutdown.add(() => first.close());
   await source.start(log);
   // Only memory can be read without waiting for the database.
   const isKnown = source.isInMemory && source.staleReason() === undefined;
-  const inventoryOptions = { now: now(), credentialDays: config.credentialDays, maxContracts: MAX_CHECKED_AT_START };
   const inventory = isKnown
-    ? await source.reader.read((view) => registry.inventory(view, inventoryOptions))
+    ? await source.reader.read((view) => registry.inventory(view, { now: now(), ...limits }))
     : undefined;
   const url = await server.listen(config.host, config.port);
   const { metricsUrl } = telemetry;
@@ -128,6 +137,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     source: source.name,
     notReadyReason: notReadyReason(),
     inventory,
+    firstInventory: async () => inventory ?? first?.read(),
     metricsUrl,
     close: () => shutdown.run(),
   };

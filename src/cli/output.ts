@@ -15,8 +15,12 @@ export function formatStart({ url, source, notReadyReason, inventory }: App): st
     const state = notReadyReason === undefined ? "Ready" : `Not ready yet: ${notReadyReason}`;
     return [`offledger follows ${source} and listens at ${url}`, "", `${state}; see ${url}/readyz`, ""].join("\n");
   }
+  return `offledger serves ${source} at ${url}\n${formatFirstInventory(url, inventory)}`;
+}
+
+/** What a service at this URL serves, which it may know only some time after its start. */
+export function formatFirstInventory(url: string, inventory: Inventory): string {
   return [
-    `offledger serves ${source} at ${url}`,
     "",
     ...formatInventory(inventory),
     "",
