@@ -3,12 +3,12 @@ import { pino } from "pino";
 import { openApi as generated, packageVersion, readDescriptorSet } from "./package-files.js";
 import { configurationId } from "./configuration-id.js";
 import { createWatch } from "./create-watch.js";
-import { FirstInventory } from "./first-inventory.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/create-auth.js";
 import { securedDocument } from "../auth/secured-document.js";
 import type { Config } from "../config/config.js";
 import { readInstruments } from "../config/instruments-file.js";
+import { FirstInventory } from "../registry/check/first-inventory.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { loadRegistry } from "./load-registry.js";
@@ -20,6 +20,7 @@ import { health } from "../service/health.js";
 import type { Roles } from "../ingest/source/database-source.js";
 import { createSource } from "../ingest/source/create-source.js";
 import { standardServices } from "../transport/connect/standard-services.js";
+import { TransferMetrics } from "../telemetry/metrics/transfer-metrics.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
 import { avoidNextTickDeoptimisation } from "../transport/listener/next-tick-workaround.js";
 import { createServer } from "../transport/server.js";
@@ -84,8 +85,9 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const notReadyReason = () => source.notReadyReason();
   const configuration = await configurationId(config, overrides);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, configuration);
+  const transfers = roles.answers && config.metricsPort !== undefined ? new TransferMetrics() : undefined;
   const bindings = roles.answers
-    ? services(executor, { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason })
+    ? services(executor, { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason, transfers })
     : health(notReadyReason);
   const watchOptions = roles.answers ? createWatch(source, configuration, config.maxWatches, shutdown) : undefined;
   const served = [
@@ -104,6 +106,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     budgets: { body_bytes: budgets.bodies, response_bytes: budgets.responses, requests: budgets.requests },
     warnings,
     watch: watchOptions?.statistics,
+    transfers,
   });
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
   const server = await createServer(bindings, {

@@ -58,7 +58,7 @@ export function transferFactory(
     inputs,
   };
   const { factoryId, values, disclosed } = answerWithFactory(context, request, name);
-  return { factoryId, transferKind, values, disclosed };
+  return { factoryId, transferKind, instrumentId, values, disclosed };
 }
 
 /** The preapprovals for the instrument under the operator of the registrar's factory, except those in reassignment. */

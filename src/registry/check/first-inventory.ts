@@ -1,14 +1,17 @@
-import type { Source } from "../ingest/source/source.js";
-import { scanInventory } from "../registry/check/scan-inventory.js";
-import type { Inventory, Registry } from "../registry/sdk/registry.js";
-import { NotReady, StoreUnavailable } from "../store/port.js";
-import { abortablePause } from "../util/abortable-pause.js";
-import { errorMessage } from "../util/error-message.js";
-import type { Logger } from "../util/logger.js";
+import { NotReady, type StoreScan, StoreUnavailable } from "../../store/port.js";
+import { abortablePause } from "../../util/abortable-pause.js";
+import { errorMessage } from "../../util/error-message.js";
+import type { Logger } from "../../util/logger.js";
+import type { Inventory, Registry } from "../sdk/registry.js";
+import { scanInventory } from "./scan-inventory.js";
 
 export interface FirstInventoryOptions {
   readonly registry: Registry;
-  readonly source: Pick<Source, "notReadyReason" | "openScan">;
+  readonly source: {
+    /** Undefined if the store is current. */
+    notReadyReason(): string | undefined;
+    openScan(): StoreScan;
+  };
   readonly credentialDays: number;
   /** How many contracts of each template are checked. */
   readonly maxContracts: number;
@@ -22,7 +25,7 @@ const RETRY_MS = 1_000;
 /** The database may fail in between. */
 const MAX_ATTEMPTS = 10;
 
-/** Reads the inventory of a mirrored ledger or a database once, when the source is ready for the first time. */
+/** Reads the inventory of a mirrored ledger or a database once, when it is ready for the first time. */
 export class FirstInventory {
   readonly #options: FirstInventoryOptions;
   readonly #end = new AbortController();
