@@ -2,6 +2,8 @@
 import { once } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
+import net from "node:net";
+import { text } from "node:stream/consumers";
 import { within } from "../../fixtures/wait.js";
 
 export interface Sent {
@@ -76,3 +78,28 @@ export const overHttp2: Exchange = async (
     session.destroy();
   }
 };
+
+/** Sends bytes over HTTP/1.1, and returns all that comes until the service closes the connection. */
+export async function overSocket(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect(Number(port), hostname);
+  socket.write(bytes, "latin1");
+  try {
+    return await within(WAIT_MS, "the service closes the connection", text(socket));
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Connections that stay as they are after these bytes. The first part of a response to each has arrived, unless it is not awaited. */
+export async function occupy(url: string, count: number, bytes: string, isAnswered: boolean): Promise<() => void> {
+  const { hostname, port } = new URL(url);
+  const sockets = Array.from({ length: count }, () => net.connect(Number(port), hostname));
+  for (const socket of sockets) socket.on("error", () => {}).write(bytes);
+  await Promise.all(
+    sockets.map((socket) => within(WAIT_MS, "it is connected", once(socket, isAnswered ? "data" : "connect"))),
+  );
+  return () => {
+    for (const socket of sockets) socket.destroy();
+  };
+}
