@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import type { Exposition } from "./metrics/exposition.js";
 import type { MetricSources } from "./metrics/service-metrics.js";
-import { readParentSpan, readRequestId } from "./request-ids.js";
+import { readParentSpan } from "./request-ids.js";
 import { RequestLog } from "./request-log.js";
 import type { RequestObserver } from "./request-record.js";
 import type { Tracing } from "./traces/tracing.js";
@@ -61,8 +61,7 @@ function requestObserver(requestLog: RequestLog, tracing: Tracing | undefined): 
     const { request } = completed;
     const parent = readParentSpan(request);
     if (!isLogged && parent?.isSampled === false) return;
-    const requestId = readRequestId(request);
-    const traceId = tracing?.record(completed, parent, requestId) ?? parent?.traceId;
-    if (isLogged) requestLog.write(completed, { requestId, traceId });
+    const traceId = tracing?.record(completed, parent) ?? parent?.traceId;
+    if (isLogged) requestLog.write(completed, traceId);
   };
 }

@@ -7,6 +7,7 @@ import {
 } from "fastify";
 import { type Logger, pino } from "pino";
 import type { ServiceBinding } from "../service/service-binding.js";
+import { REQUEST_ID, requestIdOf } from "../telemetry/request-ids.js";
 import type { RequestObserver } from "../telemetry/request-record.js";
 import { connect } from "./connect/connect.js";
 import type { StandardServices } from "./connect/standard-services.js";
@@ -96,6 +97,8 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
     routerOptions: ROUTER_OPTIONS,
     frameworkErrors: (error, request, reply) => {
+      // Hooks do not run, so the request has no record.
+      reply.header(REQUEST_ID, requestIdOf(request.raw.headers));
       void sendRestError(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
     clientErrorHandler: clientErrorHandler(connections.requestMs),

@@ -17,8 +17,8 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT",
 export const spanName = (completed: CompletedRequest): string =>
   completed.operation === "" ? methodOf(completed) : completed.operation;
 
-export function spanAttributes(completed: CompletedRequest, requestId: string): Attributes {
-  const { operation, protocol, outcome, request } = completed;
+export function spanAttributes(completed: CompletedRequest): Attributes {
+  const { operation, protocol, outcome, request, requestId } = completed;
   const rpcSystem = rpcSystems[protocol];
   const status = statusName(outcome);
   return {
