@@ -266,6 +266,16 @@ describe("a participant that authenticates", () => {
     expect(everythingOf(denied)).not.toContain(token);
   });
 
+  test.each<[number, string]>([
+    [401, "the participant requires a token of user console-user (status 401)"],
+    [403, "the participant does not let user console-user prepare as alice::1220 (status 403)"],
+  ])("and answers %i without an error of its API is understood too", async (status, beginning) => {
+    const url = await answering(status, "<html>");
+    const { reason, message } = await refusalOf(preparerAt(url).prepare(command));
+    expect(reason).toBe("unavailable");
+    expect(message).toContain(beginning);
+  });
+
   test("is not asked while the token cannot be read; the message has no path", async () => {
     const participant = await participantWith();
     const path = await fileOf("two tokens");
