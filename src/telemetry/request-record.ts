@@ -1,6 +1,7 @@
 /** The record of one request, from arrival to response, for metrics, logs and traces. */
 import { Code } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
+import type { Refusal } from "./refusal.js";
 
 /** Any path that is not an rpc counts as REST. */
 export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
@@ -21,6 +22,8 @@ export interface CompletedRequest {
   readonly durationMs: number;
   /** Whether the client has the response, which was not sent. */
   readonly isNotModified: boolean;
+  /** Set if the rules of the registry refused the request. */
+  readonly refusal: Refusal | undefined;
 }
 
 /** Called once for each completed request. Must be fast and must not throw. */
@@ -36,6 +39,7 @@ export class RequestRecord implements CompletedRequest {
   outcome: Outcome = 0;
   durationMs = 0;
   isNotModified = false;
+  refusal: Refusal | undefined = undefined;
   /** False if no hook has set response headers; then the fast path need not look for them. */
   mayHaveReplyHeaders = true;
   readonly #observers: readonly RequestObserver[];
