@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { LoggedRequests } from "../config/settings/telemetry.js";
-import { refusalFields } from "./refusal-fields.js";
+import { refusalFields } from "./refusals/refusal-fields.js";
 import { isFailure, statusName } from "./outcomes.js";
 import { readClientAddress } from "./request-ids.js";
 import type { CompletedRequest, Outcome } from "./request-record.js";

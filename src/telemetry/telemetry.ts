@@ -3,6 +3,8 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import type { MetricsListener } from "./metrics/listener.js";
 import type { MetricSources } from "./metrics/service-metrics.js";
+import type { RequestMetrics } from "./metrics/request-metrics.js";
+import { RefusalLog } from "./refusals/refusal-log.js";
 import { readParentSpan, readRequestId } from "./request-ids.js";
 import { RequestLog } from "./request-log.js";
 import type { RequestObserver } from "./request-record.js";
@@ -10,10 +12,17 @@ import type { Tracing } from "./traces/tracing.js";
 
 export interface Telemetry {
   readonly observers: readonly RequestObserver[];
+  /** What the operator's port shows of requests; undefined without that port. */
+  readonly requests: RequestHistory | undefined;
   /** Undefined if metrics are not served. */
   readonly metricsUrl: string | undefined;
   /** Sends pending spans for at most `timeoutMs`, then stops everything. */
   close(timeoutMs: number): Promise<void>;
+}
+
+export interface RequestHistory {
+  readonly counts: RequestMetrics;
+  readonly refusals: RefusalLog;
 }
 
 type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort" | "metricsHost" | "tracesUrl" | "tracesPercent">;
@@ -23,13 +32,15 @@ export async function startTelemetry(config: TelemetryConfig, log: Logger, sourc
   const tracing = await startTracing(config, log, sources.version);
   const observers: RequestObserver[] = [];
   let listener: MetricsListener | undefined;
+  let requests: RequestHistory | undefined;
   if (config.metricsPort !== undefined) {
     // Loaded on demand: prom-client slows the start.
     const { createMetrics } = await import("./metrics/metrics.js");
     const { listenForMetrics } = await import("./metrics/listener.js");
     const metrics = createMetrics(sources, tracing === undefined ? undefined : () => tracing.counts);
     listener = await listenForMetrics(config.metricsHost, config.metricsPort, metrics);
-    observers.push(metrics.requests.observer);
+    requests = { counts: metrics.requests, refusals: new RefusalLog() };
+    observers.push(requests.counts.observer, requests.refusals.observer);
     log.info({ url: listener.url }, "metrics listening");
   }
   if (tracing !== undefined || config.logRequests !== "none") {
@@ -37,6 +48,7 @@ export async function startTelemetry(config: TelemetryConfig, log: Logger, sourc
   }
   return {
     observers,
+    requests,
     metricsUrl: listener?.url,
     async close(timeoutMs) {
       await tracing?.close(timeoutMs);

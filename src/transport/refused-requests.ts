@@ -1,7 +1,7 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { causesOf, RegistryError } from "../domain/errors.js";
-import type { Refusal } from "../telemetry/refusal.js";
+import type { Refusal } from "../telemetry/refusals/refusal.js";
 import type { RequestRecord } from "../telemetry/request-record.js";
 
 /** By the error that the client gets: the operation knows the message, and the sender of the error the request's record. */

@@ -6,7 +6,7 @@ import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_
 import type { Cause } from "../../src/domain/cause.js";
 import { notFound } from "../../src/domain/errors.js";
 import { RefusalCounts } from "../../src/telemetry/metrics/refusal-counts.js";
-import type { Refusal } from "../../src/telemetry/refusal.js";
+import type { Refusal } from "../../src/telemetry/refusals/refusal.js";
 import type { RequestObserver } from "../../src/telemetry/request-record.js";
 import { startTelemetry } from "../../src/telemetry/telemetry.js";
 import { createServer } from "../../src/transport/server.js";

@@ -1,4 +1,4 @@
-import { type Refusal, refusalCode } from "../refusal.js";
+import { type Refusal, refusalCode } from "../refusals/refusal.js";
 import type { Sample } from "./collected-metrics.js";
 
 /** Pairs of operation and code: a registry module may make up codes. Beyond it, codes count as `other`. */

@@ -1,6 +1,6 @@
 /** Span names and attributes by OpenTelemetry's semantic conventions, without anything that was sent. */
 import type { Attributes } from "@opentelemetry/api";
-import { refusalCode } from "../refusal.js";
+import { refusalCode } from "../refusals/refusal.js";
 import type { CompletedRequest, Protocol } from "../request-record.js";
 import { statusName } from "../outcomes.js";
 
