@@ -21,6 +21,8 @@ export interface Telemetry {
 }
 
 export interface RequestHistory {
+  /** Since when requests are counted, in milliseconds since 1970. */
+  readonly since: number;
   readonly counts: RequestMetrics;
   readonly refusals: RefusalLog;
 }
@@ -39,7 +41,7 @@ export async function startTelemetry(config: TelemetryConfig, log: Logger, sourc
     const { listenForMetrics } = await import("./metrics/listener.js");
     const metrics = createMetrics(sources, tracing === undefined ? undefined : () => tracing.counts);
     listener = await listenForMetrics(config.metricsHost, config.metricsPort, metrics);
-    requests = { counts: metrics.requests, refusals: new RefusalLog() };
+    requests = { since: Date.now(), counts: metrics.requests, refusals: new RefusalLog() };
     observers.push(requests.counts.observer, requests.refusals.observer);
     log.info({ url: listener.url }, "metrics listening");
   }

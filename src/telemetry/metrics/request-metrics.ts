@@ -26,6 +26,15 @@ class Counts {
 
 type CountsByProtocol = Readonly<Record<Protocol, Counts>>;
 
+export interface RequestCount {
+  readonly operation: string;
+  readonly requests: number;
+  /** By code. */
+  readonly refusals: ReadonlyMap<string, number>;
+}
+
+const total = (counts: Float64Array): number => counts.reduce((sum, count) => sum + count, 0);
+
 export class RequestMetrics {
   readonly #byOperation = new Map<string, CountsByProtocol>();
   readonly #refusals = new RefusalCounts();
@@ -50,6 +59,15 @@ export class RequestMetrics {
         return value === 0 && !alwaysExported.has(status) ? [] : [{ labels: { ...labels, status }, value }];
       }),
     );
+  }
+
+  /** The requests of each operation over all protocols, and its refusals by code; the operation is empty if there is none. */
+  byOperation(): RequestCount[] {
+    return [...this.#byOperation].map(([operation, byProtocol]) => ({
+      operation,
+      requests: Object.values(byProtocol).reduce((sum, { statuses }) => sum + total(statuses), 0),
+      refusals: this.#refusals.of(operation),
+    }));
   }
 
   refusals(): Sample[] {

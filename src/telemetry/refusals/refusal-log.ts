@@ -1,5 +1,6 @@
-import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, toBinary, toJson } from "@bufbuild/protobuf";
 import type { Cause } from "../../domain/cause.js";
+import type { JsonObject } from "../../domain/json.js";
 import { statusName } from "../outcomes.js";
 import { readRequestId } from "../request-ids.js";
 import type { Protocol, RequestObserver } from "../request-record.js";
@@ -26,13 +27,8 @@ export interface RefusedRequest {
   readonly status: string;
   readonly message: string;
   readonly causes: readonly Cause[];
-  /** Undefined if it was too large to keep. */
-  readonly request: KeptRequest | undefined;
-}
-
-export interface KeptRequest {
-  readonly schema: DescMessage;
-  readonly message: Message;
+  /** The message of the request. Undefined if it was too large to keep. */
+  readonly request: JsonObject | undefined;
 }
 
 interface Entry extends Omit<RefusedRequest, "request"> {
@@ -99,7 +95,9 @@ export class RefusalLog {
 }
 
 function toRefused({ schema, bytes, ...entry }: Entry): RefusedRequest {
-  return { ...entry, request: bytes === undefined ? undefined : { schema, message: fromBinary(schema, bytes) } };
+  // A request is an object in JSON.
+  const request = bytes === undefined ? undefined : (toJson(schema, fromBinary(schema, bytes)) as JsonObject);
+  return { ...entry, request };
 }
 
 function encode({ schema, request }: Refusal): Uint8Array | undefined {
