@@ -16,7 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ledger: ["domain", "util"],
   ingest: ["domain", "ledger", "store", "store/port", "util"],
   service: ["domain", "gen", "registry", "util"],
-  telemetry: ["config", "ingest", "store/port", "util"],
+  telemetry: ["config", "domain", "ingest", "store/port", "util"],
   transport: ["domain", "gen", "registry", "service", "telemetry", "util"],
   auth: ["config", "service", "transport", "util"],
   app: [

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.js";
 import type { Source } from "../ingest/source/source.js";
 import { reportJson } from "../registry/check/report-json.js";
-import { WarningMonitor } from "../registry/check/warning-monitor.js";
+import { WarningMonitor, type WarningReport } from "../registry/check/warning-monitor.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import type { WarningSource } from "../telemetry/metrics/service-metrics.js";
 import type { Logger } from "../util/logger.js";
@@ -10,6 +10,8 @@ import type { Logger } from "../util/logger.js";
 const MAX_WAIT_MS = 2_000;
 
 export interface MonitoredWarnings extends WarningSource {
+  /** As `latest`, with the warnings themselves. */
+  report(): WarningReport | undefined;
   close(): Promise<void>;
 }
 
@@ -25,6 +27,7 @@ export function monitorWarnings(
   const monitor = new WarningMonitor({ checks, openScan: () => source.openScan(), credentialDays, now, log });
   return {
     latest: () => monitor.latest(),
+    report: () => monitor.latest(),
     async list() {
       const report = await monitor.current(MAX_WAIT_MS);
       return report === undefined ? undefined : reportJson(report);

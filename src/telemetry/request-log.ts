@@ -1,7 +1,8 @@
-/** Logs one line per request, without anything that was sent. */
+/** Logs one line per request, without anything that was sent but what a refusal is about. */
 import { Code } from "@connectrpc/connect";
 import type { Logger } from "pino";
 import type { LoggedRequests } from "../config/settings/telemetry.js";
+import { refusalFields } from "./refusals/refusal-fields.js";
 import { isFailure, statusName } from "./outcomes.js";
 import { readClientAddress } from "./request-ids.js";
 import type { CompletedRequest, Outcome } from "./request-record.js";
@@ -23,7 +24,7 @@ export class RequestLog {
 
   /** `traceId` is undefined if the request has no trace. */
   write(
-    { request, requestId, operation, protocol, outcome, durationMs }: CompletedRequest,
+    { request, requestId, operation, protocol, outcome, durationMs, refusal }: CompletedRequest,
     traceId: string | undefined,
   ): void {
     const fields = {
@@ -34,6 +35,7 @@ export class RequestLog {
       milliseconds: Math.round(durationMs * 1000) / 1000,
       traceId,
       client: readClientAddress(request),
+      ...(refusal !== undefined && refusalFields(refusal)),
     };
     this.#log[levelOf(outcome)](fields, "request");
   }

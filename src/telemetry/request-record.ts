@@ -2,6 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { requestIdOf } from "./request-ids.js";
+import type { Refusal } from "./refusals/refusal.js";
 
 /** Any path that is not an rpc counts as REST. */
 export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
@@ -24,6 +25,8 @@ export interface CompletedRequest {
   readonly durationMs: number;
   /** Whether the client has the response, which was not sent. */
   readonly isNotModified: boolean;
+  /** Set if the rules of the registry refused the request. */
+  readonly refusal: Refusal | undefined;
 }
 
 /** Called once for each completed request. Must be fast and must not throw. */
@@ -39,6 +42,7 @@ export class RequestRecord implements CompletedRequest {
   outcome: Outcome = 0;
   durationMs = 0;
   isNotModified = false;
+  refusal: Refusal | undefined = undefined;
   /** False if no hook has set response headers; then the fast path need not look for them. */
   mayHaveReplyHeaders = true;
   readonly #observers: readonly RequestObserver[];

@@ -3,6 +3,8 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import type { Exposition } from "./metrics/exposition.js";
 import type { MetricSources } from "./metrics/service-metrics.js";
+import type { RequestMetrics } from "./metrics/request-metrics.js";
+import { RefusalLog } from "./refusals/refusal-log.js";
 import { readParentSpan } from "./request-ids.js";
 import { RequestLog } from "./request-log.js";
 import type { RequestObserver } from "./request-record.js";
@@ -10,10 +12,19 @@ import type { Tracing } from "./traces/tracing.js";
 
 export interface Telemetry {
   readonly observers: readonly RequestObserver[];
+  /** What the operator's port shows of requests; undefined without that port. */
+  readonly requests: RequestHistory | undefined;
   /** Undefined if metrics are not served. It may be read after `close`. */
   readonly exposition: Exposition | undefined;
   /** Sends pending spans for at most `timeoutMs`. */
   close(timeoutMs: number): Promise<void>;
+}
+
+export interface RequestHistory {
+  /** Since when requests are counted, in milliseconds since 1970. */
+  readonly since: number;
+  readonly counts: RequestMetrics;
+  readonly refusals: RefusalLog;
 }
 
 type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort" | "tracesUrl" | "tracesPercent">;
@@ -23,12 +34,14 @@ export async function startTelemetry(config: TelemetryConfig, log: Logger, sourc
   const tracing = await startTracing(config, log, sources.version);
   const observers: RequestObserver[] = [];
   let exposition: Exposition | undefined;
+  let requests: RequestHistory | undefined;
   if (config.metricsPort !== undefined) {
     // Loaded on demand: prom-client slows the start.
     const { createMetrics } = await import("./metrics/metrics.js");
     const metrics = createMetrics(sources, tracing === undefined ? undefined : () => tracing.counts);
     exposition = metrics;
-    observers.push(metrics.requests.observer);
+    requests = { since: Date.now(), counts: metrics.requests, refusals: new RefusalLog() };
+    observers.push(requests.counts.observer, requests.refusals.observer);
   }
   if (tracing !== undefined || config.logRequests !== "none") {
     observers.push(requestObserver(new RequestLog(log, config.logRequests), tracing));
@@ -36,6 +49,7 @@ export async function startTelemetry(config: TelemetryConfig, log: Logger, sourc
   return {
     observers,
     exposition,
+    requests,
     async close(timeoutMs) {
       await tracing?.close(timeoutMs);
     },

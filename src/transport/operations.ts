@@ -7,6 +7,7 @@ import { EncodableResponse } from "./encoding/encodable-response.js";
 import { toConnectError } from "./errors.js";
 import { type ArgumentLimits, argumentLimitCheck, DEFAULT_ARGUMENT_LIMITS } from "./decoding/argument-limits.js";
 import { ruleCheck } from "./decoding/validation.js";
+import { noteRefusal } from "./refused-requests.js";
 
 /** One rpc, ready to be called by any protocol. */
 export interface Operation {
@@ -52,10 +53,10 @@ export function operations(
           const result = handler(request);
           if (!(result instanceof Promise)) return toResponse(result);
           return result.then(toResponse).catch((error: unknown) => {
-            throw toError(error);
+            throw noteRefusal(toError(error), method.input, request);
           });
         } catch (error) {
-          throw toError(error);
+          throw noteRefusal(toError(error), method.input, request);
         }
       };
       return { service, method, name, call };

@@ -65,10 +65,12 @@ describe("a span", () => {
       "http.route": expect.stringContaining("/registry/metadata/v1/instruments/:"),
       "network.protocol.version": "1.1",
       "error.type": "not_found",
+      "offledger.code": expect.any(String),
     });
     // A caller's mistake is not a failure of the service.
     expect(known?.status.code).toBe(0);
     expect(unknown?.name).toBe("GET");
+    expect(attributesOf(unknown ?? { attributes: [] })).not.toHaveProperty("offledger.code");
     expect(receiver.text).not.toContain("MARK");
   });
 

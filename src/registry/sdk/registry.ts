@@ -3,6 +3,7 @@ import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
 import type { ContextAnswer, FactoryAnswer, Inventory, ProofStatus, TransferFactoryAnswer } from "./answers.js";
 import type { History } from "./history.js";
+import type { RegistryLookup } from "./lookup.js";
 import type { Recorder } from "./recorder.js";
 import type { Instrument, InstrumentConfiguration, Supply } from "./instruments.js";
 import type {
@@ -20,6 +21,7 @@ import type { Check, InventoryOptions } from "./warnings.js";
 export type { Contract } from "../../domain/contract.js";
 export type * from "./answers.js";
 export type * from "./instruments.js";
+export type * from "./lookup.js";
 export type * from "./queries.js";
 export type * from "./recorder.js";
 export type * from "./warnings.js";
@@ -59,6 +61,8 @@ export interface Registry {
    * time, for its metrics. Absent if the metrics have no warnings.
    */
   readonly checks?: readonly Check[];
+  /** What operators look up beyond what requests need; absent if they see only contracts and the inventory. */
+  readonly lookup?: RegistryLookup;
   /** The operations beyond the token standard; absent if it has none. */
   readonly utility?: UtilityOperations;
 }

@@ -1,6 +1,7 @@
 import type { Registry } from "../sdk/registry.js";
 import { type UtilityContexts, compileContexts } from "./contexts/contexts.js";
 import { createChecks, inventory } from "./inventory/index.js";
+import { createLookup } from "./lookup/index.js";
 import { allocationFactory } from "./operations/allocation-factory.js";
 import { allocationInstruction } from "./operations/allocation-instruction.js";
 import { choiceContext } from "./operations/choice-context.js";
@@ -40,6 +41,7 @@ export function utilityRegistry({ settlementLimits, contexts = compileContexts()
     },
     inventory: (view, options) => inventory(view, contexts, checks, options),
     checks,
+    lookup: createLookup(contexts),
     totalSupply,
     utility: {
       operator,

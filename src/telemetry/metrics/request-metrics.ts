@@ -2,6 +2,7 @@
 import type { Protocol, RequestObserver } from "../request-record.js";
 import { outcomeNumber, statusNames } from "../outcomes.js";
 import type { HistogramSample, Sample } from "./collected-metrics.js";
+import { RefusalCounts } from "./refusal-counts.js";
 
 /** Upper bounds of the histogram. Most responses fall below the first few. */
 const BOUNDS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
@@ -25,10 +26,22 @@ class Counts {
 
 type CountsByProtocol = Readonly<Record<Protocol, Counts>>;
 
+export interface RequestCount {
+  readonly operation: string;
+  readonly requests: number;
+  /** By code. */
+  readonly refusals: ReadonlyMap<string, number>;
+}
+
+const total = (counts: Float64Array): number => counts.reduce((sum, count) => sum + count, 0);
+
 export class RequestMetrics {
   readonly #byOperation = new Map<string, CountsByProtocol>();
+  readonly #refusals = new RefusalCounts();
 
-  readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs, isNotModified }) => {
+  readonly observer: RequestObserver = ({ operation, protocol, outcome, durationMs, isNotModified, refusal }) => {
+    // Only operations are refused by rules, and their number is bounded.
+    if (refusal !== undefined) this.#refusals.add(operation, refusal);
     const counts = (this.#byOperation.get(operation) ?? this.#addOperation(operation))[protocol];
     const status = outcomeNumber(outcome);
     counts.statuses[status] = (counts.statuses[status] ?? 0) + 1;
@@ -46,6 +59,19 @@ export class RequestMetrics {
         return value === 0 && !alwaysExported.has(status) ? [] : [{ labels: { ...labels, status }, value }];
       }),
     );
+  }
+
+  /** The requests of each operation over all protocols, and its refusals by code; the operation is empty if there is none. */
+  byOperation(): RequestCount[] {
+    return [...this.#byOperation].map(([operation, byProtocol]) => ({
+      operation,
+      requests: Object.values(byProtocol).reduce((sum, { statuses }) => sum + total(statuses), 0),
+      refusals: this.#refusals.of(operation),
+    }));
+  }
+
+  refusals(): Sample[] {
+    return this.#refusals.samples();
   }
 
   notModified(): Sample[] {

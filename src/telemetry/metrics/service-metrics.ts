@@ -85,6 +85,12 @@ const requestMetrics = (requests: RequestMetrics): Metric[] => [
     read: () => requests.counts(),
   }),
   createCounter({
+    name: "offledger_refusals_total",
+    help: "Requests that the rules of the registry refused, by operation and code of the first cause",
+    labelNames: ["operation", "code"],
+    read: () => requests.refusals(),
+  }),
+  createCounter({
     name: "offledger_not_modified_total",
     help: "Conditional requests whose response the client had, by operation and protocol",
     labelNames: ["operation", "protocol"],

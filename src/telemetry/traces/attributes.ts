@@ -1,5 +1,6 @@
 /** Span names and attributes by OpenTelemetry's semantic conventions, without anything that was sent. */
 import type { Attributes } from "@opentelemetry/api";
+import { refusalCode } from "../refusals/refusal.js";
 import type { CompletedRequest, Protocol } from "../request-record.js";
 import { statusName } from "../outcomes.js";
 
@@ -18,7 +19,7 @@ export const spanName = (completed: CompletedRequest): string =>
   completed.operation === "" ? methodOf(completed) : completed.operation;
 
 export function spanAttributes(completed: CompletedRequest): Attributes {
-  const { operation, protocol, outcome, request, requestId } = completed;
+  const { operation, protocol, outcome, request, requestId, refusal } = completed;
   const rpcSystem = rpcSystems[protocol];
   const status = statusName(outcome);
   return {
@@ -27,6 +28,7 @@ export function spanAttributes(completed: CompletedRequest): Attributes {
     "offledger.protocol": protocol,
     "offledger.request_id": requestId,
     "offledger.status": status,
+    ...(refusal !== undefined && { "offledger.code": refusalCode(refusal) }),
     ...(request.routeOptions.url !== undefined && { "http.route": request.routeOptions.url }),
     ...(operation !== "" && { "rpc.method": operation }),
     ...(rpcSystem !== undefined && {

@@ -9,6 +9,7 @@ import { refusal } from "../error-details.js";
 import { rpcFastPath } from "../fast-path/fast-path.js";
 import { protocolOf } from "../middleware/protocol.js";
 import type { Operation, Report } from "../operations.js";
+import { recordRefusal } from "../refused-requests.js";
 import { reject } from "../reject.js";
 import type { ServedMethods } from "../rest/served-methods.js";
 import { encodedOnce } from "../watch/encoded-once.js";
@@ -63,8 +64,13 @@ export function connect(
           router.rpc(
             method,
             async (request, context) => {
-              const response = await withDeadline(call(request), context.signal);
-              return conditionalMessage(response, context);
+              try {
+                const response = await withDeadline(call(request), context.signal);
+                return conditionalMessage(response, context);
+              } catch (error) {
+                recordRefusal(context.values.get(connectCall)?.request.record, error);
+                throw error;
+              }
             },
             options,
           );

@@ -9,6 +9,7 @@ import type { Incoming } from "../drain-body.js";
 import type { ChunkList } from "../encoding/chunk-list.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import type { Operation } from "../operations.js";
+import { recordRefusal } from "../refused-requests.js";
 
 export interface FastCall {
   readonly operation: Operation;
@@ -41,7 +42,7 @@ export function callOperation(call: FastCall, format: WireFormat, body: Buffer, 
   try {
     response = call.operation.call(format.decode(call, body, maxBytes));
   } catch (error) {
-    format.sendError(call, error);
+    fail(call, format, error);
     return;
   }
   if (response instanceof Promise) void sendLater(call, format, response);
@@ -56,7 +57,7 @@ function sendResponse(call: FastCall, format: WireFormat, response: EncodableRes
     fields = validatorFields(response);
     if (!isNotModified(response, condition)) message = format.encode(response);
   } catch (error) {
-    format.sendError(call, error);
+    fail(call, format, error);
     return;
   }
   if (message !== undefined) format.send(call, message, fields);
@@ -71,8 +72,13 @@ async function sendLater(call: FastCall, format: WireFormat, response: Promise<E
   try {
     arrived = await response;
   } catch (error) {
-    format.sendError(call, error);
+    fail(call, format, error);
     return;
   }
   sendResponse(call, format, arrived);
+}
+
+function fail(call: FastCall, format: WireFormat, error: unknown): void {
+  recordRefusal(call.request.record, error);
+  format.sendError(call, error);
 }

@@ -7,6 +7,7 @@ import { connectionOf } from "../admission/connection.js";
 import { refusal } from "../error-details.js";
 import { httpError, type RestError, toRestError } from "../errors.js";
 import { restFastPath } from "../fast-path/fast-path.js";
+import { recordRefusal } from "../refused-requests.js";
 import { sendRest } from "./send-rest.js";
 import type { Operation } from "../operations.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
@@ -29,6 +30,7 @@ export function rest(
   return async (server: FastifyInstance): Promise<void> => {
     acceptJson(server, maxBodyBytes);
     server.setErrorHandler(async (error: FastifyError, request, reply) => {
+      recordRefusal(request.record, error);
       await sendRestError(reply, toError(error, pathOf(request), report));
     });
     if (watch !== undefined) serverSentEvents(server, watch);

@@ -41,28 +41,31 @@ export const GetInventoryRequestSchema: GenMessage<GetInventoryRequest> = /*@__P
  */
 export type GetInventoryResponse = Message<"offledger.console.v1.GetInventoryResponse"> & {
   /**
-   * By party, at most 1,000.
+   * By party, at most 1,000, with at most 10,000 instruments in all.
    *
    * @generated from field: repeated offledger.console.v1.Registrar registrars = 1;
    */
   registrars: Registrar[];
 
   /**
-   * The contracts that are stored, by template and package.
+   * The contracts that are stored, by template and package. Empty where a database
+   * has them: counting reads whole tables.
    *
    * @generated from field: repeated offledger.console.v1.TemplateCount templates = 2;
    */
   templates: TemplateCount[];
 
   /**
-   * As `offledger check` has them. At most 1,000.
+   * As `offledger check` has them, from the latest check. At most 100 of each kind,
+   * and 1,000.
    *
    * @generated from field: repeated offledger.console.v1.Warning warnings = 3;
    */
   warnings: Warning[];
 
   /**
-   * Whether the first check is finished; until then `warnings` is empty.
+   * Whether the first check is finished; until then `warnings` is empty. The first
+   * request begins it.
    *
    * @generated from field: bool checked = 4;
    */
@@ -116,7 +119,7 @@ export type Registrar = Message<"offledger.console.v1.Registrar"> & {
   instruments: Instrument[];
 
   /**
-   * The contracts that serve all its instruments: factories, rules.
+   * The contracts that serve all its instruments: factories, rules. At most 100.
    *
    * @generated from field: repeated offledger.console.v1.Service services = 3;
    */
@@ -492,7 +495,7 @@ export type OperationCount = Message<"offledger.console.v1.OperationCount"> & {
   requests: bigint;
 
   /**
-   * How many failed, by the code of the first cause.
+   * How many the rules refused, by the code of the first cause.
    *
    * @generated from field: map<string, int64> refusals = 3;
    */
@@ -513,7 +516,7 @@ export const OperationCountSchema: GenMessage<OperationCount> = /*@__PURE__*/
  */
 export type ListRefusalsRequest = Message<"offledger.console.v1.ListRefusalsRequest"> & {
   /**
-   * Only refusals with this code. Empty for all.
+   * Only refusals with a cause of this code. Empty for all.
    *
    * @generated from field: string code = 1;
    */
@@ -588,20 +591,23 @@ export type RefusedRequest = Message<"offledger.console.v1.RefusedRequest"> & {
   status: string;
 
   /**
-   * The message of the error.
+   * The message of the error, at most 4,000 characters.
    *
    * @generated from field: string error = 6;
    */
   error: string;
 
   /**
+   * The first causes, at most about 8 KiB of them.
+   *
    * @generated from field: repeated offledger.refusal.v1.Cause causes = 7;
    */
   causes: Cause[];
 
   /**
-   * The request as JSON. Absent if it was too large to keep: it cannot be
-   * explained then.
+   * The request as JSON. Absent if it was too large to keep, with more than 16 KiB
+   * as protobuf, or if the requests of later refusals needed its room: it cannot
+   * be explained by its id then.
    *
    * @generated from field: google.protobuf.Struct request = 8;
    */
@@ -694,7 +700,7 @@ export type PartyCredential = Message<"offledger.console.v1.PartyCredential"> & 
   holder: string;
 
   /**
-   * The claims on the party.
+   * The claims on the party, at most 200.
    *
    * @generated from field: repeated offledger.refusal.v1.Claim claims = 4;
    */
@@ -785,7 +791,8 @@ export type PendingInstruction = Message<"offledger.console.v1.PendingInstructio
   receiver: string;
 
   /**
-   * What the sides lack for the choice that completes it. Empty if nothing.
+   * What is lacking for the choice that completes it, on the ledger too. Empty if
+   * nothing. At most 20.
    *
    * @generated from field: repeated offledger.refusal.v1.Cause causes = 6;
    */

@@ -24,6 +24,8 @@ export const ConsoleService: GenService<{
   /**
    * What is served, and what in it is broken.
    *
+   * Errors: unavailable while the service cannot answer.
+   *
    * @generated from rpc offledger.console.v1.ConsoleService.GetInventory
    */
   getInventory: {
@@ -63,9 +65,10 @@ export const ConsoleService: GenService<{
   },
   /**
    * The credentials, preapprovals and pending instructions of a party. Searches
-   * all contracts, a few at a time.
+   * all contracts, a few at a time, for at most 10 seconds.
    *
-   * Errors: unavailable while the service cannot answer.
+   * Errors: unavailable while the service cannot answer, and while one search runs
+   * and 4 wait.
    *
    * @generated from rpc offledger.console.v1.ConsoleService.GetParty
    */

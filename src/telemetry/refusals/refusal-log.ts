@@ -1,0 +1,117 @@
+import { type DescMessage, fromBinary, toBinary, toJson } from "@bufbuild/protobuf";
+import type { Cause } from "../../domain/cause.js";
+import type { JsonObject } from "../../domain/json.js";
+import { statusName } from "../outcomes.js";
+import type { Protocol, RequestObserver } from "../request-record.js";
+import { sizeUpTo } from "./bounded-size.js";
+import type { Refusal } from "./refusal.js";
+
+const MAX_REFUSALS = 200;
+/** Of one request, encoded; and of all that are kept. */
+const MAX_REQUEST_BYTES = 16 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
+const MAX_MESSAGE_LENGTH = 4_000;
+/** Of the causes of one refusal: a settlement may have hundreds. */
+const MAX_CAUSES_SIZE = 8 * 1024;
+
+/** A request that the rules of the registry refused. */
+export interface RefusedRequest {
+  readonly requestId: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** Full name of the rpc. */
+  readonly operation: string;
+  readonly protocol: Protocol;
+  /** The name of the error in snake_case. */
+  readonly status: string;
+  readonly message: string;
+  readonly causes: readonly Cause[];
+  /** The message of the request. Undefined if it was too large to keep. */
+  readonly request: JsonObject | undefined;
+}
+
+interface Entry extends Omit<RefusedRequest, "request"> {
+  readonly schema: DescMessage;
+  /** The message of the request; encoded, because that bounds its size. */
+  bytes: Uint8Array | undefined;
+}
+
+/** Keeps the latest refusals of this process with what was asked, for its operators. */
+export class RefusalLog {
+  readonly #now: () => number;
+  /** Oldest first. */
+  readonly #entries: Entry[] = [];
+  #bytes = 0;
+
+  /** `now` returns milliseconds since 1970. */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  readonly observer: RequestObserver = ({ requestId, operation, protocol, outcome, refusal }) => {
+    if (refusal === undefined) return;
+    const bytes = encode(refusal);
+    this.#bytes += bytes?.length ?? 0;
+    this.#entries.push({
+      requestId,
+      time: this.#now(),
+      operation,
+      protocol,
+      status: statusName(outcome),
+      message: refusal.message.slice(0, MAX_MESSAGE_LENGTH),
+      causes: leading(refusal.causes),
+      schema: refusal.schema,
+      bytes,
+    });
+    this.#drop();
+  };
+
+  /** Newest first. */
+  latest(): readonly RefusedRequest[] {
+    return this.#entries.map(toRefused).toReversed();
+  }
+
+  /** The latest with this id: callers may use one twice. Undefined if it is not kept. */
+  find(requestId: string): RefusedRequest | undefined {
+    const found = this.#entries.findLast((entry) => entry.requestId === requestId);
+    return found === undefined ? undefined : toRefused(found);
+  }
+
+  /** Drops the oldest refusals, then the oldest requests. */
+  #drop(): void {
+    if (this.#entries.length > MAX_REFUSALS) this.#forget(this.#entries.shift());
+    for (const entry of this.#entries) {
+      if (this.#bytes <= MAX_BYTES) return;
+      this.#forget(entry);
+    }
+  }
+
+  #forget(entry: Entry | undefined): void {
+    if (entry?.bytes === undefined) return;
+    this.#bytes -= entry.bytes.length;
+    entry.bytes = undefined;
+  }
+}
+
+function toRefused({ schema, bytes, ...entry }: Entry): RefusedRequest {
+  // A request is an object in JSON.
+  const request = bytes === undefined ? undefined : (toJson(schema, fromBinary(schema, bytes)) as JsonObject);
+  return { ...entry, request };
+}
+
+function encode({ schema, request }: Refusal): Uint8Array | undefined {
+  if (sizeUpTo(4 * MAX_REQUEST_BYTES, request) > 4 * MAX_REQUEST_BYTES) return undefined;
+  try {
+    const bytes = toBinary(schema, request);
+    return bytes.length <= MAX_REQUEST_BYTES ? bytes : undefined;
+  } catch {
+    // A string of JSON may have lone surrogates, which protobuf cannot encode.
+    return undefined;
+  }
+}
+
+/** The first causes, as many as there is room for. */
+function leading(causes: readonly Cause[]): readonly Cause[] {
+  let room = MAX_CAUSES_SIZE;
+  return causes.filter((cause) => (room -= sizeUpTo(MAX_CAUSES_SIZE, cause)) >= 0);
+}
