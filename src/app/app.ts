@@ -15,6 +15,7 @@ import { loadRegistry } from "./load-registry.js";
 import { monitorWarnings } from "./monitor-warnings.js";
 import { serverOptions } from "./server-options.js";
 import { sourceOptions } from "./source-options.js";
+import { operatorServices } from "./operator-services.js";
 import { type RunningOperator, startOperator } from "./start-operator.js";
 import { services } from "../service/services.js";
 import { health } from "../service/health.js";
@@ -87,9 +88,8 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const configuration = await configurationId(config, overrides);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, configuration);
   const transfers = roles.answers && config.metricsPort !== undefined ? new TransferMetrics() : undefined;
-  const bindings = roles.answers
-    ? services(executor, { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason, transfers })
-    : health(notReadyReason);
+  const serviceOptions = { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason };
+  const bindings = roles.answers ? services(executor, { ...serviceOptions, transfers }) : health(notReadyReason);
   const watchOptions = roles.answers ? createWatch(source, configuration, config.maxWatches, shutdown) : undefined;
   const served = [
     ...bindings.map(({ service }) => service),
@@ -113,8 +113,17 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   // After the traces: metrics stay readable until the end.
   shutdown.add(async (graceMs) => operator?.close(graceMs));
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
-  const { exposition } = telemetry;
-  if (exposition !== undefined) operator = await startOperator(config, options, { bindings: [], exposition }, log);
+  const { exposition, requests } = telemetry;
+  if (exposition !== undefined && requests !== undefined) {
+    const parts = { config, registry, executor, source, warnings, requests, now, log };
+    const operatorBindings = roles.answers
+      ? await operatorServices(
+          { ...parts, limits: options.arguments, services: (of) => services(of, serviceOptions) },
+          shutdown,
+        )
+      : [];
+    operator = await startOperator(config, options, { bindings: operatorBindings, exposition }, log);
+  }
   const server = await createServer(bindings, {
     ...options,
     log,
