@@ -28,7 +28,7 @@ async function startServer(): Promise<{ readonly server: http2.Http2Server; read
 async function openSession(): Promise<http2.ServerHttp2Session> {
   const { server, url } = await startServer();
   const client = http2.connect(url);
-  onTestFinished(() => void client.destroy());
+  onTestFinished(() => client.destroy());
   const [session] = await once(server, "session");
   return session;
 }
