@@ -20,7 +20,7 @@ const OTHERS_SHARE = 4;
 /** Smaller responses are bounded by the number of requests. */
 const SMALL_RESPONSE_BYTES = 16 * 1024;
 /** So many small frames, after the first of a body, may arrive on an HTTP/2 connection in a second. */
-const MAX_SMALL_FRAMES = 20_000;
+const MAX_SMALL_FRAMES = 5_000;
 /** So many requests of one connection may be refused in ten seconds. */
 const MAX_REFUSALS = 500;
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import net from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { END_HEADERS, frame, FrameConnection, requestHeaders, Type } from "../../fixtures/http2-frames.js";
 import { until } from "../../fixtures/wait.js";
 import { body, head, path, Served } from "./served.js";
 
@@ -68,6 +69,19 @@ test("a body of 100,000 chunks of a byte is served", async () => {
   socket.write(`${chunks.join("")}0\r\n\r\n`, "latin1");
   await until("it is answered", () => text().includes("\r\n\r\n"));
   expect(text()).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test("an HTTP/2 connection with a body in frames of a byte is closed", async () => {
+  const connection = await FrameConnection.to(served.url.href);
+  connection.send(frame(Type.headers, END_HEADERS, 1, requestHeaders(path, { "content-type": "application/json" })));
+  const frames = Buffer.concat(Array.from({ length: 5_500 }, () => frame(Type.data, 0, 1, "[")));
+  // More than a client may send in a second. Those of one write may arrive in two seconds, so it sends again.
+  await until("the connection is closed", () => {
+    connection.send(frames);
+    return connection.hasEnded;
+  });
+  await until("nothing is held", isUnused);
+  expect(await served.status()).toBe(200);
 });
 
 test("HTTP/2 clients that take no responses are refused before others", async () => {
