@@ -19,7 +19,9 @@ const TOO_MANY_CONNECTIONS = refusal("OVERLOADED", "the service has too many con
 export function admissionError({ raw }: FastifyRequest, { requests }: Budgets): ConnectError | undefined {
   // The request itself is counted.
   if (requests.used > requests.limit && requests.refuses()) return TOO_MANY_REQUESTS;
-  return connectionOf(raw)?.isReserve === true ? TOO_MANY_CONNECTIONS : undefined;
+  const connection = connectionOf(raw);
+  if (connection?.isOverShare() === true) return TOO_MANY_REQUESTS;
+  return connection?.isReserve === true ? TOO_MANY_CONNECTIONS : undefined;
 }
 
 /** Why no further response is made; undefined if there is room for it. */

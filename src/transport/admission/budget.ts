@@ -41,9 +41,9 @@ export class Budget {
     this.#used -= amount;
   }
 
-  /** Whether nothing is left. A true answer counts as a refusal. */
-  refuses(): boolean {
-    if (this.#used < this.limit) return false;
+  /** Whether nothing but `reserve` is left. A true answer counts as a refusal. */
+  refuses(reserve = 0): boolean {
+    if (this.#used < this.limit - reserve) return false;
     this.#refused++;
     return true;
   }

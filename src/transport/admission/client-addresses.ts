@@ -6,6 +6,8 @@ export interface ClientAddress {
   readonly key: string;
   /** How many are open. */
   connections: number;
+  /** Requests under way, of all its connections. */
+  underWay: number;
   /** Its turns in the queue of requests, and in that of new connections. */
   readonly requests: Group;
   readonly accepts: Group;
@@ -19,7 +21,7 @@ export class ClientAddresses {
     const key = clientKey(remoteAddress ?? "");
     let address = this.#byKey.get(key);
     if (address === undefined) {
-      address = { key, connections: 0, requests: createGroup(), accepts: createGroup() };
+      address = { key, connections: 0, underWay: 0, requests: createGroup(), accepts: createGroup() };
       this.#byKey.set(key, address);
     }
     return address;

@@ -14,10 +14,13 @@ const MAX_SOCKET_BYTES = 256 * 1024;
 /** When half of a budget is used, a connection with so much of it is refused before the others. */
 const SCARCE_REQUESTS = 32;
 const SCARCE_RESPONSE_BYTES = 256 * 1024;
+/** A client address with more than half of the budget of requests leaves a quarter of it to others. */
+const ADDRESS_SHARE = 2;
+const OTHERS_SHARE = 4;
 /** Smaller responses are bounded by the number of requests. */
 const SMALL_RESPONSE_BYTES = 16 * 1024;
 /** So many small frames, after the first of a body, may arrive on an HTTP/2 connection in a second. */
-const MAX_SMALL_FRAMES = 20_000;
+const MAX_SMALL_FRAMES = 5_000;
 /** So many requests of one connection may be refused in ten seconds. */
 const MAX_REFUSALS = 500;
 
@@ -41,6 +44,8 @@ export class Connection implements Holder, Member {
   progressAt = 0;
   /** Over the limit of connections: for health requests only. */
   isReserve = false;
+  /** Its address is that of a trusted proxy, with the requests of many clients. */
+  isProxy = false;
   /** Its end has begun. */
   isLeaving = false;
   #socket: Socket;
@@ -103,6 +108,13 @@ export class Connection implements Holder, Member {
     return this.mayRespond();
   }
 
+  /** Whether the client address has so many requests under way that the rest of the budget is for others. */
+  isOverShare(): boolean {
+    const { requests } = this.#budgets;
+    if (this.isProxy || this.address.underWay <= requests.limit / ADDRESS_SHARE) return false;
+    return requests.refuses(requests.limit / OTHERS_SHARE);
+  }
+
   /** Whether another response may be made. Many requests of one connection arrive before the first response. */
   mayRespond(): boolean {
     return this.#responseBytes < SCARCE_RESPONSE_BYTES || !this.#budgets.responses.isScarce;
@@ -111,6 +123,7 @@ export class Connection implements Holder, Member {
   /** Counts a request until its response is closed. */
   beginRequest(response: Response): void {
     this.#requests++;
+    this.address.underWay++;
     this.#budgets.requests.take(1);
     response[CONNECTION] = this;
     // Shared by all requests: a closure for each costs 1 % of a small one.
@@ -170,6 +183,7 @@ export class Connection implements Holder, Member {
   endRequest({ [HELD_BYTES]: bytes = 0 }: Response): void {
     if (this.#isClosed) return;
     this.#requests--;
+    this.address.underWay--;
     this.#budgets.requests.release(1);
     if (bytes > 0) this.#releaseResponse(bytes);
   }
@@ -187,6 +201,7 @@ export class Connection implements Holder, Member {
   #close(): void {
     this.#isClosed = true;
     this.waiting.length = 0;
+    this.address.underWay -= this.#requests;
     this.#budgets.requests.release(this.#requests);
     this.#budgets.responses.release(this.#responseBytes);
     this.#budgets.responses.unhold(this);

@@ -24,8 +24,8 @@ export class ResponseBudget extends Budget {
     this.#holders.delete(holder);
   }
 
-  override refuses(): boolean {
-    if (!super.refuses()) return false;
+  override refuses(reserve = 0): boolean {
+    if (!super.refuses(reserve)) return false;
     this.#closeStalled(performance.now());
     return true;
   }

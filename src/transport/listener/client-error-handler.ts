@@ -2,19 +2,25 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { fixRequestId, makeRequestId } from "../../telemetry/request-ids.js";
 import { requestTimeoutMessage } from "./limits.js";
+import { type LingerLimits, lingeringClose } from "./lingering-close.js";
 
 /** Handles HTTP/1.1 input that Node.js cannot parse or that arrives too late: responds, then closes the connection. */
-export function clientErrorHandler(requestMs: number) {
+export function clientErrorHandler(requestMs: number, limits?: LingerLimits) {
+  const closing = new WeakSet<Duplex>();
   return (error: Error & { readonly code?: string }, socket: Duplex): void => {
+    // Node.js reports a connection again, for instance when it ends.
+    if (closing.has(socket)) return;
+    closing.add(socket);
+    if (!socket.writable) {
+      socket.destroy(error);
+      return;
+    }
     const [status, message] = describeParseError(error.code ?? "", requestMs);
     const body = JSON.stringify({ error: message });
-    if (socket.writable) {
-      socket.write(
-        `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-          `Content-Length: ${body.length}\r\nx-request-id: ${requestIdAt(socket)}\r\n\r\n${body}`,
-      );
-    }
-    socket.destroy(error);
+    const response =
+      `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\nx-request-id: ${requestIdAt(socket)}\r\n\r\n${body}`;
+    lingeringClose(socket, response, limits);
   };
 }
 

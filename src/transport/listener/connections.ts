@@ -54,6 +54,7 @@ export class Connections {
     // A client may reset the connection while it waits, before anybody else listens.
     socket.on("error", ignore);
     const connection = new Connection(socket, address, this.#budgets, this.#requests);
+    connection.isProxy = this.#isProxy(socket);
     registerConnection(socket, connection);
     address.connections++;
     this.#open++;
@@ -123,7 +124,7 @@ export class Connections {
     const connection = connectionOf(request);
     if (connection === undefined) return;
     // Unlike a response, a reset needs no window of the client. It says that a retry is safe.
-    if (!connection.mayBegin()) {
+    if (!connection.mayBegin() || connection.isOverShare()) {
       connection.countRefusal();
       return request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
     }
@@ -139,9 +140,13 @@ export class Connections {
     return connection;
   }
 
-  #hasTooMany({ connections }: ClientAddress, { remoteAddress = "" }: Socket): boolean {
+  #hasTooMany({ connections }: ClientAddress, socket: Socket): boolean {
     const { maxConnectionsPerClient: max } = this.#limits;
-    return max > 0 && connections >= max && !this.#proxies.has(remoteAddress);
+    return max > 0 && connections >= max && !this.#isProxy(socket);
+  }
+
+  #isProxy({ remoteAddress = "" }: Socket): boolean {
+    return this.#proxies.has(remoteAddress);
   }
 
   #defer(connection: Connection, request: object, handle: () => void): void {

@@ -18,8 +18,11 @@ import {
 import { Keepalive } from "./keepalive.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import { rejectConnect, rejectExpectation } from "./refusals.js";
+import { hasUnsentBytes } from "./unsent-bytes.js";
 
 const CHECK_MS = 500;
+/** The sessions are checked in so many parts, one after another: those that began together would end in one tick. */
+const CHECK_PARTS = 10;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
 const MAX_HEADER_FIELDS = 100;
 /** The window in which cancelled requests are counted. */
@@ -42,8 +45,13 @@ interface SessionState {
   /** When the session started, or the last stream ended. */
   idleSince: number;
   respondingAt: number;
+  /** Open streams and when each started; infinity for long-lived ones, which do not time out here. */
+  readonly streams: Map<http2.ServerHttp2Stream, number>;
+  /** When the session started, or a stream last started or ended. */
+  quietSince: number;
   readonly resets: WindowCounter;
   readonly keepalive: Keepalive;
+  readonly socket: Socket | undefined;
   readonly connection: Connection | undefined;
 }
 
@@ -56,6 +64,8 @@ export class Http2Sessions {
   readonly #sessions = new Map<http2.ServerHttp2Session, SessionState>();
   /** A socket outlives its session while the client does not read what was sent last. */
   readonly #sockets = new Set<Socket>();
+  /** The sessions that this round of checks has not reached yet. */
+  #unchecked = this.#sessions.entries();
   #timer: NodeJS.Timeout | undefined;
   #accepting: Socket | undefined;
 
@@ -108,14 +118,14 @@ export class Http2Sessions {
     const now = performance.now();
     const state: SessionState = {
       streams: new Map(),
-      idleSince: now,
-      respondingAt: now,
+      quietSince: now,
       resets: new WindowCounter(this.#limits.maxResets, RESETS_MS),
       keepalive: new Keepalive(session, now),
+      socket: this.#accepting,
       connection: this.#accepting && this.#connections.registerSession(session, this.#accepting),
     };
     this.#sessions.set(session, state);
-    this.#timer ??= setInterval(() => this.#checkTimeouts(), CHECK_MS).unref();
+    this.#timer ??= setInterval(() => this.#checkNext(), CHECK_MS / CHECK_PARTS).unref();
     session.once("close", () => {
       this.#sessions.delete(session);
       // The socket may linger.
@@ -127,10 +137,12 @@ export class Http2Sessions {
     session.on("stream", (stream, headers) => {
       const startedAt = isLongLived(headers) ? Number.POSITIVE_INFINITY : performance.now();
       state.streams.set(stream, { startedAt, headers });
+      state.quietSince = performance.now();
+      state.streams.set(stream, isLongLived(headers) ? Number.POSITIVE_INFINITY : state.quietSince);
       stream.once("aborted", () => this.#countReset(session, state));
       stream.once("close", () => {
         state.streams.delete(stream);
-        state.idleSince = performance.now();
+        state.quietSince = performance.now();
       });
     });
   }
@@ -142,8 +154,19 @@ export class Http2Sessions {
     session.destroy(new Error("too many resets"), http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
-  #checkTimeouts(): void {
+  #checkNext(): void {
     const now = performance.now();
+    for (let count = Math.ceil(this.#sessions.size / CHECK_PARTS); count > 0; count--) {
+      const next = this.#unchecked.next();
+      if (next.done === true) {
+        this.#unchecked = this.#sessions.entries();
+        return;
+      }
+      this.#checkTimeouts(...next.value, now);
+    }
+  }
+
+  #checkTimeouts(session: http2.ServerHttp2Session, state: SessionState, now: number): void {
     const { requestMs } = this.#limits;
     const { idleMs, stalledMs } = this.#timeouts;
     for (const [session, state] of this.#sessions) {
@@ -158,6 +181,19 @@ export class Http2Sessions {
         if (age > requestMs + stalledMs) resetStream(stream);
         else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, headers, requestMs);
       }
+    const { streams, keepalive, socket, connection, quietSince } = state;
+    if (session.closed && streams.size === 0 && connection !== undefined) this.#connections.leave(connection);
+    const isIdle = streams.size === 0 && now - quietSince > idleMs;
+    const activity = {
+      quietSince,
+      isResponding: isResponding(streams.keys()),
+      hasUnsentBytes: socket === undefined || hasUnsentBytes(socket),
+    };
+    if (keepalive.isGone(now, activity) || isIdle) session.destroy();
+    for (const [stream, startedAt] of streams) {
+      const age = now - startedAt;
+      if (age > requestMs + stalledMs) resetStream(stream);
+      else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, requestMs);
     }
   }
 }

@@ -2,17 +2,26 @@ import type { ServerHttp2Session } from "node:http2";
 
 const PING_MS = 20_000;
 const MAX_UNANSWERED = 3;
-/** A session without a response in progress for this long gets a PING early. */
+/** A session in which no stream starts or ends for this long gets a PING early. */
 const QUIET_MS = 2_000;
-/** How long that PING may stay in the outbound queue. */
+/** How long that PING may stay in the outbound queue while the client does not read. */
 const UNSENT_MS = 2_000;
 /** How long a PING may stay unanswered on a session that is closing. */
 const CLOSING_MS = 10_000;
 
+/** What a session does; times by `performance.now()`. */
+export interface SessionActivity {
+  /** When a stream last started or ended. */
+  readonly quietSince: number;
+  readonly isResponding: boolean;
+  /** Whether the socket has bytes that the kernel has not accepted. */
+  readonly hasUnsentBytes: boolean;
+}
+
 /**
  * Detects HTTP/2 clients that are gone. After a protocol error Node.js sends GOAWAY, stops reading and writing, and
- * never sees that the client closes the connection. A PING then stays in the outbound queue. Without a response in
- * progress that queue is otherwise empty: a response is complete once the kernel has accepted it.
+ * never sees that the client closes the connection. A PING then stays in the outbound queue. Otherwise Node.js sends a
+ * PING before anything else, as soon as the kernel accepts bytes.
  */
 export class Keepalive {
   readonly #session: ServerHttp2Session;
@@ -24,17 +33,22 @@ export class Keepalive {
     this.#pingedAt = now;
   }
 
-  /** Call regularly: it sends the PINGs. No response in progress since `quietSince`; times by `performance.now()`. */
-  isGone(now: number, quietSince: number): boolean {
+  /** Call regularly: it sends the PINGs. */
+  isGone(now: number, { quietSince, isResponding, hasUnsentBytes }: SessionActivity): boolean {
     // A destroyed session takes no PING and ends by itself.
     if (this.#session.destroyed) return false;
     if (this.#unanswered > MAX_UNANSWERED) return true;
     const sincePing = now - this.#pingedAt;
     const isPingedWhileQuiet = this.#pingedAt > quietSince;
     if (isPingedWhileQuiet && this.#unanswered > 0) {
-      if (sincePing > UNSENT_MS && (this.#session.state.outboundQueueSize ?? 0) > 0) return true;
-      // Node.js drops the queued PING of a closing session, so only the missing answer tells.
-      if (sincePing > CLOSING_MS && this.#session.closed) return true;
+      const isUnsent = (this.#session.state.outboundQueueSize ?? 0) > 0;
+      if (isUnsent && !hasUnsentBytes) return true;
+      // A client may read a response slowly.
+      if (!isResponding) {
+        if (isUnsent && sincePing > UNSENT_MS) return true;
+        // Node.js drops the queued PING of a closing session, so only the missing answer tells.
+        if (sincePing > CLOSING_MS && this.#session.closed) return true;
+      }
     }
     if (sincePing > PING_MS || (!isPingedWhileQuiet && now - quietSince > QUIET_MS)) this.#ping(now);
     return false;

@@ -21,6 +21,13 @@ describe("a budget", () => {
     expect([budget.tryTake(8, 3), budget.tryTake(7, 3), budget.tryTake(3)]).toEqual([false, true, true]);
   });
 
+  test("refuses at its limit, less what is for others", () => {
+    const budget = new Budget(10);
+    budget.take(7);
+    expect([budget.refuses(3), budget.refuses(2), budget.refuses()]).toEqual([true, false, false]);
+    expect(budget.refused).toBe(1);
+  });
+
   test("is used up at its limit", () => {
     const budget = new Budget(2);
     budget.take(1);

@@ -3,13 +3,17 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import net from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { END_HEADERS, frame, FrameConnection, requestHeaders, Type } from "../../fixtures/http2-frames.js";
 import { until } from "../../fixtures/wait.js";
 import { body, head, path, Served } from "./served.js";
 
 const MIB = 1024 * 1024;
 const REQUESTS = 400;
-const served = new Served({ bodyMegabytes: 2, responseMegabytes: 64, requests: REQUESTS });
+/** A trusted proxy of the service. */
+const PROXY = "127.0.0.3";
+const served = new Served({ bodyMegabytes: 2, responseMegabytes: 64, requests: REQUESTS }, [PROXY]);
 const { budgets } = served;
+const { NGHTTP2_REFUSED_STREAM: REFUSED_STREAM } = http2.constants;
 const isUnused = () => served.isUnused();
 
 describe("bodies beyond the budget", () => {
@@ -67,6 +71,19 @@ test("a body of 100,000 chunks of a byte is served", async () => {
   expect(text()).toMatch(/^HTTP\/1\.1 200 /);
 });
 
+test("an HTTP/2 connection with a body in frames of a byte is closed", async () => {
+  const connection = await FrameConnection.to(served.url.href);
+  connection.send(frame(Type.headers, END_HEADERS, 1, requestHeaders(path, { "content-type": "application/json" })));
+  const frames = Buffer.concat(Array.from({ length: 5_500 }, () => frame(Type.data, 0, 1, "[")));
+  // More than a client may send in a second. Those of one write may arrive in two seconds, so it sends again.
+  await until("the connection is closed", () => {
+    connection.send(frames);
+    return connection.hasEnded;
+  });
+  await until("nothing is held", isUnused);
+  expect(await served.status()).toBe(200);
+});
+
 test("HTTP/2 clients that take no responses are refused before others", async () => {
   const codes: (number | undefined)[] = [];
   const sessions = Array.from({ length: 4 }, () => http2.connect(served.url, { settings: { initialWindowSize: 0 } }));
@@ -84,6 +101,61 @@ test("HTTP/2 clients that take no responses are refused before others", async ()
   expect(await served.status()).toBe(200);
   for (const session of sessions) session.destroy();
   await until("nothing is held", isUnused);
+});
+
+const expectRest = async () => {
+  expect(budgets.requests.used).toBeLessThanOrEqual((REQUESTS * 3) / 4 + 1);
+  expect(await served.status()).toBe(200);
+};
+
+describe("the requests of one client address leave a quarter of the budget to others", () => {
+  /** Where it cannot be bound, one address cannot be told from another. */
+  const isLinux = process.platform === "linux";
+  const ATTACKER = "127.0.0.2";
+  test.runIf(isLinux)("over HTTP/1.1, on many connections", async () => {
+    const clients = await Promise.all(Array.from({ length: REQUESTS + 50 }, () => served.connect(ATTACKER)));
+    for (const { socket } of clients) socket.write(`${head(100)} `);
+    const refused = () => clients.filter(({ text }) => text().startsWith("HTTP/1.1 503 ")).length;
+    await until("the others are refused", () => refused() + budgets.requests.used >= clients.length);
+    await expectRest();
+    for (const { socket } of clients) socket.destroy();
+    await until("nothing is held", isUnused);
+    expect(await served.status(ATTACKER)).toBe(200);
+  });
+
+  test.runIf(isLinux)("except those of a trusted proxy", async () => {
+    const clients = await Promise.all(Array.from({ length: REQUESTS }, () => served.connect(PROXY)));
+    for (const { socket } of clients) socket.write(`${head(100)} `);
+    await until("all are under way", () => budgets.requests.used === REQUESTS);
+    expect(clients.filter(({ text }) => text() !== "")).toEqual([]);
+    for (const { socket } of clients) socket.destroy();
+    await until("nothing is held", isUnused);
+  });
+
+  test.runIf(isLinux)("over HTTP/2, on few connections", async () => {
+    let refused = 0;
+    // Fewer requests on each than are refused to any connection with many.
+    const sessions = Array.from({ length: (REQUESTS + 50) / 25 }, () =>
+      http2.connect(served.url, {
+        createConnection: ({ hostname, port }) =>
+          net.connect({ host: hostname, port: Number(port), localAddress: ATTACKER }),
+      }),
+    );
+    onTestFinished(() => sessions.forEach((session) => session.destroy()));
+    for (const session of sessions) {
+      session.on("error", () => undefined);
+      for (let at = 0; at < 25; at++) {
+        const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/json" });
+        stream.on("error", () => undefined).on("close", () => (refused += stream.rstCode === REFUSED_STREAM ? 1 : 0));
+        // The body does not end.
+        stream.write(" ");
+      }
+    }
+    await until("the others are refused", () => refused + budgets.requests.used >= sessions.length * 25);
+    await expectRest();
+    for (const session of sessions) session.destroy();
+    await until("nothing is held", isUnused);
+  });
 });
 
 test("clients that reset their connection before it is read harm nobody", async () => {

@@ -28,11 +28,11 @@ export class Served {
   #url: URL | undefined;
 
   /** Serves from before the first test of the file to after the last. */
-  constructor(limits: BudgetLimits) {
+  constructor(limits: BudgetLimits, trustedProxies: readonly string[] = []) {
     this.budgets = createBudgets(limits);
     beforeAll(async () => {
       const bindings = [...largeResponseServices, ...health(() => undefined)];
-      this.#server = await createServer(bindings, { ...TEST_SERVER_OPTIONS, budgets: this.budgets });
+      this.#server = await createServer(bindings, { ...TEST_SERVER_OPTIONS, trustedProxies, budgets: this.budgets });
       this.#url = new URL(await this.#server.listen("127.0.0.1", 0));
     });
     afterAll(() => this.#server?.close(100));
@@ -48,8 +48,9 @@ export class Served {
     return bodies.used === 0 && responses.used === 0 && requests.used === 0;
   }
 
-  async connect(): Promise<RawClient> {
-    const socket = net.connect({ host: this.url.hostname, port: Number(this.url.port) });
+  /** `from` is the client's address. */
+  async connect(from = "127.0.0.1"): Promise<RawClient> {
+    const socket = net.connect({ host: this.url.hostname, port: Number(this.url.port), localAddress: from });
     onTestFinished(() => void socket.destroy());
     const chunks: Buffer[] = [];
     socket.on("data", (chunk) => chunks.push(chunk)).on("error", () => undefined);
@@ -58,8 +59,9 @@ export class Served {
   }
 
   /** The status of a request on a connection of its own. */
-  async status(): Promise<number | undefined> {
-    const options = { method: "POST", path, host: this.url.hostname, port: this.url.port, agent: false };
+  async status(from = "127.0.0.1"): Promise<number | undefined> {
+    const { hostname, port } = this.url;
+    const options = { method: "POST", path, host: hostname, port, localAddress: from, agent: false };
     const request = http.request({ ...options, headers: { "content-type": "application/json" } });
     request.end(body);
     const [response] = (await once(request, "response")) as [http.IncomingMessage];

@@ -17,22 +17,27 @@ import {
   PREFACE,
   settings,
   Type,
+  word,
 } from "../../fixtures/http2-frames.js";
 import { serveFile } from "../../fixtures/run-service.js";
 import { countConnections, untilDisconnected } from "../../fixtures/server-sockets.js";
 import { until } from "../../fixtures/wait.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
+/** More than the kernel holds for a client that does not read. */
+const HUGE_BYTES = 50_000_000;
+
 const handler = (request: http.IncomingMessage, response: http.ServerResponse): void => {
   if (request.url === "/large") response.end("a".repeat(1_000_000));
+  if (request.url === "/huge") response.end(Buffer.alloc(HUGE_BYTES));
   if (request.url === "/small") response.end("a");
 };
 
-/** Serves sessions with short timeouts. Only /large and /small get a response. */
-async function startServer(idleMs = 1_000): Promise<string> {
+/** Serves sessions with short timeouts. Only /huge, /large and /small get a response. */
+async function startServer(idleMs = 1_000, stalledMs = 1_000): Promise<string> {
   const limits = { ...TEST_SERVER_OPTIONS.connections, requestMs: 100 };
   const connections = new Connections(limits, createBudgets(), []);
-  const http2Sessions = new Http2Sessions(handler, limits, connections, { idleMs, stalledMs: 1_000 });
+  const http2Sessions = new Http2Sessions(handler, limits, connections, { idleMs, stalledMs });
   const server = net.createServer({ allowHalfOpen: true }, (socket) =>
     connections.accept(socket, () => http2Sessions.accept(socket)),
   );
@@ -74,6 +79,31 @@ describe("a session", () => {
     connection.destroy();
     await untilDisconnected(url);
     expect(countConnections(url)).toBe(0);
+  });
+
+  test("that breaks the protocol in the middle of a response ends within seconds, even if the client stays", async () => {
+    const url = await startServer(60_000, 120_000);
+    const connection = await FrameConnection.to(url, false);
+    // A window of 0: no body may be sent.
+    connection.send(PREFACE, settings({ 4: 0 }), smallRequest(1), frame(Type.data, 0, 0, Buffer.from("x")));
+    await connection.ended();
+    await untilDisconnected(url);
+    expect(countConnections(url)).toBe(0);
+  });
+
+  test("whose client stops reading for seconds gets the whole response", async () => {
+    const url = await startServer(60_000, 120_000);
+    const connection = await FrameConnection.to(url, false);
+    const window = frame(Type.windowUpdate, 0, 0, word(2 ** 30));
+    const request = frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/huge"));
+    connection.pause();
+    connection.send(PREFACE, settings({ 4: 2 ** 30 }), window, request);
+    // A PING is due after 2 seconds, and waits until the client reads.
+    await pause(6_000);
+    connection.resume();
+    await connection.over(1);
+    const received = connection.of(Type.data, 1).reduce((sum, { payload }) => sum + payload.length, 0);
+    expect(received).toBe(HUGE_BYTES);
   });
 
   test("answers requests that arrive with the client's GOAWAY", async () => {

@@ -3,18 +3,50 @@ import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Keepalive } from "../../../src/transport/listener/keepalive.js";
+import {
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  FrameConnection,
+  PREFACE,
+  requestHeaders,
+  settings,
+  Type,
+} from "../../fixtures/http2-frames.js";
+import { until } from "../../fixtures/wait.js";
+
+/** Responds to each request with a byte. */
+async function startServer(): Promise<{ readonly server: http2.Http2Server; readonly url: string }> {
+  const server = http2.createServer((_request, response) => response.end("a"));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
 
 /** The server's side of a real session. */
 async function openSession(): Promise<http2.ServerHttp2Session> {
-  const server = http2.createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const client = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  onTestFinished(() => {
-    client.destroy();
-    server.close();
-  });
+  const { server, url } = await startServer();
+  const client = http2.connect(url);
+  onTestFinished(() => client.destroy());
   const [session] = await once(server, "session");
+  return session;
+}
+
+/** The server's side of a session whose client has left no window for a response, and then broken the protocol if `isBroken`. */
+async function openUnread(isBroken: boolean): Promise<http2.ServerHttp2Session> {
+  const { server, url } = await startServer();
+  const opened = once(server, "session");
+  const connection = await FrameConnection.to(url, false);
+  const request = frame(Type.headers, END_HEADERS | END_STREAM, 1, requestHeaders("/"));
+  connection.send(PREFACE, settings({ 4: 0 }), request);
+  const [session] = await opened;
+  onTestFinished(() => session.destroy());
+  await until("the response begins", () => connection.of(Type.headers, 1).length > 0);
+  if (!isBroken) return session;
+  // DATA on no stream.
+  connection.send(frame(Type.data, 0, 0, "x"));
+  await until("GOAWAY is received", () => connection.codeOf(Type.goaway) !== undefined);
   return session;
 }
 
@@ -24,7 +56,7 @@ test("a destroyed session gets no PING", async () => {
   const keepalive = new Keepalive(session, now);
   session.destroy();
   // A PING is long due. Node.js would throw.
-  expect(keepalive.isGone(now + 60_000, now)).toBe(false);
+  expect(keepalive.isGone(now + 60_000, { quietSince: now, isResponding: false, hasUnsentBytes: false })).toBe(false);
 });
 
 test("a session that answers is never gone; it gets a PING once it is quiet, then every 20 seconds", async () => {
@@ -32,11 +64,27 @@ test("a session that answers is never gone; it gets a PING once it is quiet, the
   const ping = vi.spyOn(session, "ping");
   const now = performance.now();
   const keepalive = new Keepalive(session, now);
+  const activity = { quietSince: now, isResponding: false, hasUnsentBytes: false };
   for (let seconds = 1; seconds <= 100; seconds++) {
-    expect(keepalive.isGone(now + seconds * 1_000, now)).toBe(false);
+    expect(keepalive.isGone(now + seconds * 1_000, activity)).toBe(false);
     // The answer to this PING follows the answers to earlier ones.
     await new Promise((resolve) => session.ping(resolve));
   }
   // 100 of this test, and 5 of the keepalive: after 3, 24, 45, 66 and 87 seconds. That is more than may stay unanswered.
   expect(ping.mock.calls).toHaveLength(100 + 5);
+});
+
+test.each([
+  ["is gone once a PING is not sent though the socket has no unsent bytes", true, false, true],
+  ["is not gone while the socket has unsent bytes: the client may read slowly", true, true, false],
+  ["is not gone without a protocol error: the client may open the window later", false, false, false],
+])("a session in the middle of a response %s", async (_what, isBroken, hasUnsentBytes, isGone) => {
+  const session = await openUnread(isBroken);
+  const now = performance.now();
+  const keepalive = new Keepalive(session, now);
+  const activity = { quietSince: now, isResponding: true, hasUnsentBytes };
+  // Sends the PING.
+  expect(keepalive.isGone(now + 3_000, activity)).toBe(false);
+  await new Promise(setImmediate);
+  expect(keepalive.isGone(now + 15_000, activity)).toBe(isGone);
 });
