@@ -1,11 +1,19 @@
 /** npm run demo:ledger, as a separate process. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { JsonObject } from "../src/domain/json.js";
 import { templates } from "../src/registry/utility/templates/index.js";
+import { main, Program } from "../test/fixtures/program.js";
+import { becomesReady, listening } from "../test/ingest/database/services.js";
 import { until, within } from "../test/fixtures/wait.js";
 import { ask, Listener, describeUpdate } from "./test-client.js";
 import type { EventFormat } from "./messages.js";
+
+/** The printed URL of the service, whose port is not known yet. */
+const service = "http://service.invalid:8080";
 
 const started: ChildProcess[] = [];
 let demo: ChildProcess;
@@ -19,7 +27,7 @@ afterEach(() => {
 });
 
 function start(port: string, says: (text: string) => void): ChildProcess {
-  const flags = ["--port", port, "--ms", "40"];
+  const flags = ["--port", port, "--ms", "40", "--service", service];
   const child = spawn(process.execPath, ["--import", "tsx", "scripts/demo-ledger.ts", ...flags]);
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => says(data.toString()));
   started.push(child);
@@ -67,6 +75,48 @@ test("it has the demo registry, changes it, and stops on SIGINT", async () => {
   expect(output).toMatch(/offset 36: offer 1 of ACME-EUR from alice to bob: 00[0-9a-f]{136}\n/);
   expect(output).toMatch(/offset 41: offer 2 leaves its synchronizer[^]+\nstopped\n$/);
 });
+
+test("a service with the printed settings answers the printed requests", async ({ skip }) => {
+  skip(await isMissing("curl"), "the requests need curl, which is not installed");
+  await until("it says how to use it", () => output.includes("\noffset 36: "));
+  const env = {
+    OFFLEDGER_PORT: "0",
+    OFFLEDGER_LEDGER_URL: exported("OFFLEDGER_LEDGER_URL"),
+    OFFLEDGER_LEDGER_PARTIES: exported("OFFLEDGER_LEDGER_PARTIES"),
+  };
+  const program = new Program(process.execPath, [main, "serve"], { cwd: tmpdir(), env });
+  const url = await listening(program);
+  await becomesReady(url);
+  // The demo and the service name the same registrar.
+  const [, registrar = ""] = /requests from registrar (\S+):\n/.exec(output) ?? [];
+  await program.printed(`registrar ${registrar}\n  instrument ACME-BOND`);
+
+  const commands = output.split("\n").filter((line) => line.includes("curl "));
+  expect(commands.every((command) => command.includes(`'${service}/`))).toBe(true);
+  const responses = await Promise.all(
+    commands.map((command) => run(`${command.replaceAll(service, url)} -sS -w '\n%{http_code}'`)),
+  );
+  expect(responses.map(({ status }) => status)).toEqual(Array(6).fill("200"));
+  const bodies = responses.map(({ body }) => body);
+  expect(bodies[0]).toMatchObject({ adminId: registrar });
+  expect(bodies[1]).toMatchObject({ instruments: [{ id: "ACME-BOND" }, { id: "ACME-EUR" }] });
+  expect(bodies[2]).toMatchObject({ transferKind: "direct" });
+  expect(bodies[3]).toMatchObject({ transferKind: "offer" });
+  for (const body of bodies.slice(4)) expect(body).toHaveProperty("choiceContextData");
+});
+
+/** Runs a command in a shell, which prints a body and a status. */
+async function run(command: string): Promise<{ readonly status: string; readonly body: JsonObject }> {
+  const { stdout } = await promisify(execFile)("/bin/sh", ["-c", command], { timeout: 20_000 });
+  const [, body = "", status = ""] = /^([^]*)\n(\d+)$/.exec(stdout) ?? [];
+  return { status, body: JSON.parse(body) as JsonObject };
+}
+
+const isMissing = (command: string): Promise<boolean> =>
+  promisify(execFile)(command, ["--version"]).then(
+    () => false,
+    () => true,
+  );
 
 test("a port in use ends it with a message", async () => {
   await until("it runs", () => exported("OFFLEDGER_LEDGER_URL") !== "");

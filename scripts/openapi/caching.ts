@@ -1,6 +1,7 @@
 /** What docs/caching.md says, in the OpenAPI document. */
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { JsonObject } from "../../src/domain/json.js";
+import { requestIdHeader } from "./request-id.js";
 
 /** Operations, and services, whose responses do not rest on the contracts of one state. */
 const NOT_CACHEABLE: ReadonlySet<string> = new Set([
@@ -27,5 +28,5 @@ export const validatorHeaders: JsonObject = {
 /** The response to a request whose client has the answer. */
 export const notModified: JsonObject = {
   description: "The client has the response: its `If-None-Match` names the present `ETag`.",
-  headers: validatorHeaders,
+  headers: { ...requestIdHeader, ...validatorHeaders },
 };

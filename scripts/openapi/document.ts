@@ -6,6 +6,7 @@ import { readComment } from "./comments.js";
 import { operationIds } from "./names.js";
 import { notModified } from "./caching.js";
 import { createRoute, isStream } from "./operations.js";
+import { sharedHeaders } from "./request-id.js";
 import { errorResponses, errorSchemas } from "./responses.js";
 import { Schemas } from "./schemas.js";
 
@@ -43,7 +44,11 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
     security: [],
     tags: services.map((service) => ({ name: tagOf(service), description: readComment(service).text })),
     paths: Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => (a < b ? -1 : 1))),
-    components: { responses: { "304": notModified, ...errorResponses }, schemas: { ...schemas.all, ...errorSchemas } },
+    components: {
+      headers: sharedHeaders,
+      responses: { "304": notModified, ...errorResponses },
+      schemas: { ...schemas.all, ...errorSchemas },
+    },
   };
 }
 

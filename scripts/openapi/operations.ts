@@ -9,6 +9,7 @@ import { isCacheable, validatorHeaders } from "./caching.js";
 import { camel, readComment } from "./comments.js";
 import { type Example, exampleOf } from "./examples.js";
 import { publishedBody } from "./names.js";
+import { requestIdHeader } from "./request-id.js";
 import { errorsOf, listCauses } from "./responses.js";
 import type { Schemas } from "./schemas.js";
 
@@ -59,7 +60,7 @@ export function createRoute(method: DescMethod, operationId: string, tag: string
     responses: {
       "200": {
         description: readComment(method.output.typeName.startsWith("google.") ? method : method.output).text,
-        ...(isCacheable(method) && { headers: validatorHeaders }),
+        headers: { ...requestIdHeader, ...(isCacheable(method) && validatorHeaders) },
         content: isStream(method) ? EVENT_STREAM : { "application/json": { schema: schemas.of(method.output) } },
       },
       ...(isCacheable(method) && { "304": { $ref: "#/components/responses/304" } }),

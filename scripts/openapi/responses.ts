@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../src/domain/json.js";
 import { isUtility, statusOf } from "../../src/transport/errors.js";
 import type { Comment } from "./comments.js";
+import { requestIdHeader } from "./request-id.js";
 
 interface Failure {
   readonly description: string;
@@ -51,18 +52,19 @@ export const errorResponses: JsonObject = Object.fromEntries(
   ),
 );
 
-function response({ description, headers }: Failure, prefix: string): JsonObject {
+function response({ description, headers = {} }: Failure, prefix: string): JsonObject {
   const schema = { $ref: `#/components/schemas/${prefix === UTILITY ? "Error" : "ErrorResponse"}` };
   return {
     description,
-    ...(headers !== undefined && {
-      headers: Object.fromEntries(
+    headers: {
+      ...requestIdHeader,
+      ...Object.fromEntries(
         Object.entries(headers).map(([name, header]) => [
           name,
           { description: header.description, schema: { type: header.type } },
         ]),
       ),
-    }),
+    },
     content: { "application/json": { schema } },
   };
 }

@@ -8,17 +8,20 @@ import { createAuth } from "../auth/create-auth.js";
 import { securedDocument } from "../auth/secured-document.js";
 import type { Config } from "../config/config.js";
 import { readInstruments } from "../config/instruments-file.js";
+import { FirstInventory } from "../registry/check/first-inventory.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { loadRegistry } from "./load-registry.js";
 import { monitorWarnings } from "./monitor-warnings.js";
 import { serverOptions } from "./server-options.js";
 import { sourceOptions } from "./source-options.js";
+import { type RunningOperator, startOperator } from "./start-operator.js";
 import { services } from "../service/services.js";
 import { health } from "../service/health.js";
 import type { Roles } from "../ingest/source/database-source.js";
 import { createSource } from "../ingest/source/create-source.js";
 import { standardServices } from "../transport/connect/standard-services.js";
+import { TransferMetrics } from "../telemetry/metrics/transfer-metrics.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
 import { avoidNextTickDeoptimisation } from "../transport/listener/next-tick-workaround.js";
 import { createServer } from "../transport/server.js";
@@ -31,8 +34,13 @@ export interface App {
   readonly source: string;
   /** Why the service was not ready when it had started; undefined if it was. */
   readonly notReadyReason: string | undefined;
-  /** What the service served when it had started; undefined if that is not all in memory. */
+  /** What the service served when it had started; undefined if that was not all in memory. */
   readonly inventory: Inventory | undefined;
+  /**
+   * What it serves when it is ready for the first time, read beside the requests. Undefined if it is closed before, if
+   * the store cannot be read, and for a process that only mirrors: it serves nothing. Never rejects.
+   */
+  firstInventory(): Promise<Inventory | undefined>;
   /** The URL of the metrics; undefined if none are served. */
   readonly metricsUrl: string | undefined;
   /** Rejects new requests, waits for pending ones within the grace period, and releases all resources. */
@@ -78,8 +86,9 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const notReadyReason = () => source.notReadyReason();
   const configuration = await configurationId(config, overrides);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, configuration);
+  const transfers = roles.answers && config.metricsPort !== undefined ? new TransferMetrics() : undefined;
   const bindings = roles.answers
-    ? services(executor, { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason })
+    ? services(executor, { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason, transfers })
     : health(notReadyReason);
   const watchOptions = roles.answers ? createWatch(source, configuration, config.maxWatches, shutdown) : undefined;
   const served = [
@@ -98,8 +107,14 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     budgets: { body_bytes: budgets.bodies, response_bytes: budgets.responses, requests: budgets.requests },
     warnings,
     watch: watchOptions?.statistics,
+    transfers,
   });
+  let operator: RunningOperator | undefined;
+  // After the traces: metrics stay readable until the end.
+  shutdown.add(async (graceMs) => operator?.close(graceMs));
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
+  const { exposition } = telemetry;
+  if (exposition !== undefined) operator = await startOperator(config, options, { bindings: [], exposition }, log);
   const server = await createServer(bindings, {
     ...options,
     log,
@@ -114,21 +129,24 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     }),
   });
   shutdown.add((graceMs) => server.close(graceMs));
+  const { credentialDays } = config;
+  const limits = { credentialDays, maxContracts: MAX_CHECKED_AT_START };
+  const first = roles.answers ? new FirstInventory({ registry, source, ...limits, now, log }) : undefined;
+  if (first !== undefined) shutdown.add(() => first.close());
   await source.start(log);
   // Only memory can be read without waiting for the database.
   const isKnown = source.isInMemory && source.staleReason() === undefined;
-  const inventoryOptions = { now: now(), credentialDays: config.credentialDays, maxContracts: MAX_CHECKED_AT_START };
   const inventory = isKnown
-    ? await source.reader.read((view) => registry.inventory(view, inventoryOptions))
+    ? await source.reader.read((view) => registry.inventory(view, { now: now(), ...limits }))
     : undefined;
   const url = await server.listen(config.host, config.port);
-  const { metricsUrl } = telemetry;
   return {
     url,
     source: source.name,
     notReadyReason: notReadyReason(),
     inventory,
-    metricsUrl,
+    firstInventory: async () => inventory ?? first?.read(),
+    metricsUrl: operator?.metricsUrl,
     close: () => shutdown.run(),
   };
 }

@@ -15,7 +15,7 @@ export interface MonitoredWarnings extends WarningSource {
   close(): Promise<void>;
 }
 
-/** The warnings for the metrics port. Undefined without that port, and for a registry without checks. */
+/** The warnings for the operator's port. Undefined without that port, and for a registry without checks. */
 export function monitorWarnings(
   { metricsPort, credentialDays }: Config,
   { checks }: Registry,

@@ -12,7 +12,7 @@ export async function serverOptions(
 ): Promise<ServerOptions & { readonly budgets: Budgets }> {
   return {
     logLevel: config.logLevel,
-    openApi,
+    documentation: { openApi, version: packageVersion() },
     maxBodyBytes: config.maxBodyBytes,
     compresses: config.compression === "gzip",
     connections: {
@@ -37,7 +37,6 @@ export async function serverOptions(
     arguments: { depth: config.maxArgumentDepth, keys: config.maxArgumentKeys },
     trustedProxies: config.trustedProxies,
     certificate: await readCertificate(config),
-    version: packageVersion(),
   };
 }
 

@@ -1,10 +1,10 @@
 import type { Http2ServerRequest } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { invalidToken, readBearerToken } from "../transport/bearer-token.js";
 import { refusal } from "../transport/error-details.js";
 import { reject } from "../transport/reject.js";
 import type { Guard } from "../transport/server.js";
-import { boundedMemoize } from "../util/bounded-memoize.js";
 import { DEFAULT_KEY_FETCH_LIMITS, IssuerKeys, type KeyFetchLimits } from "./issuer-keys.js";
 import { PacedRejections } from "./paced-rejections.js";
 import { type TokenRules, TokenVerifier, type Verdict } from "./token-verifier.js";
@@ -18,10 +18,7 @@ export interface AuthenticationOptions extends TokenRules {
   readonly keyFetchLimits?: KeyFetchLimits;
 }
 
-/** RFC 6750 requires a parameter in a challenge. */
-const CHALLENGE = 'Bearer realm="offledger"';
 const KEYS_UNAVAILABLE = "token cannot be verified: the keys of its issuer are unavailable; retry later";
-const MISSING_TOKEN = "bearer token required in the Authorization header";
 const TOO_MANY_TOKENS = "too many tokens are being verified; retry later";
 /** The verifications of a full queue take less. */
 const OVERLOAD_RETRY_SECONDS = 1;
@@ -52,7 +49,7 @@ export function bearerAuthentication(options: AuthenticationOptions): Guard {
       if (!operations.has(request.routeOptions.config.operation ?? "")) return done();
       const refuse = (error: ConnectError) =>
         rejections.run(() => (isClosed(reply) ? abandon(request, reply) : reject(request, reply, error)));
-      const token = readToken(request);
+      const token = readBearerToken(request);
       if (token instanceof ConnectError) return refuse(token);
       const apply = (verdict: Verdict) => {
         const error = toError(verdict);
@@ -71,25 +68,6 @@ export function bearerAuthentication(options: AuthenticationOptions): Guard {
     keys.prefetch();
   };
 }
-
-function readToken({ raw }: FastifyRequest): string | ConnectError {
-  const { authorization } = raw.headers;
-  if (authorization === undefined) return missingToken;
-  // `headers` has only the first: a proxy may have checked another.
-  const count = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "authorization").length;
-  if (count > 1) return invalidToken("request has more than one Authorization header");
-  const token = /^bearer +([^ ]+) *$/i.exec(authorization)?.[1];
-  if (token !== undefined) return token;
-  return /^bearer(?: |$)/i.test(authorization) ? invalidToken("no token after Bearer") : missingToken;
-}
-
-/** Memoized, because errors are expensive: a flood of invalid tokens must not be. There are few reasons. */
-const invalidToken = boundedMemoize((reason) => {
-  const challenge = `${CHALLENGE}, error="invalid_token", error_description="${reason}"`;
-  return refusal("TOKEN_INVALID", reason, { headers: { "www-authenticate": challenge } });
-});
-
-const missingToken = refusal("TOKEN_MISSING", MISSING_TOKEN, { headers: { "www-authenticate": CHALLENGE } });
 
 /** The same object for all requests of a connection. */
 function connectionOf({ raw }: FastifyRequest): object {

@@ -42,7 +42,11 @@ function formatWarnings({ warnings, warningCounts }: Inventory): string[] {
 }
 
 function formatGroup({ kind, sentences, count }: Group): string[] {
-  const printed = sentences.slice(0, MAX_PRINTED).map((sentence) => `  ${sentence}`);
+  // Sorted, because not every store lists contracts in the same order.
+  const printed = sentences
+    .toSorted()
+    .slice(0, MAX_PRINTED)
+    .map((sentence) => `  ${sentence}`);
   const more = count > MAX_PRINTED ? [`  … and ${count - MAX_PRINTED} more`] : [];
   return ["", `warning: ${kind} (${count})`, ...printed, ...more];
 }

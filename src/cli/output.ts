@@ -3,6 +3,7 @@ import type { ParticipantCheck } from "../app/check-participant.js";
 import { formatProblems, MAX_PROBLEMS, type Snapshot } from "../ledger/file/snapshot.js";
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
 import type { Inventory } from "../registry/sdk/registry.js";
+import { instrumentsCommand } from "./example-requests.js";
 import { formatInventory } from "./format-inventory.js";
 
 export function print(text: string): void {
@@ -15,8 +16,12 @@ export function formatStart({ url, source, notReadyReason, inventory }: App): st
     const state = notReadyReason === undefined ? "Ready" : `Not ready yet: ${notReadyReason}`;
     return [`offledger follows ${source} and listens at ${url}`, "", `${state}; see ${url}/readyz`, ""].join("\n");
   }
+  return `offledger serves ${source} at ${url}\n${formatFirstInventory(url, inventory)}`;
+}
+
+/** What a service at this URL serves, which it may know only some time after its start. */
+export function formatFirstInventory(url: string, inventory: Inventory): string {
   return [
-    `offledger serves ${source} at ${url}`,
     "",
     ...formatInventory(inventory),
     "",
@@ -74,7 +79,5 @@ function countContracts(contracts: readonly (Contract | CountedOnly)[]): { store
 function formatExample(url: string, { registrars }: Inventory): string[] {
   const [first] = registrars;
   if (first === undefined) return [];
-  // A party id may contain any character: encode what a URL and single quotes of a shell do not allow.
-  const party = encodeURI(first.party).replaceAll("'", "%27").replaceAll(/[?#]/g, encodeURIComponent);
-  return ["", "Try:", `  curl '${url}/api/token-standard/v0/registrars/${party}/registry/metadata/v1/instruments'`];
+  return ["", "Try:", `  ${instrumentsCommand(url, first.party)}`];
 }

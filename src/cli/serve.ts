@@ -2,15 +2,18 @@ import { startApp } from "../app/app.js";
 import type { Config } from "../config/config.js";
 import type { Roles } from "../ingest/source/database-source.js";
 import { EXIT_FAILURE, fail, messageOf, startFailure } from "./failure.js";
-import { formatStart, print } from "./output.js";
+import { formatFirstInventory, formatStart, print } from "./output.js";
 
 /** Runs the service until SIGINT or SIGTERM: `serve`, `mirror` and `api`, which differ in their roles. */
 export async function serve(config: Config, roles: Roles): Promise<void> {
   try {
     const app = await startApp(config, Date.now, roles);
     closeOnSignal(() => app.close());
-    // Last: a caller may send a signal as soon as it reads this output.
+    // A caller may send a signal as soon as it reads this output.
     print(formatStart(app));
+    if (app.inventory !== undefined) return;
+    const inventory = await app.firstInventory();
+    if (inventory !== undefined) print(formatFirstInventory(app.url, inventory));
   } catch (error) {
     fail(startFailure(config, error));
   }

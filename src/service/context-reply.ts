@@ -19,14 +19,14 @@ export type Variant = "debug" | "plain" | "utility";
  * A reply with disclosed contracts, not yet encoded. The transport either encodes `message()` or joins the encodings
  * that it keeps with each contract; both must give the same bytes.
  */
-export class ContextReply<O extends DescMessage = DescMessage> {
+export class ContextReply<O extends DescMessage = DescMessage, A extends ContextAnswer = ContextAnswer> {
   readonly output: O;
   readonly variant: Variant;
-  readonly answer: ContextAnswer;
+  readonly answer: A;
   /** The fields before `choiceContext`, by field number; undefined if the message is itself a choice context. */
   readonly factory: { readonly factoryId: string; readonly transferKind?: TransferKind } | undefined;
 
-  constructor(output: O, variant: Variant, answer: ContextAnswer, factory?: ContextReply["factory"]) {
+  constructor(output: O, variant: Variant, answer: A, factory?: ContextReply["factory"]) {
     this.output = output;
     this.variant = variant;
     this.answer = answer;

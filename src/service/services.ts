@@ -11,7 +11,7 @@ import { instrumentConfigurations } from "./instrument-configuration.js";
 import { metadata } from "./metadata.js";
 import { mints } from "./mint.js";
 import { operators } from "./operator.js";
-import { transferInstructions } from "./transfer-instruction.js";
+import { type TransferCounter, transferInstructions } from "./transfer-instruction.js";
 import { transferProofs } from "./transfer-proof.js";
 
 export interface ServiceOptions {
@@ -20,14 +20,16 @@ export interface ServiceOptions {
   readonly openApi: JsonObject;
   /** Why the service is not ready; undefined if it is. */
   readonly notReadyReason: () => string | undefined;
+  /** Undefined if nothing reads the counts. */
+  readonly transfers?: TransferCounter | undefined;
 }
 
 export function services(
   executor: QueryExecutor,
-  { overrides, countsHoldings, openApi, notReadyReason }: ServiceOptions,
+  { overrides, countsHoldings, openApi, notReadyReason, transfers }: ServiceOptions,
 ): ServiceBinding[] {
   return [
-    ...transferInstructions(executor),
+    ...transferInstructions(executor, transfers),
     ...allocationInstructions(executor),
     ...allocations(executor),
     ...metadata(executor, new InstrumentDirectory(executor, overrides, countsHoldings)),

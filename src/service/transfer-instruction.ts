@@ -1,3 +1,4 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import type {
   GetTransferFactoryRequest,
   GetTransferInstructionContextRequest,
@@ -5,23 +6,46 @@ import type {
 import { TransferInstructionService as V1 } from "../../gen/offledger/transfer_instruction/v1/transfer_instruction_service_pb.js";
 import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_instruction/v2/transfer_instruction_service_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
-import type { Choice } from "../registry/sdk/registry.js";
-import { transferFactoryReply } from "./context-reply.js";
+import type { Answer } from "../registry/basis.js";
+import type { Choice, TransferFactoryAnswer, TransferKind } from "../registry/sdk/registry.js";
+import { type ContextReply, transferFactoryReply } from "./context-reply.js";
 import { type Handlers, bind, type ServiceBinding } from "./service-binding.js";
 import { executeChoiceContext, factoryQuery } from "./token-standard.js";
 
+/** Counts the transfer factories that are given, for metrics. */
+export interface TransferCounter {
+  /** `instrumentId` is undefined if the registry does not say it. Must not throw. */
+  count(registrar: string, instrumentId: string | undefined, transferKind: TransferKind): void;
+}
+
 /** Transfer instructions. Versions 1 and 2 of the token standard have the same operations. */
-export function transferInstructions(executor: QueryExecutor): ServiceBinding[] {
+export function transferInstructions(executor: QueryExecutor, transfers?: TransferCounter): ServiceBinding[] {
   const contextHandler = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
     executeChoiceContext(executor, choice, request, request.transferInstructionId);
   const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
-    getTransferFactory: (request: GetTransferFactoryRequest) =>
-      executor.execute((registry, context) =>
+    getTransferFactory(request: GetTransferFactoryRequest) {
+      const answer = executor.execute((registry, context) =>
         transferFactoryReply(registry.transferFactory(context, factoryQuery(request)), request.excludeDebugFields),
-      ),
+      );
+      if (transfers === undefined) return answer;
+      const { registrarParty } = request;
+      // Not in the query, which a store may run several times.
+      if (answer instanceof Promise) return answer.then((arrived) => counted(transfers, registrarParty, arrived));
+      return counted(transfers, registrarParty, answer);
+    },
     getTransferInstructionAcceptContext: contextHandler("transfer-instruction/accept"),
     getTransferInstructionRejectContext: contextHandler("transfer-instruction/reject"),
     getTransferInstructionWithdrawContext: contextHandler("transfer-instruction/withdraw"),
   };
   return [bind(V1, handlers), bind(V2, handlers)];
+}
+
+function counted<A extends Answer<ContextReply<DescMessage, TransferFactoryAnswer>>>(
+  transfers: TransferCounter,
+  registrar: string,
+  answer: A,
+): A {
+  const { instrumentId, transferKind } = answer.value.answer;
+  transfers.count(registrar, instrumentId, transferKind);
+  return answer;
 }

@@ -7,12 +7,6 @@ import { isFailure, statusName } from "./outcomes.js";
 import { readClientAddress } from "./request-ids.js";
 import type { CompletedRequest, Outcome } from "./request-record.js";
 
-export interface RequestIds {
-  readonly requestId: string;
-  /** Undefined if the request has no trace. */
-  readonly traceId: string | undefined;
-}
-
 export class RequestLog {
   readonly #log: Logger;
   readonly #logged: LoggedRequests;
@@ -28,9 +22,10 @@ export class RequestLog {
     return this.#log.isLevelEnabled(levelOf(outcome));
   }
 
+  /** `traceId` is undefined if the request has no trace. */
   write(
-    { request, operation, protocol, outcome, durationMs, refusal }: CompletedRequest,
-    { requestId, traceId }: RequestIds,
+    { request, requestId, operation, protocol, outcome, durationMs, refusal }: CompletedRequest,
+    traceId: string | undefined,
   ): void {
     const fields = {
       requestId,

@@ -2,6 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import type { Refusal } from "./refusals/refusal.js";
+import { requestIdOf } from "./request-ids.js";
 
 /** Any path that is not an rpc counts as REST. */
 export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";
@@ -12,6 +13,8 @@ export type Outcome = Code | 0;
 export interface CompletedRequest {
   /** Observers must not export its headers: they may contain a token. */
   readonly request: FastifyRequest;
+  /** The caller's, or made by the service: the same in the response, the log and the trace. */
+  readonly requestId: string;
   /** Full name of the rpc, such as `offledger.health.v1.HealthService/GetLiveness`; empty if the path has none. */
   readonly operation: string;
   readonly protocol: Protocol;
@@ -44,6 +47,7 @@ export class RequestRecord implements CompletedRequest {
   mayHaveReplyHeaders = true;
   readonly #observers: readonly RequestObserver[];
   #isComplete = false;
+  #requestId: string | undefined;
 
   /** `arrivedAt` is given for a request that had to wait for its turn. */
   constructor(request: FastifyRequest, observers: readonly RequestObserver[], arrivedAt?: number) {
@@ -52,6 +56,11 @@ export class RequestRecord implements CompletedRequest {
     const now = performance.now();
     this.startedAt = arrivedAt ?? now;
     this.waitedMs = now - this.startedAt;
+  }
+
+  /** Read or made when it is first needed: the response of a client that is gone has none. */
+  get requestId(): string {
+    return (this.#requestId ??= requestIdOf(this.request.raw.headers));
   }
 
   /** Calls the observers. Only the first call counts. */

@@ -1,11 +1,11 @@
 /** Metrics, request log and traces, each if configured. */
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
-import type { MetricsListener } from "./metrics/listener.js";
+import type { Exposition } from "./metrics/exposition.js";
 import type { MetricSources } from "./metrics/service-metrics.js";
 import type { RequestMetrics } from "./metrics/request-metrics.js";
 import { RefusalLog } from "./refusals/refusal-log.js";
-import { readParentSpan, readRequestId } from "./request-ids.js";
+import { readParentSpan } from "./request-ids.js";
 import { RequestLog } from "./request-log.js";
 import type { RequestObserver } from "./request-record.js";
 import type { Tracing } from "./traces/tracing.js";
@@ -14,9 +14,9 @@ export interface Telemetry {
   readonly observers: readonly RequestObserver[];
   /** What the operator's port shows of requests; undefined without that port. */
   readonly requests: RequestHistory | undefined;
-  /** Undefined if metrics are not served. */
-  readonly metricsUrl: string | undefined;
-  /** Sends pending spans for at most `timeoutMs`, then stops everything. */
+  /** Undefined if metrics are not served. It may be read after `close`. */
+  readonly exposition: Exposition | undefined;
+  /** Sends pending spans for at most `timeoutMs`. */
   close(timeoutMs: number): Promise<void>;
 }
 
@@ -27,34 +27,31 @@ export interface RequestHistory {
   readonly refusals: RefusalLog;
 }
 
-type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort" | "metricsHost" | "tracesUrl" | "tracesPercent">;
+type TelemetryConfig = Pick<Config, "logRequests" | "metricsPort" | "tracesUrl" | "tracesPercent">;
 
-/** Throws SettingError if the metrics port cannot be used. */
+/** Collects metrics if the configuration has a port for them. */
 export async function startTelemetry(config: TelemetryConfig, log: Logger, sources: MetricSources): Promise<Telemetry> {
   const tracing = await startTracing(config, log, sources.version);
   const observers: RequestObserver[] = [];
-  let listener: MetricsListener | undefined;
+  let exposition: Exposition | undefined;
   let requests: RequestHistory | undefined;
   if (config.metricsPort !== undefined) {
     // Loaded on demand: prom-client slows the start.
     const { createMetrics } = await import("./metrics/metrics.js");
-    const { listenForMetrics } = await import("./metrics/listener.js");
     const metrics = createMetrics(sources, tracing === undefined ? undefined : () => tracing.counts);
-    listener = await listenForMetrics(config.metricsHost, config.metricsPort, metrics);
+    exposition = metrics;
     requests = { since: Date.now(), counts: metrics.requests, refusals: new RefusalLog() };
     observers.push(requests.counts.observer, requests.refusals.observer);
-    log.info({ url: listener.url }, "metrics listening");
   }
   if (tracing !== undefined || config.logRequests !== "none") {
     observers.push(requestObserver(new RequestLog(log, config.logRequests), tracing));
   }
   return {
     observers,
+    exposition,
     requests,
-    metricsUrl: listener?.url,
     async close(timeoutMs) {
       await tracing?.close(timeoutMs);
-      await listener?.close();
     },
   };
 }
@@ -78,8 +75,7 @@ function requestObserver(requestLog: RequestLog, tracing: Tracing | undefined): 
     const { request } = completed;
     const parent = readParentSpan(request);
     if (!isLogged && parent?.isSampled === false) return;
-    const requestId = readRequestId(request);
-    const traceId = tracing?.record(completed, parent, requestId) ?? parent?.traceId;
-    if (isLogged) requestLog.write(completed, { requestId, traceId });
+    const traceId = tracing?.record(completed, parent) ?? parent?.traceId;
+    if (isLogged) requestLog.write(completed, traceId);
   };
 }

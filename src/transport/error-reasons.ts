@@ -16,6 +16,8 @@ export const ERROR_REASONS = {
   PROTOCOL_ERROR: Code.InvalidArgument,
   TOKEN_MISSING: Code.Unauthenticated,
   TOKEN_INVALID: Code.Unauthenticated,
+  /** The operator's port, without a token: the request has to come from this machine. */
+  ACCESS_DENIED: Code.PermissionDenied,
   NOT_FOUND: Code.NotFound,
   CONFLICT: Code.Aborted,
   UNKNOWN_OPERATION: Code.Unimplemented,

@@ -1,5 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { REQUEST_ID } from "../telemetry/request-ids.js";
 import { rejectRpc } from "./connect/send-error.js";
 import { drainBody } from "./drain-body.js";
 import { toRestError } from "./errors.js";
@@ -18,8 +19,9 @@ export function reject(request: FastifyRequest, reply: FastifyReply, error: Conn
 }
 
 function rejectRest(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {
-  request.record.complete(error.code);
+  const { record } = request;
+  record.complete(error.code);
   const { status, headers, body } = toRestError(error, pathOf(request));
-  setHeaders(reply.raw, { ...hijack(reply), ...headers });
+  setHeaders(reply.raw, { ...hijack(reply), ...headers, [REQUEST_ID]: record.requestId });
   sendJson(reply.raw, status, body);
 }

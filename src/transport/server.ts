@@ -1,6 +1,13 @@
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import {
+  fastify,
+  type FastifyInstance,
+  type FastifyPluginAsync,
+  type FastifyReply,
+  type FastifyRequest,
+} from "fastify";
 import { type Logger, pino } from "pino";
 import type { ServiceBinding } from "../service/service-binding.js";
+import { REQUEST_ID, requestIdOf } from "../telemetry/request-ids.js";
 import type { RequestObserver } from "../telemetry/request-record.js";
 import { connect } from "./connect/connect.js";
 import type { StandardServices } from "./connect/standard-services.js";
@@ -40,32 +47,42 @@ export interface Server {
 /** Adds hooks that may reject requests, before the server has routes. */
 export type Guard = (server: FastifyInstance, log: Logger) => void | Promise<void>;
 
+/** What `/` and `/docs` show. */
+export interface Documentation {
+  readonly openApi: object;
+  /** The version of the service. */
+  readonly version: string;
+}
+
 export interface ServerOptions {
   /** Minimum level of the log, where `log` is absent. */
   readonly logLevel: string;
   readonly log?: Logger;
   readonly observers?: readonly RequestObserver[];
   /** Maximum request body in bytes; 1 MiB by default. */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | undefined;
   /** Whether responses are compressed for clients that accept it; true by default. */
-  readonly compresses?: boolean;
+  readonly compresses?: boolean | undefined;
   readonly standard?: StandardServices;
   /** The stream of changes; absent in a process that answers nothing else. */
   readonly watch?: WatchOptions | undefined;
   readonly connections: ConnectionLimits;
   /** The limits of the process; defaults from its memory. */
   readonly budgets?: Budgets;
+  /** Runs before the middleware, also for paths that are not served; only malformed requests do not get there. */
+  readonly gate?: Guard;
   readonly middleware: MiddlewareOptions;
   /** Run after the middleware, in this order. */
   readonly guards?: readonly Guard[];
-  readonly arguments?: ArgumentLimits;
+  readonly arguments?: ArgumentLimits | undefined;
   /** Serves TLS; the port is cleartext without it. */
   readonly certificate?: Certificate | undefined;
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies?: readonly string[] | undefined;
-  readonly openApi: object;
-  /** The version of the service. */
-  readonly version: string;
+  /** Without it `/` and `/docs` are not served. */
+  readonly documentation?: Documentation;
+  /** Adds further routes, as a plugin of Fastify. */
+  readonly routes?: FastifyPluginAsync;
 }
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
@@ -80,12 +97,15 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
     routerOptions: ROUTER_OPTIONS,
     frameworkErrors: (error, request, reply) => {
+      // Hooks do not run, so the request has no record.
+      reply.header(REQUEST_ID, requestIdOf(request.raw.headers));
       void sendRestError(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
     clientErrorHandler: clientErrorHandler(connections.requestMs),
   });
   recordRequests(server, options.observers ?? []);
-  const { middleware, guards = [] } = options;
+  const { middleware, guards = [], documentation, routes } = options;
+  await options.gate?.(server, log);
   const methods = new ServedMethods();
   const answerNoRoute = noRoute(methods);
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
@@ -105,8 +125,11 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   await server.register(connect(served, options.standard, watchCalls, maxBodyBytes, compresses, report, methods));
   server.addHook("onRoute", methods.add);
   await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls));
-  await server.register(root(options.version, served));
-  await server.register(docs(options.openApi, compresses));
+  if (documentation !== undefined) {
+    await server.register(root(documentation.version, served));
+    await server.register(docs(documentation.openApi, compresses));
+  }
+  if (routes !== undefined) await server.register(routes);
   server.addHook("preClose", (done) => {
     listener.drain(sendShutdownResponse);
     done();

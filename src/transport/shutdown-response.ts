@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { REQUEST_ID, requestIdOf } from "../telemetry/request-ids.js";
 import { refuseConnect, refuseGrpc } from "./connect/send-error.js";
 import { refusal } from "./error-details.js";
 import { toRestError } from "./errors.js";
@@ -21,9 +22,10 @@ export function sendShutdownResponse(request: IncomingMessage, response: ServerR
   const [path = ""] = (request.url ?? "").replaceAll(/\/{2,}/g, "/").split("?", 1);
   const { status, headers, body } = toRestError(error, path);
   const isConnect = RPC_PATH.test(path);
-  if (!isConnect) setHeaders(response, headers);
+  const requestId = requestIdOf(request.headers);
+  if (!isConnect) setHeaders(response, { ...headers, [REQUEST_ID]: requestId });
   // An HTTP/2 session has received GOAWAY already.
   if (request.httpVersionMajor === 1) response.setHeader("connection", "close");
-  if (isConnect) refuseConnect(response, error);
+  if (isConnect) refuseConnect(response, error, requestId);
   else sendJson(response, status, body);
 }

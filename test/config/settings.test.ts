@@ -192,6 +192,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   logRequests: choice("log-requests", "failed", ["all", "failed", "none"]),
   metricsPort: port("metrics-port"),
   metricsHost: host("metrics-host"),
+  operatorTokenFile: anyText("operator-token-file", "the path of a file"),
   tracesUrl: httpUrl("traces-url"),
   tracesPercent: integer("traces-percent", 0, 100, 100),
   reflection: boolean("reflection", true),

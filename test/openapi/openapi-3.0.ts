@@ -82,10 +82,12 @@ const parameter = object(
   { example: {} },
 );
 
+const header = object({ description: text, schema: ref("schema") });
+
 const response = object(
   { description: text },
   // Of 304 there is none.
-  { content, headers: mapOf(object({ description: text, schema: ref("schema") })) },
+  { content, headers: mapOf({ oneOf: [referenceTo("headers"), header] }) },
 );
 
 const operation = object(
@@ -110,6 +112,7 @@ const operation = object(
 const components = object(
   { schemas: mapOf(ref("schema"), NAMES) },
   {
+    headers: mapOf(header, NAMES),
     responses: mapOf(response, NAMES),
     securitySchemes: mapOf(
       object({ type: { const: "http" }, scheme: text, description: text }, { bearerFormat: text }),

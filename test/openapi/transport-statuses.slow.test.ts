@@ -43,11 +43,20 @@ async function checkRaw(url: string, request: ExampleRequest, status: number, he
     await connection.send(`${request.verb} ${request.path} HTTP/1.1\r\nhost: localhost\r\n${head}`);
     const [response] = await connection.respond(1);
     expect({ route: request.route, status: response?.status }).toEqual({ route: request.route, status });
-    return check(request, response?.status ?? 0, new Headers(), response?.body ?? "");
+    return check(request, response?.status ?? 0, fieldsOf(response?.headers ?? ""), response?.body ?? "");
   } finally {
     connection.end();
   }
 }
+
+/** The header fields below a status line. */
+const fieldsOf = (head: string): Headers =>
+  new Headers(
+    head
+      .split("\r\n")
+      .slice(1)
+      .map((line) => line.split(/: (.*)/s, 2) as [name: string, value: string]),
+  );
 
 /** The violations of all operations. */
 const all = async (checkOne: (request: ExampleRequest) => Promise<string[]>): Promise<string[]> =>

@@ -181,13 +181,15 @@ describe("credentials", () => {
       payload.configuration("USD", { issuerRequirements: [requirement(["issues=USD"])] }),
     );
     const running = await servingWith(lines("changes:", "  - credentials: required"), { configuration });
-    const missing = (party: string) =>
-      `a valid credential for ${party} from issuer ${parties.issuer} with the claim issues = USD does not exist`;
-    const expected: Record<string, string> = {
-      "mint-offer/create": missing("alice"),
-      "burn-request/accept": missing("alice"),
+    const [ofAlice, ofRegistrar] = ["alice", parties.registrar].map(
+      (party) =>
+        `a valid credential for ${party} from issuer ${parties.issuer} with the claim issues = USD does not exist`,
+    );
+    const expected = {
+      "mint-offer/create": ofAlice,
+      "burn-request/accept": ofAlice,
       // The registrar takes part; the message names all that is missing.
-      "burn-mint-factory": `${missing("alice")}; ${missing(parties.registrar)}`,
+      "burn-mint-factory": `${ofAlice}; ${ofRegistrar}`,
     };
     for (const [operation, message] of Object.entries(expected))
       expect(await askFor(running, operation)).toEqual({ code: "NotFound", message });

@@ -14,7 +14,7 @@ export interface Expression {
 
 const words = new Set(["by", "without", "and", "or", "unless", "bool", "offset"]);
 const functions = new Set(
-  "sum count min max avg rate increase changes absent histogram_quantile label_values".split(" "),
+  "sum count min max avg topk rate increase changes absent histogram_quantile label_values".split(" "),
 );
 
 /** Throws for syntax that it does not know. */

@@ -1,4 +1,4 @@
-import { boolean, hostName, httpUrl, integer, oneOf } from "../parsers.js";
+import { boolean, hostName, httpUrl, integer, nonEmpty, oneOf } from "../parsers.js";
 import { count, optional, setting } from "./setting.js";
 
 export const loggedRequests = ["all", "failed", "none"] as const;
@@ -13,15 +13,20 @@ export const telemetrySettings = {
   }),
   metricsPort: optional("metrics-port", {
     accepts: "a number from 0 to 65535",
-    description: "port for Prometheus metrics at /metrics and warnings at /warnings; 0 selects a free port",
+    description: "operator's port: metrics for Prometheus at /metrics, warnings at /warnings; 0 selects a free port",
     parse: integer(0, 65_535),
     defaultLabel: "none",
   }),
   metricsHost: setting("metrics-host", {
     accepts: "an address or host name",
-    description: "address to listen on for metrics",
+    description: "address to listen on with the operator's port",
     default: "127.0.0.1",
     parse: hostName,
+  }),
+  operatorTokenFile: optional("operator-token-file", {
+    accepts: "the path of a file",
+    description: "file with the token that every request to the operator's port needs; read again when it changes",
+    parse: nonEmpty,
   }),
   tracesUrl: optional("traces-url", {
     accepts: "an http or https URL",

@@ -1,7 +1,7 @@
 import { describeWarning, refusalStatus } from "../sdk/warnings.js";
 import type { WarningReport } from "./warning-monitor.js";
 
-/** A report for `GET /warnings` on the metrics port. docs/check.md describes it. */
+/** A report for `GET /warnings` on the operator's port. docs/check.md describes it. */
 export const reportJson = ({ checkedAt, offset, isComplete, total, counts, warnings }: WarningReport): object => ({
   checkedAt: new Date(checkedAt).toISOString(),
   offset,

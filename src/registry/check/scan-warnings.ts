@@ -10,12 +10,16 @@ export interface ScanOptions {
   /** Waits for some milliseconds; resolves early when the signal is aborted. */
   readonly pause: (milliseconds: number) => Promise<void>;
   readonly signal: AbortSignal;
+  /** Checks so many contracts of each template; all that the scan lists if absent. */
+  readonly maxContracts?: number | undefined;
 }
 
 export interface ScanResult {
   readonly found: WarningCollector;
   /** Whether every contract was checked. */
   readonly isComplete: boolean;
+  /** How many contracts were checked, each once for each check of its template. */
+  readonly checked: number;
   /** The offset of the last state that was read; undefined if nothing was. */
   readonly offset: number | undefined;
 }
@@ -37,22 +41,27 @@ export async function scanWarnings(
   options: ScanOptions,
 ): Promise<ScanResult> {
   const found = new WarningCollector();
+  const { maxContracts = Infinity } = options;
   let isComplete = true;
+  let checked = 0;
   let size = FIRST_STEP;
   let offset: number | undefined;
   for (const check of checks) {
     const listed = await scan.ids(check.template);
-    isComplete &&= listed.isComplete;
-    for (let from = 0; from < listed.ids.length && !options.signal.aborted;) {
-      const step = await runStep(scan, check, listed.ids.slice(from, from + size), options);
+    const ids = listed.ids.slice(0, maxContracts);
+    isComplete &&= listed.isComplete && ids.length === listed.ids.length;
+    for (let from = 0; from < ids.length && !options.signal.aborted;) {
+      const stepIds = ids.slice(from, from + size);
+      const step = await runStep(scan, check, stepIds, options);
       from += size;
+      checked += stepIds.length;
       size = nextSize(size, step.longestMs);
       for (const warning of step.warnings) found.add(warning);
       offset = step.offset;
       await options.pause(Math.max(step.cpuMs * REST_PER_CPU, step.waitMs * REST_PER_WAIT));
     }
   }
-  return { found, isComplete, offset };
+  return { found, isComplete, checked, offset };
 }
 
 /** `longestMs` is the longest run of a step: on a database it runs again after each query. */

@@ -114,10 +114,14 @@ export class AnswerRecorder implements Recorder, Explanation {
 
   refused(others: readonly Contract[], attempt: ChangeAttempt): void {
     const synchronizers = new Set([...this.#found, ...others].flatMap(({ synchronizerId }) => synchronizerId ?? []));
-    // Where nothing is on any synchronizer, any will do: all is missing or between two.
-    const tried = synchronizers.size === 0 ? [""] : [...synchronizers].slice(0, MAX_SYNCHRONIZERS);
-    for (const synchronizer of tried) {
+    // Where nothing was found yet, any will do: it tells where the contracts are.
+    if (synchronizers.size === 0) synchronizers.add("");
+    let tried = 0;
+    // The set grows by the synchronizers that an attempt names.
+    for (const synchronizer of synchronizers) {
+      if (++tried > MAX_SYNCHRONIZERS) break;
       const changes = changesOn(synchronizer, attempt);
+      for (const change of changes) for (const named of change.synchronizers ?? []) synchronizers.add(named);
       if (this.changes === undefined || changes.length < this.changes.length) this.changes = changes;
     }
   }

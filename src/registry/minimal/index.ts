@@ -36,8 +36,13 @@ export const minimalRegistry: Registry = {
   transferFactory(context, query) {
     const transfer = argumentsReader(query).object("transfer");
     const isSelf = partyOf(transfer, "sender", query.registrar) === partyOf(transfer, "receiver", query.registrar);
-    checkInstrument(transfer.object("instrumentId"), rulesContract(context, query.registrar));
-    return { ...factory(context, query), transferKind: isSelf ? "self" : "offer" };
+    const instrument = transfer.object("instrumentId");
+    checkInstrument(instrument, rulesContract(context, query.registrar));
+    return {
+      ...factory(context, query),
+      transferKind: isSelf ? "self" : "offer",
+      instrumentId: instrument.id("id"),
+    };
   },
   allocationFactory: factory,
   settlementFactory: factory,

@@ -36,6 +36,8 @@ export interface FactoryAnswer extends ContextAnswer {
 
 export interface TransferFactoryAnswer extends FactoryAnswer {
   readonly transferKind: TransferKind;
+  /** The instrument that is transferred, as the request names it. For metrics only; "unknown" there if absent. */
+  readonly instrumentId?: string | undefined;
 }
 
 export type TransferKind = "self" | "direct" | "offer";

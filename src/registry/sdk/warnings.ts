@@ -90,6 +90,9 @@ export interface InventoryOptions {
   readonly now: number;
   /** Credentials that end within so many days are warned of; 0 if none are. */
   readonly credentialDays: number;
-  /** How many contracts of each template are checked one by one, newest first; undefined if all are. */
+  /**
+   * How many contracts of each template are checked one by one, newest first; undefined if all are. With 0 the service
+   * runs `Registry.checks` itself, if the inventory says that contracts are unchecked.
+   */
   readonly maxContracts?: number | undefined;
 }

@@ -2,7 +2,6 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ExplainRequest } from "../../../gen/offledger/explain/v1/explain_pb.js";
 import { ExplainService } from "../../../gen/offledger/explain/v1/explain_service_pb.js";
 import { invalidField, notFound } from "../../domain/errors.js";
-import type { JsonObject } from "../../domain/json.js";
 import { bind, type Handlers, type ServiceBinding } from "../service-binding.js";
 import type { PackageVersions } from "./contract-message.js";
 import type { ExplainedCall, Explainer, KeptRefusals } from "./explainer.js";
@@ -28,7 +27,7 @@ export function explain({ explainer, refusals, packageVersions, prepare }: Expla
 function callOf(subject: ExplainRequest["subject"], refusals: KeptRefusals): ExplainedCall {
   switch (subject.case) {
     case "call":
-      return { operation: subject.value.operation, request: (subject.value.request ?? {}) as JsonObject };
+      return { operation: subject.value.operation, request: subject.value.request ?? {} };
     case "requestId":
       return keptCall(subject.value, refusals);
     default:

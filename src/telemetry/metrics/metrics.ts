@@ -1,6 +1,6 @@
 /** The metrics that Prometheus scrapes: of the service, of the process and of Node.js. */
 import { collectDefaultMetrics, Registry } from "prom-client";
-import type { Exposition } from "./listener.js";
+import type { Exposition } from "./exposition.js";
 import { RequestMetrics } from "./request-metrics.js";
 import { addServiceMetrics, type MetricSources, type SpanCounts } from "./service-metrics.js";
 

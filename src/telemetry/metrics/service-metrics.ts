@@ -4,6 +4,7 @@ import type { SourceStatus } from "../../ingest/source/source-status.js";
 import type { TemplateCount } from "../../store/port.js";
 import { createCounter, createGauge, createHistogram, type Sample } from "./collected-metrics.js";
 import type { RequestMetrics } from "./request-metrics.js";
+import type { TransferMetrics } from "./transfer-metrics.js";
 
 /** Read on each scrape. */
 export interface MetricSources {
@@ -19,6 +20,8 @@ export interface MetricSources {
   readonly watch: WatchStatus | undefined;
   /** Undefined if this process does not look for warnings. */
   readonly warnings: WarningSource | undefined;
+  /** Undefined if this process answers no requests. */
+  readonly transfers: TransferMetrics | undefined;
 }
 
 export interface WatchStatus {
@@ -62,6 +65,7 @@ export function addServiceMetrics(
 ): void {
   const metrics = [
     ...requestMetrics(requests),
+    ...transferMetrics(sources),
     ...ledgerMetrics(sources),
     ...storeMetrics(sources),
     ...processMetrics(sources),
@@ -98,6 +102,18 @@ const requestMetrics = (requests: RequestMetrics): Metric[] => [
     read: () => requests.durations(DURATION),
   }),
 ];
+
+const transferMetrics = ({ transfers }: MetricSources): Metric[] =>
+  transfers === undefined
+    ? []
+    : [
+        createCounter({
+          name: "offledger_transfer_factories_total",
+          help: "Transfer factories given, by registrar, instrument and kind of the transfer",
+          labelNames: ["registrar", "instrument", "transfer_kind"],
+          read: () => transfers.samples(),
+        }),
+      ];
 
 const ledgerMetrics = ({ status }: MetricSources): Metric[] => [
   createGauge({

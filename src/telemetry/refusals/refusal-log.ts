@@ -2,7 +2,6 @@ import { type DescMessage, fromBinary, toBinary, toJson } from "@bufbuild/protob
 import type { Cause } from "../../domain/cause.js";
 import type { JsonObject } from "../../domain/json.js";
 import { statusName } from "../outcomes.js";
-import { readRequestId } from "../request-ids.js";
 import type { Protocol, RequestObserver } from "../request-record.js";
 import { sizeUpTo } from "./bounded-size.js";
 import type { Refusal } from "./refusal.js";
@@ -49,12 +48,12 @@ export class RefusalLog {
     this.#now = now;
   }
 
-  readonly observer: RequestObserver = ({ request, operation, protocol, outcome, refusal }) => {
+  readonly observer: RequestObserver = ({ requestId, operation, protocol, outcome, refusal }) => {
     if (refusal === undefined) return;
     const bytes = encode(refusal);
     this.#bytes += bytes?.length ?? 0;
     this.#entries.push({
-      requestId: readRequestId(request),
+      requestId,
       time: this.#now(),
       operation,
       protocol,

@@ -18,8 +18,8 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT",
 export const spanName = (completed: CompletedRequest): string =>
   completed.operation === "" ? methodOf(completed) : completed.operation;
 
-export function spanAttributes(completed: CompletedRequest, requestId: string): Attributes {
-  const { operation, protocol, outcome, request, refusal } = completed;
+export function spanAttributes(completed: CompletedRequest): Attributes {
+  const { operation, protocol, outcome, request, requestId, refusal } = completed;
   const rpcSystem = rpcSystems[protocol];
   const status = statusName(outcome);
   return {

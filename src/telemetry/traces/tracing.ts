@@ -79,12 +79,12 @@ export class Tracing {
   }
 
   /** Records the span of a request. Returns its trace id; undefined if the trace is not sampled. */
-  record(completed: CompletedRequest, parent: ParentSpan | undefined, requestId: string): string | undefined {
+  record(completed: CompletedRequest, parent: ParentSpan | undefined): string | undefined {
     if (parent?.isSampled === false) return undefined;
     const { outcome, startedAt, durationMs } = completed;
     // startedAt is monotonic; a span needs wall-clock time.
     const startTime = Date.now() - (performance.now() - startedAt);
-    const options = { kind: SpanKind.SERVER, startTime, attributes: spanAttributes(completed, requestId) };
+    const options = { kind: SpanKind.SERVER, startTime, attributes: spanAttributes(completed) };
     const span = this.#tracer.startSpan(spanName(completed), options, contextFrom(parent));
     if (!span.isRecording()) return undefined;
     // The processor would drop it without counting.

@@ -3,6 +3,7 @@ import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from 
 import type { ConnectError } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { REQUEST_ID, requestIdOf } from "../../telemetry/request-ids.js";
 import type { RequestRecord } from "../../telemetry/request-record.js";
 import { memoizeLast } from "../../util/memoize-last.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
@@ -26,16 +27,17 @@ export function rejectRpc(request: FastifyRequest, reply: FastifyReply, error: C
 
 export function endConnectWithError(response: ServerResponse, record: RequestRecord, error: ConnectError): void {
   record.complete(error.code);
-  refuseConnect(response, error);
+  refuseConnect(response, error, record.requestId);
 }
 
 /** Memoized as `grpcStatus` is. */
 const connectErrorBytes = memoizeLast((error: ConnectError) => errorToJsonBytes(error, JSON_WRITE_OPTIONS));
 
 /** Refuses a Connect request that has no record. */
-export function refuseConnect(response: ServerResponse, error: ConnectError): void {
+export function refuseConnect(response: ServerResponse, error: ConnectError, requestId: string): void {
   const bytes = connectErrorBytes(error);
-  const headers = ["content-type", "application/json", "content-length", String(bytes.length)];
+  const length = String(bytes.length);
+  const headers = ["content-type", "application/json", "content-length", length, REQUEST_ID, requestId];
   error.metadata.forEach((value, name) => headers.push(name, value));
   response.writeHead(codeToHttpStatus(error.code), headers);
   response.end(bytes);
@@ -51,7 +53,11 @@ export function connectErrorBody(status: number, message: string): Buffer {
 /** Refuses a gRPC or gRPC-Web request that has no Fastify reply. */
 export function refuseGrpc(request: IncomingMessage, response: ServerResponse, error: ConnectError): void {
   const contentType = request.headers["content-type"] ?? "application/grpc";
-  const headers: OutgoingHttpHeaders = { "content-type": contentType, ...Object.fromEntries(grpcStatus(error)) };
+  const headers: OutgoingHttpHeaders = {
+    "content-type": contentType,
+    [REQUEST_ID]: requestIdOf(request.headers),
+    ...Object.fromEntries(grpcStatus(error)),
+  };
   const { stream } = request as IncomingMessage & { readonly stream?: ServerHttp2Stream };
   if (stream === undefined) {
     response.writeHead(200, headers);
@@ -68,7 +74,12 @@ export function endGrpcWithError(
 ): void {
   record.complete(error.code);
   if (isClosedStream(stream)) return;
-  const head: OutgoingHttpHeaders = { ":status": 200, "content-type": "application/grpc+proto", ...headers };
+  const head: OutgoingHttpHeaders = {
+    ":status": 200,
+    "content-type": "application/grpc+proto",
+    [REQUEST_ID]: record.requestId,
+    ...headers,
+  };
   grpcStatus(error).forEach((value, name) => (head[name] = value));
   stream.respond(head, { endStream: true });
 }
@@ -81,7 +92,7 @@ function endWithGrpcHeaders(
   error: ConnectError,
 ): void {
   record.complete(error.code);
-  const headers = ["content-type", contentType];
+  const headers = ["content-type", contentType, REQUEST_ID, record.requestId];
   grpcStatus(error).forEach((value, name) => headers.push(name, value));
   response.writeHead(200, headers);
   response.end();

@@ -15,7 +15,7 @@ import { fromJsonObject } from "../decoding/decode.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import { type Operation, operations, type Report } from "../operations.js";
-import { restTargets } from "./rest-target.js";
+import { type FindRestTarget, restTargets } from "./rest-target.js";
 
 export interface ExplainerOptions {
   /** The services of the public port, over an executor. */
@@ -28,16 +28,20 @@ export interface ExplainerOptions {
 }
 
 export function createExplainer({ services, executor, limits, report, now }: ExplainerOptions): Explainer {
+  const served = operations(services(executor), report, limits);
+  const findRest = restTargets(served);
   return {
     async explain(call, at = now()) {
+      const { operation, request } = findRequest(served, findRest, call);
       let recorder: AnswerRecorder | undefined;
       let basis: Basis | undefined;
       const explaining = executor.explaining((of) => {
         basis = of;
         return (recorder = new AnswerRecorder());
       }, at);
-      const { operation, request } = findRequest(operations(services(explaining), report, limits), call);
-      const outcome = await run(operation, request);
+      const bindings = services(explaining).filter(({ service }) => service === operation.service);
+      const explained = operations(bindings, report, limits).find(({ name }) => name === operation.name) ?? operation;
+      const outcome = await run(explained, request);
       return {
         operation: operation.name,
         request: request instanceof ConnectError ? call.request : requestJson(operation, request),
@@ -58,10 +62,14 @@ interface FoundRequest {
 }
 
 /** Throws "invalid" if no operation has this name or path. */
-function findRequest(served: readonly Operation[], { operation: name, request }: ExplainedCall): FoundRequest {
+function findRequest(
+  served: readonly Operation[],
+  findRest: FindRestTarget,
+  { operation: name, request }: ExplainedCall,
+): FoundRequest {
   const [, httpMethod, target] = /^([A-Z]+) (\/\S*)$/.exec(name) ?? [];
   if (httpMethod !== undefined && target !== undefined) {
-    const found = restTargets(served)(httpMethod, target);
+    const found = findRest(httpMethod, target);
     if (found !== undefined) return { operation: found.operation, request: decoded(() => found.decode(request)) };
   }
   const operation = served.find((one) => one.name === name);

@@ -33,8 +33,8 @@ export function restTargets(operations: readonly Operation[]): FindRestTarget {
     const [path = "", query = ""] = target.split("?", 2);
     const wanted = path.replaceAll(/\/+/g, "/").replace(/(?<=.)\/$/, "");
     for (const { operation, binding, pattern, read } of routes) {
-      const groups = binding.httpMethod === httpMethod ? pattern.exec(wanted)?.groups : undefined;
-      const parameters = groups === undefined ? undefined : decodeAll(groups);
+      const match = binding.httpMethod === httpMethod ? pattern.exec(wanted) : null;
+      const parameters = match === null ? undefined : decodeAll(match.groups ?? {});
       if (parameters !== undefined)
         return { operation, decode: (body) => read(parameters, body, Object.fromEntries(new URLSearchParams(query))) };
     }

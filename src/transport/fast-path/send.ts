@@ -5,6 +5,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { connectionOf } from "../admission/connection.js";
 import { endConnectWithError, endGrpcWithError, isClosedStream } from "../connect/send-error.js";
 import type { BinaryString } from "../encoding/binary-string.js";
+import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
 import { compress } from "../compression/compress.js";
 import { varyByEncoding } from "../compression/vary.js";
@@ -44,7 +45,9 @@ function endHttp(
 ): void {
   const body = compressed ?? message;
   const response = reply.raw;
-  const fields = ["content-type", contentType, "content-length", String(body.length), ...extra];
+  const { requestId } = request.record;
+  const length = String(body.length);
+  const fields = ["content-type", contentType, "content-length", length, REQUEST_ID, requestId, ...extra];
   if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
   if (compressed !== undefined) fields.push("content-encoding", GZIP);
   setHeaders(response, headers);
@@ -62,7 +65,7 @@ function endHttp(
 /** 304, RFC 9110, section 15.4.5. */
 export function sendNotModified({ request, reply, compresses }: FastCall, extra: readonly string[]): void {
   const headers = hijack(reply);
-  const fields = [...extra];
+  const fields = [REQUEST_ID, request.record.requestId, ...extra];
   if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
   setHeaders(reply.raw, headers);
   reply.raw.writeHead(304, fields).end();
@@ -93,6 +96,7 @@ function endGrpc(
     ":status": 200,
     "content-type": "application/grpc+proto",
     "grpc-accept-encoding": ACCEPTED_ENCODING,
+    [REQUEST_ID]: request.record.requestId,
     ...(compressed !== undefined && { "grpc-encoding": GZIP }),
     ...headers,
   };

@@ -50,8 +50,9 @@ export class Certificate {
     this.#listeners.push(listener);
   }
 
-  /** Polls the files until `close`. */
+  /** Polls the files until `close`. Several servers may share the certificate: further calls do nothing. */
   watch(log: CertificateLog): void {
+    if (this.#onFileChange !== undefined) return;
     const reload = () => {
       readKeyPair(this.#certFile, this.#keyFile).then(
         (keyPair) => {

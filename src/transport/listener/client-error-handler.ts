@@ -1,4 +1,6 @@
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import { fixRequestId, makeRequestId } from "../../telemetry/request-ids.js";
 import { requestTimeoutMessage } from "./limits.js";
 
 /** Handles HTTP/1.1 input that Node.js cannot parse or that arrives too late: responds, then closes the connection. */
@@ -9,11 +11,22 @@ export function clientErrorHandler(requestMs: number) {
     if (socket.writable) {
       socket.write(
         `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
-          `Content-Length: ${body.length}\r\n\r\n${body}`,
+          `Content-Length: ${body.length}\r\nx-request-id: ${requestIdAt(socket)}\r\n\r\n${body}`,
       );
     }
     socket.destroy(error);
   };
+}
+
+/** What the HTTP parser of Node.js keeps at its socket. It is not documented, so nothing is taken for granted. */
+interface ParsedSocket {
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+}
+
+/** The id of the request whose body was being received, which is logged; another one where it is not known. */
+function requestIdAt(socket: Duplex): string {
+  const incoming = (socket as ParsedSocket).parser?.incoming;
+  return incoming == null || incoming.complete ? makeRequestId() : fixRequestId(incoming.headers);
 }
 
 function describeParseError(code: string, requestMs: number): readonly [status: string, message: string] {

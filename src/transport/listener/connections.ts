@@ -14,8 +14,8 @@ export type Handler = (request: http.IncomingMessage, response: http.ServerRespo
 
 /** When more pipelined requests of a connection wait, it is read in slices. */
 const MAX_UNSLICED = 16;
-/** Connections beyond the limit, for health requests only, each for a moment. */
-const RESERVE = 16;
+/** Connections beyond the limit, each for a moment. */
+const DEFAULT_RESERVE = 16;
 const RESERVE_MS = 2_000;
 /** Connections whose end has begun. The oldest are cut. */
 const MAX_LEAVING = 256;
@@ -44,9 +44,9 @@ export class Connections {
 
   /** Calls `start` when the connection may be read; closes one over the limits. */
   accept(socket: Socket, start: () => void): void {
-    const { maxConnections } = this.#limits;
+    const { maxConnections, reserve = DEFAULT_RESERVE } = this.#limits;
     const address = this.#addresses.get(socket.remoteAddress);
-    if (this.#open >= maxConnections + RESERVE || this.#hasTooMany(address, socket)) {
+    if (this.#open >= maxConnections + reserve || this.#hasTooMany(address, socket)) {
       this.#addresses.release(address);
       socket.destroy();
       return;

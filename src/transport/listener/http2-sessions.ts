@@ -17,6 +17,7 @@ import {
 } from "./http2-streams.js";
 import { Keepalive } from "./keepalive.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
+import { rejectConnect, rejectExpectation } from "./refusals.js";
 
 const CHECK_MS = 500;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
@@ -30,9 +31,14 @@ interface Timeouts {
 }
 
 /** Times are those of `performance.now()`. */
+interface OpenStream {
+  /** Infinity for a long-lived stream, which does not time out here. */
+  readonly startedAt: number;
+  readonly headers: http2.IncomingHttpHeaders;
+}
+
 interface SessionState {
-  /** Open streams and when each started; infinity for long-lived ones, which do not time out here. */
-  readonly streams: Map<http2.ServerHttp2Stream, number>;
+  readonly streams: Map<http2.ServerHttp2Stream, OpenStream>;
   /** When the session started, or the last stream ended. */
   idleSince: number;
   respondingAt: number;
@@ -71,6 +77,7 @@ export class Http2Sessions {
       if (!request.stream.destroyed && !request.stream.closed) response.writeContinue();
       onRequest(request, response);
     });
+    this.#server.on("checkExpectation", rejectExpectation).on("connect", rejectConnect);
     this.#server.on("session", (session) => this.#track(session));
     this.#server.on("sessionError", (_error, session) => session.destroy());
   }
@@ -118,7 +125,8 @@ export class Http2Sessions {
       this.#timer = undefined;
     });
     session.on("stream", (stream, headers) => {
-      state.streams.set(stream, isLongLived(headers) ? Number.POSITIVE_INFINITY : performance.now());
+      const startedAt = isLongLived(headers) ? Number.POSITIVE_INFINITY : performance.now();
+      state.streams.set(stream, { startedAt, headers });
       stream.once("aborted", () => this.#countReset(session, state));
       stream.once("close", () => {
         state.streams.delete(stream);
@@ -145,10 +153,10 @@ export class Http2Sessions {
       const isIdle = streams.size === 0 && now - state.idleSince > idleMs;
       const quietSince = Math.max(state.respondingAt, state.idleSince);
       if (keepalive.isGone(now, quietSince) || isIdle) session.destroy();
-      for (const [stream, startedAt] of streams) {
+      for (const [stream, { startedAt, headers }] of streams) {
         const age = now - startedAt;
         if (age > requestMs + stalledMs) resetStream(stream);
-        else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, requestMs);
+        else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, headers, requestMs);
       }
     }
   }

@@ -1,4 +1,5 @@
 import http2 from "node:http2";
+import { fixRequestId, REQUEST_ID, requestIdOf } from "../../telemetry/request-ids.js";
 import { requestTimeoutMessage } from "./limits.js";
 
 /** gRPC health and reflection stream for as long as the client likes; their handlers bound them. */
@@ -18,9 +19,13 @@ export function isResponding(streams: Iterable<http2.ServerHttp2Stream>): boolea
 }
 
 /** Ends a request that has not arrived in time, with 408 if no response has begun. */
-export function rejectTimeout(stream: http2.ServerHttp2Stream, requestMs: number): void {
+export function rejectTimeout(
+  stream: http2.ServerHttp2Stream,
+  headers: http2.IncomingHttpHeaders,
+  requestMs: number,
+): void {
   if (!stream.headersSent && !stream.destroyed && !stream.closed) {
-    stream.respond({ ":status": 408, "content-type": "application/json" });
+    stream.respond({ ":status": 408, "content-type": "application/json", [REQUEST_ID]: fixRequestId(headers) });
     stream.end(JSON.stringify({ error: requestTimeoutMessage(requestMs) }));
   }
   // RST_STREAM follows the response and stops the rest of the request.
@@ -41,6 +46,6 @@ export function headerBytes(rawHeaders: readonly string[]): number {
 }
 
 export function rejectHeaders(response: http2.Http2ServerResponse, maxHeaderBytes: number): void {
-  response.writeHead(431, { "content-type": "application/json" });
+  response.writeHead(431, { "content-type": "application/json", [REQUEST_ID]: requestIdOf(response.req.headers) });
   response.end(JSON.stringify({ error: `request header exceeds ${maxHeaderBytes} bytes` }));
 }

@@ -4,6 +4,8 @@ export interface ConnectionLimits {
   /** Milliseconds from the first byte of a request to its last. */
   readonly requestMs: number;
   readonly maxConnections: number;
+  /** Connections beyond the limit, for health requests only; 16 by default. */
+  readonly reserve?: number;
   /** Of one client address; 0 for no limit. */
   readonly maxConnectionsPerClient: number;
   /** Concurrent requests on one HTTP/2 connection. */

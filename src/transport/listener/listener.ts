@@ -7,6 +7,7 @@ import { Connections, type Handler } from "./connections.js";
 import { Http2Sessions } from "./http2-sessions.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import { ProtocolSniffer } from "./protocol-sniffer.js";
+import { rejectExpectation, requireHost } from "./refusals.js";
 import { TlsHandshakes } from "./tls-handshakes.js";
 
 const CLOSE_IDLE_MS = 20;
@@ -63,6 +64,8 @@ export class Listener {
     };
     const negotiation =
       this.#certificate === undefined ? new ProtocolSniffer(dispatch) : new TlsHandshakes(this.#certificate, dispatch);
+    // Errors of accept, such as too many open files, must not end the process.
+    http1.on("error", () => undefined);
     http1.on("connection", (socket: Socket) => connections.accept(socket, () => negotiation.accept(socket)));
     this.#servers.push({ http1, http2, negotiation });
     return http1;
@@ -90,6 +93,7 @@ export class Listener {
 }
 
 function createHttp1Server({ requestMs, maxHeaderBytes }: ConnectionLimits, handler: Handler) {
+  const handle = requireHost(handler);
   const server = http.createServer(
     {
       maxHeaderSize: maxHeaderBytes,
@@ -97,14 +101,17 @@ function createHttp1Server({ requestMs, maxHeaderBytes }: ConnectionLimits, hand
       requestTimeout: requestMs,
       connectionsCheckingInterval: CHECK_MS,
       keepAliveTimeout: IDLE_MS,
+      // requireHost does it, with a body and a request id.
+      requireHostHeader: false,
     },
-    handler,
+    handle,
   );
   server.timeout = STALLED_MS;
   server.on("checkContinue", (request: http.IncomingMessage, response: http.ServerResponse) => {
     // With pipelining, Node.js would write 100 Continue into the response before this one, which still has the socket.
     if (response.socket !== null) response.writeContinue();
-    handler(request, response);
+    handle(request, response);
   });
+  server.on("checkExpectation", requireHost(rejectExpectation));
   return server;
 }

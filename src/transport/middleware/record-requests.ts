@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { deferredArrival } from "../admission/arrivals.js";
 import { connectionOf, responseOf } from "../admission/connection.js";
+import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { RequestRecord, type RequestObserver } from "../../telemetry/request-record.js";
 import { outcomeOf } from "../errors.js";
 import { flushOverdue } from "../fast-path/response-batching.js";
@@ -19,6 +20,7 @@ export function recordRequests(server: FastifyInstance, observers: readonly Requ
     const held = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
     if (held > 0) connectionOf(request.raw)?.holdResponse(responseOf(reply.raw), held);
     if (record.operation === "") record.operation = request.routeOptions.config.operation ?? "";
+    reply.header(REQUEST_ID, record.requestId);
     record.complete(outcomeOf(reply.statusCode));
     done();
   });

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
 import { varyByEncoding } from "../compression/vary.js";
 import { hijack, setHeaders } from "../reply.js";
@@ -34,7 +35,8 @@ export async function sendStatic(
   const response = reply.raw;
   setHeaders(response, present);
   if (compresses) response.setHeader("vary", varyByEncoding(present["vary"]));
-  response.writeHead(selected.status, { ...headers, etag: content.etag, ...selected.headers });
+  const own = { etag: content.etag, [REQUEST_ID]: record.requestId };
+  response.writeHead(selected.status, { ...headers, ...own, ...selected.headers });
   if (selected.body === undefined || method === "HEAD") response.end();
   else writeShared(response, selected.body);
   record.complete(0);

@@ -6,6 +6,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
+import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { memoizeLast } from "../../util/memoize-last.js";
 import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
 import { connectionOf, responseOf } from "../admission/connection.js";
@@ -71,7 +72,7 @@ async function send(
   const headers = hijack(reply);
   const response = reply.raw;
   setHeaders(response, headers);
-  response.writeHead(200, FIELDS);
+  response.writeHead(200, { ...FIELDS, [REQUEST_ID]: record.requestId });
   let outcome: Code | 0 = 0;
   try {
     await write(response, HEAD + format(first));

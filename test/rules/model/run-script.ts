@@ -1,13 +1,16 @@
 /** Runs a random script on a store, and compares every answer with the model's. */
+import { isDeepStrictEqual } from "node:util";
 import type { Change } from "../../../src/domain/change.js";
 import type { Contract, CountedOnly } from "../../../src/domain/contract.js";
 import { Decoder } from "../../../src/ledger/decode.js";
 import { QueryExecutor } from "../../../src/registry/executor.js";
+import { AnswerRecorder } from "../../../src/registry/explain/answer-recorder.js";
 import type { Registry } from "../../../src/registry/sdk/registry.js";
 import type { StoreReader, StoreWriter } from "../../../src/store/port.js";
+import { FetchingReader } from "../../fixtures/fetching-reader.js";
 import { expectedAnswer } from "./answers.js";
 import { differences } from "./compare.js";
-import { execute } from "./execute.js";
+import { type Actual, execute } from "./execute.js";
 import type { Ledger, LedgerContract } from "./ledger.js";
 import { type LedgerChange, RandomLedger, elementOf } from "./random-ledger.js";
 import type { Outcomes } from "./outcomes.js";
@@ -52,14 +55,40 @@ export async function runScript(
       const request = draft(ledger.contracts);
       const expected = expectedAnswer(ledger.contracts, settings, request);
       for (const [name, reader] of Object.entries(readers)) {
-        const actual = await execute(new QueryExecutor(registry, reader, UP_TO_DATE, () => settings.now), request);
+        const executor = new QueryExecutor(registry, reader, UP_TO_DATE, () => settings.now);
+        const actual = await execute(executor, request);
         const different = differences(expected, actual);
         if (different.length > 0) throw new Error(report(name, different, request, ledger.contracts));
+        // Round trips are counted for requests alone.
+        const wrong =
+          reader instanceof FetchingReader ? undefined : await explanationProblem(executor, request, actual);
+        if (wrong !== undefined) throw new Error(report(name, [wrong], request, ledger.contracts));
         const kind = actual.status === 200 ? actual.answer.transferKind : undefined;
         outcomes.add(request.operation, kind ?? String(actual.status));
       }
     }
   }
+}
+
+/** How the explanation of a request disagrees with its answer; undefined if it does not. */
+async function explanationProblem(
+  executor: QueryExecutor,
+  request: Request,
+  actual: Actual,
+): Promise<string | undefined> {
+  let recorder: AnswerRecorder | undefined;
+  const explained = await execute(
+    executor.explaining(() => (recorder = new AnswerRecorder())),
+    request,
+  );
+  if (!isDeepStrictEqual(explained, actual)) return "it is answered in another way when it is explained";
+  if (recorder === undefined) return "it is not explained";
+  if (actual.status !== 200) return undefined;
+  const { disclosed } = actual.answer;
+  const recorded = recorder.disclosures.map(({ contract }) => contract.contractId);
+  if (disclosed !== undefined && !isDeepStrictEqual(recorded, disclosed))
+    return `it is explained to disclose ${recorded.join(", ")}`;
+  return recorder.changes === undefined ? undefined : "it succeeds, and something is explained to be missing";
 }
 
 const UP_TO_DATE = { staleReason: () => undefined, catchUp: async () => false };

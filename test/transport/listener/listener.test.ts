@@ -5,6 +5,8 @@ import http2 from "node:http2";
 import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
+import { createBudgets } from "../../../src/transport/admission/budgets.js";
+import { Listener } from "../../../src/transport/listener/listener.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { Connection } from "../../fixtures/raw-connection.js";
 import { gate, type Gate, until, within } from "../../fixtures/wait.js";
@@ -477,3 +479,10 @@ async function isRefused(url: string): Promise<boolean> {
     return true;
   }
 }
+
+test("an error of accept does not end the process", () => {
+  const listener = new Listener(TEST_SERVER_OPTIONS.connections, createBudgets());
+  const http1 = listener.factory(() => undefined, {});
+  // As Node.js emits it when the process has too many open files.
+  expect(http1.emit("error", new Error("accept EMFILE"))).toBe(true);
+});

@@ -1,5 +1,6 @@
 import { checkContext } from "../../check/check-context.js";
 /** What the Registry Utility serves, and what will fail. The checks run the operations themselves. */
+import type { Template } from "../../../domain/template.js";
 import type { View } from "../../../store/port.js";
 import { WarningCollector } from "../../check/warning-collector.js";
 import type { Check, Inventory, InventoryOptions } from "../../sdk/registry.js";
@@ -30,17 +31,23 @@ export function inventory(
   { now, credentialDays, maxContracts = Infinity }: InventoryOptions,
 ): Inventory {
   const collector = new WarningCollector();
-  let unchecked = 0;
-  for (const check of checks) {
-    const contracts = view.all(check.template);
-    unchecked += Math.max(0, contracts.length - maxContracts);
-    const found = check.warnings(checkContext(view, now, credentialDays), contracts.slice(0, maxContracts));
-    for (const warning of found) collector.add(warning);
+  // Without contracts to check, a large template must not be read.
+  for (const check of maxContracts === 0 ? [] : checks) {
+    const contracts = view.all(check.template).slice(0, maxContracts);
+    for (const warning of check.warnings(checkContext(view, now, credentialDays), contracts)) collector.add(warning);
   }
+  const summary = summarize(view, contexts.templates);
+  const unchecked = checks.reduce((sum, { template }) => sum + Math.max(0, countOf(view, template) - maxContracts), 0);
   return {
-    ...summarize(view, contexts.templates),
+    ...summary,
     warnings: collector.warnings(),
     warningCounts: collector.counts,
     unchecked: unchecked === 0 ? undefined : unchecked,
   };
 }
+
+const countOf = (view: View, template: Template): number =>
+  view
+    .templateCounts()
+    .filter((row) => row.template === template)
+    .reduce((sum, { count }) => sum + count, 0);

@@ -35,6 +35,7 @@ export function choiceContext(
   };
   if (context.recorder === undefined) return answer();
   return explainingFailure(context, { ...inputs, registrar: admin }, answer, (plain, synchronizer) => {
+    if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
     attemptAll([
       () => requireOn(instruction, synchronizer, needed),
       () => void contextOn(plain, definition, admin, synchronizer, inputs),

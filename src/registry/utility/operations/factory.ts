@@ -5,6 +5,7 @@ import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import { type ContextDefinition, prefetchContext, writeContext } from "../entries/context-definition.js";
 import type { EntryInputs } from "../entries/context-entry.js";
 import { activeOn, notOnSynchronizer, onOneSynchronizer } from "../selection/candidates.js";
+import type { View } from "../../../store/port.js";
 import { ContractSelector } from "../selection/contract-selector.js";
 import type { Needed } from "../selection/needed.js";
 import type { TransferPreapproval } from "../templates/parties.js";
@@ -38,22 +39,25 @@ export function answerWithFactory(context: RequestContext, request: FactoryReque
 }
 
 function answer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
-  const { registrar, definition, factories, inputs, needed = () => neededFactory(registrar) } = request;
+  const { registrar, definition, factories, needed = () => neededFactory(registrar) } = request;
   const { view, recorder } = context;
   if (factories.length === 0) {
     recorder?.search({ needed: needed(), candidates: [], chosen: undefined, required: true });
     throw notServed(registrar);
   }
-  if (view.wantsPrefetch) {
-    const providers = factories.flatMap((factory) => providerOf(factory) ?? []);
-    const known = providers.length > 0 ? providers : undefined;
-    prefetchContext(view, definition, { ...inputs, registrar, providers: known });
-  }
+  prefetch(view, request);
   const { builder, selector, factory } = onOneSynchronizer(factories, needed, recorder, (candidate, synchronizer) =>
     write(context, request, candidate, synchronizer),
   );
   if (definition.refusesBlocklist) selector.rejectBlocklist();
   return builder.buildForFactory(factory);
+}
+
+function prefetch(view: View, { registrar, definition, factories, inputs }: FactoryRequest): void {
+  if (!view.wantsPrefetch) return;
+  const providers = factories.flatMap((factory) => providerOf(factory) ?? []);
+  const known = providers.length > 0 ? providers : undefined;
+  prefetchContext(view, definition, { ...inputs, registrar, providers: known });
 }
 
 /** `factory` is undefined only where it is explained what else is missing. */
@@ -86,6 +90,7 @@ function write<F extends Factory | undefined>(
 function attemptOn(context: RequestContext, request: FactoryRequest, synchronizer: string): void {
   const { registrar, definition, factories, needed = () => neededFactory(registrar) } = request;
   const [newest] = factories;
+  prefetch(context.view, request);
   const here = activeOn(factories, synchronizer);
   attemptAll([
     () => {

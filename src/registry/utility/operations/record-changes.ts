@@ -2,7 +2,7 @@
 import { RegistryError } from "../../../domain/errors.js";
 import type { Contract } from "../../../domain/contract.js";
 import type { RequestContext } from "../../sdk/registry.js";
-import { candidateConfigurations } from "../selection/contract-selector.js";
+import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/contract-selector.js";
 
 /** Announces nothing to a recorder: only the request itself is recorded. */
 export const withoutRecorder = ({ view, now }: RequestContext): RequestContext => ({
@@ -27,6 +27,7 @@ export function explainingFailure<T>(
     return answer();
   } catch (error) {
     if (!(error instanceof RegistryError) || error.reason === "unavailable") throw error;
+    view.prefetch(() => instruments.map((id) => instrumentConfigurationLookup(registrar, id)));
     const configurations: readonly Contract[] = instruments.flatMap((id) => [
       ...candidateConfigurations(view, registrar, id),
     ]);

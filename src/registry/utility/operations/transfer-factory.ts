@@ -65,7 +65,7 @@ export function transferFactory(
     needed: isDirect ? () => neededPreapproval(receiver.party, registrar) : () => neededFactory(registrar),
   };
   const { factoryId, values, disclosed } = answerWithFactory(context, request);
-  return { factoryId, transferKind, values, disclosed };
+  return { factoryId, transferKind, instrumentId, values, disclosed };
 }
 
 /** The preapprovals for the instrument under the operator of the registrar's factory, except those in reassignment. */

@@ -1,5 +1,6 @@
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { REQUEST_ID } from "../../../telemetry/request-ids.js";
 import { connectionOf, responseOf } from "../../admission/connection.js";
 import { drainBody } from "../../drain-body.js";
 import type { Report } from "../../operations.js";
@@ -44,6 +45,8 @@ function adapt(handler: UniversalHandler, options: AdaptOptions): UniversalHandl
     if (call === undefined) throw new Error(`${handler.requestPath} was called without its Fastify request`);
     // connect-fastify writes to the raw response, so Fastify must not send one.
     call.reply.hijack();
+    // connect-fastify copies the headers of the reply.
+    call.reply.header(REQUEST_ID, call.request.record.requestId);
     limitDeadline(request.header);
     normalizeContentType(request);
     try {

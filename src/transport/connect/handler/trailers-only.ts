@@ -1,5 +1,6 @@
 import type { Http2ServerRequest } from "node:http2";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { REQUEST_ID } from "../../../telemetry/request-ids.js";
 import { hijack } from "../../reply.js";
 import { isClosedStream } from "../send-error.js";
 import { outcomeOfResponse } from "./outcome.js";
@@ -20,7 +21,8 @@ export function sendTrailersOnly(
     return false;
   const { stream } = raw as unknown as Http2ServerRequest;
   record.complete(outcomeOfResponse(response, record.protocol, body));
-  const head = { ":status": 200, ...hijack(reply), ...fieldsOf(response.header), ...fieldsOf(response.trailer) };
+  const own = { ":status": 200, [REQUEST_ID]: record.requestId };
+  const head = { ...own, ...hijack(reply), ...fieldsOf(response.header), ...fieldsOf(response.trailer) };
   if (!isClosedStream(stream)) stream.respond(head, { endStream: true });
   return true;
 }

@@ -1,0 +1,123 @@
+/** The inventory of a service that is ready only some time after its start: a mirrored ledger, and a database. */
+import { tmpdir } from "node:os";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { play } from "../../scripted-participant/elements.js";
+import { ScriptedLedger } from "../../scripted-participant/ledger.js";
+import { Participant } from "../../scripted-participant/participant.js";
+import { element, parties, payload } from "../fixtures/elements.js";
+import { completeElements } from "../fixtures/operation-calls.js";
+import { freshDatabase } from "../fixtures/postgres.js";
+import { main, Program } from "../fixtures/program.js";
+import { until } from "../fixtures/wait.js";
+import { becomesReady, listening } from "../ingest/database/services.js";
+
+let participant: Participant;
+let databaseUrl: string;
+beforeEach(async () => {
+  const ledger = new ScriptedLedger();
+  const offers = Array.from({ length: 60 }, (_, index) =>
+    element("TransferOffer", `offer-${index}`, payload.offer("alice", "bob", "USD", `gone-${index}`)),
+  );
+  // A second kind of warning, whose instrument has no configuration.
+  const unknown = element("TransferOffer", "offer-of-unknown", payload.offer("alice", "bob", "XXX", "gone-too"));
+  play(ledger, completeElements({ added: [...offers, unknown] }), { stakeholders: [parties.operator] });
+  participant = await Participant.start({ ledger, checkpointMs: 20 });
+  const database = await freshDatabase();
+  databaseUrl = database.url;
+  onTestFinished(async () => {
+    await participant.stop();
+    await database.drop();
+  });
+});
+
+const ofLedger = () => ({ OFFLEDGER_LEDGER_URL: participant.url, OFFLEDGER_LEDGER_PARTIES: parties.operator });
+const ofDatabase = () => ({ OFFLEDGER_DATABASE_URL: databaseUrl });
+
+const start = (command: string, env: Readonly<Record<string, string>>): Program =>
+  new Program(process.execPath, [main, command], { cwd: tmpdir(), env: { OFFLEDGER_PORT: "0", ...env } });
+
+/** What `offledger check` prints after its first paragraph, for the contracts of the participant. */
+async function checked(): Promise<string> {
+  const { out } = await start("check", ofLedger()).ended();
+  const [, inventory = ""] = /^.* can be served: .*\n\n([^]+)\n$/.exec(out) ?? [];
+  expect(inventory).toMatch(/^registrar registrar::1220\n {2}instrument USD /);
+  expect(inventory).toContain("\nwarning: holding-missing (61)\n");
+  expect(inventory).toContain("\nwarning: no-configuration (1)\n");
+  expect(inventory).toContain("\n  … and 51 more");
+  return `${inventory}\n`;
+}
+
+/** Waits for the whole inventory, and returns what was printed before and with it. */
+async function printed(program: Program): Promise<{ readonly head: string; readonly inventory: string }> {
+  await program.printed(/Try:\n {2}curl '.*'\n/);
+  const [, head = "", inventory = ""] = /^([^]*?\/readyz\n)\n([^]*?\n)\nAPI documentation:/.exec(program.out) ?? [];
+  return { head, inventory };
+}
+
+const times = ({ out }: Program): number => out.split("registrar registrar::1220\n").length - 1;
+
+describe("a mirrored ledger", () => {
+  test("that is not ready at the start: once, in the words of offledger check, and not again after a cut", async () => {
+    const expected = await checked();
+    participant.faults.hangUp({ times: 1_000_000 });
+    const program = start("serve", ofLedger());
+    await program.printed("/readyz\n");
+    await until("the ledger has refused", () => program.err.includes("hang up") || program.err.includes("lost"));
+    expect(program.out).toMatch(/\n\nNot ready yet: .*; see http:\S+\/readyz\n$/);
+    participant.faults.clear();
+
+    const { head, inventory } = await printed(program);
+    expect(head).toMatch(/^offledger follows http:\S+ and listens at http:\S+\n\nNot ready yet: .*\n$/);
+    expect(inventory).toBe(expected);
+
+    await until("it follows the updates", () => participant.streams === 1);
+    const streams = () => participant.requests.filter(({ path }) => path === "/v2/updates").length;
+    const opened = streams();
+    participant.faults.cut({ streams: "open" });
+    await until("it follows the updates again", () => streams() > opened && participant.streams === 1);
+    await becomesReady(await listening(program));
+    program.stop();
+    expect((await program.ended()).code).toBe(0);
+    expect(times(program)).toBe(1);
+  });
+
+  test("that is never ready: nothing, and it stops at once", async () => {
+    participant.faults.hangUp({ times: 1_000_000 });
+    const program = start("serve", ofLedger());
+    await program.printed("/readyz\n");
+    program.stop();
+    const { code, out } = await program.ended();
+    expect(code).toBe(0);
+    expect(out).toMatch(/\/readyz\n$/);
+  });
+});
+
+describe("a database", () => {
+  test("of one process: as offledger check", async () => {
+    const expected = await checked();
+    const program = start("serve", { ...ofLedger(), ...ofDatabase() });
+    expect((await printed(program)).inventory).toBe(expected);
+  });
+
+  test("that a mirror fills later: a replica prints it, the mirror does not", async () => {
+    const expected = await checked();
+    const replica = start("api", ofDatabase());
+    await replica.printed(/Not ready yet: .*\/readyz\n/);
+    const mirror = start("mirror", { ...ofLedger(), ...ofDatabase() });
+    const { head, inventory } = await printed(replica);
+    expect(head).toMatch(/^offledger follows postgres:\S+ and listens at http:\S+\n\nNot ready yet: .*\n$/);
+    expect(inventory).toBe(expected);
+    await becomesReady(await listening(mirror));
+    mirror.stop();
+    expect(times(await stopped(mirror))).toBe(0);
+
+    // It is ready at its start, because the database is full.
+    const second = start("api", ofDatabase());
+    expect((await printed(second)).inventory).toBe(expected);
+  });
+});
+
+async function stopped(program: Program): Promise<Program> {
+  await program.ended();
+  return program;
+}

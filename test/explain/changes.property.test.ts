@@ -1,0 +1,205 @@
+/**
+ * What is missing is named: from a registry of 1,000 instruments, contracts are taken away, moved and expired. The
+ * explanation names exactly them, and once they are back the request succeeds. What is expected is written by hand, from
+ * what was taken away.
+ */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Change } from "../../src/domain/change.js";
+import type { Contract } from "../../src/domain/contract.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import type { Cause } from "../../src/domain/cause.js";
+import { Decoder } from "../../src/ledger/decode.js";
+import { QueryExecutor } from "../../src/registry/executor.js";
+import { compileContexts } from "../../src/registry/utility/contexts/contexts.js";
+import { utilityRegistry } from "../../src/registry/utility/index.js";
+import { MIN_SETTLEMENT_LIMITS } from "../../src/registry/utility/operations/settlement-limits.js";
+import type { Explained } from "../../src/service/explain/explainer.js";
+import { services } from "../../src/service/services.js";
+import { MemoryStore } from "../../src/store/memory/memory-store.js";
+import { createExplainer } from "../../src/transport/explain/explainer.js";
+import { element } from "../fixtures/elements.js";
+import { credentialPayload, elements, INSTRUMENTS, type Kind, type Place, REGISTRARS, situations } from "./world.js";
+
+const RUNS = Number(process.env.OFFLEDGER_TEST_EXPLANATIONS ?? 1_000);
+const NOW = Date.parse("2026-06-01T12:00:00Z");
+
+const registry = utilityRegistry({
+  settlementLimits: MIN_SETTLEMENT_LIMITS,
+  contexts: compileContexts({ changes: [{ credentials: "required" }] }),
+});
+const decoder = new Decoder(registry.templates);
+
+function decode(json: JsonObject): Contract {
+  const contract = decoder.decode(json)?.contract;
+  if (contract === undefined || !("template" in contract)) throw new Error("every contract of this test is stored");
+  return contract;
+}
+
+async function createWorld() {
+  const store = new MemoryStore();
+  const contracts = new Map(
+    elements()
+      .map((json) => decode(json))
+      .map((one) => [one.contractId, one]),
+  );
+  await store.replace(contracts.values(), 1);
+  const upToDate = { staleReason: () => undefined, catchUp: async () => false };
+  const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
+  const explainer = createExplainer({
+    services: (executor) => services(executor, options),
+    executor: new QueryExecutor(registry, store, upToDate, () => NOW),
+    limits: undefined,
+    report(defect) {
+      throw defect;
+    },
+    now: () => NOW,
+  });
+  let offset = 1;
+  let counter = 1;
+  return {
+    explain: (operation: string, request: JsonObject) => explainer.explain({ operation, request }, undefined),
+    apply: (changes: readonly Change[]) => store.apply(changes, ++offset),
+    contractOf: ({ id }: Place): Contract => {
+      const found = contracts.get(id);
+      if (found === undefined) throw new Error(`${id} is no contract of this test`);
+      return found;
+    },
+    nextCounter: () => ++counter,
+  };
+}
+
+type World = Awaited<ReturnType<typeof createWorld>>;
+
+const faults = ["archived", "moving", "elsewhere", "expired"] as const;
+type Fault = (typeof faults)[number];
+
+/** The contract as it is now: its place and counter may have changed. */
+const at = (contract: Contract, synchronizerId: string, reassignmentCounter: number): Contract => ({
+  ...contract,
+  synchronizerId,
+  reassignmentCounter,
+});
+
+async function take(world: World, place: Place, fault: Fault): Promise<void> {
+  const contract = world.contractOf(place);
+  const { contractId } = contract;
+  switch (fault) {
+    case "archived":
+      return world.apply([{ archived: contractId }]);
+    case "moving":
+      return world.apply([{ unassigned: contractId, reassignmentCounter: world.nextCounter() }]);
+    case "elsewhere":
+      return world.apply([{ active: at(contract, "sync-B", world.nextCounter()) }]);
+    case "expired": {
+      const [, r, party = ""] = place.id.split("-");
+      const ended = credentialPayload(Number(r), party, { validUntil: "2026-05-01T00:00:00Z" });
+      return world.apply([
+        { archived: contractId },
+        { active: decode(element("Credential", `${contractId}-ended`, ended)) },
+      ]);
+    }
+  }
+}
+
+const putBack = (world: World, place: Place): Promise<void> =>
+  world.apply([
+    { archived: `${place.id}-ended` },
+    { active: at(world.contractOf(place), "sync-A", world.nextCounter()) },
+  ]);
+
+const missingCode: Readonly<Record<Kind, string>> = {
+  factory: "registrar-not-served",
+  configuration: "configuration-missing",
+  rule: "rule-missing",
+  credential: "credential-missing",
+  holding: "holding-missing",
+  instruction: "instruction-archived",
+};
+
+/** The cause that a fault must have, as `code what`. */
+function expectedCause({ kind, id, names }: Place, fault: Fault): string {
+  if (fault === "moving") return `${kind}-moving ${id}`;
+  return fault === "elsewhere" ? `no-common-synchronizer ${id}` : `${missingCode[kind]} ${names}`;
+}
+
+function describe({ code, contractId, party, instrument, registrar }: Cause): string {
+  const what = contractId ?? (code.startsWith("credential") ? party : (instrument ?? registrar));
+  return `${code} ${what}`;
+}
+
+const sorted = (texts: readonly string[]): readonly string[] => texts.toSorted();
+
+const changesOf = ({ refusal, explanation }: Explained): readonly string[] =>
+  sorted((explanation?.changes ?? refusal?.causes ?? []).map(describe));
+
+const canHappen = ({ kind }: Place, fault: Fault): boolean => fault !== "expired" || kind === "credential";
+
+const drawn = fc.record({
+  situation: fc.nat(situations.length - 1),
+  r: fc.nat(REGISTRARS - 1),
+  i: fc.nat(INSTRUMENTS - 1),
+  place: fc.nat(100),
+  other: fc.nat(100),
+  fault: fc.constantFrom(...faults),
+  otherFault: fc.constantFrom(...faults),
+});
+
+function situationOf(index: number, r: number, i: number) {
+  const make = situations[index];
+  if (make === undefined) throw new Error(`there is no situation ${index}`);
+  return make(r, i);
+}
+
+test("one contract that is missing, moving, elsewhere or ended is named, and no other", async () => {
+  const world = await createWorld();
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(drawn, async ({ situation, r, i, place: index, fault }) => {
+      const { operation, body, needs } = situationOf(situation, r, i);
+      const place = needs[index % needs.length];
+      if (place === undefined || !canHappen(place, fault)) return;
+      await take(world, place, fault);
+      const explained = await world.explain(operation, body);
+      await putBack(world, place);
+      expect(changesOf(explained)).toEqual([expectedCause(place, fault)]);
+      expect(explained.answer).toBeUndefined();
+      const again = await world.explain(operation, body);
+      expect(again.refusal).toBeUndefined();
+      seen.add(`${situation} ${place.kind} ${fault}`);
+    }),
+    { numRuns: RUNS },
+  );
+  expect(seen.size).toBeGreaterThan(70);
+});
+
+test("of two, both are named", async () => {
+  const world = await createWorld();
+  await fc.assert(
+    fc.asyncProperty(drawn, async ({ situation, r, i, place: index, other: second, fault, otherFault }) => {
+      const { operation, body, needs } = situationOf(situation, r, i);
+      const [one, two] = [needs[index % needs.length], needs[second % needs.length]];
+      if (one === undefined || two === undefined || one === two) return;
+      if (!canHappen(one, fault) || !canHappen(two, otherFault) || hidesOther(one, fault, two, otherFault)) return;
+      // With less than five contracts, moving the others may be less than moving two back.
+      if (needs.length < 5 && (fault === "elsewhere" || otherFault === "elsewhere")) return;
+      await take(world, one, fault);
+      await take(world, two, otherFault);
+      const explained = await world.explain(operation, body);
+      await putBack(world, one);
+      await putBack(world, two);
+      expect(changesOf(explained)).toEqual(sorted([expectedCause(one, fault), expectedCause(two, otherFault)]));
+      const again = await world.explain(operation, body);
+      expect(again.refusal).toBeUndefined();
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+/** An archived contract is gone with what it says: an instruction names all else, a configuration the credentials. */
+function hidesOther(one: Place, fault: Fault, two: Place, otherFault: Fault): boolean {
+  const hides = (place: Place, of: Fault, other: Place): boolean =>
+    of === "archived" &&
+    (place.kind === "instruction" || (place.kind === "configuration" && other.kind === "credential"));
+  return hides(one, fault, two) || hides(two, otherFault, one);
+}

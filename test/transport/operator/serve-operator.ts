@@ -1,0 +1,56 @@
+/** The operator's server on a real port, with the health service as one for operators, and a page. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { onTestFinished } from "vitest";
+import { health } from "../../../src/service/health.js";
+import { createOperatorServer, type OperatorServerOptions } from "../../../src/transport/operator/server.js";
+
+export const TOKEN = "0123456789abcdef";
+export const OPEN_PAGE = "/page";
+export const CLOSED_PAGE = "/page/data";
+export const METRICS = "metric 1\n";
+export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+export interface ServedOperator {
+  readonly url: string;
+  /** The messages of the log. */
+  readonly messages: string[];
+  close(): Promise<void>;
+}
+
+/** Serves until the test ends. */
+export async function serveOperator(options: Partial<OperatorServerOptions> = {}): Promise<ServedOperator> {
+  const messages: string[] = [];
+  const log = pino({}, { write: (line) => void messages.push((JSON.parse(line) as { msg: string }).msg) });
+  const server = await createOperatorServer({
+    bindings: health(() => undefined),
+    routes: async (instance) => {
+      instance.get(OPEN_PAGE, (_request, reply) => reply.type("text/html").send("a page"));
+      instance.get(CLOSED_PAGE, (_request, reply) => reply.type("text/html").send("data"));
+    },
+    openPaths: [OPEN_PAGE],
+    exposition: {
+      contentType: METRICS_TYPE,
+      metrics: () => Promise.resolve(METRICS),
+      warnings: { latest: () => undefined, list: () => Promise.resolve({ total: 0 }) },
+    },
+    host: "127.0.0.1",
+    port: 0,
+    log,
+    ...options,
+  });
+  const close = () => server.close(1_000);
+  onTestFinished(close);
+  return { url: await server.listen(), messages, close };
+}
+
+/** A file with a token; removed when the test ends. */
+export async function fileOf(content: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "offledger-operator-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "token");
+  await writeFile(path, content);
+  return path;
+}
