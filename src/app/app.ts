@@ -2,6 +2,7 @@
 import { pino } from "pino";
 import { openApi as generated, packageVersion, readDescriptorSet } from "./package-files.js";
 import { configurationId } from "./configuration-id.js";
+import { createConsole } from "./create-console.js";
 import { createWatch } from "./create-watch.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/create-auth.js";
@@ -113,8 +114,13 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   // After the traces: metrics stay readable until the end.
   shutdown.add(async (graceMs) => operator?.close(graceMs));
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
-  const { exposition } = telemetry;
-  if (exposition !== undefined) operator = await startOperator(config, options, { bindings: [], exposition }, log);
+  const { exposition, requests } = telemetry;
+  const forOperators =
+    roles.answers && requests !== undefined
+      ? [createConsole({ registry, executor, source, warnings, requests, now }, shutdown)]
+      : [];
+  if (exposition !== undefined)
+    operator = await startOperator(config, options, { bindings: forOperators, exposition }, log);
   const server = await createServer(bindings, {
     ...options,
     log,

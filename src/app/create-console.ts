@@ -8,6 +8,7 @@ import { FreshnessHistory } from "../telemetry/freshness-history.js";
 import type { RequestHistory } from "../telemetry/telemetry.js";
 import type { MonitoredWarnings } from "./monitor-warnings.js";
 import { packageVersion } from "./package-files.js";
+import type { ShutdownSequence } from "./shutdown-sequence.js";
 
 export interface ConsoleOptions {
   readonly registry: Registry;
@@ -20,13 +21,11 @@ export interface ConsoleOptions {
   readonly now: () => number;
 }
 
-export interface Console {
-  readonly binding: ServiceBinding;
-  close(): void;
-}
-
-/** Creates the console's service for the operator's port. It samples the state of the source until it is closed. */
-export function createConsole({ registry, executor, source, warnings, requests, now }: ConsoleOptions): Console {
+/** Creates the console's service for the operator's port. It samples the state of the source until shutdown. */
+export function createConsole(
+  { registry, executor, source, warnings, requests, now }: ConsoleOptions,
+  shutdown: ShutdownSequence,
+): ServiceBinding {
   const freshness = new FreshnessHistory(() => source.status());
   const parties = new PartySearcher({
     searches: registry.lookup?.partySearches ?? [],
@@ -34,7 +33,11 @@ export function createConsole({ registry, executor, source, warnings, requests, 
     staleReason: () => source.staleReason(),
     now,
   });
-  const binding = consoleService({
+  shutdown.add(async () => {
+    freshness.close();
+    parties.close();
+  });
+  return consoleService({
     executor,
     parties,
     packageVersions: registry.lookup?.packageVersions ?? new Map(),
@@ -50,11 +53,4 @@ export function createConsole({ registry, executor, source, warnings, requests, 
       refusals: () => requests.refusals.latest(),
     },
   });
-  return {
-    binding,
-    close() {
-      freshness.close();
-      parties.close();
-    },
-  };
 }
