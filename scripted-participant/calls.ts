@@ -11,6 +11,7 @@ import type {
   EventsRequest,
   EventsResponse,
   LedgerEnd,
+  PrepareResponse,
   PrunedOffsets,
   UpdateByIdRequest,
   UpdateByOffsetRequest,
@@ -20,6 +21,8 @@ import type {
   Version,
 } from "./messages.js";
 import { eventsOf, updateOf } from "./lookups.js";
+import { prepare } from "./prepare.js";
+import type { Preparation } from "./prepare-request.js";
 import { snapshot } from "./snapshot.js";
 import type { Tokens } from "./tokens.js";
 import { type View, viewOf } from "./updates.js";
@@ -132,6 +135,14 @@ export class Calls {
     return eventsOf(this.ledger.log, contractId, filterOf(eventFormat, this.#packageNames));
   }
 
+  prepareSubmission(request: Preparation): PrepareResponse {
+    this.#checkParties(request.parties);
+    if (request.userId === undefined && this.#tokens === undefined) {
+      throw refusal("MISSING_FIELD", "The submitted command is missing a mandatory field: user_id");
+    }
+    return prepare(request, this.ledger);
+  }
+
   updateById({ updateId, updateFormat }: UpdateByIdRequest): UpdateResponse {
     return this.#update(updateId, updateFormat);
   }
@@ -146,7 +157,10 @@ export class Calls {
   }
 
   #checkRights(...formats: readonly (EventFormat | undefined)[]): void {
-    const parties = formats.flatMap((format) => Object.keys(format?.filtersByParty ?? {}));
+    this.#checkParties(formats.flatMap((format) => Object.keys(format?.filtersByParty ?? {})));
+  }
+
+  #checkParties(parties: readonly string[]): void {
     const mayRead = (party: string) => this.#token === undefined || this.#tokens?.mayRead(this.#token, party) !== false;
     if (!parties.every(mayRead)) throw refusal("PERMISSION_DENIED", "The token is not good for all these parties");
   }

@@ -8,6 +8,7 @@ import { Refusal, refusal, withNulls } from "./errors.js";
 import type { Refused } from "./faults.js";
 import type { EventsResponse, UpdatesElement } from "./messages.js";
 import { parse, DecodingError } from "./json-decoding.js";
+import { prepareRequest } from "./prepare-request.js";
 import {
   activeContractsRequest,
   eventsRequest,
@@ -54,6 +55,7 @@ const answers: Readonly<Record<string, Answer>> = {
   },
   "POST /v2/events/events-by-contract-id": (calls, _url, body) =>
     eventsWithNulls(calls.eventsByContractId(eventsRequest(body))),
+  "POST /v2/interactive-submission/prepare": (calls, _url, body) => calls.prepareSubmission(prepareRequest(body)),
   "POST /v2/updates/update-by-id": (calls, _url, body) => calls.updateById(updateByIdRequest(body)),
   "POST /v2/updates/update-by-offset": (calls, _url, body) => calls.updateByOffset(updateByOffsetRequest(body)),
 };

@@ -44,6 +44,7 @@ export type PrunedOffsets = Schemas["GetLatestPrunedOffsetsResponse"];
 export type ConnectedSynchronizer = Schemas["ConnectedSynchronizer"];
 export type ConnectedSynchronizers = Schemas["GetConnectedSynchronizersResponse"];
 export type Version = Schemas["GetLedgerApiVersionResponse"];
+export type PrepareResponse = Schemas["JsPrepareSubmissionResponse"];
 export type EventsRequest = Schemas["GetEventsByContractIdRequest"];
 export type EventsResponse = Schemas["JsGetEventsByContractIdResponse"];
 export type UpdateByIdRequest = Schemas["GetUpdateByIdRequest"];

@@ -2,7 +2,19 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
-import { ask, creation, eventFormat, Listener, snapshotRequest, updateFormat, updatesRequest } from "./test-client.js";
+import { ParticipantPreparer } from "../src/ledger/participant/prepare.js";
+import { endpointAt } from "../test/ledger/participant/servers.js";
+import {
+  ask,
+  creation,
+  eventFormat,
+  Listener,
+  operator,
+  snapshotRequest,
+  template,
+  updateFormat,
+  updatesRequest,
+} from "./test-client.js";
 import { type ErrorCode, refusal } from "./errors.js";
 import { Participant } from "./participant.js";
 import { Documents, hasDocuments } from "./schemas.js";
@@ -18,6 +30,7 @@ const NULLED = new Set([
   "retryInfo",
   "definiteAnswer",
   "externalTransactionHash",
+  "hashingDetails",
   "interfaceId",
   "tracestate",
 ]);
@@ -99,6 +112,25 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
     const { status, body } = await ask(participant.url + path, request);
     expect(status).toBe(200);
     expect(documents.answer("post", path, status, withoutNulls(body))).toEqual([]);
+  });
+
+  test("a command that is prepared, and one that is rejected", async () => {
+    const path = "/v2/interactive-submission/prepare";
+    const preparer = new ParticipantPreparer(endpointAt(new URL(participant.url)), "user");
+    const from = participant.requests.length;
+    for (const contractId of ["rule", "unknown"]) {
+      const disclosed = { templateId: "p:M:E", contractId: "a", createdEventBlob: "AA==", synchronizerId: "s::1" };
+      const command = { templateId: template, contractId, choice: "Do", choiceArgument: { note: [1] } };
+      await preparer.prepare({ ...command, actAs: [operator], disclosedContracts: [disclosed] });
+    }
+    const sent = participant.requests.slice(from).map(({ body }) => body ?? null);
+    expect(sent).toHaveLength(2);
+    for (const request of sent) {
+      expect(documents.body(path, request)).toEqual([]);
+      const { status, body } = await ask(participant.url + path, request as JsonObject);
+      expect(documents.answer("post", path, status, withoutNulls(body))).toEqual([]);
+    }
+    expect(participant.requests.slice(from).map(({ status }) => status)).toEqual([200, 404, 200, 404]);
   });
 
   test("an update by its id", async () => {

@@ -17,6 +17,8 @@ export function checkCombinations(config: Config, command: string): string[] {
   const ledger = names.filter((name) => name.startsWith("ledger") && name !== "ledgerUrl");
   requires("ledgerUrl", "ledgerParties");
   for (const name of [...ledger, ...oidc]) requires(name, "ledgerUrl");
+  requires("prepareUserId", "ledgerUrl");
+  requires("prepareTokenFile", "prepareUserId");
   requires("oidcIssuer", "oidcClientId");
   requires("oidcIssuer", "oidcClientSecretFile");
   for (const name of oidc) requires(name, "oidcIssuer");

@@ -9,7 +9,9 @@ export type RegistryErrorReason =
   /** A contract is between synchronizers, or the required contracts share none. */
   | "conflict"
   /** The service cannot answer now; retrying later may succeed. */
-  | "unavailable";
+  | "unavailable"
+  /** The service is not configured for the query, or its participant does not support it. */
+  | "unsupported";
 
 /** More about an error, for programs. The RPC protocols send it as details of google.rpc; REST sends the message alone. */
 export interface RegistryErrorDetails {
@@ -36,6 +38,7 @@ const generalCodes: Readonly<Record<RegistryErrorReason, string>> = {
   "not-found": "not-found",
   conflict: "conflict",
   unavailable: "not-ready",
+  unsupported: "unsupported",
 };
 
 const NO_DETAILS: RegistryErrorDetails = Object.freeze({});
@@ -134,3 +137,5 @@ export const conflict = (message: string, details?: RegistryErrorDetails): Regis
   new RegistryError("conflict", message, details);
 export const unavailable = (message: string, details?: RegistryErrorDetails): RegistryError =>
   new RegistryError("unavailable", message, details);
+export const unsupported = (message: string, details?: RegistryErrorDetails): RegistryError =>
+  new RegistryError("unsupported", message, details);

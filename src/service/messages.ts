@@ -63,6 +63,9 @@ function debugFields({ template, payload, createdAt }: Contract) {
   return { debugPackageName: template.packageName, debugPayload, debugCreatedAt: createdAt };
 }
 
+/** The values of a context as JSON, as the JSON Ledger API encodes them. */
+export const contextJson = ({ values }: Pick<ContextAnswer, "values">): JsonObject => byName(values, asJson);
+
 function contextData({ values }: ContextAnswer): MessageInitShape<typeof ChoiceContextDataSchema> {
   return { values: byName(values, asMessage) };
 }

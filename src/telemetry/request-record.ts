@@ -1,8 +1,8 @@
 /** The record of one request, from arrival to response, for metrics, logs and traces. */
 import { Code } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
-import type { Refusal } from "./refusals/refusal.js";
 import { requestIdOf } from "./request-ids.js";
+import type { Refusal } from "./refusals/refusal.js";
 
 /** Any path that is not an rpc counts as REST. */
 export type Protocol = "rest" | "connect" | "grpc" | "grpc-web";

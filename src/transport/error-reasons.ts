@@ -21,6 +21,8 @@ export const ERROR_REASONS = {
   NOT_FOUND: Code.NotFound,
   CONFLICT: Code.Aborted,
   UNKNOWN_OPERATION: Code.Unimplemented,
+  /** The service is not configured for the request, or its participant does not support it. */
+  UNSUPPORTED: Code.Unimplemented,
   RATE_LIMITED: Code.ResourceExhausted,
   TOO_MANY_STREAMS: Code.ResourceExhausted,
   TOO_MANY_MESSAGES: Code.ResourceExhausted,

@@ -33,6 +33,7 @@ const table: readonly Row[] = [
   { reason: undefined, code: Code.InvalidArgument, status: 414, name: "invalid_argument" },
   { reason: undefined, code: Code.InvalidArgument, status: 415, name: "invalid_argument" },
   failure,
+  { reason: "unsupported", code: Code.Unimplemented, status: 501, name: "unimplemented" },
   { reason: "unavailable", code: Code.Unavailable, status: 503, name: "unavailable", retryAfter: 1 },
 ];
 
@@ -46,7 +47,7 @@ export function outcomeOf(status: number): Code | 0 {
   if (status < 400) return 0;
   // Statuses that only Connect uses.
   if (status === 499) return Code.Canceled;
-  if (status === 501 || status === 505) return Code.Unimplemented;
+  if (status === 505) return Code.Unimplemented;
   return table.find((row) => row.status === status)?.code ?? (status < 500 ? Code.InvalidArgument : Code.Internal);
 }
 

@@ -29,6 +29,14 @@ describe("combinations of settings", () => {
       { ...participant, OFFLEDGER_OIDC_AUDIENCE: "a" },
       "OFFLEDGER_OIDC_AUDIENCE requires OFFLEDGER_OIDC_ISSUER, which is not set",
     ],
+    [
+      { OFFLEDGER_PREPARE_USER_ID: "console" },
+      "OFFLEDGER_PREPARE_USER_ID requires OFFLEDGER_LEDGER_URL, which is not set",
+    ],
+    [
+      { ...participant, OFFLEDGER_PREPARE_TOKEN_FILE: "t" },
+      "OFFLEDGER_PREPARE_TOKEN_FILE requires OFFLEDGER_PREPARE_USER_ID, which is not set",
+    ],
     [{ ...participant, OFFLEDGER_SNAPSHOT: "file" }, "OFFLEDGER_SNAPSHOT and OFFLEDGER_LEDGER_URL cannot both be set"],
     [
       { ...participant, ...issuer, ...client, OFFLEDGER_LEDGER_TOKEN_FILE: "t" },

@@ -76,6 +76,7 @@ const oidc = {
   OFFLEDGER_OIDC_CLIENT_ID: "offledger",
   OFFLEDGER_OIDC_CLIENT_SECRET_FILE: "secret",
 };
+const prepare = { ...participant, OFFLEDGER_PREPARE_USER_ID: "operator-console" };
 const auth = {
   OFFLEDGER_AUTH_JWKS_URL: "https://issuer.example/keys",
   OFFLEDGER_AUTH_ISSUER: "i",
@@ -116,6 +117,8 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   oidcClientId: anyText("oidc-client-id", "a client id", oidc),
   oidcClientSecretFile: anyText("oidc-client-secret-file", "the path of a file", oidc),
   oidcAudience: anyText("oidc-audience", "an audience", oidc),
+  prepareUserId: anyText("prepare-user-id", "a user id", participant),
+  prepareTokenFile: anyText("prepare-token-file", "the path of a file", prepare),
   databaseConnections: integer("database-connections", 2, 500, 10),
   cacheMegabytes: integer("cache-megabytes", 1, 100_000, 256),
   // Above 300 only with a larger staleSeconds, below 30 only with a smaller unreadySeconds.

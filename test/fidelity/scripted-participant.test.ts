@@ -126,6 +126,22 @@ describe.skipIf(!hasEvidence)("the scripted participant (skipped without the rec
     expect(codeOf(value)).toEqual(codeOf(recorded.response));
   });
 
+  // Recorded at a submission: preparing a command interprets it in the same way.
+  test("rejects a command whose contract is not disclosed as recorded", async () => {
+    const recorded = exchange(http, "undisclosed contract");
+    const { commands } = recorded.request as { commands: JsonObject };
+    const prepared = { ...recorded, path: "/v2/interactive-submission/prepare", request: commands };
+    const { status, contentType, value } = await call(prepared);
+    expect([status, contentType]).toEqual([recorded.status, recorded.contentType]);
+    expect(differences(recorded.response, value)).toEqual([
+      // The submission id, which a preparation does not have.
+      ".correlationId: a string is recorded, null is scripted",
+      // An echo of the request, which no client reads.
+      ".context.commands: only recorded",
+    ]);
+    expect(codeOf(value)).toEqual(codeOf(recorded.response));
+  });
+
   test.each(names(ws))("streams as recorded: %s", async (name) => {
     const recorded = exchange(ws, name);
     const packageNames = name.includes("package names unknown") ? { packageNames: [] } : {};

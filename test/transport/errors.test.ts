@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
 import { BurnService } from "../../gen/offledger/burn/v0/burn_service_pb.js";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
-import { conflict, invalid, notFound, RegistryError, unavailable } from "../../src/domain/errors.js";
+import { conflict, invalid, notFound, RegistryError, unavailable, unsupported } from "../../src/domain/errors.js";
 import { refusal } from "../../src/transport/error-details.js";
 import { httpError, toConnectError, toRestError } from "../../src/transport/errors.js";
 import { createServer, type Server } from "../../src/transport/server.js";
@@ -23,6 +23,7 @@ const table = [
   [Code.Aborted, 409, "aborted", undefined],
   [Code.ResourceExhausted, 429, "resource_exhausted", "1"],
   [Code.Internal, 500, "unknown_error", undefined],
+  [Code.Unimplemented, 501, "unimplemented", undefined],
   [Code.Unavailable, 503, "unavailable", "1"],
   [Code.DeadlineExceeded, 504, "deadline_exceeded", undefined],
 ] as const;
@@ -83,7 +84,7 @@ describe("an error", () => {
     }
   });
 
-  test.each([Code.Canceled, Code.Unknown, Code.OutOfRange, Code.Unimplemented, Code.DataLoss])(
+  test.each([Code.Canceled, Code.Unknown, Code.OutOfRange, Code.DataLoss])(
     "with the unlisted code %d has status 500",
     (code) => {
       expect(toRestError(new ConnectError("", code), utility)).toMatchObject({
@@ -122,6 +123,7 @@ describe("a domain error", () => {
     ["not-found", notFound, Code.NotFound, 404, undefined],
     ["conflict", conflict, Code.Aborted, 409, undefined],
     ["unavailable", unavailable, Code.Unavailable, 503, "1"],
+    ["unsupported", unsupported, Code.Unimplemented, 501, undefined],
   ] as const)("for the reason %s", (reason, make, code, status, retryAfter) => {
     const error = toConnectError(make("what is wrong"), noReport);
     expect(make("").reason).toBe(reason);

@@ -42,4 +42,14 @@ export const ledgerSettings = {
     description: "audience of the tokens",
     parse: nonEmpty,
   }),
+  prepareUserId: optional("prepare-user-id", {
+    accepts: "a user id",
+    description: "user of the participant as whom operators try commands; nothing is submitted",
+    parse: nonEmpty,
+  }),
+  prepareTokenFile: optional("prepare-token-file", {
+    accepts: "the path of a file",
+    description: "file with the token of that user; read again for each command",
+    parse: nonEmpty,
+  }),
 };

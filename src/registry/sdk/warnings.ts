@@ -59,6 +59,7 @@ export const refusalStatus: Readonly<Record<RegistryErrorReason, number>> = {
   "not-found": 404,
   conflict: 409,
   unavailable: 503,
+  unsupported: 501,
 };
 
 /** A warning for people: what is wrong, which operations fail and how, and what to do. */
