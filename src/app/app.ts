@@ -2,7 +2,6 @@
 import { pino } from "pino";
 import { openApi as generated, packageVersion, readDescriptorSet } from "./package-files.js";
 import { configurationId } from "./configuration-id.js";
-import { createConsole } from "./create-console.js";
 import { createWatch } from "./create-watch.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
 import { createAuth } from "../auth/create-auth.js";
@@ -16,6 +15,7 @@ import { loadRegistry } from "./load-registry.js";
 import { monitorWarnings } from "./monitor-warnings.js";
 import { serverOptions } from "./server-options.js";
 import { sourceOptions } from "./source-options.js";
+import { operatorServices } from "./operator-services.js";
 import { type RunningOperator, startOperator } from "./start-operator.js";
 import { services } from "../service/services.js";
 import { health } from "../service/health.js";
@@ -88,9 +88,8 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const configuration = await configurationId(config, overrides);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, configuration);
   const transfers = roles.answers && config.metricsPort !== undefined ? new TransferMetrics() : undefined;
-  const bindings = roles.answers
-    ? services(executor, { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason, transfers })
-    : health(notReadyReason);
+  const serviceOptions = { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason };
+  const bindings = roles.answers ? services(executor, { ...serviceOptions, transfers }) : health(notReadyReason);
   const watchOptions = roles.answers ? createWatch(source, configuration, config.maxWatches, shutdown) : undefined;
   const served = [
     ...bindings.map(({ service }) => service),
@@ -115,12 +114,16 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   shutdown.add(async (graceMs) => operator?.close(graceMs));
   shutdown.add((graceMs) => telemetry.close(Math.max(TRACE_FLUSH_MS, graceMs)));
   const { exposition, requests } = telemetry;
-  const forOperators =
-    roles.answers && requests !== undefined
-      ? [createConsole({ registry, executor, source, warnings, requests, now }, shutdown)]
+  if (exposition !== undefined && requests !== undefined) {
+    const parts = { config, registry, executor, source, warnings, requests, now, log };
+    const operatorBindings = roles.answers
+      ? await operatorServices(
+          { ...parts, limits: options.arguments, services: (of) => services(of, serviceOptions) },
+          shutdown,
+        )
       : [];
-  if (exposition !== undefined)
-    operator = await startOperator(config, options, { bindings: forOperators, exposition }, log);
+    operator = await startOperator(config, options, { bindings: operatorBindings, exposition }, log);
+  }
   const server = await createServer(bindings, {
     ...options,
     log,

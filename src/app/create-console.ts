@@ -8,7 +8,6 @@ import { FreshnessHistory } from "../telemetry/freshness-history.js";
 import type { RequestHistory } from "../telemetry/telemetry.js";
 import type { MonitoredWarnings } from "./monitor-warnings.js";
 import { packageVersion } from "./package-files.js";
-import type { ShutdownSequence } from "./shutdown-sequence.js";
 
 export interface ConsoleOptions {
   readonly registry: Registry;
@@ -21,11 +20,13 @@ export interface ConsoleOptions {
   readonly now: () => number;
 }
 
-/** Creates the console's service for the operator's port. It samples the state of the source until shutdown. */
-export function createConsole(
-  { registry, executor, source, warnings, requests, now }: ConsoleOptions,
-  shutdown: ShutdownSequence,
-): ServiceBinding {
+export interface Console {
+  readonly binding: ServiceBinding;
+  close(): void;
+}
+
+/** Creates the console's service for the operator's port. It samples the state of the source until it is closed. */
+export function createConsole({ registry, executor, source, warnings, requests, now }: ConsoleOptions): Console {
   const freshness = new FreshnessHistory(() => source.status());
   const parties = new PartySearcher({
     searches: registry.lookup?.partySearches ?? [],
@@ -33,11 +34,7 @@ export function createConsole(
     staleReason: () => source.staleReason(),
     now,
   });
-  shutdown.add(async () => {
-    freshness.close();
-    parties.close();
-  });
-  return consoleService({
+  const binding = consoleService({
     executor,
     parties,
     packageVersions: registry.lookup?.packageVersions ?? new Map(),
@@ -53,4 +50,11 @@ export function createConsole(
       refusals: () => requests.refusals.latest(),
     },
   });
+  return {
+    binding,
+    close() {
+      freshness.close();
+      parties.close();
+    },
+  };
 }

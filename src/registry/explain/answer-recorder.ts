@@ -45,7 +45,11 @@ export class AnswerRecorder implements Recorder, Explanation {
     this.#synchronizer = chosen.synchronizerId;
     this.#entries = [];
     this.#disclosed = new Map();
-    this.search({ needed, candidates, chosen, required: true });
+    // The instruction was found by its id.
+    const isKnown = this.searches.some((search) =>
+      search.candidates.some((one) => one.isChosen && one.contract === chosen),
+    );
+    if (!isKnown) this.search({ needed, candidates, chosen, required: true });
   }
 
   entry(names: readonly string[]): void {

@@ -1,8 +1,10 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { ExplainRequest } from "../../../gen/offledger/explain/v1/explain_pb.js";
+import type { Call, ExplainRequest } from "../../../gen/offledger/explain/v1/explain_pb.js";
 import { ExplainService } from "../../../gen/offledger/explain/v1/explain_service_pb.js";
 import { invalidField, notFound } from "../../domain/errors.js";
-import { bind, type Handlers, type ServiceBinding } from "../service-binding.js";
+import type { Preparer } from "../../domain/prepare.js";
+import { type CallContext, prepare } from "../prepare.js";
+import { bind, type ServiceBinding } from "../service-binding.js";
 import type { PackageVersions } from "./contract-message.js";
 import type { ExplainedCall, Explainer, KeptRefusals } from "./explainer.js";
 import { explanationMessage } from "./explanation-message.js";
@@ -11,28 +13,33 @@ export interface ExplainOptions {
   readonly explainer: Explainer;
   readonly refusals: KeptRefusals;
   readonly packageVersions: PackageVersions;
-  readonly prepare: Handlers<typeof ExplainService>["prepare"];
+  /** Undefined where no participant with a user who may prepare is configured. */
+  readonly preparer: Preparer | undefined;
 }
 
-export function explain({ explainer, refusals, packageVersions, prepare }: ExplainOptions): ServiceBinding {
+export function explain({ explainer, refusals, packageVersions, preparer }: ExplainOptions): ServiceBinding {
   return bind(ExplainService, {
-    async explain({ subject, at }) {
-      const explained = await explainer.explain(callOf(subject, refusals), timeOf(at));
+    async explain(request) {
+      const explained = await explainer.explain(callOf(request, refusals), timeOf(request.at));
       return explanationMessage(explained, packageVersions);
     },
-    prepare,
+    prepare: (request) => prepare(request, (call) => contextOf(explainer, call), preparer),
   });
 }
 
-function callOf(subject: ExplainRequest["subject"], refusals: KeptRefusals): ExplainedCall {
-  switch (subject.case) {
-    case "call":
-      return { operation: subject.value.operation, request: subject.value.request ?? {} };
-    case "requestId":
-      return keptCall(subject.value, refusals);
-    default:
-      throw invalidField("call", "is missing, and so is requestId: one of them says what to explain");
-  }
+function callOf({ call, requestId }: ExplainRequest, refusals: KeptRefusals): ExplainedCall {
+  if (call === undefined && requestId === "") throw invalidField("call", "is missing, and so is requestId");
+  if (call === undefined) return keptCall(requestId, refusals);
+  if (requestId !== "") throw invalidField("requestId", "must be empty with call");
+  return { operation: call.operation, request: call.request ?? {} };
+}
+
+/** The answer to a call. Throws the error of the request if it is refused. */
+async function contextOf(explainer: Explainer, { operation, request = {} }: Call): Promise<CallContext> {
+  const { refusal, context, offset } = await explainer.explain({ operation, request }, undefined);
+  if (refusal !== undefined) throw refusal.error;
+  if (context !== undefined && offset !== undefined) return { ...context, offset };
+  throw invalidField("call.operation", `is ${operation}, whose answer has no choice context`);
 }
 
 function keptCall(requestId: string, refusals: KeptRefusals): ExplainedCall {

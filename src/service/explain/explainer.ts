@@ -1,7 +1,8 @@
 import type { Cause } from "../../domain/cause.js";
 import type { JsonObject } from "../../domain/json.js";
 import type { Explanation } from "../../registry/explain/explanation.js";
-import type { ContextReply } from "../context-reply.js";
+import type { RegistryError } from "../../domain/errors.js";
+import type { ContextAnswer } from "../../registry/sdk/registry.js";
 
 /** A request to explain. */
 export interface ExplainedCall {
@@ -22,7 +23,7 @@ export interface Explained {
   /** The answer as JSON, as over REST. Undefined if the request is refused. */
   readonly answer: JsonObject | undefined;
   /** The answer, if it has a choice context. */
-  readonly context: ContextReply["answer"] | undefined;
+  readonly context: ExplainedContext | undefined;
   /** Undefined if the request succeeds. */
   readonly refusal: ExplainedRefusal | undefined;
   /** In microseconds since 1970; undefined if time does not change the answer. */
@@ -30,7 +31,13 @@ export interface Explained {
   readonly explanation: Explanation | undefined;
 }
 
+export interface ExplainedContext extends ContextAnswer {
+  /** Undefined if the request asks for no factory. */
+  readonly factoryId: string | undefined;
+}
+
 export interface ExplainedRefusal {
+  readonly error: RegistryError;
   /** The name of the code, such as `not_found`. */
   readonly status: string;
   readonly message: string;

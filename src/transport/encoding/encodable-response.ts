@@ -26,8 +26,8 @@ export class EncodableResponse {
   }
 
   /** The choice context with its contracts; undefined for other responses. */
-  get context(): ContextReply["answer"] | undefined {
-    return this.#result instanceof ContextReply ? this.#result.answer : undefined;
+  get context(): ContextReply | undefined {
+    return this.#result instanceof ContextReply ? this.#result : undefined;
   }
 
   message(): Message {

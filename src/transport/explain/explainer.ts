@@ -4,11 +4,17 @@ import { ConnectError } from "@connectrpc/connect";
 import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { BadRequestSchema, ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.js";
 import type { Cause } from "../../domain/cause.js";
-import { causesOf, formatValue, invalidField, RegistryError } from "../../domain/errors.js";
+import { causesOf, formatValue, invalid, invalidField, RegistryError } from "../../domain/errors.js";
 import type { Basis } from "../../registry/basis.js";
 import { AnswerRecorder } from "../../registry/explain/answer-recorder.js";
 import type { QueryExecutor } from "../../registry/executor.js";
-import type { Explained, ExplainedCall, ExplainedRefusal, Explainer } from "../../service/explain/explainer.js";
+import type {
+  Explained,
+  ExplainedCall,
+  ExplainedContext,
+  ExplainedRefusal,
+  Explainer,
+} from "../../service/explain/explainer.js";
 import type { ServiceBinding } from "../../service/service-binding.js";
 import type { ArgumentLimits } from "../decoding/argument-limits.js";
 import { fromJsonObject } from "../decoding/decode.js";
@@ -95,11 +101,15 @@ async function run({ call }: Operation, request: Message | ConnectError): Promis
   try {
     if (request instanceof ConnectError) throw request;
     const response = await call(request);
-    return { answer: answerJson(response), context: response.context, refusal: undefined };
+    return { answer: answerJson(response), context: contextOf(response), refusal: undefined };
   } catch (error) {
     if (!(error instanceof ConnectError)) throw error;
     return { answer: undefined, context: undefined, refusal: refusalOf(error) };
   }
+}
+
+function contextOf({ context }: EncodableResponse): ExplainedContext | undefined {
+  return context === undefined ? undefined : { ...context.answer, factoryId: context.factory?.factoryId };
 }
 
 /** The bytes that REST sends. */
@@ -116,8 +126,9 @@ const requestJson = ({ method }: Operation, request: Message): JsonObject =>
 
 function refusalOf(error: ConnectError): ExplainedRefusal {
   const { rawMessage, code, cause } = error;
-  const causes = cause instanceof RegistryError ? causesOf(cause) : causesOfDetails(error);
-  return { status: codeToString(code), message: rawMessage, causes };
+  const status = codeToString(code);
+  if (cause instanceof RegistryError) return { status, message: rawMessage, causes: causesOf(cause), error: cause };
+  return { status, message: rawMessage, causes: causesOfDetails(error), error: invalid(rawMessage) };
 }
 
 /** For refusals by the transport: malformed requests, and fields that violate a constraint. */
