@@ -143,7 +143,9 @@ describe.each(Object.entries(refusedCalls))("%s", (_name, call: RefusedCall) => 
 
   test("gets the reason of a contract that is not known", async () => {
     expect(await call(url, withdraw("00ab"))).toEqual(
-      expected(status.NOT_FOUND, /^allocation 00ab of registrar nordic/, "NOT_FOUND"),
+      expected(status.NOT_FOUND, /^allocation 00ab of registrar nordic/, "INSTRUCTION_UNKNOWN", {
+        metadata: { registrar: nordic, contractId: "00ab" },
+      }),
     );
   });
 
