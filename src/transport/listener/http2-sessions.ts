@@ -135,10 +135,9 @@ export class Http2Sessions {
       this.#timer = undefined;
     });
     session.on("stream", (stream, headers) => {
-      const startedAt = isLongLived(headers) ? Number.POSITIVE_INFINITY : performance.now();
-      state.streams.set(stream, { startedAt, headers });
       state.quietSince = performance.now();
-      state.streams.set(stream, isLongLived(headers) ? Number.POSITIVE_INFINITY : state.quietSince);
+      const startedAt = isLongLived(headers) ? Number.POSITIVE_INFINITY : state.quietSince;
+      state.streams.set(stream, { startedAt, headers });
       stream.once("aborted", () => this.#countReset(session, state));
       stream.once("close", () => {
         state.streams.delete(stream);
@@ -169,18 +168,6 @@ export class Http2Sessions {
   #checkTimeouts(session: http2.ServerHttp2Session, state: SessionState, now: number): void {
     const { requestMs } = this.#limits;
     const { idleMs, stalledMs } = this.#timeouts;
-    for (const [session, state] of this.#sessions) {
-      const { streams, keepalive, connection } = state;
-      if (session.closed && streams.size === 0 && connection !== undefined) this.#connections.leave(connection);
-      if (isResponding(streams.keys())) state.respondingAt = now;
-      const isIdle = streams.size === 0 && now - state.idleSince > idleMs;
-      const quietSince = Math.max(state.respondingAt, state.idleSince);
-      if (keepalive.isGone(now, quietSince) || isIdle) session.destroy();
-      for (const [stream, { startedAt, headers }] of streams) {
-        const age = now - startedAt;
-        if (age > requestMs + stalledMs) resetStream(stream);
-        else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, headers, requestMs);
-      }
     const { streams, keepalive, socket, connection, quietSince } = state;
     if (session.closed && streams.size === 0 && connection !== undefined) this.#connections.leave(connection);
     const isIdle = streams.size === 0 && now - quietSince > idleMs;
@@ -190,10 +177,10 @@ export class Http2Sessions {
       hasUnsentBytes: socket === undefined || hasUnsentBytes(socket),
     };
     if (keepalive.isGone(now, activity) || isIdle) session.destroy();
-    for (const [stream, startedAt] of streams) {
+    for (const [stream, { startedAt, headers }] of streams) {
       const age = now - startedAt;
       if (age > requestMs + stalledMs) resetStream(stream);
-      else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, requestMs);
+      else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, headers, requestMs);
     }
   }
 }
