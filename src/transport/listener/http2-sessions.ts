@@ -42,11 +42,6 @@ interface OpenStream {
 
 interface SessionState {
   readonly streams: Map<http2.ServerHttp2Stream, OpenStream>;
-  /** When the session started, or the last stream ended. */
-  idleSince: number;
-  respondingAt: number;
-  /** Open streams and when each started; infinity for long-lived ones, which do not time out here. */
-  readonly streams: Map<http2.ServerHttp2Stream, number>;
   /** When the session started, or a stream last started or ended. */
   quietSince: number;
   readonly resets: WindowCounter;
