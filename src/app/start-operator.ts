@@ -1,12 +1,13 @@
 import type { Logger } from "pino";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
+import { CONSOLE_PATHS, consolePage } from "../transport/operator/console-page.js";
 import { createOperatorServer, type OperatorServer, type OperatorServerOptions } from "../transport/operator/server.js";
 import { OperatorTokenError } from "../transport/operator/token.js";
 import type { ServerOptions } from "../transport/server.js";
 
 /** What the composition root gives to the operator's port. */
-type Served = Pick<OperatorServerOptions, "bindings" | "routes" | "openPaths" | "exposition">;
+type Served = Pick<OperatorServerOptions, "bindings" | "exposition">;
 
 export interface RunningOperator {
   readonly metricsUrl: string;
@@ -24,7 +25,10 @@ export async function startOperator(
   log: Logger,
 ): Promise<RunningOperator> {
   const shared = { maxBodyBytes, compresses, arguments: limits, certificate };
-  const server = await create({ ...served, ...shared, tokenFile, host, port, log });
+  // A process that answers nothing has nothing to show.
+  const page =
+    served.bindings.length === 0 ? {} : { routes: consolePage(compresses ?? true), openPaths: CONSOLE_PATHS };
+  const server = await create({ ...served, ...shared, ...page, tokenFile, host, port, log });
   try {
     const metricsUrl = `${await server.listen()}/metrics`;
     log.info({ url: metricsUrl }, "metrics listening");

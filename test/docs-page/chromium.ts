@@ -138,6 +138,11 @@ export class Page {
     this.#send = send;
   }
 
+  /** Sends a command of the protocol for this page. */
+  command(method: string, params: JsonObject): Promise<JsonObject> {
+    return this.#send(method, params);
+  }
+
   observe(method: string, params: JsonObject): void {
     const { requestId, url, type, request, response, entry, issue } = params as EventParams;
     const report = () => void this.problems.push(`${method} ${JSON.stringify(params)}`);

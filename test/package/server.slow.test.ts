@@ -43,6 +43,10 @@ describe("the package", () => {
         "demo/minimal.ndjson",
         "gen/offledger.binpb",
         "gen/openapi.json",
+        "dist/console/index.html",
+        "dist/console/main.js",
+        "dist/console/style.css",
+        "dist/console/views/overview.js",
       ]),
     );
   });
@@ -81,5 +85,15 @@ describe("the package", () => {
     expect((await fetch(`${url}/docs/static/swagger-ui-bundle.js`)).status).toBe(200);
     program.stop();
     expect(await program.ended()).toMatchObject({ code: 0, err: "" });
+  });
+
+  test("serves the console on the operator's port", async () => {
+    const env = { OFFLEDGER_PORT: "0", OFFLEDGER_METRICS_PORT: "0" };
+    const program = new Program(process.execPath, [project.program, "serve"], { cwd: project.folder, env });
+    await program.printed(/^offledger serves/m);
+    const [, url = ""] = /"url":"(http:[^"]+)\/metrics"/.exec(program.err) ?? [];
+    for (const path of ["/console", "/console/main.js", "/console/views/overview.js", "/console/style.css"]) {
+      expect((await fetch(url + path)).status).toBe(200);
+    }
   });
 });

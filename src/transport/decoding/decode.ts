@@ -16,9 +16,10 @@ import { protoPath } from "./proto-path.js";
 
 const reading = { ignoreUnknownFields: true } as const;
 
-/** For REST: the object has no member of a oneof. Throws invalid_argument with the path of the wrong field. */
+/** For REST, and for requests that are explained. Throws invalid_argument with the path of the wrong field. */
 export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
-  const plain = fastDecodeJson(schema, json);
+  // The fast decoder leaves out members of a oneof.
+  const plain = hasOneofField(schema, json) ? undefined : fastDecodeJson(schema, json);
   if (plain !== undefined) return plain;
   try {
     return fromJson(schema, json, reading);

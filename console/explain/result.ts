@@ -1,0 +1,188 @@
+/** An explanation, from its verdict to its details. */
+import { causeList } from "../causes.js";
+import { type Child, h } from "../dom.js";
+import type { Candidate, Change, Disclosure, Explanation, RequiredClaim, Requirement, Search } from "../messages.js";
+import {
+  badge,
+  cards,
+  chips,
+  contractId,
+  contractLine,
+  empty,
+  facts,
+  id,
+  jsonBlock,
+  notice,
+  partyId,
+  section,
+  sentence,
+  timeOf,
+} from "../parts.js";
+
+export function explanationOf(explanation: Explanation): readonly Node[] {
+  const { searches = [], requirements = [], disclosures = [], succeeds = false, request, answer } = explanation;
+  const refusal = succeeds ? [] : refusalParts(explanation);
+  return [
+    verdict(explanation),
+    ...refusal,
+    section(
+      "Searches",
+      searches.length === 0 ? empty("No contract was looked for.") : cards(...searches.map(searchCard)),
+    ),
+    section(
+      "Requirements",
+      requirements.length === 0 ? empty("No party needs a credential.") : cards(...requirements.map(requirementCard)),
+    ),
+    ...(succeeds ? [disclosurePart(disclosures)] : []),
+    section(
+      "Request and answer",
+      request !== undefined && jsonBlock("Request", request),
+      answer !== undefined && jsonBlock("Answer", answer),
+    ),
+  ];
+}
+
+function verdict({
+  succeeds = false,
+  status = "",
+  error = "",
+  operation = "",
+  at,
+  offset = "0",
+  validUntil,
+}: Explanation): HTMLElement {
+  return h(
+    "section",
+    { class: "verdict" },
+    notice(
+      succeeds ? "good" : "warn",
+      h("h2", {}, succeeds ? "The request succeeds" : `The request is refused: ${status}`),
+      error !== "" && h("p", {}, sentence(error)),
+    ),
+    facts(
+      ["Operation", h("span", { class: "mono" }, operation)],
+      ["As at", at !== undefined && timeOf(at)],
+      ["Offset", offset],
+      ["Valid until", validUntil === undefined ? "a contract changes" : timeOf(validUntil)],
+    ),
+  );
+}
+
+function refusalParts({ causes = [], changes = [] }: Explanation): readonly HTMLElement[] {
+  const items = changes.map(({ cause, remedy = "" }: Change) =>
+    h(
+      "li",
+      {},
+      h("p", {}, sentence(remedy)),
+      // One cause is shown above.
+      changes.length > 1 && cause?.message !== undefined && h("p", { class: "muted" }, sentence(cause.message)),
+    ),
+  );
+  const todo =
+    items.length === 0 ? empty("The request itself has to change.") : h("ol", { class: "changes" }, ...items);
+  return [section("Causes", causeList(causes)), section("What would have to change", todo)];
+}
+
+function searchCard({
+  name = "",
+  template,
+  synchronizer = "",
+  entries = [],
+  required = false,
+  candidates = [],
+}: Search): HTMLElement {
+  const chosen = candidates.some((one) => one.chosen === true);
+  const outcome = chosen ? badge("found", "good") : badge("not found", required ? "bad" : "neutral");
+  return h(
+    "article",
+    { class: "card" },
+    h("h3", {}, sentence(name), " ", outcome, " ", badge(required ? "required" : "optional")),
+    facts(
+      ["Template", template],
+      ["Synchronizer", synchronizer !== "" && id(synchronizer, "synchronizer")],
+      ["Entries", entries.length > 0 && chips(entries)],
+      ["Candidates", candidates.length === 0 ? "none" : candidateList(candidates)],
+    ),
+  );
+}
+
+const candidateList = (candidates: readonly Candidate[]): HTMLElement =>
+  h(
+    "ul",
+    { class: "plain-list" },
+    ...candidates.map(({ contract, chosen = false, reason = "" }) =>
+      h(
+        "li",
+        {},
+        chosen ? badge("chosen", "good") : badge("passed over"),
+        " ",
+        contractLine(contract),
+        reason !== "" && h("p", {}, sentence(reason)),
+      ),
+    ),
+  );
+
+function requirementCard({
+  party = "",
+  issuer = "",
+  instruments = [],
+  synchronizer = "",
+  required = false,
+  claims = [],
+}: Requirement): HTMLElement {
+  const missing = claims.filter(({ credential = "" }) => credential === "").length;
+  const state = missing === 0 ? badge("met", "good") : badge(`${missing} missing`, required ? "bad" : "warn");
+  return h(
+    "article",
+    { class: "card" },
+    h("h3", {}, partyId(party), " ", state),
+    missing > 0 &&
+      !required &&
+      h(
+        "p",
+        {},
+        "The request is answered without them. The wallet has to add what is missing, or the choice fails on the ledger.",
+      ),
+    facts(
+      ["Issuer", partyId(issuer)],
+      ["Instruments", instruments.length > 0 && chips(instruments)],
+      ["Synchronizer", synchronizer !== "" && id(synchronizer, "synchronizer")],
+      ["Claims", h("ul", { class: "plain-list" }, ...claims.map((claim) => h("li", {}, ...claimParts(claim))))],
+    ),
+  );
+}
+
+function claimParts({
+  property = "",
+  value = "",
+  credential = "",
+  validUntil,
+  passedOver = [],
+}: RequiredClaim): readonly Child[] {
+  const isMet = credential !== "";
+  return [
+    badge(isMet ? "met" : "missing", isMet ? "good" : "bad"),
+    " ",
+    h("span", { class: "chip mono" }, `${property} = ${value}`),
+    ...(isMet ? [" by ", contractId(credential)] : []),
+    ...(validUntil === undefined ? [] : [", until ", timeOf(validUntil)]),
+    passedOver.length > 0 && candidateList(passedOver),
+  ];
+}
+
+const disclosurePart = (disclosures: readonly Disclosure[]): HTMLElement =>
+  section(
+    "Disclosed contracts",
+    disclosures.length === 0
+      ? empty("None.")
+      : cards(
+          ...disclosures.map(({ contract, entries = [] }) =>
+            h(
+              "article",
+              { class: "card" },
+              h("h3", {}, contractLine(contract)),
+              facts(["Entries", entries.length > 0 && chips(entries)]),
+            ),
+          ),
+        ),
+  );
