@@ -31,9 +31,10 @@ describe("a request that succeeds", () => {
     const explained = (await explainCall(service, operation, body)).body;
     expect(explained).toMatchObject({ succeeds: true, causes: [], changes: [] });
     expect(JSON.stringify(explained.answer)).toBe(text);
-    const disclosed = text.matchAll(/"contractId":"([^"]+)","createdEventBlob"/g);
-    const ids = [...disclosed].map(([, id]) => id);
-    if (ids.length > 0) expect(explained.disclosures.map(({ contract }) => contract.contractId)).toEqual(ids);
+    // The fixtures' blobs say of which contract they are.
+    const blobs = text.matchAll(/"(?:createdEventBlob|created_event_blob)":"([^"]+)"/g);
+    const ids = Array.from(blobs, ([, blob = ""]) => Buffer.from(blob, "base64").toString().replace("blob of ", ""));
+    expect(explained.disclosures.map(({ contract }) => contract.contractId)).toEqual(ids);
   });
 
   test("says which candidate was chosen, and why others were passed over", async () => {
