@@ -5,7 +5,7 @@ import type { FactoryOperation } from "../contexts/operations.js";
 import type { EntryInputs } from "../entries/context-entry.js";
 import { contextOn } from "../operations/choice-context.js";
 import { answerWithFactory } from "../operations/factory.js";
-import { directTransferReach } from "../operations/transfer-factory.js";
+import { directTransferReach } from "../operations/preapprovals.js";
 import { candidateConfigurations } from "../selection/contract-selector.js";
 import type { AllocationFactory } from "../templates/services.js";
 import type { Attempt } from "./find-problems.js";

@@ -1,17 +1,14 @@
-import type { Contract } from "../../../domain/contract.js";
-import type { View } from "../../../store/port.js";
-import type { FactoryQuery, RequestContext, Search, TransferFactoryAnswer, TransferKind } from "../../sdk/registry.js";
+import type { FactoryQuery, RequestContext, TransferFactoryAnswer, TransferKind } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import { prefetchInputs } from "../entries/context-definition.js";
-import { isInReassignment } from "../selection/candidates.js";
-import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/contract-selector.js";
-import type { Needed } from "../selection/needed.js";
+import { instrumentConfigurationLookup } from "../selection/contract-selector.js";
 import { holderOf } from "../selection/requirements.js";
 import { indexKeys } from "../templates/index-keys.js";
-import { type TransferPreapproval, transferPreapproval } from "../templates/parties.js";
-import { type AllocationFactory, transferRule } from "../templates/services.js";
-import { type TransferArguments, transferArguments } from "./arguments.js";
+import { transferPreapproval } from "../templates/parties.js";
+import { transferRule } from "../templates/services.js";
+import { transferArguments } from "./arguments.js";
 import { answerWithFactory } from "./factory.js";
+import { coveringPreapprovals, neededPreapproval, reachablePreapprovals } from "./preapprovals.js";
 import { factoriesLookup, findFactories, neededFactory } from "./require.js";
 
 const operations = {
@@ -66,88 +63,4 @@ export function transferFactory(
   };
   const { factoryId, values, disclosed } = answerWithFactory(context, request);
   return { factoryId, transferKind, instrumentId, values, disclosed };
-}
-
-/** The preapprovals for the instrument under the operator of the registrar's factory, except those in reassignment. */
-function coveringPreapprovals(
-  { recorder }: RequestContext,
-  registrar: string,
-  preapprovals: readonly Contract<TransferPreapproval>[],
-  transfer: TransferArguments,
-  [newestFactory]: readonly Contract<AllocationFactory>[],
-): readonly Contract<TransferPreapproval>[] {
-  const operator = newestFactory?.fields.operator;
-  const whyNot = (preapproval: Contract<TransferPreapproval>) => whyNotCovering(preapproval, transfer, operator);
-  const covering = preapprovals.length === 0 ? preapprovals : preapprovals.filter((one) => whyNot(one) === undefined);
-  if (covering.length === 0) recorder?.search(preapprovalSearch(registrar, transfer, preapprovals, whyNot));
-  return covering;
-}
-
-/** Why a preapproval does not cover the transfer, as a predicate; undefined if it does. */
-function whyNotCovering(
-  preapproval: Contract<TransferPreapproval>,
-  { instrumentId }: TransferArguments,
-  operator: string | undefined,
-): string | undefined {
-  const { instrumentAllowances, operator: named } = preapproval.fields;
-  if (instrumentAllowances.length > 0 && !instrumentAllowances.includes(instrumentId))
-    return "does not allow this instrument";
-  if (operator !== undefined && named !== operator) return "names another operator than the newest AllocationFactory";
-  return isInReassignment(preapproval) ? "is between synchronizers" : undefined;
-}
-
-const neededPreapproval = (party: string, registrar: string): Needed => ({
-  name: `the TransferPreapproval of receiver ${party}`,
-  kind: "preapproval",
-  party,
-  registrar,
-  template: transferPreapproval.qualifiedName,
-});
-
-/** The search that finds no preapproval: the transfer is an offer. */
-function preapprovalSearch(
-  registrar: string,
-  { receiver }: TransferArguments,
-  candidates: readonly Contract<TransferPreapproval>[],
-  whyNot: (preapproval: Contract<TransferPreapproval>) => string | undefined,
-): Search {
-  const reasons = new Map<Contract, string>();
-  for (const candidate of candidates) reasons.set(candidate, whyNot(candidate) ?? "");
-  const needed = neededPreapproval(receiver.party, registrar);
-  return { needed, candidates, chosen: undefined, required: false, reasons };
-}
-
-/**
- * The preapprovals on a synchronizer that has the instrument's contracts. A contract that exists nowhere excludes none:
- * the request then fails and names it, because an offer could not be accepted either.
- */
-function reachablePreapprovals(
-  { view, recorder }: RequestContext,
-  registrar: string,
-  transfer: TransferArguments,
-  preapprovals: readonly Contract<TransferPreapproval>[],
-): readonly Contract<TransferPreapproval>[] {
-  const isReachable = directTransferReach(view, registrar, transfer.instrumentId);
-  const reachable = preapprovals.filter(({ synchronizerId }) => isReachable(synchronizerId));
-  if (reachable.length === 0) recorder?.search(preapprovalSearch(registrar, transfer, preapprovals, () => UNREACHABLE));
-  return reachable;
-}
-
-const UNREACHABLE = "is on a synchronizer without the contracts of the instrument";
-
-/** Whether a preapproval on a synchronizer makes transfers of the instrument direct. Otherwise they are offers. */
-export function directTransferReach(
-  view: View,
-  registrar: string,
-  instrumentId: string,
-): (synchronizer: string | undefined) => boolean {
-  const needed = [
-    candidateConfigurations(view, registrar, instrumentId),
-    view.byKey(transferRule, indexKeys.transferRule(registrar)),
-  ];
-  return (synchronizer) =>
-    needed.every(
-      (candidates) =>
-        candidates.length === 0 || candidates.some(({ synchronizerId }) => synchronizerId === synchronizer),
-    );
 }

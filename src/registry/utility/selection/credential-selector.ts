@@ -4,15 +4,10 @@ import { indexKeys } from "../templates/index-keys.js";
 import { claimsOn, type Credential, credential } from "../templates/parties.js";
 import { missing, notOnSynchronizer } from "./candidates.js";
 import type { ContractSelector } from "./contract-selector.js";
-import {
-  chooseCredentials,
-  type CredentialSelection,
-  indexOfIssuer,
-  type LackingClaims,
-  whyInvalid,
-} from "./credentials.js";
+import { chooseCredentials, type CredentialSelection, indexOfIssuer, type LackingClaims } from "./credentials.js";
 import type { Needed } from "./needed.js";
-import { requirementsFor, type Role } from "./requirements.js";
+import { recordCredentials } from "./record-credentials.js";
+import { requirementsOf, type Role } from "./requirements.js";
 import { includesClaim } from "./smallest-cover.js";
 
 /**
@@ -35,7 +30,8 @@ export function selectCredentials(
   noteValidity(context, candidates);
   const here = filterSynchronizer(candidates, synchronizer);
   const selection = chooseCredentials(party, requirements, here, now);
-  if (context.recorder !== undefined) record(selector, party, role, instruments, { candidates, selection, required });
+  if (context.recorder !== undefined)
+    recordCredentials(selector, party, role, instruments, { candidates, selection, required });
   if (selection.lacking.length === 0) return selection.chosen;
   const anywhere = here === candidates ? selection : chooseCredentials(party, requirements, candidates, now);
   for (const lacking of selection.lacking) {
@@ -44,44 +40,6 @@ export function selectCredentials(
   }
   if (required) for (const lacking of anywhere.lacking) selector.fail(missing(neededFor(party, lacking)));
   return selection.chosen;
-}
-
-interface Recorded {
-  readonly candidates: readonly Contract<Credential>[];
-  readonly selection: CredentialSelection;
-  readonly required: boolean;
-}
-
-function record(
-  selector: ContractSelector,
-  party: string,
-  role: Role,
-  instruments: readonly string[],
-  { candidates, selection, required }: Recorded,
-): void {
-  const { recorder, now } = selector.context;
-  const byRequirement = new Map<string, Requirement & { readonly instruments: string[] }>();
-  for (const id of instruments) {
-    for (const requirement of requirementsOf(selector, role, id)) {
-      const key = JSON.stringify(requirement);
-      const known = byRequirement.get(key);
-      if (known === undefined) byRequirement.set(key, { ...requirement, instruments: [id] });
-      else known.instruments.push(id);
-    }
-  }
-  const fieldsOf = new Map<Contract, Credential>(candidates.map((candidate) => [candidate, candidate.fields]));
-  recorder?.credentials({
-    party,
-    requirements: [...byRequirement.values()],
-    candidates,
-    chosen: selection.chosen,
-    required,
-    describe(candidate) {
-      const fields = fieldsOf.get(candidate);
-      if (fields === undefined) return { claims: [], validUntil: undefined, invalid: undefined };
-      return { claims: claimsOn(fields, party), validUntil: fields.validUntil, invalid: whyInvalid(fields, now) };
-    },
-  });
 }
 
 /** A chosen credential elsewhere that makes a claim which those of its issuer on the synchronizer do not make. */
@@ -119,11 +77,6 @@ function collectRequirements(
   const [only, second] = instruments;
   if (only !== undefined && second === undefined) return requirementsOf(selector, role, only);
   return instruments.flatMap((id) => requirementsOf(selector, role, id));
-}
-
-function requirementsOf(selector: ContractSelector, role: Role, instrument: string): readonly Requirement[] {
-  const configuration = selector.configuration(instrument, false);
-  return configuration === undefined ? [] : requirementsFor(role, configuration.fields);
 }
 
 /** The credentials with claims on the party from the issuers of the requirements, on any synchronizer. */
