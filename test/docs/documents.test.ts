@@ -88,7 +88,8 @@ test("the request of docs/errors.md returns the answer shown", async () => {
 
 test("README and docs/postgres.md list the commands", () => {
   const known = [...helpText().matchAll(/^ {2}offledger (\w+)/gm)].map(([, command]) => command);
-  expect(known).toEqual(["serve", "mirror", "api", "migrate", "check", "contexts", "health", "help", "version"]);
+  const all = ["serve", "mirror", "api", "migrate", "check", "contexts", "explain", "health", "help", "version"];
+  expect(known).toEqual(all);
   for (const command of ["serve", "mirror", "api", "migrate"]) {
     expect(readme).toContain(`offledger ${command}`);
     expect(readFileSync("docs/postgres.md", "utf8")).toContain(`| \`offledger ${command}\` |`);
