@@ -150,6 +150,15 @@ describe("a request on stdin", () => {
     expect(before.out).toContain("\nmay change without a new contract at 2026-03-01T00:00:00.000Z\n");
   });
 
+  test("claims that only the ledger checks are optional", async () => {
+    const { out } = await runStdin(await start(), call);
+    expect(out).toContain("\nthe request succeeds\n");
+    expect(out).toContain(
+      "(optional: without them the wallet has to add credentials, or the choice fails on the ledger)\n",
+    );
+    expect(out).toContain("\n    missing mints = USD\n");
+  });
+
   test.each([
     [
       "an unknown operation",
