@@ -120,7 +120,8 @@ const markdownIn = (folder: string): string[] =>
     .map((name) => join(folder, name));
 
 test("docs/operations.md lists every rpc with its method and path", () => {
-  const rows = readFileSync("docs/operations.md", "utf8").matchAll(/^\| (GET|POST) \| `(.*)` \| `(.*)` \|$/gm);
+  const page = readFileSync("docs/operations.md", "utf8");
+  const rows = page.matchAll(/^\| (GET|POST) \| `(.*)` \| `(.*)` \|$/gm);
   const listed = [...rows].map(([, verb = "", path = "", rpc]) => {
     const fullPath = path
       .replace(/^R/, "/api/token-standard/v0/registrars/{registrarParty}/registry")
@@ -137,5 +138,9 @@ test("docs/operations.md lists every rpc with its method and path", () => {
       return `${method.parent.typeName}/${method.name} ${pattern.case?.toUpperCase()} ${path}`;
     });
   expect(listed.toSorted()).toEqual(served.toSorted());
-  expect(readme).toContain(`There are ${served.length} operations`);
+  const ofOperators = served.filter((one) => /^offledger\.(?:explain|console)\./.test(one));
+  const [, section = ""] = /^## The operator's port\n(.*?)^## /ms.exec(page) ?? [];
+  expect(section.match(/^\| (?:GET|POST) /gm)).toHaveLength(ofOperators.length);
+  for (const one of ofOperators) expect(section).toContain(`| \`${one.split(" ")[0]}\` |`);
+  expect(readme).toContain(`There are ${served.length - ofOperators.length} operations`);
 });
