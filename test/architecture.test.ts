@@ -32,7 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "transport",
     "util",
   ],
-  cli: ["app", "config", "domain", "ingest", "ledger", "registry", "store"],
+  cli: ["app", "config", "domain", "gen", "ingest", "ledger", "registry", "store"],
   main: ["app", "cli", "config"],
 };
 

@@ -1,6 +1,7 @@
 import http from "node:http";
 import https from "node:https";
 import type { Config } from "../config/config.js";
+import { localAddress } from "./local-address.js";
 
 const TIMEOUT_MS = 2_500;
 
@@ -21,9 +22,4 @@ export function probeHealth({ host, port, tlsCertFile }: Config): Promise<string
     request.on("timeout", () => request.destroy(new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)));
     request.on("error", ({ message }) => resolve(message));
   });
-}
-
-/** An address to connect to when the service listens on all addresses. */
-function localAddress(host: string): string {
-  return { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
 }

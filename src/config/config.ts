@@ -4,17 +4,34 @@ import { type Config, type Setting, settings } from "./settings.js";
 
 export type { Config } from "./settings.js";
 
-const commands = ["serve", "mirror", "api", "migrate", "check", "contexts", "health", "help", "version"] as const;
+const commands = [
+  "serve",
+  "mirror",
+  "api",
+  "migrate",
+  "check",
+  "contexts",
+  "explain",
+  "health",
+  "help",
+  "version",
+] as const;
 export type Command = (typeof commands)[number];
 
 export type ConfigResult =
-  | { readonly ok: true; readonly command: Command; readonly config: Config }
+  | {
+      readonly ok: true;
+      readonly command: Command;
+      /** What the command is about; empty for commands without an argument. */
+      readonly argument: string;
+      readonly config: Config;
+    }
   /** One message for each error; at least one. */
   | { readonly ok: false; readonly errors: readonly string[] };
 
 /** `argv` excludes the program. Flags override variables; an empty one is not set. `help`, `version` never fail. */
 export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): ConfigResult {
-  const { flags, command, errors } = parseArguments(argv);
+  const { flags, command, argument, errors } = parseArguments(argv);
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => [
     name,
     readValue(setting, flags[setting.flag], env[setting.variable], errors),
@@ -23,7 +40,7 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv = pro
   const config = Object.fromEntries(entries) as Config;
   if (errors.length === 0) errors.push(...checkCombinations(config, command));
   const needsConfig = command !== "help" && command !== "version";
-  return errors.length > 0 && needsConfig ? { ok: false, errors } : { ok: true, command, config };
+  return errors.length > 0 && needsConfig ? { ok: false, errors } : { ok: true, command, argument, config };
 }
 
 function readValue(
@@ -44,6 +61,7 @@ function readValue(
 interface Arguments {
   readonly flags: Readonly<Record<string, string>>;
   readonly command: Command;
+  readonly argument: string;
   readonly errors: string[];
 }
 
@@ -61,9 +79,21 @@ function parseArguments(argv: readonly string[]): Arguments {
     const command = commands.find((known) => known === name);
     const errors: string[] = [];
     if (command === undefined) errors.push(`the command must be one of ${commands.join(", ")}, got "${name}"`);
-    if (positionals.length > 1) errors.push(`unexpected argument "${positionals[1]}": only one command is accepted`);
-    return { flags, command: command ?? "serve", errors };
+    const [, argument = "", ...others] = positionals;
+    if (command === "explain") errors.push(...checkExplained(argument, others));
+    else if (positionals.length > 1) errors.push(`unexpected argument "${argument}": only one command is accepted`);
+    return { flags, command: command ?? "serve", argument, errors };
   } catch (error) {
-    return { flags: {}, command: "serve", errors: [error instanceof Error ? error.message : String(error)] };
+    return {
+      flags: {},
+      command: "serve",
+      argument: "",
+      errors: [error instanceof Error ? error.message : String(error)],
+    };
   }
+}
+
+function checkExplained(argument: string, [other]: readonly string[]): string[] {
+  if (argument === "") return ["offledger explain requires the id of a request, or - for a request on stdin"];
+  return other === undefined ? [] : [`unexpected argument "${other}": only one request is explained`];
 }

@@ -170,7 +170,9 @@ describe("a wrong configuration exits with 2 before serving", () => {
       "an unknown command",
       ["begin"],
       {},
-      ['the command must be one of serve, mirror, api, migrate, check, contexts, health, help, version, got "begin"'],
+      [
+        'the command must be one of serve, mirror, api, migrate, check, contexts, explain, health, help, version, got "begin"',
+      ],
     ],
     ...["mirror", "api", "migrate"].map((command): [string, string[], Record<string, string>, string[]] => [
       `offledger ${command} without a database`,

@@ -11,7 +11,7 @@ const participant = { ...url, ...parties };
 const issuer = { OFFLEDGER_OIDC_ISSUER: "https://issuer.example/realm" };
 const client = { OFFLEDGER_OIDC_CLIENT_ID: "offledger", OFFLEDGER_OIDC_CLIENT_SECRET_FILE: "secret" };
 const keys = { OFFLEDGER_AUTH_JWKS_URL: "https://issuer.example/keys" };
-const names = ["serve", "mirror", "api", "migrate", "check", "contexts", "health", "help", "version"];
+const names = ["serve", "mirror", "api", "migrate", "check", "contexts", "explain", "health", "help", "version"];
 
 describe("combinations of settings", () => {
   test.each<[Record<string, string>, string]>([
@@ -69,7 +69,7 @@ describe("combinations of settings", () => {
     expect(readConfig([command], { OFFLEDGER_DATABASE_URL: databaseUrl })).toMatchObject({ ok: true, command });
   });
 
-  test("a registry module requires a source of contracts, except for api and contexts", () => {
+  test("a registry module requires a source of contracts, except for api, contexts and explain", () => {
     const env = { OFFLEDGER_DATABASE_URL: databaseUrl, OFFLEDGER_REGISTRY: "./own.js" };
     for (const command of ["serve", "mirror"]) {
       expect(readErrors([command], env)).toEqual([
@@ -77,7 +77,8 @@ describe("combinations of settings", () => {
           "only the built-in registries have a demo",
       ]);
     }
-    for (const command of ["api", "contexts"]) expect(readConfig([command], env)).toMatchObject({ ok: true, command });
+    for (const argv of [["api"], ["contexts"], ["explain", "id"]])
+      expect(readConfig(argv, env)).toMatchObject({ ok: true, command: argv[0] });
   });
 });
 
@@ -93,6 +94,8 @@ describe("commands", () => {
     [["check"], "check"],
     [["contexts"], "contexts"],
     [["contexts", "--contexts", "file"], "contexts"],
+    [["explain", "3f9c2b7a41d05e68-2"], "explain"],
+    [["explain", "-"], "explain"],
     [["health"], "health"],
     [["help"], "help"],
     [["version"], "version"],
@@ -112,6 +115,14 @@ describe("commands", () => {
 
   test.each(["start", "SERVE", "", "serve ", "migration"])("%j is unknown", (command) => {
     expect(readErrors([command])).toEqual([`the command must be one of ${names.join(", ")}, got "${command}"`]);
+  });
+
+  test("explain has an argument", () => {
+    expect(readConfig(["explain", "3f9c2b7a41d05e68-2"], {})).toMatchObject({ argument: "3f9c2b7a41d05e68-2" });
+    expect(readConfig(["explain", "-", "--metrics-port", "9464"], {})).toMatchObject({ argument: "-" });
+    for (const argv of [["explain"], ["explain", ""]])
+      expect(readErrors(argv)).toEqual(["offledger explain requires the id of a request, or - for a request on stdin"]);
+    expect(readErrors(["explain", "a", "b"])).toEqual(['unexpected argument "b": only one request is explained']);
   });
 
   test("a second argument is rejected", () => {

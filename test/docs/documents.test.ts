@@ -88,7 +88,8 @@ test("the request of docs/errors.md returns the answer shown", async () => {
 
 test("README and docs/postgres.md list the commands", () => {
   const known = [...helpText().matchAll(/^ {2}offledger (\w+)/gm)].map(([, command]) => command);
-  expect(known).toEqual(["serve", "mirror", "api", "migrate", "check", "contexts", "health", "help", "version"]);
+  const all = ["serve", "mirror", "api", "migrate", "check", "contexts", "explain", "health", "help", "version"];
+  expect(known).toEqual(all);
   for (const command of ["serve", "mirror", "api", "migrate"]) {
     expect(readme).toContain(`offledger ${command}`);
     expect(readFileSync("docs/postgres.md", "utf8")).toContain(`| \`offledger ${command}\` |`);
@@ -119,7 +120,8 @@ const markdownIn = (folder: string): string[] =>
     .map((name) => join(folder, name));
 
 test("docs/operations.md lists every rpc with its method and path", () => {
-  const rows = readFileSync("docs/operations.md", "utf8").matchAll(/^\| (GET|POST) \| `(.*)` \| `(.*)` \|$/gm);
+  const page = readFileSync("docs/operations.md", "utf8");
+  const rows = page.matchAll(/^\| (GET|POST) \| `(.*)` \| `(.*)` \|$/gm);
   const listed = [...rows].map(([, verb = "", path = "", rpc]) => {
     const fullPath = path
       .replace(/^R/, "/api/token-standard/v0/registrars/{registrarParty}/registry")
@@ -136,6 +138,9 @@ test("docs/operations.md lists every rpc with its method and path", () => {
       return `${method.parent.typeName}/${method.name} ${pattern.case?.toUpperCase()} ${path}`;
     });
   expect(listed.toSorted()).toEqual(served.toSorted());
-  const ofOperators = served.filter((rpc) => /^offledger\.(?:console|explain)\./.test(rpc));
+  const ofOperators = served.filter((one) => /^offledger\.(?:explain|console)\./.test(one));
+  const [, section = ""] = /^## The operator's port\n(.*?)^## /ms.exec(page) ?? [];
+  expect(section.match(/^\| (?:GET|POST) /gm)).toHaveLength(ofOperators.length);
+  for (const one of ofOperators) expect(section).toContain(`| \`${one.split(" ")[0]}\` |`);
   expect(readme).toContain(`There are ${served.length - ofOperators.length} operations`);
 });
