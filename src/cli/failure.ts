@@ -57,4 +57,8 @@ export const configFailure = (message: string): Failure => ({ message, exitCode:
 export const snapshotFailure = (reason: string): Failure =>
   configFailure(`OFFLEDGER_SNAPSHOT must be the path of a readable file of active contracts:${reason}`);
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** The message of an error. A connection to a name with several addresses fails with an error for each, and no message. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") return error.errors.map(messageOf).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,6 +1,7 @@
 import http from "node:http";
 import https from "node:https";
 import type { Config } from "../config/config.js";
+import { messageOf } from "./failure.js";
 import { localAddress } from "./local-address.js";
 
 const TIMEOUT_MS = 2_500;
@@ -20,6 +21,6 @@ export function probeHealth({ host, port, tlsCertFile }: Config): Promise<string
       resolve(statusCode === 200 ? undefined : `/livez answered with status ${statusCode}`);
     });
     request.on("timeout", () => request.destroy(new Error(`no response within ${TIMEOUT_MS / 1000} seconds`)));
-    request.on("error", ({ message }) => resolve(message));
+    request.on("error", (error) => resolve(messageOf(error)));
   });
 }

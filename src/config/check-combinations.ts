@@ -24,7 +24,12 @@ export function checkCombinations(config: Config, command: string): string[] {
   for (const name of oidc) requires(name, "oidcIssuer");
 
   const hasDemo = ["utility", "minimal"].includes(config.registry);
-  if (!hasDemo && !isSet("snapshot") && !isSet("ledgerUrl") && !["api", "contexts", "explain"].includes(command)) {
+  if (
+    !hasDemo &&
+    !isSet("snapshot") &&
+    !isSet("ledgerUrl") &&
+    !["api", "contexts", "explain", "health"].includes(command)
+  ) {
     errors.push(
       `${variable("registry")} names a module, which requires ${variable("snapshot")} or ${variable("ledgerUrl")}: ` +
         "only the built-in registries have a demo",

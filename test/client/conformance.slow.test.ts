@@ -42,6 +42,7 @@ const listedCodes = new Set<Code>([
   Code.PermissionDenied,
   Code.ResourceExhausted,
   Code.Aborted,
+  Code.Unimplemented,
   Code.Unavailable,
   Code.Unauthenticated,
 ]);

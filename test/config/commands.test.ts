@@ -69,7 +69,7 @@ describe("combinations of settings", () => {
     expect(readConfig([command], { OFFLEDGER_DATABASE_URL: databaseUrl })).toMatchObject({ ok: true, command });
   });
 
-  test("a registry module requires a source of contracts, except for api, contexts and explain", () => {
+  test("a registry module requires a source of contracts, except for commands that read none", () => {
     const env = { OFFLEDGER_DATABASE_URL: databaseUrl, OFFLEDGER_REGISTRY: "./own.js" };
     for (const command of ["serve", "mirror"]) {
       expect(readErrors([command], env)).toEqual([
@@ -77,7 +77,7 @@ describe("combinations of settings", () => {
           "only the built-in registries have a demo",
       ]);
     }
-    for (const argv of [["api"], ["contexts"], ["explain", "id"]])
+    for (const argv of [["api"], ["contexts"], ["explain", "id"], ["health"]])
       expect(readConfig(argv, env)).toMatchObject({ ok: true, command: argv[0] });
   });
 });

@@ -211,7 +211,7 @@ test("every setting is in the table of this test", () => {
 
 test("without arguments and variables the defaults hold", () => {
   const config = { ...defaults, databaseUrl: undefined };
-  expect(readConfig([], {})).toEqual({ ok: true, command: "serve", config });
+  expect(readConfig([], {})).toEqual({ ok: true, command: "serve", argument: "", config });
 });
 
 describe.each(rows)("$name", ({ name, flag, accepts, good, bad, env = {} }) => {
