@@ -53,10 +53,10 @@ export function openApiDocument(registry: FileRegistry, version: string): JsonOb
 }
 
 /** Served on the operator's port only, and so not documented to callers. */
-const operatorPackages: readonly string[] = ["offledger.console.v1", "offledger.explain.v1"];
+const operatorPackages: ReadonlySet<string> = new Set(["offledger.console.v1", "offledger.explain.v1"]);
 
 const isPublicService = (desc: AnyDesc): desc is DescService =>
-  desc.kind === "service" && !operatorPackages.includes(desc.file.proto.package);
+  desc.kind === "service" && !operatorPackages.has(desc.file.proto.package);
 
 /** `offledger.transfer_instruction.v1` is "transfer instruction v1". */
 function tagOf({ file }: DescService): string {

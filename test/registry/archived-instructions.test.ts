@@ -13,6 +13,17 @@ import { instructions, registryOf } from "../fixtures/registries.js";
 const OTHER = "other-registrar::1220";
 const registry = utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS });
 
+/** The code and the message of a refusal. */
+async function refused(query: () => unknown): Promise<[string | undefined, string]> {
+  try {
+    await query();
+  } catch (error) {
+    if (error instanceof RegistryError) return [causesOf(error)[0]?.code, error.message];
+    throw error;
+  }
+  throw new Error("it was answered");
+}
+
 /** Says how an accept of an instruction is refused. */
 async function serving() {
   const store = new MemoryStore();
@@ -25,15 +36,6 @@ async function serving() {
   await store.apply([{ archived: "offer" }, { archived: "burn-offer" }], 2);
   const upToDate = { staleReason: () => undefined, catchUp: async () => false };
   const executor = new QueryExecutor(registry, store, upToDate, Date.now);
-  const refused = async (query: () => unknown): Promise<[string | undefined, string]> => {
-    try {
-      await query();
-    } catch (error) {
-      if (error instanceof RegistryError) return [causesOf(error)[0]?.code, error.message];
-      throw error;
-    }
-    throw new Error("it was answered");
-  };
   return {
     accept: (registrar: string, contractId: string) =>
       refused(() =>

@@ -82,11 +82,11 @@ describe("an error of a registry", () => {
       claims: [{ property: "kyc", value: "yes" }],
     }));
     const error = toConnectError(new RegistryError("not-found", "many", { causes }), noReport);
-    const [refusal] = error.findDetails(RefusalSchema);
-    expect(refusal?.causes.length).toBeGreaterThan(5);
-    expect(refusal?.causes.length).toBe(50 - (refusal?.omitted ?? 0));
-    expect(refusal?.causes[1]).toMatchObject({ code: "credential-missing", message: "", party: causes[1]?.party });
-    expect(refusal === undefined ? 0 : toBinary(RefusalSchema, refusal).length).toBeLessThan(920);
+    const [detail] = error.findDetails(RefusalSchema);
+    expect(detail?.causes.length).toBeGreaterThan(5);
+    expect(detail?.causes.length).toBe(50 - (detail?.omitted ?? 0));
+    expect(detail?.causes[1]).toMatchObject({ code: "credential-missing", message: "", party: causes[1]?.party });
+    expect(detail === undefined ? 0 : toBinary(RefusalSchema, detail).length).toBeLessThan(920);
     expect(error.findDetails(ErrorInfoSchema)[0]).toMatchObject({
       reason: "CREDENTIAL_MISSING",
       metadata: { party: causes[0]?.party, claims: "kyc = yes" },
