@@ -15,3 +15,5 @@ export * from "./gen/offledger/transfer_instruction/v1/transfer_instruction_pb.j
 export * from "./gen/offledger/watch/v1/watch_pb.js";
 /** The details of an error, for `ConnectError.findDetails`. */
 export * from "./gen/google/rpc/error_details_pb.js";
+/** The causes of a refusal, another detail. */
+export * from "./gen/offledger/refusal/v1/refusal_pb.js";
