@@ -124,10 +124,10 @@ describe("the service", () => {
 });
 
 describe("the metrics port", () => {
-  test("serves only GET /metrics and GET /warnings", async () => {
+  test("serves no documentation and no health", async () => {
     const app = await start({ metricsPort: 0 });
     const url = new URL(app.metricsUrl ?? "");
-    for (const path of ["/", "/metrics/", "/readyz", "/docs"]) {
+    for (const path of ["/metrics/", "/readyz", "/docs"]) {
       expect((await fetch(new URL(path, url))).status).toBe(404);
     }
     expect((await fetch(url, { method: "POST", body: "x" })).status).toBe(404);

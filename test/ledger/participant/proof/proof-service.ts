@@ -21,7 +21,8 @@ export interface Proof {
 /** A response without its time. */
 export async function proofAt(url: string, body: JsonValue | string): Promise<Proof> {
   const sent = typeof body === "string" ? body : JSON.stringify(body);
-  const headers = { "content-type": "application/json" };
+  // A response has the caller's id, or another each time.
+  const headers = { "content-type": "application/json", "x-request-id": "proof" };
   const asking = fetch(url + path, { method: "POST", headers, body: sent });
   const response = await within(20_000, "an answer", asking);
   const { date: _, ...others } = Object.fromEntries(response.headers);
