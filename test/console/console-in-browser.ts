@@ -2,6 +2,7 @@
 import { party } from "../../demo/element.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { Browser, chromium, type Page } from "../docs-page/chromium.js";
+import { transferBody } from "../fixtures/authenticated-calls.js";
 import { registry } from "../fixtures/run-service.js";
 import { openConsole, type Screen, WIDE } from "./browser-page.js";
 import { type ServedConsole, serveConsole } from "./serve-console.js";
@@ -18,23 +19,7 @@ export const UNKNOWN = `00${"ab".repeat(68)}`;
 
 /** A request that succeeds in the demo. */
 export const FACTORY = "offledger.transfer_instruction.v1.TransferInstructionService/GetTransferFactory";
-export const TRANSFER: JsonObject = {
-  registrarParty: nordic,
-  choiceArguments: {
-    expectedAdmin: nordic,
-    transfer: {
-      sender: party("bob"),
-      receiver: party("carol"),
-      amount: "10.0",
-      instrumentId: { admin: nordic, id: "NOK-CASH" },
-      requestedAt: "2026-06-01T00:00:00Z",
-      executeBefore: "2036-06-01T00:00:00Z",
-      inputHoldingCids: [],
-      meta: { values: {} },
-    },
-    extraArgs: { context: { values: {} }, meta: { values: {} } },
-  },
-};
+export const TRANSFER: JsonObject = { registrarParty: nordic, ...transferBody };
 
 export interface ConsoleInBrowser {
   readonly served: ServedConsole;
