@@ -4,7 +4,7 @@ import type { Contract } from "./contract.js";
 let slotCount = 0;
 
 /** Calls `make` once for each contract object; reassignment makes a new one. Call at module load, not per request. */
-export function memoizeByContract<T extends object | string>(
+export function memoizeByContract<T extends object | string | number>(
   make: (contract: Contract) => T,
 ): (contract: Contract) => T {
   const slot = slotCount++;

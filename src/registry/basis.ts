@@ -1,5 +1,3 @@
-import type { Tag } from "../store/lookup-hash.js";
-
 /** What an answer rests on: a state of the store, the lookups made in it, and the time. */
 export interface Basis {
   /** The snapshot of the state, and the configuration of the service. Offsets of others are not comparable. */
@@ -10,10 +8,10 @@ export interface Basis {
   /** The answer may be another from this time on, in microseconds since 1970; undefined if time does not change it. */
   readonly validUntil: number | undefined;
   /**
-   * The names of the lookups, each once: the answer stays the same until one of them changes, or `validUntil`.
-   * Undefined if it depends on more than lookups, such as the time of the latest update.
+   * The tags of the lookups, each once, as signed 32-bit integers: the answer stays the same until one of them changes,
+   * or `validUntil`. Undefined if it depends on more than lookups, such as the time of the latest update.
    */
-  tags(): readonly Tag[] | undefined;
+  tags(): readonly number[] | undefined;
 }
 
 /** Answers are comparable if state and configuration are the same. */

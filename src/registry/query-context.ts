@@ -1,4 +1,3 @@
-import type { Tag } from "../store/lookup-hash.js";
 import { type Basis, generationName } from "./basis.js";
 import type { Recorder, RequestContext } from "./sdk/registry.js";
 import type { TrackingView } from "./tracking-view.js";
@@ -32,7 +31,7 @@ export class QueryContext implements RequestContext, Basis {
       this.validUntil = micros;
   }
 
-  tags(): readonly Tag[] | undefined {
+  tags(): readonly number[] | undefined {
     return this.view.tags();
   }
 }

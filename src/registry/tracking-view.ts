@@ -1,6 +1,6 @@
 import type { Contract } from "../domain/contract.js";
 import type { Template } from "../domain/template.js";
-import { idHash, sumHash, templateHash, type Tag, tagOf } from "../store/lookup-hash.js";
+import { idHash, sumHash, templateHash, tagNumberOf } from "../store/lookup-hash.js";
 import type { TemplateCount, ContractLookup, View } from "../store/port.js";
 import { tagOfContract, tagOfKey } from "./lookup-tags.js";
 
@@ -11,7 +11,7 @@ export class TrackingView implements View {
   readonly #keys: string[] = [];
   #missed: string[] | undefined;
   /** The tags of rare lookups. */
-  #others: Tag[] | undefined;
+  #others: number[] | undefined;
   #isTagged = true;
 
   constructor(view: View) {
@@ -58,12 +58,12 @@ export class TrackingView implements View {
   }
 
   all<F>(template: Template<F>): readonly Contract<F>[] {
-    (this.#others ??= []).push(tagOf(templateHash(template)));
+    (this.#others ??= []).push(tagNumberOf(templateHash(template)));
     return this.#view.all(template);
   }
 
   wasArchived(contractId: string, registrar?: string): boolean {
-    (this.#others ??= []).push(tagOf(idHash(contractId)));
+    (this.#others ??= []).push(tagNumberOf(idHash(contractId)));
     return this.#view.wasArchived(contractId, registrar);
   }
 
@@ -73,17 +73,17 @@ export class TrackingView implements View {
   }
 
   sums(names: readonly string[]): readonly bigint[] {
-    (this.#others ??= []).push(...names.map((name) => tagOf(sumHash(name))));
+    (this.#others ??= []).push(...names.map((name) => tagNumberOf(sumHash(name))));
     return this.#view.sums(names);
   }
 
-  /** The tags of all lookups, each once; undefined if no tags name all that was read. */
-  tags(): readonly Tag[] | undefined {
+  /** The tags of all lookups as numbers, each once; undefined if no tags name all that was read. */
+  tags(): readonly number[] | undefined {
     if (!this.#isTagged) return undefined;
-    const tags = new Set<Tag>();
+    const tags = new Set<number>();
     for (const contract of this.#found) tags.add(tagOfContract(contract));
     for (const key of this.#keys) tags.add(tagOfKey(key));
-    for (const contractId of this.#missed ?? []) tags.add(tagOf(idHash(contractId)));
+    for (const contractId of this.#missed ?? []) tags.add(tagNumberOf(idHash(contractId)));
     for (const tag of this.#others ?? []) tags.add(tag);
     return [...tags];
   }

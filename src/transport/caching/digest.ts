@@ -1,19 +1,19 @@
 /** A digest of what an answer says, made of digests that are kept with each contract it discloses. */
-import { hash } from "node:crypto";
 import { memoizeByContract } from "../../domain/contract-slots.js";
 import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
 import type { ContextReply } from "../../service/context-reply.js";
 import { boundedMemoize } from "../../util/bounded-memoize.js";
+import { DigestMixer, wordsOf } from "./digest-words.js";
 
-/** 132 bits: two answers never share a digest by chance. */
-const DIGEST_LENGTH = 22;
-const NAME_DIGEST_LENGTH = 11;
-
-export const digestOf = (text: string): string => hash("sha256", text, "base64url").slice(0, DIGEST_LENGTH);
+export function digestOf(text: string): string {
+  const mixer = new DigestMixer();
+  mixer.add(wordsOf(text));
+  return mixer.toString();
+}
 
 /** Covers everything of a contract that an answer may show. */
-const contractDigest = memoizeByContract(({ template, templateId, contractId, payload, ...contract }) =>
-  digestOf(
+const contractWords = memoizeByContract(({ template, templateId, contractId, payload, ...contract }) =>
+  wordsOf(
     JSON.stringify([
       template.packageName,
       templateId,
@@ -26,40 +26,43 @@ const contractDigest = memoizeByContract(({ template, templateId, contractId, pa
   ),
 );
 
-/** Names recur, and most have some 60 characters. */
-const nameDigest = boundedMemoize((name) => digestOf(name).slice(0, NAME_DIGEST_LENGTH));
+/** Names recur, and so do the few values that are not contracts. */
+const textWords = boundedMemoize(wordsOf);
 
-/** Equal for equal answers, whatever process, store or encoding they come from. Short: a hash costs by the byte. */
+/** Equal for equal answers, whatever process, store or encoding they come from. */
 export function contextDigest({ variant, factory, answer }: ContextReply): string {
-  let text = `${variant} ${factory?.factoryId ?? ""} ${factory?.transferKind ?? ""}\n`;
-  for (const contract of answer.disclosed) text += contractDigest(contract);
-  return digestOf(`${text}\n${namedText(answer.values)}`);
+  const mixer = new DigestMixer();
+  mixer.add(textWords(variant));
+  if (factory !== undefined) {
+    mixer.add(textWords(factory.factoryId));
+    mixer.addNumber(factory.transferKind ?? -1);
+  }
+  mixer.addNumber(answer.disclosed.length);
+  for (const contract of answer.disclosed) mixer.add(contractWords(contract));
+  addNamed(mixer, answer.values);
+  return mixer.toString();
 }
 
-/** Each part has a fixed length or says how long it is, so that no two lists of values give the same text. */
-function namedText(values: readonly NamedValue[]): string {
-  let text = "";
+/** Starts with how many there are, so that no two structures of values add the same words. */
+function addNamed(mixer: DigestMixer, values: readonly NamedValue[]): void {
+  mixer.addNumber(values.length);
   for (const { name, alias, value } of values) {
-    text += nameDigest(name);
-    if (alias !== undefined) text += `=${nameDigest(alias)}`;
-    text += valueText(value);
+    mixer.add(textWords(name));
+    if (alias === undefined) mixer.addNumber(0);
+    else mixer.add(textWords(alias));
+    addValue(mixer, value);
   }
-  return text;
 }
 
-function valueText(value: AnyValue): string {
-  switch (value.tag) {
-    case "AV_ContractId":
-      return value.contract === undefined
-        ? `?${value.value.length}:${value.value}`
-        : `+${contractDigest(value.contract)}`;
-    case "AV_List":
-      return `[${value.value.length}:${value.value.map(valueText).join("")}`;
-    case "AV_Map":
-      return `{${value.value.length}:${namedText(value.value)}`;
-    case "AV_Bool":
-      return value.value ? "!1" : "!0";
-    default:
-      return ` ${value.tag} ${value.value.length}:${value.value}`;
+function addValue(mixer: DigestMixer, value: AnyValue): void {
+  if (value.tag === "AV_ContractId" && value.contract !== undefined) {
+    mixer.add(contractWords(value.contract));
+    return;
   }
+  mixer.add(textWords(value.tag));
+  if (value.tag === "AV_List") {
+    mixer.addNumber(value.value.length);
+    for (const element of value.value) addValue(mixer, element);
+  } else if (value.tag === "AV_Map") addNamed(mixer, value.value);
+  else mixer.add(textWords(String(value.value)));
 }

@@ -1,18 +1,31 @@
 /** The value of `Offledger-Tags`: a list of tags, or where they are too many a bit set of their first digits. */
 const MAX_LISTED = 90;
-/** Hexadecimal digits that select a bit. */
-const SET_DIGITS = 3;
-const SET_BYTES = 16 ** SET_DIGITS / 8;
+/** The first three hexadecimal digits of a tag select a bit. */
+const SET_DIGIT_BITS = 12;
+const SET_BYTES = 2 ** SET_DIGIT_BITS / 8;
 
-export function tagsHeader(tags: readonly string[]): string {
-  return tags.length <= MAX_LISTED ? tags.join(",") : `~${bitSet(tags)}`;
+export function tagsHeader(tags: readonly number[]): string {
+  return tags.length <= MAX_LISTED ? tagList(tags) : `~${bitSet(tags)}`;
 }
 
+function tagList(tags: readonly number[]): string {
+  let list = "";
+  for (const tag of tags) list += list === "" ? tagText(tag) : `,${tagText(tag)}`;
+  return list;
+}
+
+const byteTexts = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const byteText = (byte: number): string => byteTexts[byte & 255] ?? "";
+
+/** Eight hexadecimal digits. */
+const tagText = (tag: number): string =>
+  byteText(tag >> 24) + byteText(tag >> 16) + byteText(tag >> 8) + byteText(tag);
+
 /** Bit n, counted from the lowest of the first byte, is set for tags whose first digits have the value n. */
-function bitSet(tags: readonly string[]): string {
+function bitSet(tags: readonly number[]): string {
   const bytes = Buffer.alloc(SET_BYTES);
   for (const tag of tags) {
-    const bit = Number.parseInt(tag.slice(0, SET_DIGITS), 16);
+    const bit = tag >>> (32 - SET_DIGIT_BITS);
     bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (1 << (bit & 7));
   }
   return bytes.toString("base64url");

@@ -1,0 +1,60 @@
+/** Digests of 128 bits that combine without another hash. Hashing each answer took 4 % of an accept, and more of a settlement. */
+import { hash } from "node:crypto";
+
+/** Four signed 32-bit integers, which V8 keeps in the object itself. */
+export class DigestWords {
+  constructor(
+    readonly a: number,
+    readonly b: number,
+    readonly c: number,
+    readonly d: number,
+  ) {}
+}
+
+/** The first 16 bytes of the SHA-256 digest. */
+export function wordsOf(text: string): DigestWords {
+  const bytes = hash("sha256", text, "buffer");
+  return new DigestWords(bytes.readInt32LE(0), bytes.readInt32LE(4), bytes.readInt32LE(8), bytes.readInt32LE(12));
+}
+
+/**
+ * Combines digests in order. Each word has its own 32 bits of state and its own odd factor, so that one different digest
+ * always gives another result, and several do but for one case in 2^128. Whoever could choose digests freely could make
+ * two lists collide; those of contracts come from SHA-256.
+ */
+export class DigestMixer {
+  #a = 1;
+  #b = 2;
+  #c = 3;
+  #d = 4;
+
+  add({ a, b, c, d }: DigestWords): void {
+    this.#a = mix(this.#a, a, 0x9e3779b1);
+    this.#b = mix(this.#b, b, 0x85ebca77);
+    this.#c = mix(this.#c, c, 0xc2b2ae3d);
+    this.#d = mix(this.#d, d, 0x27d4eb2f);
+  }
+
+  /** A 32-bit integer: the length of a list, or a kind of value. */
+  addNumber(value: number): void {
+    this.#a = mix(this.#a, value, 0x9e3779b1);
+    this.#b = mix(this.#b, value, 0x85ebca77);
+    this.#c = mix(this.#c, value, 0xc2b2ae3d);
+    this.#d = mix(this.#d, value, 0x27d4eb2f);
+  }
+
+  /** 22 characters of base64url. */
+  toString(): string {
+    result.writeInt32LE(this.#a, 0);
+    result.writeInt32LE(this.#b, 4);
+    result.writeInt32LE(this.#c, 8);
+    result.writeInt32LE(this.#d, 12);
+    return result.toString("base64url");
+  }
+}
+
+const result = Buffer.alloc(16);
+
+/** Maps both the state and the word one to one. The rotation lets high bits change low ones. */
+const mix = (state: number, word: number, factor: number): number =>
+  Math.imul(((state << 13) | (state >>> 19)) ^ word, factor);
