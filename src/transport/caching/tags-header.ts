@@ -8,18 +8,22 @@ export function tagsHeader(tags: readonly number[]): string {
   return tags.length <= MAX_LISTED ? tagList(tags) : `~${bitSet(tags)}`;
 }
 
+const TAG_DIGITS = 8;
+const COMMA = 0x2c;
+/** Filled and read without a pause. Joining strings took three times as long, and a kilobyte for each response. */
+const list = Buffer.alloc(MAX_LISTED * (TAG_DIGITS + 1));
+
 function tagList(tags: readonly number[]): string {
-  let list = "";
-  for (const tag of tags) list += list === "" ? tagText(tag) : `,${tagText(tag)}`;
-  return list;
+  let end = 0;
+  for (const tag of tags) {
+    for (let shift = 28; shift >= 0; shift -= 4) list[end++] = digit((tag >>> shift) & 15);
+    list[end++] = COMMA;
+  }
+  return tags.length === 0 ? "" : list.toString("latin1", 0, end - 1);
 }
 
-const byteTexts = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-const byteText = (byte: number): string => byteTexts[byte & 255] ?? "";
-
-/** Eight hexadecimal digits. */
-const tagText = (tag: number): string =>
-  byteText(tag >> 24) + byteText(tag >> 16) + byteText(tag >> 8) + byteText(tag);
+/** The character of a hexadecimal digit. */
+const digit = (value: number): number => (value < 10 ? 0x30 + value : 0x57 + value);
 
 /** Bit n, counted from the lowest of the first byte, is set for tags whose first digits have the value n. */
 function bitSet(tags: readonly number[]): string {

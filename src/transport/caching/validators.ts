@@ -13,8 +13,8 @@ export const TAGS = "offledger-tags";
 /** Of RPC: the response is empty because the client has it. */
 export const NOT_MODIFIED = "offledger-not-modified";
 
-/** Names and values in turn. Empty for a response that does not rest on the store. */
-export function validatorFields(response: EncodableResponse): readonly string[] {
+/** Names and values in turn, to which the caller may add. Empty for a response that does not rest on the store. */
+export function validatorFields(response: EncodableResponse): string[] {
   const { basis } = response;
   if (basis === undefined) return [];
   const tags = basis.tags();

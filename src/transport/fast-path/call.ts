@@ -28,11 +28,11 @@ export interface WireFormat {
   /** Throws where the body is not a message of the operation of at most `maxBytes`. */
   readonly decode: (call: FastCall, body: Buffer, maxBytes: number) => Message;
   readonly encode: (response: EncodableResponse) => ChunkList;
-  /** `fields` are further headers, names and values in turn. */
-  readonly send: (call: FastCall, message: ChunkList, fields: readonly string[]) => void;
+  /** `fields` are further headers, names and values in turn. They are the sender's to change. */
+  readonly send: (call: FastCall, message: ChunkList, fields: string[]) => void;
   /** The header of a conditional request, and the response to one that the client has. */
   readonly condition: string;
-  readonly sendNotModified: (call: FastCall, response: EncodableResponse, fields: readonly string[]) => void;
+  readonly sendNotModified: (call: FastCall, response: EncodableResponse, fields: string[]) => void;
   readonly sendError: (call: FastCall, error: unknown) => void;
 }
 
@@ -52,7 +52,7 @@ export function callOperation(call: FastCall, format: WireFormat, body: Buffer, 
 function sendResponse(call: FastCall, format: WireFormat, response: EncodableResponse): void {
   const condition = call.request.raw.headers[format.condition];
   let message: ChunkList | undefined;
-  let fields: readonly string[];
+  let fields: string[];
   try {
     fields = validatorFields(response);
     if (!isNotModified(response, condition)) message = format.encode(response);

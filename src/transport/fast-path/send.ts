@@ -14,25 +14,19 @@ import { hijack, setHeaders } from "../reply.js";
 import type { FastCall } from "./call.js";
 import { bytesForStream, endHttp1 } from "../write-body.js";
 
-const NO_FIELDS: readonly string[] = [];
 const FRAME_HEADER_BYTES = 5;
 /** Of requests: connect-es serves compressed ones. */
 const ACCEPTED_ENCODING = GZIP;
 
-/** `extra` are further headers, names and values in turn. */
-export function sendHttp(
-  call: FastCall,
-  contentType: string,
-  message: ChunkList,
-  extra: readonly string[] = NO_FIELDS,
-): void {
+/** `fields` are further headers, names and values in turn, to which this adds its own. */
+export function sendHttp(call: FastCall, contentType: string, message: ChunkList, fields: string[]): void {
   const { request, reply, compresses } = call;
   const headers = hijack(reply);
   const compressed = compresses && acceptsGzip(request.raw.headers["accept-encoding"]) ? compress(message) : undefined;
   // Stay synchronous where compression is.
   if (compressed instanceof Promise) {
-    void compressed.then((body) => endHttp(call, headers, contentType, message, body, extra));
-  } else endHttp(call, headers, contentType, message, compressed, extra);
+    void compressed.then((body) => endHttp(call, headers, contentType, message, body, fields));
+  } else endHttp(call, headers, contentType, message, compressed, fields);
 }
 
 function endHttp(
@@ -41,13 +35,12 @@ function endHttp(
   contentType: string,
   message: ChunkList,
   compressed: Body | undefined,
-  extra: readonly string[],
+  fields: string[],
 ): void {
   const body = compressed ?? message;
   const response = reply.raw;
-  const { requestId } = request.record;
   const length = String(body.length);
-  const fields = ["content-type", contentType, "content-length", length, REQUEST_ID, requestId, ...extra];
+  fields.push("content-type", contentType, "content-length", length, REQUEST_ID, request.record.requestId);
   if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
   if (compressed !== undefined) fields.push("content-encoding", GZIP);
   setHeaders(response, headers);
@@ -63,9 +56,9 @@ function endHttp(
 }
 
 /** 304, RFC 9110, section 15.4.5. */
-export function sendNotModified({ request, reply, compresses }: FastCall, extra: readonly string[]): void {
+export function sendNotModified({ request, reply, compresses }: FastCall, fields: string[]): void {
   const headers = hijack(reply);
-  const fields = [REQUEST_ID, request.record.requestId, ...extra];
+  fields.push(REQUEST_ID, request.record.requestId);
   if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
   setHeaders(reply.raw, headers);
   reply.raw.writeHead(304, fields).end();

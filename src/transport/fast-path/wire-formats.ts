@@ -15,7 +15,7 @@ const encodeJson = (response: EncodableResponse): ChunkList => response.json();
 const encodeBinary = (response: EncodableResponse): ChunkList => response.binary();
 
 /** The fields of an empty message in place of a response that the client has. */
-const emptyFields = (fields: readonly string[]): readonly string[] => [...fields, NOT_MODIFIED, "true"];
+const emptyFields = (fields: readonly string[]): string[] => [...fields, NOT_MODIFIED, "true"];
 
 /** REST: `decode` merges path parameters and body, `sendError` hands the error to Fastify. */
 export function restFormat(decode: WireFormat["decode"]): WireFormat {

@@ -10,9 +10,8 @@ const REVALIDATE = ["cache-control", "no-cache"];
 /** Sends the response of a request that is not on the fast path. Throws if it cannot be encoded. */
 export function sendRest(call: FastCall, response: EncodableResponse): void {
   const { request } = call;
-  const validators = validatorFields(response);
-  const isKept = validators.length > 0 && request.method === "GET";
-  const fields = isKept ? [...validators, ...REVALIDATE] : validators;
+  const fields = validatorFields(response);
+  if (fields.length > 0 && request.method === "GET") fields.push(...REVALIDATE);
   if (isNotModified(response, request.raw.headers[IF_NONE_MATCH])) {
     request.record.isNotModified = true;
     sendNotModified(call, fields);
