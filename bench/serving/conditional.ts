@@ -2,13 +2,25 @@
 import { withHeader } from "../load/connection.js";
 import { type LoadResult, loadHttp1 } from "../load/http1.js";
 import { fetchResponse } from "../load/single-request.js";
+import type { Server } from "../servers/start.js";
+import type { CpuCase } from "./cpu.js";
 import { cycle } from "./requests.js";
 import type { Workload } from "./workloads.js";
 
 const FETCHES_AT_ONCE = 50;
 
-/** The load of a workload with the entity tag of each response. */
-export async function conditionalLoad(url: string, { requests }: Workload): Promise<Workload["load"]> {
+/** A workload with the entity tag of each response. The ratio is that to the full response, the case `full`. */
+export async function notModifiedCase(
+  title: string,
+  server: Server,
+  workload: Workload,
+  full: string,
+): Promise<CpuCase> {
+  const load = await conditionalLoad(server.url, workload);
+  return { title, server, load, ratio: { of: title, over: full, target: { atMost: 0.5 } } };
+}
+
+async function conditionalLoad(url: string, { requests }: Workload): Promise<Workload["load"]> {
   const conditional: Buffer[] = [];
   for (let at = 0; at < requests.length; at += FETCHES_AT_ONCE) {
     const some = requests.slice(at, at + FETCHES_AT_ONCE);

@@ -4,7 +4,7 @@ import { writeSnapshot } from "../registries/snapshot.js";
 import { generateTransfers, OFFERS } from "../registries/transfers.js";
 import type { Row } from "../report/row.js";
 import { type Server, startServer } from "../servers/start.js";
-import { conditionalLoad } from "./conditional.js";
+import { notModifiedCase } from "./conditional.js";
 import { compareCpu, type CpuCase } from "./cpu.js";
 import { formatSizes, kilobytes, noteSizes } from "./sizes.js";
 import { recordResponses, type Workload, workloads } from "./workloads.js";
@@ -52,13 +52,13 @@ export async function measureProtocols(): Promise<Row[]> {
       baselineAccept,
       ownCase(titles.accept, own, accept, titles.baselineAccept, 0.7),
       ownCase(titles.acceptGzip, own, acceptGzip, titles.accept),
-      notModifiedCase(titles.acceptNotModified, own, await conditionalLoad(own.url, accept), titles.accept),
+      await notModifiedCase(titles.acceptNotModified, own, accept, titles.accept),
       ownCase(titles.json, own, json, titles.baselineAccept, 0.6),
       ownCase(titles.binary, own, binary, titles.baselineAccept, 0.6),
       ownCase(titles.acceptWithHttp2, ownWithHttp2, accept, titles.baselineAccept),
       baselineTransfer,
       ownCase(titles.transfer, own, transfer, titles.baselineTransfer, 0.7),
-      notModifiedCase(titles.transferNotModified, own, await conditionalLoad(own.url, transfer), titles.transfer),
+      await notModifiedCase(titles.transferNotModified, own, transfer, titles.transfer),
       { title: titles.baselineGrpc, server: baselineGrpc, load: grpc.load },
       ownCase(titles.grpc, ownWithHttp2, grpc, titles.baselineGrpc, 0.55),
       connectNodeCase(titles.json, connectNode, json),
@@ -75,11 +75,6 @@ const describeSizes = ({ requests: [request] }: Workload, bodies: readonly strin
 function ownCase(title: string, server: Server, { load }: Workload, baseline: string, atLeast?: number): CpuCase {
   const target = atLeast === undefined ? undefined : { atLeast };
   return { title, server, load, ratio: { of: baseline, over: title, target } };
-}
-
-/** The ratio is that to the full response. */
-function notModifiedCase(title: string, server: Server, load: Workload["load"], full: string): CpuCase {
-  return { title, server, load, ratio: { of: title, over: full, target: { atMost: 0.5 } } };
 }
 
 function connectNodeCase(ownTitle: string, server: Server, { load }: Workload): CpuCase {
