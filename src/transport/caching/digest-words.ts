@@ -1,4 +1,7 @@
-/** Digests of 128 bits that combine without another hash. Hashing each answer took 4 % of an accept, and more of a settlement. */
+/**
+ * Digests of 128 bits that combine without another hash. With tags as numbers this saves 14 % of a settlement and 5 % of
+ * an accept; can go when hashing a kilobyte costs less than a microsecond.
+ */
 import { hash } from "node:crypto";
 
 /** Four signed 32-bit integers, which V8 keeps in the object itself. */
@@ -19,8 +22,8 @@ export function wordsOf(text: string): DigestWords {
 
 /**
  * Combines digests in order. Each word has its own 32 bits of state and its own odd factor, so that one different digest
- * always gives another result, and several do but for one case in 2^128. Whoever could choose digests freely could make
- * two lists collide; those of contracts come from SHA-256.
+ * always gives another result, and several do but for one case in 2^128. It resists chance only: the digests of
+ * contracts come from SHA-256, but anyone who could choose them could make two lists collide.
  */
 export class DigestMixer {
   #a = 1;

@@ -65,22 +65,8 @@ function groupClaims(claims: readonly JsonReader[], issuer: string, holder: stri
     if (known === undefined) bySubject.set(subject, [claim]);
     else known.push(claim);
   }
-  const subjects = [...bySubject].map(([subject, ofSubject]) => ({ subject, claims: shareClaims(ofSubject) }));
+  const subjects = [...bySubject].map(([subject, ofSubject]) => ({ subject, claims: ofSubject }));
   return subjects.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
-}
-
-const MAX_SHARED = 10_000;
-const MAX_SHARED_CLAIMS = 10;
-const shared = new Map<string, readonly Claim[]>();
-
-/** Most credentials make the same claims on their subjects: one list of them stays in the CPU caches, many do not. */
-function shareClaims(claims: readonly Claim[]): readonly Claim[] {
-  if (claims.length > MAX_SHARED_CLAIMS) return claims;
-  const key = JSON.stringify(claims);
-  const known = shared.get(key);
-  if (known !== undefined) return known;
-  if (shared.size < MAX_SHARED) shared.set(key, claims);
-  return claims;
 }
 
 export interface TransferPreapproval {
