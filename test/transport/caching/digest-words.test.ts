@@ -10,6 +10,9 @@ function mixed(...parts: (string | number)[]): string {
   return mixer.toString();
 }
 
+/** The words of a digest. */
+const words = (digest: string): string[] => digest.match(/.{6}/g) ?? [];
+
 // The expectation was computed in Python from the SHA-256 digests.
 test("a digest has 24 characters of base64url and is the same in every process", () => {
   expect(mixed("contract 1", 2, "contract 2")).toBe("Lx523DB8Za1DWfMy4D5DY0_D");
@@ -17,12 +20,24 @@ test("a digest has 24 characters of base64url and is the same in every process",
 });
 
 test("order, repetition and numbers count", () => {
-  const lists = [[], ["a"], ["b"], ["a", "b"], ["b", "a"], ["a", "a"], ["a", "a", "b"], ["a", 1], ["a", -1], [1, "a"], [0], [0, 0]];
+  const lists = [
+    [],
+    ["a"],
+    ["b"],
+    ["a", "b"],
+    ["b", "a"],
+    ["a", "a"],
+    ["a", "a", "b"],
+    ["a", 1],
+    ["a", -1],
+    [1, "a"],
+    [0],
+    [0, 0],
+  ];
   expect(new Set(lists.map((list) => mixed(...list))).size).toBe(lists.length);
 });
 
 test("each of the four words changes with each digest: 100,000 pairs have no word in common", () => {
-  const words = (text: string): string[] => text.match(/.{6}/g) ?? [];
   const counts = [0, 0, 0, 0];
   const first = words(mixed("0", "x"));
   for (let index = 1; index <= 100_000; index++)
