@@ -5,13 +5,16 @@ const folders = "{test,scripted-participant}/**";
 const slow = `${folders}/*.{slow,property}.test.ts`;
 
 /**
- * Files of the quick tier that share their modules with others of the same worker, because loading the service takes as
- * long as most of them. They must leave nothing behind: no fake timers, no listener of the process, no changed global.
+ * Files of the quick tier that have a process of their own: they replace timers or other globals, or measure the process.
+ * The others share the modules of their worker, because loading the service takes as long as most of them. They must
+ * leave nothing behind.
  */
-const shared = [
-  "test/matrix.test.ts",
-  "test/{openapi,registry,rules}/**/*.test.ts",
-  "test/transport/{compression,decoding,edges,encoding,fast-path,rest,static}/**/*.test.ts",
+const isolated = [
+  "test/client/caching/clock.test.ts",
+  "test/ingest/**/*.test.ts",
+  "test/store/{scan,postgres/lease-watchdog}.test.ts",
+  "test/transport/{listener,admission}/**/*.test.ts",
+  "test/transport/middleware/load-shedding-states.test.ts",
 ];
 
 /** Generous, so that a loaded machine fails no test. */
@@ -24,8 +27,16 @@ export default defineConfig({
     // Many tests wait for timeouts, so a second worker is worth it on two cores.
     maxWorkers: "100%",
     projects: [
-      { test: { ...quickLimits, name: "quick", include: [`${folders}/*.test.ts`], exclude: [slow, ...shared] } },
-      { test: { ...quickLimits, name: "quick-shared", isolate: false, include: shared, exclude: [slow] } },
+      { test: { ...quickLimits, name: "quick-isolated", include: isolated, exclude: [slow] } },
+      {
+        test: {
+          ...quickLimits,
+          name: "quick",
+          isolate: false,
+          include: [`${folders}/*.test.ts`],
+          exclude: [slow, ...isolated],
+        },
+      },
       { test: { ...slowLimits, name: "slow", include: [slow] } },
     ],
   },
