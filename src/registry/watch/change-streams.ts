@@ -3,7 +3,9 @@ import type { Freshness } from "../../domain/freshness.js";
 import type { ChangeFeed } from "../../store/port.js";
 import type { Tag } from "../../store/lookup-hash.js";
 import { createFilter, type Filter, matches } from "./filter.js";
+import { Heartbeats } from "./heartbeats.js";
 import { parseResumeToken, type StreamPosition } from "./position.js";
+import { ReleaseSchedule } from "./release-schedule.js";
 import { ReleasedChanges } from "./released-changes.js";
 import { type Waiter, Waiters } from "./waiters.js";
 import type { WatchEvent } from "./watch-event.js";
@@ -26,7 +28,7 @@ export interface ChangeStreamsOptions {
   readonly clock?: () => number;
   /** A stream that has sent nothing for so long sends a heartbeat. */
   readonly heartbeatMs?: number;
-  /** Changes within this time are sent together: it bounds the events of a stream, whatever the ledger does. */
+  /** As in ReleaseScheduleOptions. */
   readonly mergeMs?: number;
 }
 
@@ -45,37 +47,35 @@ const CHECK_MS = 500;
  * next event: a slow client costs no memory, and gets what has changed in the meantime as one event.
  */
 export class ChangeStreams {
-  readonly #options: ChangeStreamsOptions;
+  readonly #freshness: ChangeStreamsOptions["freshness"];
   readonly #clock: () => number;
   readonly #heartbeatMs: number;
-  readonly #mergeMs: number;
+  readonly #heartbeats: Heartbeats;
   readonly #released: ReleasedChanges;
+  readonly #schedule: ReleaseSchedule;
   readonly #waiters = new Waiters<StreamWaiter>();
   readonly #unsubscribe: () => void;
-  #releaseTimer: NodeJS.Timeout | undefined;
-  #isReleasing = false;
-  /** When the first change was made that is not released yet. */
-  #changedAt: number | undefined;
-  #lagMs = 0;
-  /** The next changes are not released before. */
-  #notBefore = -Infinity;
-  #isClosed = false;
-  #lastHeartbeat: { readonly event: WatchEvent; readonly at: number } | undefined;
   #checkTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ChangeStreamsOptions) {
-    const { clock = () => performance.now(), heartbeatMs = 10_000, mergeMs = 100 } = options;
-    this.#options = options;
+    const { changes, clock = () => performance.now(), heartbeatMs = 10_000, mergeMs = 100 } = options;
+    this.#freshness = options.freshness;
     this.#clock = clock;
     this.#heartbeatMs = heartbeatMs;
-    this.#mergeMs = mergeMs;
-    this.#released = new ReleasedChanges(options.changes, options.configurationId);
-    this.#unsubscribe = options.changes.subscribe(() => this.#changed());
+    this.#heartbeats = new Heartbeats(clock, mergeMs, options.age);
+    this.#released = new ReleasedChanges(changes, options.configurationId);
+    this.#schedule = new ReleaseSchedule({
+      release: () => this.#wakeDue(this.#released.release()),
+      isBehind: () => this.#released.isBehind,
+      clock,
+      mergeMs,
+    });
+    this.#unsubscribe = changes.subscribe(() => this.#schedule.changed());
   }
 
-  /** How long it took until all waiting streams had the latest changes, in milliseconds. */
+  /** As in ReleaseSchedule. */
   get lagMs(): number {
-    return this.#lagMs;
+    return this.#schedule.lagMs;
   }
 
   /**
@@ -96,9 +96,8 @@ export class ChangeStreams {
   }
 
   close(): void {
-    this.#isClosed = true;
     this.#unsubscribe();
-    clearTimeout(this.#releaseTimer);
+    this.#schedule.close();
     clearInterval(this.#checkTimer);
   }
 
@@ -109,7 +108,7 @@ export class ChangeStreams {
     const { position } = this.#released;
     if (position === undefined) throw unavailable("no snapshot of the ledger has been taken yet");
     if (resumed === undefined) return { type: "reset", ...position };
-    return this.#released.after(resumed, filter) ?? this.#heartbeat(position);
+    return this.#released.after(resumed, filter) ?? this.#heartbeats.at(position);
   }
 
   async #next(position: StreamPosition, filter: Filter, signal: AbortSignal): Promise<WatchEvent | undefined> {
@@ -120,26 +119,15 @@ export class ChangeStreams {
       const event = this.#released.after(checked, filter);
       if (event !== undefined) return event;
       const { position: released } = this.#released;
-      if (this.#clock() >= deadline && released !== undefined) return this.#heartbeat(released);
+      if (this.#clock() >= deadline && released !== undefined) return this.#heartbeats.at(released);
       // oxlint-disable-next-line no-await-in-loop -- until there is an event
       checked = await this.#wait(checked, filter, deadline, signal);
     }
     return undefined;
   }
 
-  /** Streams whose heartbeats are due together send the same object, which is encoded once. */
-  #heartbeat(position: StreamPosition & Pick<WatchEvent, "asOf">): WatchEvent {
-    const [last, at] = [this.#lastHeartbeat, this.#clock()];
-    const { generation, offset } = position;
-    if (last !== undefined && at - last.at < this.#mergeMs)
-      if (last.event.offset === offset && last.event.generation === generation) return last.event;
-    const event: WatchEvent = { type: "heartbeat", age: this.#options.age(), ...position };
-    this.#lastHeartbeat = { event, at };
-    return event;
-  }
-
   #requireCurrent(): void {
-    const reason = this.#options.freshness.staleReason();
+    const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
   }
 
@@ -166,29 +154,8 @@ export class ChangeStreams {
       return;
     }
     const now = this.#clock();
-    const isStale = this.#options.freshness.staleReason() !== undefined;
+    const isStale = this.#freshness.staleReason() !== undefined;
     void this.#waiters.wake(({ deadline }) => isStale || deadline <= now);
-  }
-
-  #changed(): void {
-    this.#changedAt ??= this.#clock();
-    if (this.#releaseTimer !== undefined || this.#isReleasing) return;
-    const wait = Math.max(0, this.#notBefore - this.#clock());
-    this.#releaseTimer = setTimeout(() => void this.#release(), wait);
-  }
-
-  /** Afterwards the streams rest for as long as they took, which leaves half of the time for requests. */
-  async #release(): Promise<void> {
-    this.#releaseTimer = undefined;
-    this.#isReleasing = true;
-    const begunAt = this.#clock();
-    const changedAt = this.#changedAt ?? begunAt;
-    this.#changedAt = undefined;
-    const took = await this.#wakeDue(this.#released.release());
-    this.#notBefore = Math.max(begunAt + this.#mergeMs, this.#clock() + took);
-    this.#lagMs = this.#clock() - changedAt;
-    this.#isReleasing = false;
-    if (this.#released.isBehind && !this.#isClosed) this.#changed();
   }
 
   /** `tags` of what has changed since the last release; undefined if everything may have. Returns milliseconds. */

@@ -44,7 +44,7 @@ export function standardServices(options: StandardServicesOptions): StandardServ
     register(router) {
       const names = served.map(({ typeName }) => typeName);
       const handlerOptions = { readMaxBytes: limits.messageBytes };
-      router.service(Health, health(names, new Readiness(notReadyReason, limits.lookMs), watches), handlerOptions);
+      router.service(Health, health(names, new Readiness(notReadyReason, limits.pollMs), watches), handlerOptions);
       if (!isReflected) return;
       // Built on first use: it takes some milliseconds.
       let descriptors: Descriptors | undefined;

@@ -3,7 +3,7 @@ export interface StreamLimits {
   /** Maximum request message, in bytes: names and numbers need little. */
   readonly messageBytes: number;
   /** Polling interval of the readiness, while there are watches. */
-  readonly lookMs: number;
+  readonly pollMs: number;
   readonly watches: number;
   /** Maximum duration of a watch. It bounds streams whose client is gone without closing them. */
   readonly watchMs: number;
@@ -17,7 +17,7 @@ export interface StreamLimits {
 
 export const DEFAULT_STREAM_LIMITS: StreamLimits = {
   messageBytes: 64 * 1024,
-  lookMs: 500,
+  pollMs: 500,
   watches: 100,
   watchMs: 60 * 60 * 1000,
   reflections: 100,

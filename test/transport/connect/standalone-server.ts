@@ -55,7 +55,7 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
     services: served,
     notReadyReason,
     descriptorSet,
-    limits: { lookMs: 5, ...limits },
+    limits: { pollMs: 5, ...limits },
   });
   await server.register(connect([], standard, undefined, 1_024 * 1_024, true, report, new ServedMethods()));
   server.addHook("preClose", (done) => {

@@ -10,7 +10,7 @@ export class Readiness {
 
   constructor(
     private readonly notReadyReason: () => string | undefined,
-    private readonly lookMs: number,
+    private readonly pollMs: number,
   ) {}
 
   get isReady(): boolean {
@@ -24,7 +24,7 @@ export class Readiness {
     await new Promise<void>((wake) => {
       const waiter = { isReady, wake };
       this.#waiters.add(waiter);
-      this.#timer ??= setInterval(() => this.#look(), this.lookMs);
+      this.#timer ??= setInterval(() => this.#poll(), this.pollMs);
       signal.addEventListener("abort", () => wake(), { signal: settled.signal });
       settled.signal.addEventListener("abort", () => this.#waiters.delete(waiter));
     });
@@ -34,7 +34,7 @@ export class Readiness {
     this.#timer = undefined;
   }
 
-  #look(): void {
+  #poll(): void {
     const { isReady } = this;
     for (const waiter of this.#waiters) if (waiter.isReady !== isReady) waiter.wake();
   }
