@@ -39,7 +39,7 @@ const grouped = new Intl.NumberFormat("en");
 export const number = (value: string | number): string => grouped.format(BigInt(value));
 
 /** `1 refusal`, `2 refusals`. */
-export const counted = (count: number, noun: string): string => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const counted = (count: number, label: string): string => `${number(count)} ${label}${count === 1 ? "" : "s"}`;
 
 /** The service and method of an rpc without its package. */
 export const shortOperation = (operation: string): string =>

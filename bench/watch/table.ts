@@ -56,7 +56,7 @@ function describe({ name, figures, afterwards, elapsedSeconds, rate, caller, dea
     `${rate} updates/s for ${elapsedSeconds.toFixed(1)} s; ${counts(figures.events)}; ${megabytes(figures.bytes)} MB`,
     `loop delay of the clients, p99: ${formatNumber(figures.loopDelayP99)} ms`,
   ];
-  // Who does not read sees no heartbeats.
+  // A client that does not read sees no heartbeats.
   if (afterwards === undefined)
     lines.push(`silences of at most 11 s: ${inTime} %, the longest ${(silences.maxMs / 1000).toFixed(1)} s`);
   if (delay !== undefined && delay.missing > 0)

@@ -1,7 +1,7 @@
 import type { Inventory } from "../registry/sdk/registry.js";
 import { describeWarning, warningKinds } from "../registry/sdk/warnings.js";
 
-/** Of each kind of warning so many are printed. */
+/** Maximum number of warnings printed per kind. */
 const MAX_PRINTED = 10;
 
 /** The warnings of one kind. */

@@ -66,7 +66,7 @@ export interface StoreScan {
 export interface ContractIds {
   /** Each once. */
   readonly ids: readonly string[];
-  /** False if the template has more contracts: a database lists so many at most. */
+  /** False if the template has more contracts: a database limits the list. */
   readonly isComplete: boolean;
 }
 

@@ -7,7 +7,7 @@ export type Incoming = IncomingMessage | Http2ServerRequest | ServerHttp2Stream;
 /** Bytes that are read to keep a connection usable; past them the connection, or the stream, is closed. */
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024;
 
-/** A client that sends so many chunks of so few bytes each costs more than its connection is worth. */
+/** Beyond this number of small chunks the connection is closed. */
 const MAX_SMALL_CHUNKS = 1_024;
 const SMALL_CHUNK_BYTES = 64;
 

@@ -1,7 +1,7 @@
 import type { Logger } from "./logger.js";
 import { withTimeout } from "./timeout.js";
 
-/** A step is abandoned after so many times the time within which its own timer ends it. */
+/** A step is abandoned after this multiple of its own timeout. */
 const TOLERANCE = 3;
 
 /**

@@ -68,7 +68,7 @@ export class LagTracker {
     this.#end = offset;
   }
 
-  /** The stream that the store follows has proved to be open after this end was read: they are of one history. */
+  /** The stream that the store follows has proved to be open after this end was read: both belong to one history. */
   confirm(offset: number, requestedAt: number): void {
     this.#end = offset;
     this.#confirmedEnd = { offset, requestedAt };

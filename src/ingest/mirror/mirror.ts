@@ -33,7 +33,7 @@ const STEADY_MS = 30_000;
 
 /**
  * Keeps the store equal to the ledger through every failure. A participant restored from a backup cuts every connection
- * and may reuse offsets. So the stream of updates is opened first: while it lasts, all reads are of one history.
+ * and may reuse offsets. So the stream of updates is opened first: while it lasts, all reads see one history.
  */
 export class Mirror {
   readonly #options: MirrorOptions;

@@ -1,6 +1,6 @@
 import { type Warning, type WarningKind, warningKinds } from "../sdk/warnings.js";
 
-/** Bounds memory: of each kind so many warnings are kept. Further ones are only counted. */
+/** Bounds memory: keeps this many warnings of each kind and only counts further ones. */
 export const MAX_KEPT = 1_000;
 
 /** Counts warnings by kind and keeps the first of each. Joins warnings that differ only in their operations. */

@@ -43,7 +43,7 @@ export interface DescribedCredential {
 export type ChangeAttempt = (synchronizer: string) => void;
 
 /**
- * Records how an answer is found, for an explanation. The rules run once, as for any request, and tell what they do. They
+ * Records how an answer is found, for an explanation. The rules run once, as for any request, and report what they do. They
  * may run again from the start: each run has a recorder of its own.
  */
 export interface Recorder {

@@ -82,7 +82,7 @@ export interface Check<F = unknown> {
 }
 
 export interface CheckContext extends RequestContext {
-  /** Credentials that end within so many days are warned of; 0 if none are. */
+  /** Days before expiry in which a credential causes a warning; 0 disables the warning. */
   readonly credentialDays: number;
 }
 

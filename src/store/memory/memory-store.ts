@@ -79,7 +79,7 @@ class StateView implements View {
   /** After `all`, nothing is cloned: a clone would be a second object, and few listed contracts are read again. */
   #hasListed = false;
 
-  /** Of a scan, `byId` changes nothing in the state. */
+  /** During a scan `byId` does not change the state. */
   constructor(state: MemoryState, isScan = false) {
     this.#state = state;
     this.#isScan = isScan;

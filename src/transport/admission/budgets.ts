@@ -21,7 +21,7 @@ export interface Budgets {
 }
 
 const MIB = 1024 * 1024;
-/** Bodies, and responses, may use one part in so many of the memory. A body may leave twice its bytes to be collected. */
+/** Divisors of the memory for the budgets of bodies and responses. A body may leave twice its bytes to be collected. */
 const BODY_SHARE = 16;
 const RESPONSE_SHARE = 8;
 const MAX_BYTES = 512 * MIB;

@@ -7,9 +7,9 @@ import type { FairQueue, Group, Member } from "./fair-queue.js";
 import type { Holder } from "./response-budget.js";
 import { WindowCounter } from "./window-counter.js";
 
-/** Of pipelined HTTP/1.1 requests, so many are handled while an earlier response is not sent. */
+/** Maximum pipelined HTTP/1.1 requests handled before an earlier response is sent. */
 const MAX_PIPELINED = 8;
-/** Of responses that an HTTP/1.1 client does not read, so many bytes may wait before its next request is handled. */
+/** Maximum bytes of unread responses before the next request of an HTTP/1.1 client is handled. */
 const MAX_SOCKET_BYTES = 256 * 1024;
 /** When half of a budget is used, a connection with so much of it is refused before the others. */
 const SCARCE_REQUESTS = 32;
@@ -19,9 +19,9 @@ const ADDRESS_SHARE = 2;
 const OTHERS_SHARE = 4;
 /** Smaller responses are bounded by the number of requests. */
 const SMALL_RESPONSE_BYTES = 16 * 1024;
-/** So many small frames, after the first of a body, may arrive on an HTTP/2 connection in a second. */
+/** Maximum small frames, after the first of a body, on an HTTP/2 connection in a second. */
 const MAX_SMALL_FRAMES = 5_000;
-/** So many requests of one connection may be refused in ten seconds. */
+/** Maximum refused requests of a connection in ten seconds. */
 const MAX_REFUSALS = 500;
 
 const CONNECTION = Symbol("connection");

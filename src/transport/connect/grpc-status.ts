@@ -11,7 +11,7 @@ import { encodeGrpcMessage } from "./grpc-message.js";
 const MAX_MESSAGE_BYTES = 2_048;
 
 /**
- * The headers or trailers that tell an error over gRPC and gRPC-Web: `grpc-status`, `grpc-message`,
+ * The headers or trailers that carry an error over gRPC and gRPC-Web: `grpc-status`, `grpc-message`,
  * `grpc-status-details-bin`, and those of the error. The result must not be changed. Memoized because load shedding
  * sends one error many times, when the CPU is scarce.
  */

@@ -60,9 +60,9 @@ function checkOf(field: DescField, rules: FieldRules): ((value: unknown) => bool
   }
   if (type.case !== "string" || required || hasMore(type.value, ["minLen", "maxLen"])) return undefined;
   const { minLen, maxLen } = type.value;
-  const [least, most] = [Number(minLen), maxLen === 0n ? Infinity : Number(maxLen)];
+  const [min, max] = [Number(minLen), maxLen === 0n ? Infinity : Number(maxLen)];
   // The library counts code points: at most as many as UTF-16 units, and at least half.
-  return (value) => typeof value === "string" && value.length >= 2 * least && value.length <= most;
+  return (value) => typeof value === "string" && value.length >= 2 * min && value.length <= max;
 }
 
 function hasMore(rules: Message, names: readonly string[]): boolean {

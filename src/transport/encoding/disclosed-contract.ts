@@ -1,6 +1,6 @@
 // Encodes each disclosed contract once per form, on first use. The encoding is dropped with the contract, which never
 // changes: a reassigned one is a new object. Fields are written by hand, at a tenth of the cost of the library; a test
-// compares every byte.
+// compares every byte. Can go when the library encodes a contract in less than a microsecond.
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Contract } from "../../domain/contract.js";
 import { memoizeByContract } from "../../domain/contract-slots.js";

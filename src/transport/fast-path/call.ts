@@ -1,4 +1,4 @@
-/** Steps 3 to 6: decode, call, encode, send. */
+/** Runs steps 3 to 6; steps 4 and 5 are here: call the operation, encode its response. */
 import type { IncomingMessage } from "node:http";
 import type { Message } from "@bufbuild/protobuf";
 import type { FastifyReply, FastifyRequest } from "fastify";

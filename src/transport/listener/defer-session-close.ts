@@ -8,7 +8,7 @@ import type { ServerHttp2Session } from "node:http2";
  *   still parsing (use after free).
  * - GOAWAY, then a malformed frame: the session is destroyed already, and an assertion of nghttp2 aborts the process.
  *
- * Closing and destroying therefore wait until the read is over. This file can go when goaway.test.ts passes without it
+ * Closing and destroying therefore wait until the read is over. This file can go when goaway.slow.test.ts passes without it
  * on every supported Node.js release.
  */
 export function deferSessionClose(session: ServerHttp2Session): void {

@@ -21,7 +21,7 @@ import { rejectConnect, rejectExpectation } from "./refusals.js";
 import { hasUnsentBytes } from "./unsent-bytes.js";
 
 const CHECK_MS = 500;
-/** The sessions are checked in so many parts, one after another: those that began together would end in one tick. */
+/** Checks spread the sessions over this many ticks, so that sessions opened together do not all close in one. */
 const CHECK_PARTS = 10;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
 const MAX_HEADER_FIELDS = 100;

@@ -46,7 +46,7 @@ export class Keepalive {
       // A client may read a response slowly.
       if (!isResponding) {
         if (isUnsent && sincePing > UNSENT_MS) return true;
-        // Node.js drops the queued PING of a closing session, so only the missing answer tells.
+        // Node.js drops the queued PING of a closing session, so only the missing PING acknowledgement shows it.
         if (sincePing > CLOSING_MS && this.#session.closed) return true;
       }
     }

@@ -15,7 +15,7 @@ export const file_offledger_allocation_v1_allocation: GenFile = /*@__PURE__*/
   fileDesc("CihvZmZsZWRnZXIvYWxsb2NhdGlvbi92MS9hbGxvY2F0aW9uLnByb3RvEhdvZmZsZWRnZXIuYWxsb2NhdGlvbi52MSKqAQobR2V0QWxsb2NhdGlvbkNvbnRleHRSZXF1ZXN0EiMKD3JlZ2lzdHJhcl9wYXJ0eRgBIAEoCUIKukgHcgUQARiABBIhCg1hbGxvY2F0aW9uX2lkGAIgASgJQgq6SAdyBRABGIAIEiUKBG1ldGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhwKFGV4Y2x1ZGVfZGVidWdfZmllbGRzGAQgASgIQlsKF29mZmxlZGdlci5hbGxvY2F0aW9uLnYxUAFaJG9mZmxlZGdlci9hbGxvY2F0aW9uL3YxO2FsbG9jYXRpb252MaoCF09mZmxlZGdlci5BbGxvY2F0aW9uLlYxYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct]);
 
 /**
- * Asks for the context of a choice on one allocation.
+ * Requests the context of a choice on one allocation.
  *
  * @generated from message offledger.allocation.v1.GetAllocationContextRequest
  */

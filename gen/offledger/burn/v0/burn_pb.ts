@@ -16,7 +16,7 @@ export const file_offledger_burn_v0_burn: GenFile = /*@__PURE__*/
   fileDesc("ChxvZmZsZWRnZXIvYnVybi92MC9idXJuLnByb3RvEhFvZmZsZWRnZXIuYnVybi52MCI/ChpHZXRCdXJuT2ZmZXJDb250ZXh0UmVxdWVzdBIhCg1idXJuX29mZmVyX2lkGAEgASgJQgq6SAdyBRABGIAIIkMKHEdldEJ1cm5SZXF1ZXN0Q29udGV4dFJlcXVlc3QSIwoPYnVybl9yZXF1ZXN0X2lkGAEgASgJQgq6SAdyBRABGIAIIqEBCiJHZXRCdXJuUmVxdWVzdENyZWF0ZUNvbnRleHRSZXF1ZXN0EhoKBmhvbGRlchgBIAEoCUIKukgHcgUQARiABBIcChRob2xkaW5nX2NvbnRyYWN0X2lkcxgCIAMoCRJBCg1pbnN0cnVtZW50X2lkGAMgASgLMiIub2ZmbGVkZ2VyLnV0aWxpdHkudjAuSW5zdHJ1bWVudElkQga6SAPIAQFCQwoRb2ZmbGVkZ2VyLmJ1cm4udjBQAVoYb2ZmbGVkZ2VyL2J1cm4vdjA7YnVybnYwqgIRT2ZmbGVkZ2VyLkJ1cm4uVjBiBnByb3RvMw", [file_buf_validate_validate, file_offledger_utility_v0_factory]);
 
 /**
- * Asks for the context of a choice on one burn offer.
+ * Requests the context of a choice on one burn offer.
  *
  * @generated from message offledger.burn.v0.GetBurnOfferContextRequest
  */
@@ -37,7 +37,7 @@ export const GetBurnOfferContextRequestSchema: GenMessage<GetBurnOfferContextReq
   messageDesc(file_offledger_burn_v0_burn, 0);
 
 /**
- * Asks for the context of a choice on one burn request.
+ * Requests the context of a choice on one burn request.
  *
  * @generated from message offledger.burn.v0.GetBurnRequestContextRequest
  */
@@ -58,7 +58,7 @@ export const GetBurnRequestContextRequestSchema: GenMessage<GetBurnRequestContex
   messageDesc(file_offledger_burn_v0_burn, 1);
 
 /**
- * Asks for the factory and the context of creating a burn request.
+ * Requests the factory and the context of creating a burn request.
  *
  * @generated from message offledger.burn.v0.GetBurnRequestCreateContextRequest
  */

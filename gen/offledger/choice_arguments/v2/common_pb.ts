@@ -155,7 +155,7 @@ export const TransferLegSideSchema: GenMessage<TransferLegSide> = /*@__PURE__*/
   messageDesc(file_offledger_choice_arguments_v2_common, 2);
 
 /**
- * The two sides of a leg, spelled as they stand in JSON.
+ * The two sides of a leg, spelled as in JSON.
  *
  * @generated from enum offledger.choice_arguments.v2.TransferLegSide.Side
  */

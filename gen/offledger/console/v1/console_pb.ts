@@ -510,7 +510,7 @@ export const OperationCountSchema: GenMessage<OperationCount> = /*@__PURE__*/
   messageDesc(file_offledger_console_v1_console, 13);
 
 /**
- * Asks for the latest refusals.
+ * Requests the latest refusals.
  *
  * @generated from message offledger.console.v1.ListRefusalsRequest
  */
@@ -622,7 +622,7 @@ export const RefusedRequestSchema: GenMessage<RefusedRequest> = /*@__PURE__*/
   messageDesc(file_offledger_console_v1_console, 16);
 
 /**
- * Asks for what is known of a party.
+ * Requests what is known of a party.
  *
  * @generated from message offledger.console.v1.GetPartyRequest
  */
@@ -814,7 +814,7 @@ export const PendingInstructionSchema: GenMessage<PendingInstruction> = /*@__PUR
   messageDesc(file_offledger_console_v1_console, 21);
 
 /**
- * Asks for a contract.
+ * Requests a contract.
  *
  * @generated from message offledger.console.v1.GetContractRequest
  */

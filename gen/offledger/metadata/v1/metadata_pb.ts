@@ -67,7 +67,7 @@ export const GetRegistryInfoResponseSchema: GenMessage<GetRegistryInfoResponse> 
   messageDesc(file_offledger_metadata_v1_metadata, 1);
 
 /**
- * Asks for a page of instruments.
+ * Requests a page of instruments.
  *
  * @generated from message offledger.metadata.v1.ListInstrumentsRequest
  */
@@ -108,15 +108,16 @@ export const ListInstrumentsRequestSchema: GenMessage<ListInstrumentsRequest> = 
  */
 export type ListInstrumentsResponse = Message<"offledger.metadata.v1.ListInstrumentsResponse"> & {
   /**
-   * By ascending id. Empty when there are none behind the page before.
+   * By ascending id. Empty if no instruments follow the previous page.
    *
    * @generated from field: repeated offledger.metadata.v1.Instrument instruments = 1;
    */
   instruments: Instrument[];
 
   /**
-   * Asks for the page behind this one. Absent on the last page. It stays right
-   * while instruments come and go: none that stays is left out or comes twice.
+   * Token of the next page. Absent on the last page. It stays valid while
+   * instruments are added and removed: one that remains is neither skipped nor
+   * repeated.
    *
    * @generated from field: optional string next_page_token = 2;
    */
@@ -131,7 +132,7 @@ export const ListInstrumentsResponseSchema: GenMessage<ListInstrumentsResponse> 
   messageDesc(file_offledger_metadata_v1_metadata, 3);
 
 /**
- * Asks for one instrument.
+ * Requests one instrument.
  *
  * @generated from message offledger.metadata.v1.GetInstrumentRequest
  */

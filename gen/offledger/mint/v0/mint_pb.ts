@@ -14,7 +14,7 @@ export const file_offledger_mint_v0_mint: GenFile = /*@__PURE__*/
   fileDesc("ChxvZmZsZWRnZXIvbWludC92MC9taW50LnByb3RvEhFvZmZsZWRnZXIubWludC52MCI/ChpHZXRNaW50T2ZmZXJDb250ZXh0UmVxdWVzdBIhCg1taW50X29mZmVyX2lkGAEgASgJQgq6SAdyBRABGIAIIkMKHEdldE1pbnRSZXF1ZXN0Q29udGV4dFJlcXVlc3QSIwoPbWludF9yZXF1ZXN0X2lkGAEgASgJQgq6SAdyBRABGIAIQkMKEW9mZmxlZGdlci5taW50LnYwUAFaGG9mZmxlZGdlci9taW50L3YwO21pbnR2MKoCEU9mZmxlZGdlci5NaW50LlYwYgZwcm90bzM", [file_buf_validate_validate]);
 
 /**
- * Asks for the context of a choice on one mint offer.
+ * Requests the context of a choice on one mint offer.
  *
  * @generated from message offledger.mint.v0.GetMintOfferContextRequest
  */
@@ -35,7 +35,7 @@ export const GetMintOfferContextRequestSchema: GenMessage<GetMintOfferContextReq
   messageDesc(file_offledger_mint_v0_mint, 0);
 
 /**
- * Asks for the context of a choice on one mint request.
+ * Requests the context of a choice on one mint request.
  *
  * @generated from message offledger.mint.v0.GetMintRequestContextRequest
  */

@@ -14,7 +14,7 @@ export const file_offledger_operator_v0_operator: GenFile = /*@__PURE__*/
   fileDesc("CiRvZmZsZWRnZXIvb3BlcmF0b3IvdjAvb3BlcmF0b3IucHJvdG8SFW9mZmxlZGdlci5vcGVyYXRvci52MCIUChJHZXRPcGVyYXRvclJlcXVlc3QiLwoTR2V0T3BlcmF0b3JSZXNwb25zZRIYCghwYXJ0eV9pZBgBIAEoCUIGukgDyAEBIhcKFUdldEFsbFBhY2thZ2VzUmVxdWVzdCJKChZHZXRBbGxQYWNrYWdlc1Jlc3BvbnNlEjAKCHBhY2thZ2VzGAEgAygLMh4ub2ZmbGVkZ2VyLm9wZXJhdG9yLnYwLlBhY2thZ2UiMwoHUGFja2FnZRIUCgRuYW1lGAEgASgJQga6SAPIAQESEgoCaWQYAiABKAlCBrpIA8gBASIXChVHZXRPcGVuQXBpU3BlY1JlcXVlc3RCUwoVb2ZmbGVkZ2VyLm9wZXJhdG9yLnYwUAFaIG9mZmxlZGdlci9vcGVyYXRvci92MDtvcGVyYXRvcnYwqgIVT2ZmbGVkZ2VyLk9wZXJhdG9yLlYwYgZwcm90bzM", [file_buf_validate_validate]);
 
 /**
- * Asks for the operator.
+ * Requests the operator.
  *
  * @generated from message offledger.operator.v0.GetOperatorRequest
  */
@@ -50,7 +50,7 @@ export const GetOperatorResponseSchema: GenMessage<GetOperatorResponse> = /*@__P
   messageDesc(file_offledger_operator_v0_operator, 1);
 
 /**
- * Asks for the packages.
+ * Requests the packages.
  *
  * @generated from message offledger.operator.v0.GetAllPackagesRequest
  */
@@ -115,7 +115,7 @@ export const PackageSchema: GenMessage<Package> = /*@__PURE__*/
   messageDesc(file_offledger_operator_v0_operator, 4);
 
 /**
- * Asks for the OpenAPI document.
+ * Requests the OpenAPI document.
  *
  * @generated from message offledger.operator.v0.GetOpenApiSpecRequest
  */

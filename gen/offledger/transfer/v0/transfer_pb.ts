@@ -16,7 +16,7 @@ export const file_offledger_transfer_v0_transfer: GenFile = /*@__PURE__*/
   fileDesc("CiRvZmZsZWRnZXIvdHJhbnNmZXIvdjAvdHJhbnNmZXIucHJvdG8SFW9mZmxlZGdlci50cmFuc2Zlci52MCJ2ChpWZXJpZnlUcmFuc2ZlclByb29mUmVxdWVzdBIdCgl1cGRhdGVfaWQYASABKAlCCrpIB3IFEAEYgAQSOQoIdHJhbnNmZXIYAiABKAsyHy5vZmZsZWRnZXIudHJhbnNmZXIudjAuVHJhbnNmZXJCBrpIA8gBASLWAgoIVHJhbnNmZXISGgoGc2VuZGVyGAEgASgJQgq6SAdyBRABGIAEEhwKCHJlY2VpdmVyGAIgASgJQgq6SAdyBRABGIAEEjoKBmFtb3VudBgDIAEoCUIqukgnciUyI15bKy1dP1swLTldezEsMjh9KFsuXVswLTldezEsMTB9KT8kEkEKDWluc3RydW1lbnRfaWQYBCABKAsyIi5vZmZsZWRnZXIudXRpbGl0eS52MC5JbnN0cnVtZW50SWRCBrpIA8gBARIdCgxyZXF1ZXN0ZWRfYXQYBSABKAlCB7pIBHICEAESHwoOZXhlY3V0ZV9iZWZvcmUYBiABKAlCB7pIBHICEAESGgoSaW5wdXRfaG9sZGluZ19jaWRzGAcgAygJEjUKBG1ldGEYCCABKAsyHy5vZmZsZWRnZXIudHJhbnNmZXIudjAuTWV0YWRhdGFCBrpIA8gBASJ2CghNZXRhZGF0YRI7CgZ2YWx1ZXMYASADKAsyKy5vZmZsZWRnZXIudHJhbnNmZXIudjAuTWV0YWRhdGEuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASK5AQobVmVyaWZ5VHJhbnNmZXJQcm9vZlJlc3BvbnNlElEKBnN0YXR1cxgBIAEoDjI5Lm9mZmxlZGdlci50cmFuc2Zlci52MC5WZXJpZnlUcmFuc2ZlclByb29mUmVzcG9uc2UuU3RhdHVzQga6SAPIAQEiRwoGU3RhdHVzEhYKElNUQVRVU19VTlNQRUNJRklFRBAAEgsKB1N1Y2Nlc3MQARILCgdGYWlsdXJlEAISCwoHUGVuZGluZxADQlMKFW9mZmxlZGdlci50cmFuc2Zlci52MFABWiBvZmZsZWRnZXIvdHJhbnNmZXIvdjA7dHJhbnNmZXJ2MKoCFU9mZmxlZGdlci5UcmFuc2Zlci5WMGIGcHJvdG8z", [file_buf_validate_validate, file_offledger_utility_v0_factory]);
 
 /**
- * Asks what became of a transfer.
+ * Requests the outcome of a transfer.
  *
  * @generated from message offledger.transfer.v0.VerifyTransferProofRequest
  */
@@ -139,7 +139,7 @@ export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
   messageDesc(file_offledger_transfer_v0_transfer, 2);
 
 /**
- * What became of the transfer.
+ * The outcome of the transfer.
  *
  * @generated from message offledger.transfer.v0.VerifyTransferProofResponse
  */
@@ -160,7 +160,7 @@ export const VerifyTransferProofResponseSchema: GenMessage<VerifyTransferProofRe
   messageDesc(file_offledger_transfer_v0_transfer, 3);
 
 /**
- * The outcomes, spelled as they stand in JSON.
+ * The outcomes, spelled as in JSON.
  *
  * @generated from enum offledger.transfer.v0.VerifyTransferProofResponse.Status
  */
@@ -181,7 +181,7 @@ export enum VerifyTransferProofResponse_Status {
 
   /**
    * The transfer was rejected or withdrawn in the update, or the update does
-   * not hold a transfer that is this one: nothing more is told.
+   * not contain this transfer. The response says no more.
    *
    * @generated from enum value: Failure = 2;
    */

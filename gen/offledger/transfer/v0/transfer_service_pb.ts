@@ -21,11 +21,11 @@ export const file_offledger_transfer_v0_transfer_service: GenFile = /*@__PURE__*
  */
 export const TransferService: GenService<{
   /**
-   * Says what became of a transfer in one update of the ledger. Who asks has to
-   * know the transfer: what stands in the update is compared with it, and never
-   * told.
+   * Returns the outcome of a transfer in one update of the ledger. The caller
+   * must know the transfer: the service compares it with the update, and never
+   * discloses the update.
    *
-   * Errors: invalid_argument when a field is missing or not of its form;
+   * Errors: invalid_argument when a field is missing or malformed;
    * not_found where this service reads a file, which has no updates.
    *
    * @generated from rpc offledger.transfer.v0.TransferService.VerifyTransferProof

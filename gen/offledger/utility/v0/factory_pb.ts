@@ -47,7 +47,7 @@ export const InstrumentIdSchema: GenMessage<InstrumentId> = /*@__PURE__*/
   messageDesc(file_offledger_utility_v0_factory, 0);
 
 /**
- * Asks for the factory and the context of creating an offer or a request to
+ * Requests the factory and the context of creating an offer or a request to
  * mint, or an offer to burn.
  *
  * @generated from message offledger.utility.v0.GetCreateContextRequest

@@ -40,15 +40,7 @@ export class ChoiceContextBuilder {
 
   /** An AV_List of references, in the same order. The contracts must be distinct; an empty list counts as present. */
   referenceAll(contracts: readonly Contract[]): AnyValue {
-    const [only] = contracts;
-    // Most lists have one element: avoid the closure that `map` needs.
-    const value =
-      only !== undefined && contracts.length === 1 ? [this.reference(only)] : this.#referenceEach(contracts);
-    return { tag: "AV_List", value };
-  }
-
-  #referenceEach(contracts: readonly Contract[]): AnyValue[] {
-    return contracts.map((contract) => this.reference(contract));
+    return { tag: "AV_List", value: contracts.map((contract) => this.reference(contract)) };
   }
 
   /** Discloses a contract that no value refers to. It must be on the synchronizer of the answer. */

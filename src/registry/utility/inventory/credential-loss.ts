@@ -6,7 +6,7 @@ import { includesClaim } from "../selection/smallest-cover.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { claimsOn, type Credential, credential } from "../templates/parties.js";
 
-/** An allow-list may have 10,000 subjects. Of a longer list so many are examined. */
+/** An allow-list may have 10,000 subjects. Examines at most this many subjects of a longer list. */
 const MAX_SUBJECTS = 100;
 
 export const subjectsOf = ({ subjects }: Credential): readonly string[] =>

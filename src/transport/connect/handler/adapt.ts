@@ -82,7 +82,7 @@ async function unary(
   const isConnect = record.protocol === "connect";
   const bytes = isConnect ? NO_BYTES : await bytesOf(response);
   // connect-es does not read a body that it refuses by its headers. Node.js forgets an HTTP/2 stream after its
-  // trailers, and a client that still sends would wait for ever.
+  // trailers, and a client that still sends would wait forever.
   if (!isConnect) await drainBody(raw);
   else if (response.status !== 200) void drainBody(raw);
   if (sendTrailersOnly(call, response, bytes)) throw ENDED;
@@ -113,7 +113,7 @@ function recordOutcome(
   response: UniversalServerResponse,
   bytes: Buffer,
 ): void {
-  // The promise of connect-fastify does not tell: over HTTP/1.1 it never resolves.
+  // connect-fastify's promise cannot signal the end: over HTTP/1.1 it never resolves.
   reply.raw.once("finish", () => record.complete(outcomeOfResponse(response, record.protocol, bytes)));
 }
 
