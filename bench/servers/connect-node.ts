@@ -46,7 +46,8 @@ async function createOperations(snapshot: string): Promise<Operation[]> {
     openApi: createRequire(import.meta.url)("#openapi.json") as JsonObject,
     notReadyReason: () => undefined,
   });
-  return operations(bindings, (defect, rpc) => {
+  const fail = (defect: unknown, rpc?: string): never => {
     throw new Error(`${rpc} failed`, { cause: defect });
-  });
+  };
+  return operations(bindings, fail, { depth: read.config.maxArgumentDepth, keys: read.config.maxArgumentKeys });
 }

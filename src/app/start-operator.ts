@@ -26,8 +26,7 @@ export async function startOperator(
 ): Promise<RunningOperator> {
   const shared = { maxBodyBytes, compresses, arguments: limits, certificate };
   // A process that answers nothing has nothing to show.
-  const page =
-    served.bindings.length === 0 ? {} : { routes: consolePage(compresses ?? true), openPaths: CONSOLE_PATHS };
+  const page = served.bindings.length === 0 ? {} : { routes: consolePage(compresses), openPaths: CONSOLE_PATHS };
   const server = await create({ ...served, ...shared, ...page, tokenFile, host, port, log });
   try {
     const metricsUrl = `${await server.listen()}/metrics`;

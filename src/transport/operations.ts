@@ -5,7 +5,7 @@ import { Answer } from "../registry/basis.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { EncodableResponse } from "./encoding/encodable-response.js";
 import { toConnectError } from "./errors.js";
-import { type ArgumentLimits, argumentLimitCheck, DEFAULT_ARGUMENT_LIMITS } from "./decoding/argument-limits.js";
+import { type ArgumentLimits, argumentLimitCheck } from "./decoding/argument-limits.js";
 import { ruleCheck } from "./decoding/validation.js";
 import { noteRefusal } from "./refused-requests.js";
 
@@ -26,7 +26,7 @@ export type Report = (defect: unknown, rpc?: string) => void;
 export function operations(
   bindings: readonly ServiceBinding[],
   report: Report,
-  limits: ArgumentLimits = DEFAULT_ARGUMENT_LIMITS,
+  limits: ArgumentLimits,
   overload: () => ConnectError | undefined = () => undefined,
 ): Operation[] {
   return bindings.flatMap(({ service, handlerOf }) =>

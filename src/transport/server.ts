@@ -33,8 +33,6 @@ import { ServedMethods } from "./rest/served-methods.js";
 import { sendShutdownResponse } from "./shutdown-response.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
-const MIB = 1024 * 1024;
-
 /** A server that answers REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
   readonly log: Logger;
@@ -59,10 +57,10 @@ export interface ServerOptions {
   readonly logLevel: string;
   readonly log?: Logger;
   readonly observers?: readonly RequestObserver[];
-  /** Maximum request body in bytes; 1 MiB by default. */
-  readonly maxBodyBytes?: number | undefined;
-  /** Whether responses are compressed for clients that accept it; true by default. */
-  readonly compresses?: boolean | undefined;
+  /** Maximum request body in bytes. */
+  readonly maxBodyBytes: number;
+  /** Whether responses are compressed for clients that accept it. */
+  readonly compresses: boolean;
   readonly standard?: StandardServices;
   /** The stream of changes; absent in a process that answers nothing else. */
   readonly watch?: WatchOptions | undefined;
@@ -74,7 +72,7 @@ export interface ServerOptions {
   readonly middleware: MiddlewareOptions;
   /** Run after the middleware, in this order. */
   readonly guards?: readonly Guard[];
-  readonly arguments?: ArgumentLimits | undefined;
+  readonly arguments: ArgumentLimits;
   /** Serves TLS; the port is cleartext without it. */
   readonly certificate?: Certificate | undefined;
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
@@ -87,7 +85,7 @@ export interface ServerOptions {
 
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   keepLeadingByteOrderMarks();
-  const { watch, connections, maxBodyBytes = MIB, compresses = true, certificate, budgets = createBudgets() } = options;
+  const { watch, connections, maxBodyBytes, compresses, certificate, budgets = createBudgets() } = options;
   const listener = new Listener(connections, budgets, { certificate, proxies: options.trustedProxies });
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);

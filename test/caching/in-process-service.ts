@@ -9,6 +9,7 @@ import { services } from "../../src/service/services.js";
 import { watch, type WatchBinding } from "../../src/service/watch.js";
 import type { ChangeFeed, StoreReader } from "../../src/store/port.js";
 import { isNotModified } from "../../src/transport/caching/conditional.js";
+import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 import { validatorFields } from "../../src/transport/caching/validators.js";
 import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/json-options.js";
 import { toRestError } from "../../src/transport/errors.js";
@@ -37,6 +38,8 @@ export interface InProcessOptions {
 const CONFIGURATION_ID = "configured";
 const NO_DOCUMENT: JsonObject = {};
 
+const { arguments: ARGUMENT_LIMITS } = TEST_SERVER_OPTIONS;
+
 /** A defect fails the test. */
 const report = (defect: unknown): never => {
   throw defect;
@@ -55,7 +58,9 @@ export class InProcessService {
     const executor = new QueryExecutor(registry, reader, freshness, now, undefined, CONFIGURATION_ID);
     const options = { overrides: new Map(), countsHoldings, openApi: NO_DOCUMENT };
     const bindings = services(executor, { ...options, notReadyReason: () => undefined });
-    this.#operations = new Map(operations(bindings, report).map((operation) => [operation.name, operation]));
+    this.#operations = new Map(
+      operations(bindings, report, ARGUMENT_LIMITS).map((operation) => [operation.name, operation]),
+    );
     if (changes === undefined) return;
     this.#streams = new ChangeStreams({
       changes,

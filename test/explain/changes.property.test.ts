@@ -18,6 +18,7 @@ import type { Explained } from "../../src/service/explain/explainer.js";
 import { services } from "../../src/service/services.js";
 import { MemoryStore } from "../../src/store/memory/memory-store.js";
 import { createExplainer } from "../../src/transport/explain/explainer.js";
+import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 import { demoElements, demoSituations } from "./demo.js";
 import { elements, INSTRUMENTS, type Kind, type Place, REGISTRARS, type Situation, situations } from "./world.js";
 
@@ -45,7 +46,7 @@ async function createWorld(all: readonly JsonObject[]) {
   const explainer = createExplainer({
     services: (executor) => services(executor, options),
     executor: new QueryExecutor(registry, store, upToDate, () => NOW),
-    limits: undefined,
+    limits: TEST_SERVER_OPTIONS.arguments,
     report(defect) {
       throw defect;
     },

@@ -22,8 +22,8 @@ export interface StandardServicesOptions {
   readonly notReadyReason: () => string | undefined;
   /** A descriptor set with comments, for reflection; read on first use. */
   readonly descriptorSet: () => Uint8Array;
-  /** Whether clients may read the definitions of the services; true by default. */
-  readonly reflection?: boolean;
+  /** Whether clients may read the definitions of the services. */
+  readonly reflection: boolean;
   readonly limits?: Partial<StreamLimits>;
 }
 
@@ -35,7 +35,7 @@ export interface StandardServices {
 
 /** What every gRPC server is expected to have: grpc.health.v1.Health, and grpc.reflection v1 and v1alpha. */
 export function standardServices(options: StandardServicesOptions): StandardServices {
-  const { services, notReadyReason, descriptorSet, reflection: isReflected = true } = options;
+  const { services, notReadyReason, descriptorSet, reflection: isReflected } = options;
   const limits = { ...DEFAULT_STREAM_LIMITS, ...options.limits };
   const watches = new Streams("watches", limits.watches, limits.watchMs);
   const reflections = new Streams("reflection streams", limits.reflections, limits.reflectionMs);

@@ -10,8 +10,6 @@ export interface ArgumentLimits {
   readonly keys: number;
 }
 
-export const DEFAULT_ARGUMENT_LIMITS: ArgumentLimits = { depth: 48, keys: 50_000 };
-
 /** Checks the Structs and typed arguments of a request. Throws invalid_argument. */
 export type SizeCheck = (request: Message) => void;
 

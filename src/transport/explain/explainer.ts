@@ -27,7 +27,7 @@ export interface ExplainerOptions {
   /** The services of the public port, over an executor. */
   readonly services: (executor: QueryExecutor) => readonly ServiceBinding[];
   readonly executor: QueryExecutor;
-  readonly limits: ArgumentLimits | undefined;
+  readonly limits: ArgumentLimits;
   readonly report: Report;
   /** Milliseconds since 1970. */
   readonly now: () => number;

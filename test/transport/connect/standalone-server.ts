@@ -55,6 +55,7 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
     services: served,
     notReadyReason,
     descriptorSet,
+    reflection: true,
     limits: { pollMs: 5, ...limits },
   });
   await server.register(connect([], standard, undefined, 1_024 * 1_024, true, report, new ServedMethods()));

@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { health } from "../../../src/service/health.js";
 import { createOperatorServer, type OperatorServerOptions } from "../../../src/transport/operator/server.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 export const TOKEN = "0123456789abcdef";
 export const OPEN_PAGE = "/page";
@@ -24,7 +25,11 @@ export interface ServedOperator {
 export async function serveOperator(options: Partial<OperatorServerOptions> = {}): Promise<ServedOperator> {
   const messages: string[] = [];
   const log = pino({}, { write: (line) => void messages.push((JSON.parse(line) as { msg: string }).msg) });
+  const { maxBodyBytes, compresses, arguments: limits } = TEST_SERVER_OPTIONS;
   const server = await createOperatorServer({
+    maxBodyBytes,
+    compresses,
+    arguments: limits,
     bindings: health(() => undefined),
     routes: async (instance) => {
       instance.get(OPEN_PAGE, (_request, reply) => reply.type("text/html").send("a page"));
