@@ -28,6 +28,10 @@ export async function startConnectNode({ snapshot, version }: ConnectNodeTarget)
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const fail = (defect: unknown, rpc?: string): never => {
+  throw new Error(`${rpc} failed`, { cause: defect });
+};
+
 async function createOperations(snapshot: string): Promise<Operation[]> {
   const read = readConfig(["--snapshot", snapshot], {});
   if (!read.ok) throw new Error(read.errors.join("\n"));
@@ -46,8 +50,5 @@ async function createOperations(snapshot: string): Promise<Operation[]> {
     openApi: createRequire(import.meta.url)("#openapi.json") as JsonObject,
     notReadyReason: () => undefined,
   });
-  const fail = (defect: unknown, rpc?: string): never => {
-    throw new Error(`${rpc} failed`, { cause: defect });
-  };
   return operations(bindings, fail, { depth: read.config.maxArgumentDepth, keys: read.config.maxArgumentKeys });
 }
