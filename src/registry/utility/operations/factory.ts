@@ -1,6 +1,6 @@
 import type { Contract } from "../../../domain/contract.js";
 import { attemptAll, type RegistryError } from "../../../domain/errors.js";
-import type { FactoryAnswer, RequestContext } from "../../sdk/registry.js";
+import type { Considered, FactoryAnswer, RequestContext } from "../../sdk/registry.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import { type ContextDefinition, prefetchContext, writeContext } from "../entries/context-definition.js";
 import type { EntryInputs } from "../entries/context-entry.js";
@@ -24,6 +24,8 @@ export interface FactoryRequest {
   readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding" | "otherLockedHoldings">;
   /** What the factory is; by default the AllocationFactory of the registrar. */
   readonly needed?: () => Needed;
+  /** What the explanation shows in place of the factories. */
+  readonly considered?: Considered | undefined;
   /** Why the request is refused in any case, at least one; undefined if it is not. What else is missing is named too. */
   readonly refusals?: readonly RegistryError[] | undefined;
 }
@@ -54,15 +56,19 @@ const refusalSteps = ({ registrar, factories, refusals = [] }: FactoryRequest): 
   });
 
 function answerOnOneSynchronizer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
-  const { registrar, definition, factories, needed = () => neededFactory(registrar) } = request;
+  const { registrar, definition, factories, considered, needed = () => neededFactory(registrar) } = request;
   const { view, recorder } = context;
   if (factories.length === 0) {
     recorder?.search({ needed: needed(), candidates: [], chosen: undefined, required: true });
     throw notServed(registrar);
   }
   prefetch(view, request);
-  const { builder, selector, factory } = onOneSynchronizer(factories, needed, recorder, (candidate, synchronizer) =>
-    write(context, request, candidate, synchronizer),
+  const { builder, selector, factory } = onOneSynchronizer(
+    factories,
+    needed,
+    recorder,
+    (candidate, synchronizer) => write(context, request, candidate, synchronizer),
+    considered,
   );
   if (definition.refusesBlocklist) selector.rejectBlocklist();
   return builder.buildForFactory(factory);

@@ -1,7 +1,7 @@
 import type { Contract } from "../../../domain/contract.js";
 import { combineErrors, invalid, type RegistryError } from "../../../domain/errors.js";
 import type { ContractLookup, View } from "../../../store/port.js";
-import type { InstrumentConfiguration, RequestContext } from "../../sdk/registry.js";
+import type { Considered, InstrumentConfiguration, RequestContext } from "../../sdk/registry.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { instrumentConfiguration } from "../templates/instruments.js";
 import { activeOn, isInReassignment, missing, notOnSynchronizer } from "./candidates.js";
@@ -83,10 +83,18 @@ export class ContractSelector {
     return activeOn(candidates, this.synchronizer);
   }
 
-  /** The newest of the candidates on the synchronizer of the answer. Without one, as `missing`. */
-  select<F>(candidates: readonly Contract<F>[], required: boolean, needed: () => Needed): Contract<F> | undefined {
+  /**
+   * The newest of the candidates on the synchronizer of the answer. Without one, as `missing`. `considered`: what to
+   * record in place of the candidates.
+   */
+  select<F>(
+    candidates: readonly Contract<F>[],
+    required: boolean,
+    needed: () => Needed,
+    considered?: Considered,
+  ): Contract<F> | undefined {
     const chosen = this.newest(candidates);
-    this.context.recorder?.search({ needed: needed(), candidates, chosen, required });
+    this.context.recorder?.search({ needed: needed(), candidates, ...considered, chosen, required });
     return chosen ?? this.missing(candidates, required, needed);
   }
 
