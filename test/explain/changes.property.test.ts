@@ -195,7 +195,12 @@ test.each(registries)("%s: of two, both are named", async (_, of) => {
       const { operation, body, needs } = of.situationOf(situation, r, i);
       const [one, two] = [needs[index % needs.length], needs[second % needs.length]];
       if (one === undefined || two === undefined || one === two) return;
-      if (!canHappen(one, fault) || !canHappen(two, otherFault) || hidesOther(one, fault, two, otherFault)) return;
+      if (
+        !canHappen(one, fault) ||
+        !canHappen(two, otherFault) ||
+        hidesOther(operation, [one, fault], [two, otherFault])
+      )
+        return;
       // With less than five contracts, moving the others may be less than moving two back.
       if (needs.length < 5 && (fault === "elsewhere" || otherFault === "elsewhere")) return;
       await take(world, one, fault);
@@ -211,10 +216,16 @@ test.each(registries)("%s: of two, both are named", async (_, of) => {
   );
 });
 
-/** An archived contract is gone with what it says: an instruction names all else, a configuration the credentials. */
-function hidesOther(one: Place, fault: Fault, two: Place, otherFault: Fault): boolean {
-  const hides = (place: Place, of: Fault, other: Place): boolean =>
-    of === "archived" &&
-    (place.kind === "instruction" || (place.kind === "configuration" && other.kind === "credential"));
-  return hides(one, fault, two) || hides(two, otherFault, one);
+/**
+ * An archived contract is gone with what it says: the instruction of a choice names all else, the allocation of a
+ * settlement its holding, a configuration the credentials.
+ */
+function hidesOther(operation: string, one: readonly [Place, Fault], two: readonly [Place, Fault]): boolean {
+  const isSettlement = operation.endsWith("/settlement-factory");
+  const hides = ([place, fault]: readonly [Place, Fault], [other]: readonly [Place, Fault]): boolean => {
+    if (fault !== "archived") return false;
+    if (place.kind === "instruction") return !isSettlement || other.kind === "holding";
+    return place.kind === "configuration" && other.kind === "credential";
+  };
+  return hides(one, two) || hides(two, one);
 }

@@ -25,6 +25,10 @@ const allocating = (sides: readonly JsonObject[], funding: JsonObject | null): C
     replaced(allocationV2(alice, sides), "choiceArguments.allocation.nextIterationFunding", funding),
   );
 
+const problem = (instrument: string): string =>
+  `instrument "${instrument}" of registrar registrar::1220 has checkBlocklist set, but this service has no blocklist to ` +
+  "disclose for this operation, so the choice would fail: the operator can add one in OFFLEDGER_CONTEXTS";
+
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   const ask = askOver(send);
 
@@ -36,6 +40,22 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     ["an allocation, as funding", allocating([], { EUR: "1.0" })],
   ])("one makes the request a bad one: %s", async (_what, call) => {
     expect(await ask(elements, call)).toEqual(refused(400, 'instrument "EUR"', "checkBlocklist"));
+  });
+
+  test("each instrument of a settlement or an allocation that checks one is named", async () => {
+    const chf = configuration("chf", "CHF", checking);
+    const both = registryOf({}, ...instructions(), chf, configuration("eur", "EUR", checking));
+    const legs = [leg(alice, bob, "USD"), leg(bob, alice, "EUR"), leg(alice, bob, "CHF"), leg(bob, alice, "EUR")];
+    const all = { code: "InvalidArgument", message: `${problem("EUR")}; ${problem("CHF")}` };
+    expect(await ask(both, settlementFactory(settlement(legs, [])))).toEqual(all);
+    const sides = [legSide("SenderSide", "EUR"), legSide("ReceiverSide", "CHF")];
+    expect(await ask(both, allocating(sides, null))).toEqual(all);
+    const withoutRule = both.filter((one) => !JSON.stringify(one).includes('"rule"'));
+    const missing = "the TransferRule of registrar registrar::1220 does not exist";
+    expect(await ask(withoutRule, settlementFactory(settlement(legs, [])))).toEqual({
+      code: "NotFound",
+      message: `${missing}; ${problem("EUR")}; ${problem("CHF")}`,
+    });
   });
 
   test("a missing contract is reported first", async () => {

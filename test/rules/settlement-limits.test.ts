@@ -78,6 +78,9 @@ const settling = (of: readonly JsonObject[], sides: readonly JsonObject[], funde
 
 const sides = (count: number) => upTo(count, () => side(bob));
 
+const over = (count: number, what: string, maximum: number): string =>
+  `the settlement has ${count} ${what}, but this registry supports at most ${maximum}`;
+
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   describe("at each default limit, and one above it", () => {
     const url = useRegistry(elements);
@@ -116,6 +119,22 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
       const oneMore = leg(account("a0", "b0"), account("a0", "e"), "T0");
       expect(await ask(settlement([...fifty, oneMore], allocations(1)))).toEqual(tooMany(201, 200, "parties"));
       expect(await ask(settling(fifty, [side(account("a0", "e"))], []))).toEqual(tooMany(201, 200, "parties"));
+    });
+  });
+
+  test("several limits are all named, in the order of the documentation", async () => {
+    const service = await serving(elements);
+    const apartLegs = upTo(101, (i) => leg(apart(i), apart(i + 101), `T${i % 26}`));
+    const outcome = await send(service.url, settlementFactory(settlement(apartLegs, allocations(101))));
+    expect(shortOutcome(outcome)).toEqual({
+      code: "InvalidArgument",
+      message: [
+        over(101, "legs", 100),
+        over(101, "allocations", 100),
+        over(26, "instruments", 25),
+        over(202, "accounts", 200),
+        over(404, "parties", 200),
+      ].join("; "),
     });
   });
 

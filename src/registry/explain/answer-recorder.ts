@@ -41,7 +41,12 @@ export class AnswerRecorder implements Recorder, Explanation {
     return Array.from(this.#disclosed, ([contract, entries]) => ({ contract, entries }));
   }
 
-  attempt(needed: Sought, candidates: readonly Contract[], chosen: Contract): void {
+  attempt(
+    needed: Sought,
+    candidates: readonly Contract[],
+    chosen: Contract,
+    reasons?: ReadonlyMap<Contract, string>,
+  ): void {
     this.#synchronizer = chosen.synchronizerId;
     this.#entries = [];
     this.#disclosed = new Map();
@@ -49,7 +54,7 @@ export class AnswerRecorder implements Recorder, Explanation {
     const isKnown = this.searches.some((search) =>
       search.candidates.some((one) => one.isChosen && one.contract === chosen),
     );
-    if (!isKnown) this.search({ needed, candidates, chosen, required: true });
+    if (!isKnown) this.search({ needed, candidates, chosen, required: true, reasons });
   }
 
   entry(names: readonly string[]): void {
@@ -62,6 +67,8 @@ export class AnswerRecorder implements Recorder, Explanation {
     const key = JSON.stringify([name, synchronizer]);
     const known = this.#searches.get(key);
     if (known !== undefined) return addAll(known.entries, this.#entries);
+    // Changes are first tried where the chosen one is.
+    if (chosen !== undefined) this.#found.add(chosen);
     for (const candidate of candidates) this.#found.add(candidate);
     const explain = (contract: Contract): ExplainedCandidate => ({
       contract,

@@ -8,15 +8,19 @@ export interface Sought extends CauseFields {
   readonly name: string;
 }
 
-export interface Search {
-  readonly needed: Sought;
+/** All contracts that were looked at, also those that the rules do not count as candidates. */
+export interface Considered {
   /** All that were found, newest first. */
   readonly candidates: readonly Contract[];
+  /** Why some candidates were passed over, as predicates, where the rules have a reason of their own. */
+  readonly reasons?: ReadonlyMap<Contract, string> | undefined;
+}
+
+export interface Search extends Considered {
+  readonly needed: Sought;
   /** Undefined if none was chosen. */
   readonly chosen: Contract | undefined;
   readonly required: boolean;
-  /** Why some candidates were passed over, where the rules have a reason of their own. */
-  readonly reasons?: ReadonlyMap<Contract, string>;
 }
 
 /** The credentials of a party for the requirements of instruments. */
@@ -50,8 +54,13 @@ export interface Recorder {
   /** A contract was looked for. Of equal searches on one synchronizer only the first is kept. */
   search(search: Search): void;
   credentials(search: CredentialSearch): void;
-  /** What follows is about the answer with this factory or instruction, on its synchronizer. */
-  attempt(needed: Sought, candidates: readonly Contract[], chosen: Contract): void;
+  /** What follows is about the answer with this factory or instruction, on its synchronizer. `reasons` as in `search`. */
+  attempt(
+    needed: Sought,
+    candidates: readonly Contract[],
+    chosen: Contract,
+    reasons?: ReadonlyMap<Contract, string>,
+  ): void;
   /** What follows is for these keys of the context, or this disclosure. */
   entry(names: readonly string[]): void;
   /** The answer discloses a contract. */

@@ -18,7 +18,7 @@ export interface Attempt {
   readonly context: ExpectedContext;
   /** Why the contracts of the answer are not all on this synchronizer. */
   readonly missing: readonly Failure[];
-  /** Set if an instrument of the answer checks a blocklist. */
+  /** Set if instruments of the answer check a blocklist: one failure that names all of them. */
   readonly blocked: readonly Failure[];
 }
 
@@ -64,10 +64,9 @@ export function buildContext(
   const disclosed = disclosures.flatMap(
     ({ contractId, candidates }) => selection.pick(candidates, !isExit, contractId)?.contractId ?? [],
   );
-  const blocked = (blocklist ? [] : checked).map(([instrument]): Failure => ({
-    status: 400,
-    mentions: [instrument, "checkBlocklist"],
-  }));
+  const isBlocked = !blocklist && checked.length > 0;
+  const instruments = checked.map(([instrument]) => `instrument "${instrument}"`);
+  const blocked: Failure[] = isBlocked ? [{ status: 400, mentions: [...instruments, "checkBlocklist"] }] : [];
   return { context: { values, disclosures: disclosed }, missing: selection.missing, blocked };
 }
 

@@ -14,11 +14,13 @@ export function settlementFactory(situation: Situation, choice: JsonObject): Exp
     () => settlementArguments(choice, settings.limits),
     (settlement) => {
       const allocations = new Map<string, Instruction>();
+      const unknown: string[] = [];
       for (const { contractId } of settlement.allocations) {
         const allocation = findInstruction(ledger, "DvpLegAllocation", contractId, registrar);
-        if (allocation === undefined) return failed(404, contractId);
-        allocations.set(contractId, allocation);
+        if (allocation === undefined) unknown.push(contractId);
+        else allocations.set(contractId, allocation);
       }
+      if (unknown.length > 0) return failed(404, ...unknown);
       const found = [...allocations.values()];
       const inputs = {
         instruments: settledInstruments(settlement),

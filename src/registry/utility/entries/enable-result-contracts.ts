@@ -8,10 +8,21 @@ export const enableResultContractsEntry: ContextEntry = {
     yield { template: registrarService, indexKey: indexKeys.service(registrar) };
   },
   value(_builder, selector) {
-    const { view, registrar } = selector;
+    const { context, view, registrar } = selector;
     const services = view.byKey(registrarService, indexKeys.service(registrar));
     // The service is only read, not disclosed, so any synchronizer will do.
-    const enabled = (selector.newest(services) ?? services[0])?.fields.enableResultContracts;
+    const chosen = selector.newest(services) ?? services[0];
+    context.recorder?.search({
+      needed: {
+        name: `the RegistrarService of registrar ${registrar}`,
+        registrar,
+        template: registrarService.qualifiedName,
+      },
+      candidates: services,
+      chosen,
+      required: false,
+    });
+    const enabled = chosen?.fields.enableResultContracts;
     return enabled === undefined ? undefined : { tag: "AV_Bool", value: enabled };
   },
 };

@@ -1,6 +1,7 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { View } from "../../../store/port.js";
 import type { Template } from "../../../domain/template.js";
+import type { Considered } from "../../sdk/registry.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
 import { type Needed, neededContract } from "../selection/needed.js";
 import { indexKeys } from "../templates/index-keys.js";
@@ -39,8 +40,11 @@ export const featuredAppRightEntry: ContextEntry = {
   value(builder, selector, inputs, required) {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
-    const candidates = rightsOf(selector, provider);
-    const found = selector.select(candidates, required, () => needed(featuredAppRight, provider));
+    const rights = selector.view.byKey(featuredAppRight, indexKeys.featuredAppRight(provider));
+    const candidates = rights.length === 0 ? rights : rightsThatCount(selector, rights, provider);
+    const considered =
+      candidates === rights || selector.context.recorder === undefined ? undefined : explainRights(rights, candidates);
+    const found = selector.select(candidates, required, () => needed(featuredAppRight, provider), considered);
     return found === undefined ? undefined : builder.reference(found);
   },
 };
@@ -56,12 +60,21 @@ function rewardsOf(view: View, provider: string): readonly Contract<AppRewardCon
 }
 
 /** Anyone can create a FeaturedAppRight. If the provider has any reward configuration, only rights of its DSO count. */
-function rightsOf(selector: ContractSelector, provider: string): readonly Contract<FeaturedAppRight>[] {
-  const rights = selector.view.byKey(featuredAppRight, indexKeys.featuredAppRight(provider));
-  if (rights.length === 0) return rights;
+function rightsThatCount(
+  selector: ContractSelector,
+  rights: readonly Contract<FeaturedAppRight>[],
+  provider: string,
+): readonly Contract<FeaturedAppRight>[] {
   const rewards = rewardsOf(selector.view, provider);
   const dso = (selector.newest(rewards) ?? rewards[0])?.fields.dso;
   return dso === undefined ? rights : rightsOfDso(rights, dso);
+}
+
+function explainRights(rights: readonly Contract[], candidates: readonly Contract[]): Considered {
+  const counting = new Set(candidates);
+  const others = rights.filter((right) => !counting.has(right));
+  const reasons = new Map(others.map((right) => [right, "is of another DSO than the AppRewardConfiguration"]));
+  return { candidates: rights, reasons };
 }
 
 /** Returns the given list if nothing is to be filtered out, which is the usual case. */

@@ -1,6 +1,6 @@
 import type { Contract } from "../../../domain/contract.js";
-import { attemptAll } from "../../../domain/errors.js";
-import type { FactoryAnswer, RequestContext } from "../../sdk/registry.js";
+import { attemptAll, type RegistryError } from "../../../domain/errors.js";
+import type { Considered, FactoryAnswer, RequestContext } from "../../sdk/registry.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import { type ContextDefinition, prefetchContext, writeContext } from "../entries/context-definition.js";
 import type { EntryInputs } from "../entries/context-entry.js";
@@ -24,6 +24,10 @@ export interface FactoryRequest {
   readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding" | "otherLockedHoldings">;
   /** What the factory is; by default the AllocationFactory of the registrar. */
   readonly needed?: () => Needed;
+  /** What the explanation shows in place of the factories. */
+  readonly considered?: Considered | undefined;
+  /** Why the request is refused in any case, at least one; undefined if it is not. What else is missing is named too. */
+  readonly refusals?: readonly RegistryError[] | undefined;
 }
 
 /** Answers with the newest factory on whose synchronizer everything is that its choice requires. */
@@ -39,15 +43,32 @@ export function answerWithFactory(context: RequestContext, request: FactoryReque
 }
 
 function answer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
-  const { registrar, definition, factories, needed = () => neededFactory(registrar) } = request;
+  // This throws: the answer is only attempted to find what else is missing.
+  if (request.refusals !== undefined)
+    attemptAll([...refusalSteps(request), () => void answerOnOneSynchronizer(context, request)]);
+  return answerOnOneSynchronizer(context, request);
+}
+
+/** Steps for `attemptAll`. That the registrar is not served comes first, as for every request. */
+const refusalSteps = ({ registrar, factories, refusals = [] }: FactoryRequest): (() => never)[] =>
+  [...(factories.length === 0 ? [notServed(registrar)] : []), ...refusals].map((error) => () => {
+    throw error;
+  });
+
+function answerOnOneSynchronizer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
+  const { registrar, definition, factories, considered, needed = () => neededFactory(registrar) } = request;
   const { view, recorder } = context;
   if (factories.length === 0) {
     recorder?.search({ needed: needed(), candidates: [], chosen: undefined, required: true });
     throw notServed(registrar);
   }
   prefetch(view, request);
-  const { builder, selector, factory } = onOneSynchronizer(factories, needed, recorder, (candidate, synchronizer) =>
-    write(context, request, candidate, synchronizer),
+  const { builder, selector, factory } = onOneSynchronizer(
+    factories,
+    needed,
+    recorder,
+    (candidate, synchronizer) => write(context, request, candidate, synchronizer),
+    considered,
   );
   if (definition.refusesBlocklist) selector.rejectBlocklist();
   return builder.buildForFactory(factory);
@@ -93,9 +114,9 @@ function attemptOn(context: RequestContext, request: FactoryRequest, synchronize
   prefetch(context.view, request);
   const here = activeOn(factories, synchronizer);
   attemptAll([
+    ...refusalSteps(request),
     () => {
-      if (newest === undefined) throw notServed(registrar);
-      if (here === undefined) throw notOnSynchronizer(newest, synchronizer, needed());
+      if (newest !== undefined && here === undefined) throw notOnSynchronizer(newest, synchronizer, needed());
     },
     () => {
       const selector = write(context, request, here ?? newest, synchronizer).selector;

@@ -1,7 +1,7 @@
 /** Which preapprovals of the receiver make a transfer direct. */
 import type { Contract } from "../../../domain/contract.js";
 import type { View } from "../../../store/port.js";
-import type { RequestContext, Search } from "../../sdk/registry.js";
+import type { Considered, Recorder } from "../../sdk/registry.js";
 import { isInReassignment } from "../selection/candidates.js";
 import { candidateConfigurations } from "../selection/contract-selector.js";
 import type { Needed } from "../selection/needed.js";
@@ -12,17 +12,13 @@ import type { TransferArguments } from "./arguments.js";
 
 /** The preapprovals for the instrument under the operator of the registrar's factory, except those in reassignment. */
 export function coveringPreapprovals(
-  { recorder }: RequestContext,
-  registrar: string,
   preapprovals: readonly Contract<TransferPreapproval>[],
   transfer: TransferArguments,
   [newestFactory]: readonly Contract<AllocationFactory>[],
 ): readonly Contract<TransferPreapproval>[] {
+  if (preapprovals.length === 0) return preapprovals;
   const operator = newestFactory?.fields.operator;
-  const whyNot = (preapproval: Contract<TransferPreapproval>) => whyNotCovering(preapproval, transfer, operator);
-  const covering = preapprovals.length === 0 ? preapprovals : preapprovals.filter((one) => whyNot(one) === undefined);
-  if (covering.length === 0) recorder?.search(preapprovalSearch(registrar, transfer, preapprovals, whyNot));
-  return covering;
+  return preapprovals.filter((one) => whyNotCovering(one, transfer, operator) === undefined);
 }
 
 /** Why a preapproval does not cover the transfer, as a predicate; undefined if it does. */
@@ -46,17 +42,23 @@ export const neededPreapproval = (party: string, registrar: string): Needed => (
   template: transferPreapproval.qualifiedName,
 });
 
-/** The search that finds no preapproval: the transfer is an offer. */
-function preapprovalSearch(
+/** For explanations: why the preapprovals that do not count are passed over. If none counts, the transfer is an offer. */
+export function explainPreapprovals(
+  recorder: Recorder,
   registrar: string,
-  { receiver }: TransferArguments,
+  transfer: TransferArguments,
+  [newestFactory]: readonly Contract<AllocationFactory>[],
   candidates: readonly Contract<TransferPreapproval>[],
-  whyNot: (preapproval: Contract<TransferPreapproval>) => string | undefined,
-): Search {
+  counting: readonly Contract<TransferPreapproval>[],
+): Considered {
+  const operator = newestFactory?.fields.operator;
+  const chosen = new Set(counting);
   const reasons = new Map<Contract, string>();
-  for (const candidate of candidates) reasons.set(candidate, whyNot(candidate) ?? "");
-  const needed = neededPreapproval(receiver.party, registrar);
-  return { needed, candidates, chosen: undefined, required: false, reasons };
+  for (const candidate of candidates)
+    if (!chosen.has(candidate)) reasons.set(candidate, whyNotCovering(candidate, transfer, operator) ?? UNREACHABLE);
+  const needed = neededPreapproval(transfer.receiver.party, registrar);
+  if (counting.length === 0) recorder.search({ needed, candidates, chosen: undefined, required: false, reasons });
+  return { candidates, reasons };
 }
 
 /**
@@ -64,15 +66,13 @@ function preapprovalSearch(
  * the request then fails and names it, because an offer could not be accepted either.
  */
 export function reachablePreapprovals(
-  { view, recorder }: RequestContext,
+  view: View,
   registrar: string,
   transfer: TransferArguments,
   preapprovals: readonly Contract<TransferPreapproval>[],
 ): readonly Contract<TransferPreapproval>[] {
   const isReachable = directTransferReach(view, registrar, transfer.instrumentId);
-  const reachable = preapprovals.filter(({ synchronizerId }) => isReachable(synchronizerId));
-  if (reachable.length === 0) recorder?.search(preapprovalSearch(registrar, transfer, preapprovals, () => UNREACHABLE));
-  return reachable;
+  return preapprovals.filter(({ synchronizerId }) => isReachable(synchronizerId));
 }
 
 const UNREACHABLE = "is on a synchronizer without the contracts of the instrument";

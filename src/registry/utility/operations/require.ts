@@ -51,16 +51,16 @@ export function findInstruction(
 }
 
 /**
- * An instruction of another registrar is indistinguishable from one that does not exist. One that exists is answered
- * even if the registrar has no factory any more: reject, withdraw and cancel must always be possible.
+ * The instruction, if it is of the registrar: one of another registrar is indistinguishable from one that does not
+ * exist. Without a registrar, any.
  */
-export function requireInstruction(
-  { view, recorder }: RequestContext,
+export function selectInstruction(
+  { recorder }: RequestContext,
   registrar: string | undefined,
   label: string,
   contractId: string,
   instruction: Contract<Instruction> | undefined,
-): Contract<Instruction> {
+): Contract<Instruction> | undefined {
   const isOfRegistrar =
     instruction !== undefined && (registrar ?? instruction.fields.admin) === instruction.fields.admin;
   const chosen = isOfRegistrar ? instruction : undefined;
@@ -70,11 +70,36 @@ export function requireInstruction(
     chosen,
     required: true,
   });
+  return chosen;
+}
+
+/**
+ * As `selectInstruction`. Throws "not-found" without one. One that exists is answered even if the registrar has no
+ * factory any more: reject, withdraw and cancel must always be possible.
+ */
+export function requireInstruction(
+  context: RequestContext,
+  registrar: string | undefined,
+  label: string,
+  contractId: string,
+  instruction: Contract<Instruction> | undefined,
+): Contract<Instruction> {
+  const chosen = selectInstruction(context, registrar, label, contractId, instruction);
   if (chosen !== undefined) return chosen;
-  if (registrar !== undefined) requireFactories(view, registrar);
+  if (registrar !== undefined) requireFactories(context.view, registrar);
+  throw unknownInstruction(context.view, registrar, label, contractId);
+}
+
+/** The "not-found" for an instruction that was archived, or that is not known. */
+export function unknownInstruction(
+  view: View,
+  registrar: string | undefined,
+  label: string,
+  contractId: string,
+): RegistryError {
   const of = registrar === undefined ? "" : ` of registrar ${registrar}`;
   const about = { contractId, registrar };
-  throw view.wasArchived(contractId, registrar)
+  return view.wasArchived(contractId, registrar)
     ? notFound(`${label} ${contractId}${of} has been archived`, { code: "instruction-archived", about })
     : notFound(`${label} ${contractId}${of} is not known here: it does not exist or has been archived`, {
         code: "instruction-unknown",

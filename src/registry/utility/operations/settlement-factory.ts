@@ -1,6 +1,7 @@
 import type { Contract } from "../../../domain/contract.js";
-import { attemptAll } from "../../../domain/errors.js";
+import type { RegistryError } from "../../../domain/errors.js";
 import type { Template } from "../../../domain/template.js";
+import type { View } from "../../../store/port.js";
 import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
 import type { Account } from "../../sdk/accounts.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
@@ -8,7 +9,7 @@ import type { Holder } from "../selection/requirements.js";
 import type { Instruction } from "../templates/instructions.js";
 import { distinctInstruments, type SettlementArguments, settlementArguments } from "./arguments.js";
 import { answerWithFactory } from "./factory.js";
-import { factoriesLookup, findFactories, findInstruction, requireInstruction } from "./require.js";
+import { factoriesLookup, findFactories, findInstruction, selectInstruction, unknownInstruction } from "./require.js";
 import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
 
 /** The factory for settling several allocations in one batch (`SettlementFactory_SettleBatch`). */
@@ -31,7 +32,8 @@ export function settlementFactory(
     view.prefetch(() => [factoriesLookup(registrar), ...lookups]);
   }
   const factories = findFactories(view, registrar);
-  const allocations = requireAllocations(context, registrar, templates, settlement);
+  const allocations = selectAllocations(context, registrar, templates, settlement);
+  const areKnown = areAllKnown(allocations);
   const request = {
     registrar,
     definition: contexts.factories["settlement-factory"],
@@ -39,34 +41,51 @@ export function settlementFactory(
     inputs: {
       instruments: distinctInstruments(settlement),
       holders: accountHolders(settlement, allocations),
-      allocations,
+      allocations: areKnown ? allocations : allocations.filter((allocation) => allocation !== undefined),
     },
+    refusals: areKnown ? undefined : unknownAllocations(view, registrar, settlement, allocations),
   };
   return answerWithFactory(context, request);
 }
 
-/** The allocations, in order. Throws "not-found" that names all that are missing. */
-function requireAllocations(
+type Allocations = readonly (Contract<Instruction> | undefined)[];
+
+/** The allocations, in the order of the request; undefined for one that is unknown. */
+const selectAllocations = (
   context: RequestContext,
   registrar: string,
   templates: readonly Template<Instruction>[],
   settlement: SettlementArguments,
-): readonly Contract<Instruction>[] {
-  const allocations: Contract<Instruction>[] = [];
-  attemptAll(
-    settlement.allocations.map(({ contractId }) => () => {
-      const found = findInstruction(context.view, templates, contractId);
-      allocations.push(requireInstruction(context, registrar, "allocation", contractId, found));
-    }),
+): Allocations =>
+  settlement.allocations.map(({ contractId }) =>
+    selectInstruction(
+      context,
+      registrar,
+      "allocation",
+      contractId,
+      findInstruction(context.view, templates, contractId),
+    ),
   );
-  return allocations;
-}
 
-/** The party of each account with the instruments that it sends or receives. Special accounts have no holder. */
-function accountHolders(
-  { legs, allocations: settled }: SettlementArguments,
-  allocations: readonly Contract<Instruction>[],
-): Holder[] {
+const areAllKnown = (allocations: Allocations): allocations is readonly Contract<Instruction>[] =>
+  !allocations.includes(undefined);
+
+/** The "not-found" for each allocation that is unknown. */
+const unknownAllocations = (
+  view: View,
+  registrar: string,
+  settlement: SettlementArguments,
+  allocations: Allocations,
+): RegistryError[] =>
+  settlement.allocations
+    .filter((_, index) => allocations[index] === undefined)
+    .map(({ contractId }) => unknownInstruction(view, registrar, "allocation", contractId));
+
+/**
+ * The party of each account with the instruments that it sends or receives. Special accounts have no holder. An unknown
+ * allocation hides its sender alone.
+ */
+function accountHolders({ legs, allocations: settled }: SettlementArguments, allocations: Allocations): Holder[] {
   const holders = new Map<string, { party: string; instruments: string[] }>();
   const addParty = (party: string, instrumentId: string) => {
     const known = holders.get(party);

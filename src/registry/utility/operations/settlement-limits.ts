@@ -1,4 +1,4 @@
-import { invalid } from "../../../domain/errors.js";
+import { combineErrors, invalid } from "../../../domain/errors.js";
 import type { Account } from "../../sdk/accounts.js";
 import { distinctInstruments, type SettlementArguments } from "./arguments.js";
 
@@ -19,7 +19,7 @@ export const MIN_SETTLEMENT_LIMITS: SettlementLimits = {
   parties: 100,
 };
 
-/** Throws "invalid" if a settlement is over a limit. */
+/** Throws "invalid" that names all limits that a settlement exceeds. */
 export function checkSettlement(settlement: SettlementArguments, limits: SettlementLimits): void {
   let legs = settlement.legs.length;
   let funded = 0;
@@ -57,17 +57,17 @@ function measure(settlement: SettlementArguments, legs: number): SettlementLimit
   };
 }
 
-/** Throws "invalid" for the first limit that a request exceeds. `label` is what the message calls the request. */
+/** Throws "invalid" that names all limits that a request exceeds. `label` is what the message calls the request. */
 export function checkSize(label: string, size: Partial<SettlementLimits>, limits: SettlementLimits): void {
-  for (const unit of units) {
-    const count = size[unit] ?? 0;
-    if (count > limits[unit]) {
-      throw invalid(`the ${label} has ${count} ${unit}, but this registry supports at most ${limits[unit]}`, {
-        code: "limit-exceeded",
-        about: { limit: unit, maximum: limits[unit] },
-      });
-    }
-  }
+  const exceeded = units.filter((unit) => (size[unit] ?? 0) > limits[unit]);
+  if (exceeded.length === 0) return;
+  const [first, ...others] = exceeded.map((unit) =>
+    invalid(`the ${label} has ${size[unit]} ${unit}, but this registry supports at most ${limits[unit]}`, {
+      code: "limit-exceeded",
+      about: { limit: unit, maximum: limits[unit] },
+    }),
+  );
+  if (first !== undefined) throw combineErrors(first, others);
 }
 
 const units = ["legs", "allocations", "instruments", "accounts", "parties"] as const;

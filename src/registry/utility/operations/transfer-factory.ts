@@ -8,7 +8,7 @@ import { transferPreapproval } from "../templates/parties.js";
 import { transferRule } from "../templates/services.js";
 import { transferArguments } from "./arguments.js";
 import { answerWithFactory } from "./factory.js";
-import { coveringPreapprovals, neededPreapproval, reachablePreapprovals } from "./preapprovals.js";
+import { coveringPreapprovals, explainPreapprovals, neededPreapproval, reachablePreapprovals } from "./preapprovals.js";
 import { factoriesLookup, findFactories, neededFactory } from "./require.js";
 
 const operations = {
@@ -23,7 +23,7 @@ export function transferFactory(
   query: FactoryQuery,
   contexts: UtilityContexts,
 ): TransferFactoryAnswer {
-  const { view } = context;
+  const { view, recorder } = context;
   const { registrar } = query;
   const transfer = transferArguments(query);
   const { sender, receiver, instrumentId } = transfer;
@@ -33,16 +33,9 @@ export function transferFactory(
   const allocationFactories = findFactories(view, registrar);
   const inputs = { instruments: [instrumentId], sender: holderOf(sender), receiver: holderOf(receiver) };
   const isSelf = sender.party === receiver.party;
-  const covering =
-    isSelf || allocationFactories.length === 0
-      ? []
-      : coveringPreapprovals(
-          context,
-          registrar,
-          view.byKey(transferPreapproval, preapprovalKey),
-          transfer,
-          allocationFactories,
-        );
+  const candidates =
+    isSelf || allocationFactories.length === 0 ? undefined : view.byKey(transferPreapproval, preapprovalKey);
+  const covering = candidates === undefined ? [] : coveringPreapprovals(candidates, transfer, allocationFactories);
   if (covering.length > 0 && view.wantsPrefetch) {
     const { [operations.direct]: direct, [operations.offer]: offer } = contexts.factories;
     prefetchInputs(view, [direct, offer], { ...inputs, registrar }, [
@@ -50,7 +43,11 @@ export function transferFactory(
       { template: transferRule, indexKey: indexKeys.transferRule(registrar) },
     ]);
   }
-  const preapprovals = covering.length > 0 ? reachablePreapprovals(context, registrar, transfer, covering) : covering;
+  const preapprovals = covering.length > 0 ? reachablePreapprovals(view, registrar, transfer, covering) : covering;
+  const considered =
+    recorder === undefined || candidates === undefined
+      ? undefined
+      : explainPreapprovals(recorder, registrar, transfer, allocationFactories, candidates, preapprovals);
 
   const transferKind = isSelf ? "self" : preapprovals.length > 0 ? "direct" : "offer";
   const isDirect = transferKind === "direct";
@@ -59,6 +56,7 @@ export function transferFactory(
     definition: contexts.factories[operations[transferKind]],
     factories: isDirect ? preapprovals : allocationFactories,
     inputs,
+    considered: isDirect ? considered : undefined,
     needed: isDirect ? () => neededPreapproval(receiver.party, registrar) : () => neededFactory(registrar),
   };
   const { factoryId, values, disclosed } = answerWithFactory(context, request);

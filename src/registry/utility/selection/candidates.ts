@@ -1,6 +1,6 @@
 import type { Contract } from "../../../domain/contract.js";
 import { conflict, notFound, RegistryError } from "../../../domain/errors.js";
-import type { Recorder } from "../../sdk/recorder.js";
+import type { Considered, Recorder } from "../../sdk/recorder.js";
 import type { Needed } from "./needed.js";
 
 /** The newest candidate on the synchronizer. Candidates come newest first. */
@@ -35,12 +35,16 @@ export function requireSynchronizer(contract: Contract, needed: Needed): string 
   return contract.synchronizerId;
 }
 
-/** Tries the newest candidate of each synchronizer. If all fail, throws "not-found" in preference to "conflict". */
+/**
+ * Tries the newest candidate of each synchronizer. If all fail, throws "not-found" in preference to "conflict".
+ * `considered`: what to record in place of the candidates.
+ */
 export function onOneSynchronizer<F, T>(
   candidates: readonly Contract<F>[],
   needed: () => Needed,
   recorder: Recorder | undefined,
   attempt: (candidate: Contract<F>, synchronizer: string) => T,
+  considered?: Considered,
 ): T {
   const tried: string[] = [];
   const failures: RegistryError[] = [];
@@ -48,7 +52,7 @@ export function onOneSynchronizer<F, T>(
     const synchronizer = candidate.synchronizerId;
     if (synchronizer === undefined || tried.includes(synchronizer)) continue;
     tried.push(synchronizer);
-    recorder?.attempt(needed(), candidates, candidate);
+    recorder?.attempt(needed(), considered?.candidates ?? candidates, candidate, considered?.reasons);
     try {
       return attempt(candidate, synchronizer);
     } catch (error) {

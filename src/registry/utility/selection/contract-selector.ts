@@ -1,7 +1,7 @@
 import type { Contract } from "../../../domain/contract.js";
 import { combineErrors, invalid, type RegistryError } from "../../../domain/errors.js";
 import type { ContractLookup, View } from "../../../store/port.js";
-import type { InstrumentConfiguration, RequestContext } from "../../sdk/registry.js";
+import type { Considered, InstrumentConfiguration, RequestContext } from "../../sdk/registry.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { instrumentConfiguration } from "../templates/instruments.js";
 import { activeOn, isInReassignment, missing, notOnSynchronizer } from "./candidates.js";
@@ -21,8 +21,8 @@ export class ContractSelector {
   /** The latest result of `configuration`: several entries of an answer need the same one. */
   #instrument: string | undefined;
   #configuration: Contract<InstrumentConfiguration> | undefined;
-  /** The first instrument with `checkBlocklist`. */
-  #withBlocklist: string | undefined;
+  /** The instruments with `checkBlocklist`. */
+  #withBlocklist: Set<string> | undefined;
   /** Why the answer cannot be given. All are collected, so that the message names all. */
   #failures: RegistryError[] | undefined;
 
@@ -43,18 +43,26 @@ export class ContractSelector {
     const selected = this.select(candidates, required, () => neededConfiguration(this.registrar, instrument));
     const found = selected ?? (this.#failures === undefined ? undefined : candidates[0]);
     if (found === undefined) return undefined;
-    if (found.fields.checkBlocklist) this.#withBlocklist ??= instrument;
+    if (found.fields.checkBlocklist) (this.#withBlocklist ??= new Set()).add(instrument);
     this.#configuration = found;
     this.#instrument = instrument;
     return found;
   }
 
   /**
-   * Throws "invalid" if a selected configuration has `checkBlocklist`: for operations that disclose no blocklist, whose
-   * choice would fail. Call it when the answer is complete: a missing contract is reported first.
+   * Throws "invalid" that names all instruments whose selected configuration has `checkBlocklist`: for operations that
+   * disclose no blocklist, whose choice would fail. Call it when the answer is complete: a missing contract is reported
+   * first.
    */
   rejectBlocklist(): void {
-    if (this.#withBlocklist !== undefined) throw blocklistNeeded(this.#withBlocklist, this.registrar);
+    if (this.#withBlocklist === undefined) return;
+    const [first, ...others] = this.#blocklistsNeeded();
+    if (first !== undefined) throw combineErrors(first, others);
+  }
+
+  /** The limit of instruments of a request bounds them. */
+  #blocklistsNeeded(): RegistryError[] {
+    return Array.from(this.#withBlocklist ?? [], (instrument) => blocklistNeeded(instrument, this.registrar));
   }
 
   /** The answer cannot be given. The first error decides the status. */
@@ -66,8 +74,7 @@ export class ContractSelector {
   throwFailures(needsBlocklist: boolean): void {
     if (this.#failures === undefined) return;
     const [first, ...others] = this.#failures;
-    if (needsBlocklist && this.#withBlocklist !== undefined)
-      others.push(blocklistNeeded(this.#withBlocklist, this.registrar));
+    if (needsBlocklist) others.push(...this.#blocklistsNeeded());
     if (first !== undefined) throw combineErrors(first, others);
   }
 
@@ -76,10 +83,18 @@ export class ContractSelector {
     return activeOn(candidates, this.synchronizer);
   }
 
-  /** The newest of the candidates on the synchronizer of the answer. Without one, as `missing`. */
-  select<F>(candidates: readonly Contract<F>[], required: boolean, needed: () => Needed): Contract<F> | undefined {
+  /**
+   * The newest of the candidates on the synchronizer of the answer. Without one, as `missing`. `considered`: what to
+   * record in place of the candidates.
+   */
+  select<F>(
+    candidates: readonly Contract<F>[],
+    required: boolean,
+    needed: () => Needed,
+    considered?: Considered,
+  ): Contract<F> | undefined {
     const chosen = this.newest(candidates);
-    this.context.recorder?.search({ needed: needed(), candidates, chosen, required });
+    this.context.recorder?.search({ needed: needed(), candidates, ...considered, chosen, required });
     return chosen ?? this.missing(candidates, required, needed);
   }
 
