@@ -20,8 +20,9 @@ export interface ExplainOptions {
 export function explain({ explainer, refusals, packageVersions, preparer }: ExplainOptions): ServiceBinding {
   return bind(ExplainService, {
     async explain(request) {
-      const explained = await explainer.explain(callOf(request, refusals), timeOf(request.at));
-      return explanationMessage(explained, packageVersions);
+      const at = timeOf(request.at);
+      const explained = await explainer.explain(callOf(request, refusals), at);
+      return explanationMessage(explained, packageVersions, at);
     },
     prepare: (request) => prepare(request, (call) => contextOf(explainer, call), preparer),
   });

@@ -16,9 +16,11 @@ import type { Explained } from "./explainer.js";
 
 const MICROS_PER_MS = 1_000;
 
+/** `asked` is the time for which the explanation was asked, in milliseconds since 1970; undefined for now. */
 export function explanationMessage(
   { operation, request, at, offset = 0, answer, refusal, validUntil, explanation }: Explained,
   versions: PackageVersions,
+  asked: number | undefined,
 ): MessageInitShape<typeof ExplainResponseSchema> {
   const { searches = [], requirements = [], disclosures = [], changes } = explanation ?? {};
   const causes = refusal?.causes ?? [];
@@ -32,7 +34,7 @@ export function explanationMessage(
     status: refusal?.status ?? "",
     error: refusal?.message ?? "",
     causes: causes.map(causeMessage),
-    changes: changesOf(causes, changes).map(changeMessage),
+    changes: changesOf(causes, changes).flatMap((cause) => changeMessage(cause, asked) ?? []),
     searches: searches.map((search) => searchMessage(search, versions)),
     requirements: requirements.map((requirement) => requirementMessage(requirement, versions)),
     disclosures:
@@ -49,14 +51,17 @@ export function explanationMessage(
 /** The changes that the rules found, or else those that the causes ask for. A wrong request has none. */
 function changesOf(causes: readonly Cause[], found: readonly Cause[] | undefined): readonly Cause[] {
   if (causes.length === 0) return [];
-  const changes = found === undefined || found.length === 0 ? causes : found;
-  return changes.filter((cause) => remedyOf(cause) !== "");
+  return found === undefined || found.length === 0 ? causes : found;
 }
 
-const changeMessage = (cause: Cause): MessageInitShape<typeof ChangeSchema> => ({
-  cause: causeMessage(cause),
-  remedy: remedyOf(cause),
-});
+/** Undefined if there is nothing to do about the cause. */
+function changeMessage(
+  cause: Cause,
+  asked: number | undefined,
+): MessageInitShape<typeof ChangeSchema> | undefined {
+  const remedy = remedyOf(cause, asked);
+  return remedy === "" ? undefined : { cause: causeMessage(cause), remedy };
+}
 
 const searchMessage = (
   { name, template = "", synchronizer = "", entries, required, candidates }: ExplainedSearch,
