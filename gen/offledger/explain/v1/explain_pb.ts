@@ -308,7 +308,8 @@ export type Candidate = Message<"offledger.explain.v1.Candidate"> & {
   chosen: boolean;
 
   /**
-   * Why it was passed over, as a sentence. Empty if it was chosen.
+   * Why it was passed over, as a predicate of the contract, such as `is on
+   * synchronizer global::1220…`. Empty if it was chosen.
    *
    * @generated from field: string reason = 3;
    */
