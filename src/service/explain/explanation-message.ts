@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
+  AttemptSchema,
   ChangeSchema,
   ExplainResponseSchema,
   RequiredClaimSchema,
@@ -7,7 +8,12 @@ import type {
   SearchSchema,
 } from "../../../gen/offledger/explain/v1/explain_pb.js";
 import type { Cause } from "../../domain/cause.js";
-import type { ExplainedClaim, ExplainedRequirement, ExplainedSearch } from "../../registry/explain/explanation.js";
+import type {
+  ExplainedAttempt,
+  ExplainedClaim,
+  ExplainedRequirement,
+  ExplainedSearch,
+} from "../../registry/explain/explanation.js";
 import { remedyOf } from "../../registry/explain/remedies.js";
 import { causeMessage } from "../cause.js";
 import { timestamp } from "../timestamp.js";
@@ -22,7 +28,7 @@ export function explanationMessage(
   versions: PackageVersions,
   asked: number | undefined,
 ): MessageInitShape<typeof ExplainResponseSchema> {
-  const { searches = [], requirements = [], disclosures = [], changes } = explanation ?? {};
+  const { attempts = [], searches = [], requirements = [], disclosures = [], changes } = explanation ?? {};
   const causes = refusal?.causes ?? [];
   return {
     operation,
@@ -34,7 +40,10 @@ export function explanationMessage(
     status: refusal?.status ?? "",
     error: refusal?.message ?? "",
     causes: causes.map(causeMessage),
-    changes: changesOf(causes, changes).flatMap((cause) => changeMessage(cause, asked) ?? []),
+    changes: changesOf(causes, changes).flatMap((cause) => changeMessage(cause, searches, asked) ?? []),
+    changesNote: explanation?.changesNote ?? "",
+    notes: [...(explanation?.notes ?? [])],
+    attempts: attempts.map((attempt) => attemptMessage(attempt, versions)),
     searches: searches.map((search) => searchMessage(search, versions)),
     requirements: requirements.map((requirement) => requirementMessage(requirement, versions)),
     disclosures:
@@ -57,14 +66,35 @@ function changesOf(causes: readonly Cause[], found: readonly Cause[] | undefined
 /** Undefined if there is nothing to do about the cause. */
 function changeMessage(
   cause: Cause,
+  searches: readonly ExplainedSearch[],
   asked: number | undefined,
 ): MessageInitShape<typeof ChangeSchema> | undefined {
-  const remedy = remedyOf(cause, asked);
+  const remedy = searches.find((search) => isAbout(search, cause))?.remedy ?? remedyOf(cause, asked);
   return remedy === "" ? undefined : { cause: causeMessage(cause), remedy };
 }
 
+/** The causes of which a search may know more. */
+const SEARCHED = new Set(["instruction-unknown", "registrar-not-served", "configuration-missing"]);
+
+const isAbout = ({ sought, remedy }: ExplainedSearch, { code, registrar, contractId, instrument }: Cause): boolean =>
+  remedy !== undefined &&
+  SEARCHED.has(code) &&
+  registrar === sought.registrar &&
+  instrument === sought.instrument &&
+  (contractId === undefined || contractId === sought.contractId);
+
+const attemptMessage = (
+  { name, contract, causes, isAnswered }: ExplainedAttempt,
+  versions: PackageVersions,
+): MessageInitShape<typeof AttemptSchema> => ({
+  name,
+  contract: contractMessage(contract, versions),
+  causes: causes.map(causeMessage),
+  answered: isAnswered,
+});
+
 const searchMessage = (
-  { name, template = "", synchronizer = "", entries, required, candidates }: ExplainedSearch,
+  { name, template = "", synchronizer = "", entries, required, candidates, attempt, omitted }: ExplainedSearch,
   versions: PackageVersions,
 ): MessageInitShape<typeof SearchSchema> => ({
   name,
@@ -73,10 +103,12 @@ const searchMessage = (
   entries: [...entries],
   required,
   candidates: candidates.map((candidate) => candidateMessage(candidate, versions)),
+  attempt,
+  omittedCandidates: omitted,
 });
 
 const requirementMessage = (
-  { party, issuer, instruments, synchronizer = "", required, claims }: ExplainedRequirement,
+  { party, issuer, instruments, attempt, synchronizer = "", required, claims }: ExplainedRequirement,
   versions: PackageVersions,
 ): MessageInitShape<typeof RequirementSchema> => ({
   party,
@@ -85,10 +117,11 @@ const requirementMessage = (
   synchronizer,
   required,
   claims: claims.map((claim) => claimMessage(claim, versions)),
+  attempt,
 });
 
 const claimMessage = (
-  { property, value, credential, validUntil, passedOver }: ExplainedClaim,
+  { property, value, credential, validUntil, passedOver, omitted }: ExplainedClaim,
   versions: PackageVersions,
 ): MessageInitShape<typeof RequiredClaimSchema> => ({
   property,
@@ -96,4 +129,5 @@ const claimMessage = (
   credential: credential?.contractId ?? "",
   ...(validUntil !== undefined && { validUntil: timestamp(validUntil) }),
   passedOver: passedOver.map((candidate) => candidateMessage(candidate, versions)),
+  omittedPassedOver: omitted,
 });
