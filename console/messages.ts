@@ -191,6 +191,16 @@ export interface Explanation {
   readonly requirements?: readonly Requirement[];
   readonly disclosures?: readonly Disclosure[];
   readonly validUntil?: string;
+  readonly attempts?: readonly Attempt[];
+  readonly changesNote?: string;
+  readonly notes?: readonly string[];
+}
+
+export interface Attempt {
+  readonly name?: string;
+  readonly contract?: Contract;
+  readonly causes?: readonly Cause[];
+  readonly answered?: boolean;
 }
 
 export interface Change {
@@ -205,6 +215,8 @@ export interface Search {
   readonly entries?: readonly string[];
   readonly required?: boolean;
   readonly candidates?: readonly Candidate[];
+  readonly attempt?: number;
+  readonly omittedCandidates?: number;
 }
 
 export interface Candidate {
@@ -220,6 +232,7 @@ export interface Requirement {
   readonly synchronizer?: string;
   readonly required?: boolean;
   readonly claims?: readonly RequiredClaim[];
+  readonly attempt?: number;
 }
 
 export interface RequiredClaim {
@@ -228,6 +241,7 @@ export interface RequiredClaim {
   readonly credential?: string;
   readonly validUntil?: string;
   readonly passedOver?: readonly Candidate[];
+  readonly omittedPassedOver?: number;
 }
 
 export interface Disclosure {

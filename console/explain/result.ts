@@ -18,6 +18,7 @@ import {
   sentence,
   timeOf,
 } from "../parts.js";
+import { attemptOf, attemptParts } from "./attempts.js";
 
 export function explanationOf(explanation: Explanation): readonly Node[] {
   const { searches = [], requirements = [], disclosures = [], succeeds = false, request, answer } = explanation;
@@ -25,13 +26,19 @@ export function explanationOf(explanation: Explanation): readonly Node[] {
   return [
     verdict(explanation),
     ...refusal,
+    ...noteParts(explanation),
+    ...attemptParts(explanation),
     section(
       "Searches",
-      searches.length === 0 ? empty("No contract was looked for.") : cards(...searches.map(searchCard)),
+      searches.length === 0
+        ? empty("No contract was looked for.")
+        : cards(...searches.map((search) => searchCard(search, attemptOf(explanation, search.attempt)))),
     ),
     section(
       "Requirements",
-      requirements.length === 0 ? empty("No party needs a credential.") : cards(...requirements.map(requirementCard)),
+      requirements.length === 0
+        ? empty("No party needs a credential.")
+        : cards(...requirements.map((one) => requirementCard(one, attemptOf(explanation, one.attempt)))),
     ),
     ...(succeeds ? [disclosurePart(disclosures)] : []),
     section(
@@ -68,7 +75,10 @@ function verdict({
   );
 }
 
-function refusalParts({ causes = [], changes = [] }: Explanation): readonly HTMLElement[] {
+const noteParts = ({ notes = [] }: Explanation): readonly HTMLElement[] =>
+  notes.length === 0 ? [] : [section("Notes", notice("warn", ...notes.map((note) => h("p", {}, sentence(note)))))];
+
+function refusalParts({ causes = [], changes = [], changesNote = "" }: Explanation): readonly HTMLElement[] {
   const items = changes.map(({ cause, remedy = "" }: Change) =>
     h(
       "li",
@@ -80,33 +90,29 @@ function refusalParts({ causes = [], changes = [] }: Explanation): readonly HTML
   );
   const todo =
     items.length === 0 ? empty("The request itself has to change.") : h("ol", { class: "changes" }, ...items);
-  return [section("Causes", causeList(causes)), section("What would have to change", todo)];
+  const note = changesNote !== "" && h("p", { class: "muted" }, sentence(changesNote));
+  return [section("Causes", causeList(causes)), section("What would have to change", todo, note)];
 }
 
-function searchCard({
-  name = "",
-  template,
-  synchronizer = "",
-  entries = [],
-  required = false,
-  candidates = [],
-}: Search): HTMLElement {
+function searchCard(search: Search, attempt: HTMLElement | undefined): HTMLElement {
+  const { name = "", template, synchronizer = "", entries = [], required = false } = search;
+  const { candidates = [], omittedCandidates = 0 } = search;
   const chosen = candidates.some((one) => one.chosen === true);
   const outcome = chosen ? badge("found", "good") : badge("not found", required ? "bad" : "neutral");
   return h(
     "article",
     { class: "card" },
-    h("h3", {}, sentence(name), " ", outcome, " ", badge(required ? "required" : "optional")),
+    h("h3", {}, sentence(name), " ", outcome, " ", badge(required ? "required" : "optional"), " ", attempt),
     facts(
       ["Template", template],
       ["Synchronizer", synchronizer !== "" && id(synchronizer, "synchronizer")],
       ["Entries", entries.length > 0 && chips(entries)],
-      ["Candidates", candidates.length === 0 ? "none" : candidateList(candidates)],
+      ["Candidates", candidates.length === 0 ? "none" : candidateList(candidates, omittedCandidates)],
     ),
   );
 }
 
-const candidateList = (candidates: readonly Candidate[]): HTMLElement =>
+const candidateList = (candidates: readonly Candidate[], omitted: number): HTMLElement =>
   h(
     "ul",
     { class: "plain-list" },
@@ -120,22 +126,17 @@ const candidateList = (candidates: readonly Candidate[]): HTMLElement =>
         reason !== "" && h("p", {}, sentence(reason)),
       ),
     ),
+    omitted > 0 && h("li", { class: "muted" }, `and ${omitted} more`),
   );
 
-function requirementCard({
-  party = "",
-  issuer = "",
-  instruments = [],
-  synchronizer = "",
-  required = false,
-  claims = [],
-}: Requirement): HTMLElement {
+function requirementCard(requirement: Requirement, attempt: HTMLElement | undefined): HTMLElement {
+  const { party = "", issuer = "", instruments = [], synchronizer = "", required = false, claims = [] } = requirement;
   const missing = claims.filter(({ credential = "" }) => credential === "").length;
   const state = missing === 0 ? badge("met", "good") : badge(`${missing} missing`, required ? "bad" : "warn");
   return h(
     "article",
     { class: "card" },
-    h("h3", {}, partyId(party), " ", state),
+    h("h3", {}, partyId(party), " ", state, " ", attempt),
     missing > 0 &&
       !required &&
       h(
@@ -158,6 +159,7 @@ function claimParts({
   credential = "",
   validUntil,
   passedOver = [],
+  omittedPassedOver = 0,
 }: RequiredClaim): readonly Child[] {
   const isMet = credential !== "";
   return [
@@ -166,7 +168,7 @@ function claimParts({
     h("span", { class: "chip mono" }, `${property} = ${value}`),
     ...(isMet ? [" by ", contractId(credential)] : []),
     ...(validUntil === undefined ? [] : [", until ", timeOf(validUntil)]),
-    passedOver.length > 0 && candidateList(passedOver),
+    passedOver.length > 0 && candidateList(passedOver, omittedPassedOver),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.js";
 import type { QueryExecutor } from "../registry/executor.js";
+import { findContract } from "../registry/lookup/find-contract.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import { explain } from "../service/explain/explain.js";
 import type { KeptRefusals } from "../service/explain/explainer.js";
@@ -23,6 +24,10 @@ export async function createExplain(
   return explain({
     explainer: createExplainer(options),
     refusals,
+    async findContract(contractId) {
+      const { value } = await options.executor.execute((of, context) => findContract(of, context, contractId));
+      return value;
+    },
     packageVersions: registry.lookup?.packageVersions ?? new Map(),
     preparer: await createPreparer(config, shutdown),
   });

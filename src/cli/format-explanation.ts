@@ -9,20 +9,27 @@ import type {
   Requirement,
   Search,
 } from "../../gen/offledger/explain/v1/explain_pb.js";
+import { formatAttempts, section, sectionsByAttempt } from "./format-attempts.js";
 import { printable } from "./printable.js";
 
 /** How a request is answered, for people. Ids are complete, so that they can be copied. */
 export function formatExplanation(explained: ExplainResponse): string {
-  const { operation, at, offset, changes, searches, requirements, disclosures, validUntil } = explained;
+  const { operation, at, offset, changes, changesNote, notes } = explained;
+  const { searches, requirements, disclosures, validUntil } = explained;
   const sections = [
     [operation, `answered as at ${time(at)}, with the contracts of offset ${offset}`],
     outcome(explained),
     section(
       "what would have to change",
-      changes.flatMap(({ remedy }) => indented(`- ${remedy}`)),
+      [...changes.map(({ remedy }) => `- ${remedy}`), ...(changesNote === "" ? [] : [changesNote])].flatMap(indented),
     ),
-    section("looked for", searches.flatMap(formatSearch)),
-    section("claims", requirements.flatMap(formatRequirement)),
+    section(
+      "notes",
+      notes.flatMap((note) => indented(`- ${note}`)),
+    ),
+    formatAttempts(explained, ({ name, contract }) => [`    ${name}`, ...chosenContract(contract)]),
+    ...sectionsByAttempt("looked for", searches, explained, formatSearch),
+    ...sectionsByAttempt("claims", requirements, explained, formatRequirement),
     section("disclosed", disclosures.flatMap(formatDisclosure)),
     validUntil === undefined ? [] : [`may change without a new contract at ${time(validUntil)}`],
   ];
@@ -36,7 +43,8 @@ function outcome({ succeeds, status, error, causes }: ExplainResponse): string[]
   return [`the request is refused: ${status}`, ...listed.flatMap(indented)];
 }
 
-function formatSearch({ name, template, synchronizer, entries, required, candidates }: Search): string[] {
+function formatSearch(search: Search): string[] {
+  const { name, template, synchronizer, entries, required, candidates, omittedCandidates } = search;
   const details = [
     ...(template === "" || name.includes(template) ? [] : [template]),
     ...(synchronizer === "" ? [] : [`on synchronizer ${synchronizer}`]),
@@ -46,8 +54,14 @@ function formatSearch({ name, template, synchronizer, entries, required, candida
     `  ${name} (${required ? "required" : "optional"})`,
     ...details.map((detail) => `    ${detail}`),
     ...(candidates.length === 0 ? ["    none found"] : candidates.flatMap(formatCandidate)),
+    ...moreLine("    ", omittedCandidates),
   ];
 }
+
+const moreLine = (indent: string, omitted: number): string[] => (omitted === 0 ? [] : [`${indent}and ${omitted} more`]);
+
+const chosenContract = (contract: Contract | undefined): string[] =>
+  contract === undefined ? [] : [`    ${contract.contractId}`, `      ${describe(contract)}`];
 
 function formatCandidate({ contract, chosen, reason }: Candidate): string[] {
   if (contract === undefined) return [];
@@ -75,7 +89,8 @@ function formatRequirement({ party, issuer, instruments, synchronizer, required,
   ];
 }
 
-function formatClaim({ property, value, credential, validUntil, passedOver }: RequiredClaim): string[] {
+function formatClaim(required: RequiredClaim): string[] {
+  const { property, value, credential, validUntil, passedOver, omittedPassedOver } = required;
   const claim = `${property} = ${value}`;
   const end = validUntil === undefined ? "" : `, until ${time(validUntil)}`;
   return [
@@ -83,6 +98,7 @@ function formatClaim({ property, value, credential, validUntil, passedOver }: Re
     ...passedOver.flatMap(({ contract, reason }) =>
       contract === undefined ? [] : [`      passed over ${contract.contractId}: ${reason}`],
     ),
+    ...moreLine("      ", omittedPassedOver),
   ];
 }
 
@@ -93,8 +109,6 @@ const formatDisclosure = ({ contract, entries }: Disclosure): string[] =>
         `  ${contract.contractId}`,
         `    ${contract.template}${entries.length === 0 ? "" : `, for ${entries.join(", ")}`}`,
       ];
-
-const section = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : [title, ...lines]);
 
 const indented = (text: string): string[] => [`  ${text}`];
 

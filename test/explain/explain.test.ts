@@ -96,6 +96,7 @@ describe("a request that succeeds", () => {
     expect(tomorrow.body).toMatchObject({ succeeds: false, status: "not_found" });
     expect(tomorrow.body.changes).toMatchObject([{ cause: { code: "credential-missing", party: "bob" } }]);
     expect(tomorrow.body.changes[0]?.remedy).toContain("holds = USD");
+    expect(tomorrow.body.changes[0]?.remedy).toMatch(/, valid at 2026-06-02T09:00:00\.000Z\.$/);
   });
 });
 

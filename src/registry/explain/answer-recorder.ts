@@ -1,19 +1,19 @@
 import type { Cause } from "../../domain/cause.js";
 import type { Contract } from "../../domain/contract.js";
-import { causesOf, RegistryError } from "../../domain/errors.js";
+import type { RegistryError } from "../../domain/errors.js";
 import type { ChangeAttempt, CredentialSearch, Recorder, Search, Sought } from "../sdk/recorder.js";
 import type { Claim } from "../sdk/registry.js";
+import { Attempts } from "./attempts.js";
 import type {
+  ExplainedAttempt,
   ExplainedCandidate,
   ExplainedClaim,
   ExplainedRequirement,
   ExplainedSearch,
   Explanation,
 } from "./explanation.js";
-
-/** As many contracts and synchronizers as a person can read. */
-const MAX_CANDIDATES = 50;
-const MAX_SYNCHRONIZERS = 20;
+import { fewestChanges } from "./fewest-changes.js";
+import { listed, omitted, whyElsewhere, whyNot } from "./passed-over.js";
 
 interface RecordedSearch extends ExplainedSearch {
   readonly entries: string[];
@@ -24,13 +24,20 @@ export class AnswerRecorder implements Recorder, Explanation {
   readonly #searches = new Map<string, RecordedSearch>();
   readonly #requirements = new Map<string, ExplainedRequirement>();
   readonly #found = new Set<Contract>();
+  readonly #attempts = new Attempts();
+  readonly #notes = new Map<Contract, string>();
   #disclosed = new Map<Contract, string[]>();
   #entries: readonly string[] = [];
   #synchronizer: string | undefined;
   changes: readonly Cause[] | undefined;
+  changesNote: string | undefined;
+
+  get attempts(): readonly ExplainedAttempt[] {
+    return this.#attempts.explained();
+  }
 
   get searches(): readonly ExplainedSearch[] {
-    return [...this.#searches.values()];
+    return Array.from(this.#searches.values(), (search) => this.#withoutGivenUp(search));
   }
 
   get requirements(): readonly ExplainedRequirement[] {
@@ -41,12 +48,20 @@ export class AnswerRecorder implements Recorder, Explanation {
     return Array.from(this.#disclosed, ([contract, entries]) => ({ contract, entries }));
   }
 
+  get notes(): readonly string[] {
+    const { answered } = this.#attempts;
+    const relevant = this.searches.filter(({ attempt }) => attempt === 0 || attempt === answered);
+    const found = relevant.flatMap(({ candidates }) => candidates.find((one) => one.isChosen) ?? candidates[0] ?? []);
+    return [...new Set(found.flatMap(({ contract }) => this.#notes.get(contract) ?? []))];
+  }
+
   attempt(
     needed: Sought,
     candidates: readonly Contract[],
     chosen: Contract,
     reasons?: ReadonlyMap<Contract, string>,
   ): void {
+    this.#attempts.begin(needed.name, chosen);
     this.#synchronizer = chosen.synchronizerId;
     this.#entries = [];
     this.#disclosed = new Map();
@@ -57,59 +72,73 @@ export class AnswerRecorder implements Recorder, Explanation {
     if (!isKnown) this.search({ needed, candidates, chosen, required: true, reasons });
   }
 
+  gaveUp(error: RegistryError): void {
+    this.#attempts.giveUp(error);
+  }
+
   entry(names: readonly string[]): void {
     this.#entries = names;
   }
 
-  search({ needed, candidates, chosen, required, reasons }: Search): void {
+  search({ needed, candidates, chosen, required, reasons, remedy }: Search): void {
     const { name, template } = needed;
     const synchronizer = this.#synchronizer;
-    const key = JSON.stringify([name, synchronizer]);
+    const attempt = this.#attempts.latest;
+    const key = JSON.stringify([name, attempt]);
     const known = this.#searches.get(key);
     if (known !== undefined) return addAll(known.entries, this.#entries);
     // Changes are first tried where the chosen one is.
     if (chosen !== undefined) this.#found.add(chosen);
     for (const candidate of candidates) this.#found.add(candidate);
+    const why = (contract: Contract) =>
+      reasons?.get(contract) ?? this.#attempts.whyGivenUp(contract) ?? whyNot(contract, chosen, synchronizer);
     const explain = (contract: Contract): ExplainedCandidate => ({
       contract,
       isChosen: contract === chosen,
-      reason: contract === chosen ? undefined : (reasons?.get(contract) ?? whyNot(contract, chosen, synchronizer)),
+      reason: contract === chosen ? undefined : why(contract),
     });
     this.#searches.set(key, {
       name,
+      sought: needed,
+      attempt,
       template: template ?? candidates[0]?.template.qualifiedName,
       synchronizer,
       entries: [...this.#entries],
       required,
-      candidates: chosenFirst(candidates, chosen).slice(0, MAX_CANDIDATES).map(explain),
+      candidates: listed(candidates, chosen).map(explain),
+      omitted: omitted(candidates),
+      remedy,
     });
   }
 
   credentials({ party, requirements, candidates, chosen, required, describe }: CredentialSearch): void {
     const synchronizer = this.#synchronizer;
+    const attempt = this.#attempts.latest;
     for (const candidate of candidates) this.#found.add(candidate);
     for (const { issuer, requiredClaims, instruments } of requirements) {
       const explainClaim = (claim: Claim): ExplainedClaim => {
         const making = candidates.filter((candidate) => describe(candidate).claims.some((made) => isSame(made, claim)));
         const credential = making.find((candidate) => chosen.includes(candidate));
-        const others = making.filter((candidate) => candidate !== credential).slice(0, MAX_CANDIDATES);
+        const others = making.filter((candidate) => candidate !== credential);
         return {
           ...claim,
           credential,
           validUntil: credential === undefined ? undefined : describe(credential).validUntil,
-          passedOver: others.map((contract) => ({
+          passedOver: listed(others, undefined).map((contract) => ({
             contract,
             isChosen: false,
             reason: whyElsewhere(contract, synchronizer) ?? describe(contract).invalid ?? "another is preferred",
           })),
+          omitted: omitted(others),
         };
       };
-      const key = JSON.stringify([party, issuer, requiredClaims, synchronizer]);
+      const key = JSON.stringify([party, issuer, requiredClaims, attempt]);
       const known = this.#requirements.get(key);
       this.#requirements.set(key, {
         party,
         issuer,
         instruments: [...new Set([...(known?.instruments ?? []), ...instruments])],
+        attempt,
         synchronizer,
         required: required || known?.required === true,
         claims: requiredClaims.map(explainClaim),
@@ -123,46 +152,28 @@ export class AnswerRecorder implements Recorder, Explanation {
     else addAll(entries, this.#entries);
   }
 
-  refused(others: readonly Contract[], attempt: ChangeAttempt): void {
-    const synchronizers = new Set([...this.#found, ...others].flatMap(({ synchronizerId }) => synchronizerId ?? []));
-    // Where nothing was found yet, any will do: it tells where the contracts are.
-    if (synchronizers.size === 0) synchronizers.add("");
-    let tried = 0;
-    // The set grows by the synchronizers that an attempt names.
-    for (const synchronizer of synchronizers) {
-      if (++tried > MAX_SYNCHRONIZERS) break;
-      const changes = changesOn(synchronizer, attempt);
-      for (const change of changes) for (const named of change.synchronizers ?? []) synchronizers.add(named);
-      if (this.changes === undefined || changes.length < this.changes.length) this.changes = changes;
-    }
+  refused(error: RegistryError, others: readonly Contract[], attempt: ChangeAttempt): void {
+    this.#attempts.refuse(error);
+    const synchronizers = [...this.#found, ...others].flatMap(({ synchronizerId }) => synchronizerId ?? []);
+    const refused = this.#attempts.answeredContract?.synchronizerId;
+    const { changes, note } = fewestChanges(error, refused, synchronizers, attempt);
+    this.changes = changes;
+    this.changesNote = note;
+  }
+
+  note(contract: Contract, sentence: string): void {
+    this.#notes.set(contract, sentence);
+  }
+
+  /** The contract of an attempt that was given up was chosen for it alone, not for the answer. */
+  #withoutGivenUp(search: ExplainedSearch): ExplainedSearch {
+    const candidates = search.candidates.map((candidate) => {
+      const reason = this.#attempts.whyNotAnswered(search.attempt, candidate.contract);
+      return reason === undefined || !candidate.isChosen ? candidate : { ...candidate, isChosen: false, reason };
+    });
+    return { ...search, candidates };
   }
 }
-
-function changesOn(synchronizer: string, attempt: ChangeAttempt): readonly Cause[] {
-  try {
-    attempt(synchronizer);
-    return [];
-  } catch (error) {
-    if (error instanceof RegistryError) return causesOf(error);
-    throw error;
-  }
-}
-
-function whyNot(contract: Contract, chosen: Contract | undefined, synchronizer: string | undefined): string {
-  return whyElsewhere(contract, synchronizer) ?? (chosen === undefined ? "does not serve" : "a newer one is chosen");
-}
-
-function whyElsewhere({ synchronizerId }: Contract, synchronizer: string | undefined): string | undefined {
-  if (synchronizerId === undefined) return "is between synchronizers";
-  return synchronizer === undefined || synchronizerId === synchronizer
-    ? undefined
-    : `is on synchronizer ${synchronizerId}`;
-}
-
-const chosenFirst = (candidates: readonly Contract[], chosen: Contract | undefined): readonly Contract[] =>
-  chosen === undefined || candidates.length <= MAX_CANDIDATES
-    ? candidates
-    : [chosen, ...candidates.filter((candidate) => candidate !== chosen)];
 
 function addAll(list: string[], added: readonly string[]): void {
   for (const one of added) if (!list.includes(one)) list.push(one);

@@ -1,9 +1,11 @@
 import type { Contract } from "../../domain/contract.js";
 import type { Cause } from "../../domain/cause.js";
-import type { Claim } from "../sdk/registry.js";
+import type { Claim, Sought } from "../sdk/registry.js";
 
 /** How an answer was found. */
 export interface Explanation {
+  /** In order; empty if none was made. */
+  readonly attempts: readonly ExplainedAttempt[];
   /** In the order in which they were made. */
   readonly searches: readonly ExplainedSearch[];
   readonly requirements: readonly ExplainedRequirement[];
@@ -11,11 +13,29 @@ export interface Explanation {
   readonly disclosures: readonly ExplainedDisclosure[];
   /** What would have to change, all of it; undefined if the rules found no better way than the causes of the refusal. */
   readonly changes: readonly Cause[] | undefined;
+  /** Why the changes are not about the causes, as a sentence. */
+  readonly changesNote: string | undefined;
+  /** What else to know about the request, as sentences. */
+  readonly notes: readonly string[];
+}
+
+/** An attempt at an answer, with one factory or instruction. */
+export interface ExplainedAttempt {
+  /** What it was made with, such as `the AllocationFactory of registrar acme`. */
+  readonly name: string;
+  readonly contract: Contract;
+  /** Why it was given up; empty if it gave the answer. */
+  readonly causes: readonly Cause[];
+  /** Whether the answer, or the error, is of this attempt. */
+  readonly isAnswered: boolean;
 }
 
 export interface ExplainedSearch {
   /** What was looked for, such as `the TransferRule of registrar acme`. */
   readonly name: string;
+  readonly sought: Sought;
+  /** The attempt that it belongs to: 1 is the first; 0 if it was made before any. */
+  readonly attempt: number;
   /** Undefined if several templates were searched. */
   readonly template: string | undefined;
   /** Of the answer that was tried; undefined where none was chosen yet. */
@@ -25,6 +45,10 @@ export interface ExplainedSearch {
   readonly required: boolean;
   /** Newest first. */
   readonly candidates: readonly ExplainedCandidate[];
+  /** How many candidates there are beyond those listed. */
+  readonly omitted: number;
+  /** What to do if nothing was chosen, as a sentence, where more is known than the cause says. */
+  readonly remedy: string | undefined;
 }
 
 export interface ExplainedCandidate {
@@ -39,6 +63,8 @@ export interface ExplainedRequirement {
   readonly party: string;
   readonly issuer: string;
   readonly instruments: readonly string[];
+  /** As in a search. */
+  readonly attempt: number;
   readonly synchronizer: string | undefined;
   readonly required: boolean;
   readonly claims: readonly ExplainedClaim[];
@@ -51,6 +77,8 @@ export interface ExplainedClaim extends Claim {
   readonly validUntil: number | undefined;
   /** Other credentials that make it. */
   readonly passedOver: readonly ExplainedCandidate[];
+  /** How many there are beyond those listed. */
+  readonly omitted: number;
 }
 
 export interface ExplainedDisclosure {

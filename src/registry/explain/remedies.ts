@@ -2,8 +2,11 @@ import type { Cause } from "../../domain/cause.js";
 
 const SEE = "or let a party whose contracts are read see it";
 
-/** What to do about a cause, as a sentence; empty for codes of a registry module. */
-export function remedyOf(cause: Cause): string {
+/**
+ * What to do about a cause, as a sentence; empty for codes of a registry module. `at` is the time as at which the request
+ * is answered, in milliseconds since 1970; undefined for now.
+ */
+export function remedyOf(cause: Cause, at: number | undefined): string {
   const { code, registrar, instrument, party, issuer, claims = [], contractId, synchronizers = [] } = cause;
   const template = cause.template?.split(":")[1] ?? "contract";
   switch (code) {
@@ -21,7 +24,7 @@ export function remedyOf(cause: Cause): string {
       return "Reject, withdraw or cancel the instruction: it can no longer be executed.";
     case "credential-missing": {
       const listed = claims.map(({ property, value }) => `${property} = ${value}`).join(", ");
-      return `Have ${issuer} issue a credential with ${listed} for ${party}, valid now.`;
+      return `Have ${issuer} issue a credential with ${listed} for ${party}, valid ${at === undefined ? "now" : `at ${new Date(at).toISOString()}`}.`;
     }
     case "blocklist-not-configured":
       return "Add an entry for the blocklist, with `when: checkBlocklist`, to the file of OFFLEDGER_CONTEXTS.";

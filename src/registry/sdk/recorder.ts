@@ -1,5 +1,6 @@
 import type { Contract } from "../../domain/contract.js";
 import type { CauseFields } from "../../domain/cause.js";
+import type { RegistryError } from "../../domain/errors.js";
 import type { Requirement } from "./instruments.js";
 
 /** A contract that was looked for. */
@@ -21,6 +22,8 @@ export interface Search extends Considered {
   /** Undefined if none was chosen. */
   readonly chosen: Contract | undefined;
   readonly required: boolean;
+  /** What to do if none was chosen, as a sentence, where more is known than the cause says. */
+  readonly remedy?: string | undefined;
 }
 
 /** The credentials of a party for the requirements of instruments. */
@@ -51,7 +54,7 @@ export type ChangeAttempt = (synchronizer: string) => void;
  * may run again from the start: each run has a recorder of its own.
  */
 export interface Recorder {
-  /** A contract was looked for. Of equal searches on one synchronizer only the first is kept. */
+  /** A contract was looked for. Of equal searches in one attempt only the first is kept. */
   search(search: Search): void;
   credentials(search: CredentialSearch): void;
   /** What follows is about the answer with this factory or instruction, on its synchronizer. `reasons` as in `search`. */
@@ -61,13 +64,17 @@ export interface Recorder {
     chosen: Contract,
     reasons?: ReadonlyMap<Contract, string>,
   ): void;
+  /** The latest attempt fails. Another may follow. */
+  gaveUp(error: RegistryError): void;
   /** What follows is for these keys of the context, or this disclosure. */
   entry(names: readonly string[]): void;
   /** The answer discloses a contract. */
   disclosed(contract: Contract): void;
   /**
-   * The request is refused: finds the synchronizer on which least has to change, among those of the contracts found and
-   * `others`.
+   * The request is refused with an error: finds the synchronizer on which least has to change, among those of the
+   * contracts found and `others`.
    */
-  refused(others: readonly Contract[], attempt: ChangeAttempt): void;
+  refused(error: RegistryError, others: readonly Contract[], attempt: ChangeAttempt): void;
+  /** What to know about a contract, as a sentence. It is shown if the answer uses the contract. */
+  note(contract: Contract, sentence: string): void;
 }

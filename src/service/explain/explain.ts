@@ -3,25 +3,31 @@ import type { Call, ExplainRequest } from "../../../gen/offledger/explain/v1/exp
 import { ExplainService } from "../../../gen/offledger/explain/v1/explain_service_pb.js";
 import { invalidField, notFound } from "../../domain/errors.js";
 import type { Preparer } from "../../domain/prepare.js";
+import type { FoundContract } from "../../registry/lookup/find-contract.js";
 import { type CallContext, prepare } from "../prepare.js";
 import { bind, type ServiceBinding } from "../service-binding.js";
 import type { PackageVersions } from "./contract-message.js";
 import type { ExplainedCall, Explainer, KeptRefusals } from "./explainer.js";
 import { explanationMessage } from "./explanation-message.js";
+import { showHiddenContracts } from "./hidden-contracts.js";
 
 export interface ExplainOptions {
   readonly explainer: Explainer;
   readonly refusals: KeptRefusals;
+  /** Of any template and registrar. */
+  readonly findContract: (contractId: string) => Promise<FoundContract>;
   readonly packageVersions: PackageVersions;
   /** Undefined where no participant with a user who may prepare is configured. */
   readonly preparer: Preparer | undefined;
 }
 
-export function explain({ explainer, refusals, packageVersions, preparer }: ExplainOptions): ServiceBinding {
+export function explain(options: ExplainOptions): ServiceBinding {
+  const { explainer, refusals, findContract, packageVersions, preparer } = options;
   return bind(ExplainService, {
     async explain(request) {
-      const explained = await explainer.explain(callOf(request, refusals), timeOf(request.at));
-      return explanationMessage(explained, packageVersions);
+      const at = timeOf(request.at);
+      const explained = await explainer.explain(callOf(request, refusals), at);
+      return explanationMessage(await showHiddenContracts(explained, findContract), packageVersions, at);
     },
     prepare: (request) => prepare(request, (call) => contextOf(explainer, call), preparer),
   });

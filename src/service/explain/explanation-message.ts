@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
+  AttemptSchema,
   ChangeSchema,
   ExplainResponseSchema,
   RequiredClaimSchema,
@@ -7,7 +8,12 @@ import type {
   SearchSchema,
 } from "../../../gen/offledger/explain/v1/explain_pb.js";
 import type { Cause } from "../../domain/cause.js";
-import type { ExplainedClaim, ExplainedRequirement, ExplainedSearch } from "../../registry/explain/explanation.js";
+import type {
+  ExplainedAttempt,
+  ExplainedClaim,
+  ExplainedRequirement,
+  ExplainedSearch,
+} from "../../registry/explain/explanation.js";
 import { remedyOf } from "../../registry/explain/remedies.js";
 import { causeMessage } from "../cause.js";
 import { timestamp } from "../timestamp.js";
@@ -16,11 +22,13 @@ import type { Explained } from "./explainer.js";
 
 const MICROS_PER_MS = 1_000;
 
+/** `asked` is the time for which the explanation was asked, in milliseconds since 1970; undefined for now. */
 export function explanationMessage(
   { operation, request, at, offset = 0, answer, refusal, validUntil, explanation }: Explained,
   versions: PackageVersions,
+  asked: number | undefined,
 ): MessageInitShape<typeof ExplainResponseSchema> {
-  const { searches = [], requirements = [], disclosures = [], changes } = explanation ?? {};
+  const { attempts = [], searches = [], requirements = [], disclosures = [], changes } = explanation ?? {};
   const causes = refusal?.causes ?? [];
   return {
     operation,
@@ -32,7 +40,10 @@ export function explanationMessage(
     status: refusal?.status ?? "",
     error: refusal?.message ?? "",
     causes: causes.map(causeMessage),
-    changes: changesOf(causes, changes).map(changeMessage),
+    changes: changesOf(causes, changes).flatMap((cause) => changeMessage(cause, searches, asked) ?? []),
+    changesNote: explanation?.changesNote ?? "",
+    notes: [...(explanation?.notes ?? [])],
+    attempts: attempts.map((attempt) => attemptMessage(attempt, versions)),
     searches: searches.map((search) => searchMessage(search, versions)),
     requirements: requirements.map((requirement) => requirementMessage(requirement, versions)),
     disclosures:
@@ -49,17 +60,41 @@ export function explanationMessage(
 /** The changes that the rules found, or else those that the causes ask for. A wrong request has none. */
 function changesOf(causes: readonly Cause[], found: readonly Cause[] | undefined): readonly Cause[] {
   if (causes.length === 0) return [];
-  const changes = found === undefined || found.length === 0 ? causes : found;
-  return changes.filter((cause) => remedyOf(cause) !== "");
+  return found === undefined || found.length === 0 ? causes : found;
 }
 
-const changeMessage = (cause: Cause): MessageInitShape<typeof ChangeSchema> => ({
-  cause: causeMessage(cause),
-  remedy: remedyOf(cause),
+/** Undefined if there is nothing to do about the cause. */
+function changeMessage(
+  cause: Cause,
+  searches: readonly ExplainedSearch[],
+  asked: number | undefined,
+): MessageInitShape<typeof ChangeSchema> | undefined {
+  const remedy = searches.find((search) => isAbout(search, cause))?.remedy ?? remedyOf(cause, asked);
+  return remedy === "" ? undefined : { cause: causeMessage(cause), remedy };
+}
+
+/** The causes of which a search may know more. */
+const SEARCHED = new Set(["instruction-unknown", "registrar-not-served", "configuration-missing"]);
+
+const isAbout = ({ sought, remedy }: ExplainedSearch, { code, registrar, contractId, instrument }: Cause): boolean =>
+  remedy !== undefined &&
+  SEARCHED.has(code) &&
+  registrar === sought.registrar &&
+  instrument === sought.instrument &&
+  (contractId === undefined || contractId === sought.contractId);
+
+const attemptMessage = (
+  { name, contract, causes, isAnswered }: ExplainedAttempt,
+  versions: PackageVersions,
+): MessageInitShape<typeof AttemptSchema> => ({
+  name,
+  contract: contractMessage(contract, versions),
+  causes: causes.map(causeMessage),
+  answered: isAnswered,
 });
 
 const searchMessage = (
-  { name, template = "", synchronizer = "", entries, required, candidates }: ExplainedSearch,
+  { name, template = "", synchronizer = "", entries, required, candidates, attempt, omitted }: ExplainedSearch,
   versions: PackageVersions,
 ): MessageInitShape<typeof SearchSchema> => ({
   name,
@@ -68,10 +103,12 @@ const searchMessage = (
   entries: [...entries],
   required,
   candidates: candidates.map((candidate) => candidateMessage(candidate, versions)),
+  attempt,
+  omittedCandidates: omitted,
 });
 
 const requirementMessage = (
-  { party, issuer, instruments, synchronizer = "", required, claims }: ExplainedRequirement,
+  { party, issuer, instruments, attempt, synchronizer = "", required, claims }: ExplainedRequirement,
   versions: PackageVersions,
 ): MessageInitShape<typeof RequirementSchema> => ({
   party,
@@ -80,10 +117,11 @@ const requirementMessage = (
   synchronizer,
   required,
   claims: claims.map((claim) => claimMessage(claim, versions)),
+  attempt,
 });
 
 const claimMessage = (
-  { property, value, credential, validUntil, passedOver }: ExplainedClaim,
+  { property, value, credential, validUntil, passedOver, omitted }: ExplainedClaim,
   versions: PackageVersions,
 ): MessageInitShape<typeof RequiredClaimSchema> => ({
   property,
@@ -91,4 +129,5 @@ const claimMessage = (
   credential: credential?.contractId ?? "",
   ...(validUntil !== undefined && { validUntil: timestamp(validUntil) }),
   passedOver: passedOver.map((candidate) => candidateMessage(candidate, versions)),
+  omittedPassedOver: omitted,
 });

@@ -4,6 +4,8 @@ import type {
   InstrumentIdentifier,
   InstrumentQuery,
   RequestContext,
+  Search,
+  Sought,
 } from "../../sdk/registry.js";
 import { isInReassignment, onOneSynchronizer } from "../selection/candidates.js";
 import { instrumentConfiguration as configurationTemplate } from "../templates/instruments.js";
@@ -27,12 +29,31 @@ export function instrumentConfiguration(
     instrument: id,
     template: configurationTemplate.qualifiedName,
   };
+  if (recorder !== undefined && matching.length === 0) recorder.search(otherIdentifiers(needed, identifier.id, found));
   return onOneSynchronizer(
     matching,
     () => needed,
     recorder,
     (configuration) => configuration,
   );
+}
+
+/** The search that finds no configuration: those with the id have it from another source, or under another scheme. */
+function otherIdentifiers(
+  needed: Sought,
+  id: string,
+  candidates: readonly Contract<InstrumentConfiguration>[],
+): Search {
+  const identifiersOf = ({ fields }: Contract<InstrumentConfiguration>) =>
+    [fields.defaultIdentifier, ...fields.additionalIdentifiers].filter((known) => known.id === id);
+  const describe = (known: InstrumentIdentifier) => `source "${known.source}", id "${id}", scheme "${known.scheme}"`;
+  const reasons = new Map<Contract, string>();
+  for (const candidate of candidates)
+    reasons.set(candidate, `is for ${identifiersOf(candidate).map(describe).join(", and ")}`);
+  const [other] = candidates.flatMap(identifiersOf);
+  const remedy =
+    other === undefined ? undefined : `Ask for it by ${describe(other)}: a configuration for these exists.`;
+  return { needed, candidates, chosen: undefined, required: true, reasons, remedy };
 }
 
 /** The newest configuration per registrar and default identifier, without those in reassignment, sorted by both. */

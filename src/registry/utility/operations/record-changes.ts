@@ -1,7 +1,7 @@
 /** Explanations say what would have to change for a refused request to succeed. */
 import { RegistryError } from "../../../domain/errors.js";
 import type { Contract } from "../../../domain/contract.js";
-import type { RequestContext } from "../../sdk/registry.js";
+import type { InstrumentConfiguration, Recorder, RequestContext } from "../../sdk/registry.js";
 import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/contract-selector.js";
 
 /** Announces nothing to a recorder: only the request itself is recorded. */
@@ -12,8 +12,9 @@ export const withoutRecorder = ({ view, now }: RequestContext): RequestContext =
 });
 
 /**
- * Runs `answer`. If it fails and is explained, `attempt` is run on each synchronizer that has contracts of the request,
- * to find the one on which least has to change. It throws the error that names all of it.
+ * Runs `answer`, and notes which configurations are paused. If it fails and is explained, `attempt` is run on each
+ * synchronizer that has contracts of the request, to find the one on which least has to change. It throws the error that
+ * names all of it.
  */
 export function explainingFailure<T>(
   context: RequestContext,
@@ -23,16 +24,28 @@ export function explainingFailure<T>(
 ): T {
   const { recorder, view } = context;
   if (recorder === undefined) return answer();
+  const noteConfigurations = (): readonly Contract[] => {
+    view.prefetch(() => instruments.map((id) => instrumentConfigurationLookup(registrar, id)));
+    const configurations = instruments.flatMap((id) => [...candidateConfigurations(view, registrar, id)]);
+    for (const configuration of configurations) notePaused(recorder, configuration);
+    return configurations;
+  };
   try {
-    return answer();
+    const answered = answer();
+    noteConfigurations();
+    return answered;
   } catch (error) {
     if (!(error instanceof RegistryError) || error.reason === "unavailable") throw error;
-    view.prefetch(() => instruments.map((id) => instrumentConfigurationLookup(registrar, id)));
-    const configurations: readonly Contract[] = instruments.flatMap((id) => [
-      ...candidateConfigurations(view, registrar, id),
-    ]);
     const plain = withoutRecorder(context);
-    recorder.refused(configurations, (synchronizer) => attempt(plain, synchronizer));
+    recorder.refused(error, noteConfigurations(), (synchronizer) => attempt(plain, synchronizer));
     throw error;
   }
+}
+
+/** The rules do not refuse an instrument that is paused; the ledger may. */
+function notePaused(recorder: Recorder, configuration: Contract<InstrumentConfiguration>): void {
+  const { paused, defaultIdentifier, registrar } = configuration.fields;
+  if (!paused) return;
+  const sentence = `Instrument "${defaultIdentifier.id}" of registrar ${registrar} is paused: the choice may fail on the ledger.`;
+  recorder.note(configuration, sentence);
 }

@@ -57,6 +57,7 @@ export function onOneSynchronizer<F, T>(
       return attempt(candidate, synchronizer);
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
+      recorder?.gaveUp(error);
       failures.push(error);
     }
   }
