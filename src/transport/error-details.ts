@@ -1,5 +1,5 @@
-// The details of google.rpc that errors carry over Connect, gRPC and gRPC-Web. They are bounded when they are made:
-// gRPC sends them in a header, and clients accept 8 KB of headers by default.
+// The details of google.rpc that errors carry over Connect, gRPC and gRPC-Web. They are bounded when they are made: all
+// of them fit the headers of gRPC, see grpc-details.ts.
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
 import { ERROR_REASONS, type ErrorReason } from "./error-reasons.js";
@@ -25,9 +25,13 @@ const DOMAIN = "offledger";
 const MAX_VIOLATIONS = 20;
 const MAX_FIELD_BYTES = 256;
 const MAX_DESCRIPTION_BYTES = 256;
-/** Together they leave room for the other details and the message: see grpc-status.ts. */
+/** Together with the metadata they fit MAX_DETAILS_BYTES of grpc-details.ts. */
 const MAX_VIOLATIONS_BYTES = 1_024;
-const MAX_METADATA_BYTES = 512;
+/** All fields of a cause take about 1,300 bytes with parties of 100 and contract ids of 138 characters. */
+const MAX_METADATA_BYTES = 1_792;
+/** Names what is left out of the metadata. */
+const OMITTED = "omitted";
+const MAX_OMITTED_BYTES = 256;
 /** Tags and lengths around two strings. */
 const FRAMING_BYTES = 10;
 
@@ -76,16 +80,25 @@ function boundedViolations(violations: readonly Violation[]): Violation[] {
   return kept;
 }
 
-/** The values of a registry module that fit, without names that google.rpc does not allow. */
+/**
+ * The values that fit, without names that google.rpc does not allow. The longest are left out first, and `omitted` names
+ * them.
+ */
 function boundedMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
+  const valid = Object.entries(metadata).filter(
+    // A registry module may be plain JavaScript.
+    ([name, value]) => /^[a-zA-Z0-9_-]{1,64}$/.test(name) && typeof value === "string",
+  );
+  const sized = valid.map(([name, value]) => ({ name, bytes: FRAMING_BYTES + name.length + Buffer.byteLength(value) }));
   let bytes = 0;
-  const kept = Object.entries(metadata).filter(([name, value]) => {
-    // The module may be plain JavaScript.
-    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name) || typeof value !== "string") return false;
-    bytes += FRAMING_BYTES + name.length + Buffer.byteLength(value);
-    return bytes <= MAX_METADATA_BYTES;
-  });
-  return Object.fromEntries(kept.map(([name, value]) => [name, value.toWellFormed()]));
+  const omitted = new Set<string>();
+  for (const one of sized.toSorted((left, right) => left.bytes - right.bytes)) {
+    bytes += one.bytes;
+    if (bytes > MAX_METADATA_BYTES) omitted.add(one.name);
+  }
+  const kept = valid.filter(([name]) => !omitted.has(name)).map(([name, value]) => [name, value.toWellFormed()]);
+  if (omitted.size > 0) kept.push([OMITTED, cut([...omitted].join(", "), MAX_OMITTED_BYTES)]);
+  return Object.fromEntries(kept) as Record<string, string>;
 }
 
 /** The text, cut to a size in UTF-8. Lone surrogates, which protobuf cannot encode, become U+FFFD. */

@@ -2,6 +2,7 @@
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { describe, expect, test } from "vitest";
+import { contractId, party as partyOf } from "../../demo/element.js";
 import { ExplainService } from "../../gen/offledger/explain/v1/explain_service_pb.js";
 import type { JsonObject } from "../../src/domain/json.js";
 import { element, parties, payload } from "../fixtures/elements.js";
@@ -14,6 +15,10 @@ const accept = `POST ${requests.transferChoice("v1", "accept")("offer")}`;
 const meta = { meta: {} };
 
 const codes = (causes: readonly { readonly code: string }[]): string[] => causes.map(({ code }) => code);
+
+/** With ids of usual length. */
+const account = (name: string): JsonObject =>
+  requests.account(partyOf(name.padEnd(30, "-")), partyOf(`bank of ${name}`.padEnd(30, "-")));
 
 const explainCall = (
   service: ExplainingService,
@@ -126,6 +131,27 @@ describe("a refused request", () => {
     });
     expect(codes(body.causes)).toEqual(["rule-missing"]);
     expect(await service.explain({ requestId: "ticket-18" })).toMatchObject({ status: 404 });
+  });
+
+  test.each([
+    ["the largest settlement that every registry has to support", 25, 50],
+    ["the largest settlement at the default limits", 100, 100],
+  ])("is found by its request id: %s", async (_, legs, allocations) => {
+    const service = await explainingService(completeElements({ registry: { rule: undefined } }));
+    const body = requests.settlement(
+      Array.from({ length: legs }, (__, at) =>
+        requests.leg(account(`seller-${at % 25}`), account(`buyer-${at % 25}`), "USD"),
+      ),
+      Array.from({ length: allocations }, (__, at) => contractId(`allocation ${at}`)),
+    );
+    expect(JSON.stringify(body).length).toBeGreaterThan(20_000);
+    const { status, text } = await service.send(`POST ${requests.settlementFactory()}`, body, {
+      "x-request-id": "big",
+    });
+    expect(status).toBe(404);
+    const explained = await service.explain({ requestId: "big" });
+    expect(explained).toMatchObject({ status: 200, body: { succeeds: false, status: "not_found" } });
+    expect(JSON.parse(text)).toEqual({ error: explained.body.error });
   });
 
   test("that is itself wrong has no changes", async () => {

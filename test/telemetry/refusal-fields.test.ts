@@ -87,6 +87,7 @@ test("a line has the code of the first cause and what it is about, but no messag
   expect(await lineOf([place, credentials, credentials])).toEqual({
     code: "no-common-synchronizer",
     causes: 3,
+    codes: ["no-common-synchronizer", "credentials-missing"],
     registrar: "acme::1220",
     contractId: "00aa",
     template: "Module:Rule",
@@ -94,13 +95,35 @@ test("a line has the code of the first cause and what it is about, but no messag
   });
 });
 
+test("a line names the limit that is exceeded, and the wrong field", async () => {
+  expect(await lineOf([{ code: "limit-exceeded", message: "too many legs", limit: "legs", maximum: 25 }])).toEqual({
+    code: "limit-exceeded",
+    limit: "legs",
+    maximum: 25,
+  });
+  const field = "choiceArguments.transfer.sender";
+  expect(await lineOf([{ code: "invalid-argument", message: "is empty", field }])).toEqual({
+    code: "invalid-argument",
+    field,
+  });
+});
+
+test("a line has the codes of all causes, at most ten", async () => {
+  const causes = Array.from({ length: 24 }, (_, at) => ({ ...credentials, code: `code-${at >> 1}` }));
+  const line = await lineOf(causes);
+  expect(line["causes"]).toBe(24);
+  expect(line["codes"]).toEqual("0 1 2 3 4 5 6 7 8 9".split(" ").map((at) => `code-${at}`));
+});
+
 test("a line is bounded, whatever a registry module says", async () => {
   const long = "x".repeat(100_000);
   const claims = Array.from({ length: 1_000 }, () => ({ property: long, value: long }));
   const line = await lineOf([
     { ...credentials, code: long, party: long, contractId: long, claims, synchronizers: [long] },
+    { ...credentials, code: `b${long}` },
   ]);
   expect(String(line["code"])).toHaveLength(63);
+  expect(line["codes"]).toEqual(["x".repeat(63), `b${"x".repeat(62)}`]);
   expect(String(line["party"])).toHaveLength(256);
   expect(line["claims"]).toHaveLength(10);
   expect(JSON.stringify(line).length).toBeLessThan(5_000);

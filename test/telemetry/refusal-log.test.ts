@@ -65,24 +65,33 @@ test("keeps 200, and the latest of an id", async () => {
   expect(log.find("twice")?.time).toBe(207);
 });
 
-test("keeps requests of at most 16 KiB, and 2 MiB in all", async () => {
+test("keeps requests of at most 128 KiB, and 4 MiB in all", async () => {
   const { log, url } = await logging();
   const send = async (id: string, bytes: number) => {
     const response = await sendRest(url, padded(bytes), { headers: { ...json, "x-request-id": id } });
     expect(response.status).toBe(404);
   };
-  await send("small", 15_000);
-  await send("large", 17_000);
+  await send("small", 130_000);
+  await send("large", 131_100);
   await send("huge", 900_000);
-  expect(JSON.stringify(log.find("small")?.request)).toContain("x".repeat(15_000));
+  expect(JSON.stringify(log.find("small")?.request)).toContain("x".repeat(130_000));
   for (const id of ["large", "huge"]) expect(log.find(id)).toMatchObject({ requestId: id, request: undefined });
-  for (let at = 0; at < 150; at++) await send(`id-${at}`, 15_000);
+  for (let at = 0; at < 60; at++) await send(`id-${at}`, 100_000);
   const kept = log.latest().filter(({ request }) => request !== undefined);
-  // The newest requests, each of a little more than 15,000 bytes.
-  expect(kept.length).toBeGreaterThan(130);
-  expect(kept.length).toBeLessThan(140);
+  // The newest requests, each of a little more than 100,000 bytes of 4 MiB, which are 4,194,304.
+  expect(kept.length).toBe(41);
   expect(kept.map(({ requestId }) => requestId)).toEqual(ids(log).slice(0, kept.length));
-  expect(log.latest()).toHaveLength(153);
+  expect(log.latest()).toHaveLength(63);
+});
+
+test("counts bytes of UTF-8", async () => {
+  const { log, url } = await logging();
+  const body = { meta: { padding: "ä".repeat(65_000) } };
+  await sendRest(url, { ...offer, body }, { headers: { ...json, "x-request-id": "below" } });
+  const above = { meta: { padding: "ä".repeat(65_600) } };
+  await sendRest(url, { ...offer, body: above }, { headers: { ...json, "x-request-id": "above" } });
+  expect(JSON.stringify(log.find("below")?.request)).toContain("ä".repeat(65_000));
+  expect(log.find("above")).toMatchObject({ request: undefined });
 });
 
 test("exists only with the operator's port", async () => {

@@ -74,8 +74,8 @@ describe("an error of a registry", () => {
     expect(info?.reason).toBe("SUPPLY_CAPPED");
   });
 
-  test("names the causes that fit, and how many do not", () => {
-    const causes = Array.from({ length: 50 }, (_, n) => ({
+  test("names at most 100 causes, and how many more there are", () => {
+    const causes = Array.from({ length: 150 }, (_, n) => ({
       code: "credential-missing",
       message: `${n}`,
       party: `party-${n}::1220${"a".repeat(60)}`,
@@ -83,21 +83,34 @@ describe("an error of a registry", () => {
     }));
     const error = toConnectError(new RegistryError("not-found", "many", { causes }), noReport);
     const [detail] = error.findDetails(RefusalSchema);
-    expect(detail?.causes.length).toBeGreaterThan(5);
-    expect(detail?.causes.length).toBe(50 - (detail?.omitted ?? 0));
+    expect([detail?.causes.length, detail?.omitted]).toEqual([100, 50]);
     expect(detail?.causes[1]).toMatchObject({ code: "credential-missing", message: "", party: causes[1]?.party });
-    expect(detail === undefined ? 0 : toBinary(RefusalSchema, detail).length).toBeLessThan(920);
     expect(error.findDetails(ErrorInfoSchema)[0]).toMatchObject({
       reason: "CREDENTIAL_MISSING",
       metadata: { party: causes[0]?.party, claims: "kyc = yes" },
     });
   });
 
-  test("has bounded metadata", () => {
-    const metadata = { good: "1", "two words": "2", ["n".repeat(65)]: "3", large: "x".repeat(1_000) };
+  test("names causes of at most 64 KiB together and 2 KiB each", () => {
+    const sizes = [3_000, ...Array.from({ length: 60 }, () => 1_900), 100];
+    const causes = sizes.map((bytes, n) => ({ code: "mine", message: `${n}`, party: "p".repeat(bytes) }));
+    const [detail] = toConnectError(new RegistryError("conflict", "", { causes }), noReport).findDetails(RefusalSchema);
+    // The first is too large, and the last takes the room that another of 1,900 bytes does not.
+    expect(detail?.causes.map(({ party }) => party.length)).toEqual([...Array.from({ length: 34 }, () => 1_900), 100]);
+    expect(detail?.omitted).toBe(27);
+    expect(detail === undefined ? 0 : toBinary(RefusalSchema, detail).length).toBeLessThanOrEqual(65_536);
+  });
+
+  test("has bounded metadata, which names what is left out", () => {
+    const large = "x".repeat(1_700);
+    const metadata = { larger: `${large}x`, good: "1", "two words": "2", ["n".repeat(65)]: "3", large, small: "4" };
     const error = toConnectError(new RegistryError("conflict", "", { code: "MINE", metadata }), noReport);
     expect(error.findDetails(ErrorInfoSchema)).toEqual([
-      create(ErrorInfoSchema, { reason: "MINE", domain: "offledger", metadata: { good: "1" } }),
+      create(ErrorInfoSchema, {
+        reason: "MINE",
+        domain: "offledger",
+        metadata: { good: "1", large, small: "4", omitted: "larger" },
+      }),
     ]);
   });
 });
@@ -130,7 +143,15 @@ describe("the largest error", () => {
     metadata: Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`name${index}`, "value".repeat(10)])),
   };
   const largest = new RegistryError("invalid", "ä".repeat(50_000), details);
-  const fail = (): Promise<never> => Promise.reject(largest);
+  const causes = Array.from({ length: 200 }, (_, n) => ({
+    code: "credential-missing",
+    message: `${n}`,
+    party: "p".repeat(n % 60),
+    claims: Array.from({ length: n % 7 }, () => ({ property: "ä".repeat(50), value: "v".repeat(90) })),
+  }));
+  const ofManyCauses = new RegistryError("not-found", "x".repeat(50_000), { ...details, causes });
+  let thrown = largest;
+  const fail = (): Promise<never> => Promise.reject(thrown);
   const request = toBinary(method.input, create(method.input, { registrarParty: "r", allocationId: "a" }));
   let server: Server;
   let url: string;
@@ -142,24 +163,34 @@ describe("the largest error", () => {
   afterAll(() => server.close(1_000));
 
   test.each([
-    ["on the fast path", {}],
-    ["through connect-es", { "grpc-timeout": "50S" }],
-  ])("fits the headers of gRPC %s", async (_where, headers) => {
+    ["on the fast path", {}, largest],
+    ["through connect-es", { "grpc-timeout": "50S" }, largest],
+    ["on the fast path, with many causes", {}, ofManyCauses],
+    ["through connect-es, with many causes", { "grpc-timeout": "50S" }, ofManyCauses],
+  ])("fits the headers of gRPC %s", async (_where, more, error) => {
+    thrown = error;
+    const headers = { ...more, "x-request-id": "i".repeat(128), origin: `https://${"o".repeat(60)}.example` };
     const received = await grpcHeaders(url, `/${AllocationService.typeName}/${method.name}`, request, headers);
     const size = Object.entries(received).reduce(
       (sum, [name, value]) => sum + name.length + String(value).length + 32,
       0,
     );
-    expect(size).toBeLessThan(MAX_HEADER_LIST_BYTES);
+    // Proxies add headers of their own.
+    expect(size).toBeLessThan(MAX_HEADER_LIST_BYTES - 512);
+    // It uses the room that there is; encoded, "ä" takes more of it than in the details.
+    expect(size).toBeGreaterThan(MAX_HEADER_LIST_BYTES - (error === largest ? 2_048 : 1_024));
     const message = decodeURIComponent(String(received["grpc-message"]));
     const status = Buffer.from(String(received["grpc-status-details-bin"]), "base64");
-    expect(detailsOfStatus(status, Code.InvalidArgument, message).map(([type]) => type)).toEqual([
+    expect(message.length).toBeGreaterThan(150);
+    const code = error === largest ? Code.InvalidArgument : Code.NotFound;
+    expect(detailsOfStatus(status, code, message).map(([type]) => type)).toEqual([
       "google.rpc.ErrorInfo",
-      "google.rpc.BadRequest",
+      error === largest ? "google.rpc.BadRequest" : "offledger.refusal.v1.Refusal",
     ]);
   });
 
   test("keeps its message over Connect", async () => {
+    thrown = largest;
     const response = await fetch(`${url}/${AllocationService.typeName}/${method.name}`, {
       method: "POST",
       headers: { "content-type": "application/json" },

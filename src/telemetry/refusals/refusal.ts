@@ -14,5 +14,8 @@ export interface Refusal {
 
 const MAX_CODE_LENGTH = 63;
 
-/** The code of the first cause, for logs, metrics and traces. A registry module may give one of any length. */
-export const refusalCode = ({ causes }: Refusal): string => (causes[0]?.code ?? "").slice(0, MAX_CODE_LENGTH);
+/** The code of a cause. A registry module may give one of any length. */
+export const boundedCode = ({ code }: Cause): string => code.slice(0, MAX_CODE_LENGTH);
+
+/** The code of the first cause, for logs, metrics and traces. */
+export const refusalCode = ({ causes: [first] }: Refusal): string => (first === undefined ? "" : boundedCode(first));

@@ -2,13 +2,25 @@ import { ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { memoizeLast } from "../../util/memoize-last.js";
 import { cut } from "../error-details.js";
+import { grpcDetails } from "./grpc-details.js";
 import { encodeGrpcMessage } from "./grpc-message.js";
 
-/**
- * Longest `grpc-message`. The message is sent twice, here and in `grpc-status-details-bin`, whose base64 takes 4 bytes
- * for 3: with the largest details that is 7 KB, and clients accept 8 KB of headers by default.
- */
+/** Longest `grpc-message`. */
 const MAX_MESSAGE_BYTES = 2_048;
+/**
+ * Of `grpc-message` and `grpc-status-details-bin` together. Clients accept 8 KiB of headers by default. The rest is for
+ * the other headers, those of CORS and of proxies included, and for the 32 bytes that HTTP/2 counts for each.
+ */
+const MAX_STATUS_BYTES = 6_656;
+/** Tags, code and the length of the message in google.rpc.Status, and what base64 rounds up. */
+const FRAMING_BYTES = 16;
+
+/**
+ * What the details leave to the message, which is sent twice: as `grpc-message`, and in `grpc-status-details-bin`, whose
+ * base64 takes 4 bytes for 3. Python rejects the details if the two differ.
+ */
+const messageBytes = (detailBytes: number): number =>
+  Math.min(MAX_MESSAGE_BYTES, Math.floor((3 * MAX_STATUS_BYTES - 4 * (detailBytes + FRAMING_BYTES)) / 7));
 
 /**
  * The headers or trailers that carry an error over gRPC and gRPC-Web: `grpc-status`, `grpc-message`,
@@ -17,15 +29,16 @@ const MAX_MESSAGE_BYTES = 2_048;
  */
 export const grpcStatus = memoizeLast((error: ConnectError): Headers => {
   const status = new Headers();
-  const bounded = withBoundedMessage(error);
+  const bounded = bound(error);
   setTrailerStatus(status, bounded);
   status.set("grpc-message", encodeGrpcMessage(bounded.rawMessage));
   return status;
 });
 
-function withBoundedMessage({ rawMessage, code, metadata, details }: ConnectError): ConnectError {
-  const message = cut(rawMessage, MAX_MESSAGE_BYTES, (part) => encodeGrpcMessage(part).length);
-  const bounded = new ConnectError(message, code, metadata);
+function bound(error: ConnectError): ConnectError {
+  const { details, bytes } = grpcDetails(error);
+  const message = cut(error.rawMessage, messageBytes(bytes), (part) => encodeGrpcMessage(part).length);
+  const bounded = new ConnectError(message, error.code, error.metadata);
   bounded.details = details;
   return bounded;
 }

@@ -605,9 +605,9 @@ export type RefusedRequest = Message<"offledger.console.v1.RefusedRequest"> & {
   causes: Cause[];
 
   /**
-   * The request as JSON. Absent if it was too large to keep, with more than 16 KiB
-   * as protobuf, or if the requests of later refusals needed its room: it cannot
-   * be explained by its id then.
+   * The request as JSON. Absent if it was too large to keep, with more than 128
+   * KiB of it, or if the requests of later refusals needed its room: it cannot be
+   * explained by its id then.
    *
    * @generated from field: google.protobuf.Struct request = 8;
    */

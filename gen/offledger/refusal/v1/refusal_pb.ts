@@ -21,8 +21,10 @@ export const file_offledger_refusal_v1_refusal: GenFile = /*@__PURE__*/
  */
 export type Refusal = Message<"offledger.refusal.v1.Refusal"> & {
   /**
-   * All causes, at least two. Over gRPC, headers are bounded: those that do not
-   * fit are left out.
+   * All causes, at least two, in their order. Over Connect at most 100 and 64 KiB
+   * of them. gRPC and gRPC-Web send them in a header, in which about eight fit with
+   * ids of the usual length. Those that do not fit, and any of more than 2 KiB,
+   * are left out.
    *
    * @generated from field: repeated offledger.refusal.v1.Cause causes = 1;
    */
