@@ -8,7 +8,7 @@ import type { Refusal } from "./refusal.js";
 
 const MAX_REFUSALS = 200;
 /**
- * Of one request in JSON, and of all that are kept. The largest settlement that every registry has to support takes
+ * Maximum bytes of one request in JSON, and of all that are kept. The largest settlement that every registry has to support takes
  * about 28 KiB with ids of usual length, the largest at the default limits about 88 KiB.
  */
 const MAX_REQUEST_BYTES = 128 * 1024;
@@ -16,7 +16,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** A message takes at most about twice the bytes of its JSON by the count of `sizeUpTo`. */
 const MAX_MESSAGE_SIZE = 2 * MAX_REQUEST_BYTES;
 const MAX_MESSAGE_LENGTH = 4_000;
-/** Of the causes of one refusal: a settlement may have hundreds. */
+/** Maximum size of the causes of one refusal: a settlement may have hundreds. */
 const MAX_CAUSES_SIZE = 8 * 1024;
 
 /** A request that the rules of the registry refused. */

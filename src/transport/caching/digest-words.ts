@@ -21,9 +21,9 @@ export function wordsOf(text: string): DigestWords {
 }
 
 /**
- * Combines digests in order. Each word has its own 32 bits of state and its own odd factor, so that one different digest
- * always gives another result, and several do but for one case in 2^128. It resists chance only: the digests of
- * contracts come from SHA-256, but anyone who could choose them could make two lists collide.
+ * Combines digests in order. Each word has its own 32 bits of state and its own odd factor: one different digest always
+ * changes the result, and several different ones collide with a probability of 2^-128. Not collision resistant against
+ * callers who choose the digests; those of contracts come from SHA-256.
  */
 export class DigestMixer {
   #a = 1;
