@@ -46,25 +46,13 @@ export class DigestMixer {
     this.#d = mix(this.#d, value, 0x27d4eb2f);
   }
 
-  /** 24 characters of the alphabet of base64url, six for each word. */
+  /** 22 characters of base64url. */
   toString(): string {
-    return wordText(this.#a) + wordText(this.#b) + wordText(this.#c) + wordText(this.#d);
+    const bytes = Buffer.allocUnsafe(16);
+    for (const [index, word] of [this.#a, this.#b, this.#c, this.#d].entries()) bytes.writeInt32LE(word, 4 * index);
+    return bytes.toString("base64url");
   }
 }
-
-const CHARACTERS = Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
-const character = (index: number): number => CHARACTERS[index & 63] ?? 0;
-
-/** Twice as fast as a native call that encodes 16 bytes. */
-const wordText = (word: number): string =>
-  String.fromCharCode(
-    character(word >> 26),
-    character(word >> 20),
-    character(word >> 14),
-    character(word >> 8),
-    character(word >> 2),
-    character(word & 3),
-  );
 
 /** Maps both the state and the word one to one. The rotation lets high bits change low ones. */
 const mix = (state: number, word: number, factor: number): number =>

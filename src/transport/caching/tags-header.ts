@@ -8,24 +8,14 @@ export function tagsHeader(tags: readonly number[]): string {
   return tags.length <= MAX_LISTED ? tagList(tags) : `~${bitSet(tags)}`;
 }
 
-const TAG_DIGITS = 8;
-const COMMA = 0x2c;
-/**
- * Filled and read synchronously. Part of what digest-words.ts saves: joining strings allocates a kilobyte per response.
- */
-const list = Buffer.alloc(MAX_LISTED * (TAG_DIGITS + 1));
+/** Eight hexadecimal digits each. */
+const tagList = (tags: readonly number[]): string => {
+  const digits = tags.map((tag) => byteText(tag >> 24) + byteText(tag >> 16) + byteText(tag >> 8) + byteText(tag));
+  return digits.join(",");
+};
 
-function tagList(tags: readonly number[]): string {
-  let end = 0;
-  for (const tag of tags) {
-    for (let shift = 28; shift >= 0; shift -= 4) list[end++] = digit((tag >>> shift) & 15);
-    list[end++] = COMMA;
-  }
-  return tags.length === 0 ? "" : list.toString("latin1", 0, end - 1);
-}
-
-/** The character of a hexadecimal digit. */
-const digit = (value: number): number => (value < 10 ? 0x30 + value : 0x57 + value);
+const byteTexts = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const byteText = (byte: number): string => byteTexts[byte & 255] ?? "";
 
 /** Bit n, counted from the lowest of the first byte, is set for tags whose first digits have the value n. */
 function bitSet(tags: readonly number[]): string {
