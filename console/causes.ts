@@ -1,6 +1,6 @@
 import { h } from "./dom.js";
 import type { Cause } from "./messages.js";
-import { badge, chips, claimList, contractId, facts, partyId, sentence } from "./parts.js";
+import { badge, chips, claimList, contractId, definitionList, partyId, sentence } from "./parts.js";
 
 /** The causes of a refusal, each with its fields. */
 export const causeList = (causes: readonly Cause[] = []): HTMLElement =>
@@ -12,7 +12,7 @@ export const causeOf = (cause: Cause): HTMLElement =>
     "div",
     { class: "cause" },
     h("p", {}, badge(cause.code ?? "", "bad"), " ", sentence(cause.message ?? "")),
-    facts(
+    definitionList(
       ["Registrar", cause.registrar !== undefined && cause.registrar !== "" && partyId(cause.registrar)],
       ["Instrument", cause.instrument],
       ["Party", cause.party !== undefined && cause.party !== "" && partyId(cause.party)],

@@ -66,10 +66,10 @@ export const chips = (texts: readonly string[]): HTMLElement =>
   h("ul", { class: "chips" }, ...texts.map((text) => h("li", { class: "chip mono" }, text)));
 
 /** Names with values; those without a value are left out. */
-export const facts = (...rows: readonly (readonly [name: string, value: Child])[]): HTMLElement =>
+export const definitionList = (...rows: readonly (readonly [name: string, value: Child])[]): HTMLElement =>
   h(
     "dl",
-    { class: "facts" },
+    { class: "definitions" },
     ...rows
       .filter(([, value]) => value !== undefined && value !== false && value !== "")
       .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),

@@ -12,14 +12,14 @@ import {
   type UnassignedEvent,
 } from "./messages.js";
 
-export interface Place {
+export interface EventPosition {
   readonly offset: number;
   readonly nodeId: number;
 }
 
 export function createdEvent(
   contract: Contract,
-  { offset, nodeId }: Place,
+  { offset, nodeId }: EventPosition,
   sight: Sight,
   acsDelta = true,
 ): CreatedEvent {
@@ -43,7 +43,7 @@ export function createdEvent(
   };
 }
 
-export function archivedEvent(contract: Contract, { offset, nodeId }: Place, sight: Sight): ArchivedEvent {
+export function archivedEvent(contract: Contract, { offset, nodeId }: EventPosition, sight: Sight): ArchivedEvent {
   return {
     offset,
     nodeId,
@@ -58,7 +58,7 @@ export function archivedEvent(contract: Contract, { offset, nodeId }: Place, sig
 export function assignedEvent(
   contract: Contract,
   { id, source, target, counter }: Reassignment,
-  place: Place,
+  position: EventPosition,
   sight: Sight,
 ): AssignedEvent & { submitter: string } {
   return {
@@ -67,14 +67,14 @@ export function assignedEvent(
     reassignmentId: id,
     submitter: contract.signatories[0] ?? "",
     reassignmentCounter: counter,
-    createdEvent: createdEvent(contract, place, sight),
+    createdEvent: createdEvent(contract, position, sight),
   };
 }
 
 export function unassignedEvent(
   contract: Contract,
   { id, source, target, counter }: Reassignment,
-  { offset, nodeId }: Place,
+  { offset, nodeId }: EventPosition,
   sight: Sight,
 ): UnassignedEvent {
   return {
@@ -95,7 +95,7 @@ export function unassignedEvent(
 function exercisedEvent(
   contract: Contract,
   { choice, argument, result, actors, lastNodeId }: Exercised,
-  { offset, nodeId }: Place,
+  { offset, nodeId }: EventPosition,
   { witnesses }: Sight,
   { consuming, acsDelta }: { readonly consuming: boolean; readonly acsDelta: boolean },
 ): ExercisedEvent {
@@ -137,13 +137,13 @@ export function effectEvents({ offset, changes }: Entry, filter: Filter): Transa
     const { contract, nodeId, seenBy, isTransient } = change;
     const sight = filter(contract, seenBy);
     if (sight === undefined) return [];
-    const place = { offset, nodeId };
+    const position = { offset, nodeId };
     // A party that is no stakeholder is a witness without an ACS delta.
     const acsDelta = !isTransient && filter(contract) !== undefined;
-    if (change.type === "create") return [{ CreatedEvent: createdEvent(contract, place, sight, acsDelta) }];
+    if (change.type === "create") return [{ CreatedEvent: createdEvent(contract, position, sight, acsDelta) }];
     const consuming = change.type === "archive";
     const flags = { consuming, acsDelta: consuming && acsDelta };
-    return [{ ExercisedEvent: exercisedEvent(contract, change.exercised, place, sight, flags) }];
+    return [{ ExercisedEvent: exercisedEvent(contract, change.exercised, position, sight, flags) }];
   });
 }
 

@@ -13,12 +13,12 @@ export function eventsOf(log: UpdateLog, contractId: string, filter: Filter): Ev
     for (const { contract, nodeId, type } of changes) {
       const sight = contract.contractId === contractId ? filter(contract) : undefined;
       if (sight === undefined) continue;
-      const place = { offset, nodeId };
+      const position = { offset, nodeId };
       // For a contract from an unconnected synchronizer the assignment counts as its creation.
       const isFirst = type === "create" || (type === "assign" && response.created === undefined);
-      if (isFirst) response.created = { createdEvent: createdEvent(contract, place, sight), synchronizerId };
+      if (isFirst) response.created = { createdEvent: createdEvent(contract, position, sight), synchronizerId };
       if (type === "archive") {
-        response.archived = { archivedEvent: archivedEvent(contract, place, sight), synchronizerId };
+        response.archived = { archivedEvent: archivedEvent(contract, position, sight), synchronizerId };
       }
     }
   }

@@ -9,7 +9,7 @@ import {
   contractId,
   contractLine,
   empty,
-  facts,
+  definitionList,
   id,
   jsonBlock,
   notice,
@@ -66,7 +66,7 @@ function verdict({
       h("h2", {}, succeeds ? "The request succeeds" : `The request is refused: ${status}`),
       error !== "" && h("p", {}, sentence(error)),
     ),
-    facts(
+    definitionList(
       ["Operation", h("span", { class: "mono" }, operation)],
       ["As at", at !== undefined && timeOf(at)],
       ["Offset", offset],
@@ -103,7 +103,7 @@ function searchCard(search: Search, attempt: HTMLElement | undefined): HTMLEleme
     "article",
     { class: "card" },
     h("h3", {}, sentence(name), " ", outcome, " ", badge(required ? "required" : "optional"), " ", attempt),
-    facts(
+    definitionList(
       ["Template", template],
       ["Synchronizer", synchronizer !== "" && id(synchronizer, "synchronizer")],
       ["Entries", entries.length > 0 && chips(entries)],
@@ -144,7 +144,7 @@ function requirementCard(requirement: Requirement, attempt: HTMLElement | undefi
         {},
         "The request is answered without them. The wallet has to add what is missing, or the choice fails on the ledger.",
       ),
-    facts(
+    definitionList(
       ["Issuer", partyId(issuer)],
       ["Instruments", instruments.length > 0 && chips(instruments)],
       ["Synchronizer", synchronizer !== "" && id(synchronizer, "synchronizer")],
@@ -183,7 +183,7 @@ const disclosurePart = (disclosures: readonly Disclosure[]): HTMLElement =>
               "article",
               { class: "card" },
               h("h3", {}, contractLine(contract)),
-              facts(["Entries", entries.length > 0 && chips(entries)]),
+              definitionList(["Entries", entries.length > 0 && chips(entries)]),
             ),
           ),
         ),

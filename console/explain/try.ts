@@ -3,7 +3,7 @@ import { post } from "../api.js";
 import { h } from "../dom.js";
 import { number } from "../format.js";
 import type { Call, JsonObject, Verdict } from "../messages.js";
-import { badge, facts, id, notice } from "../parts.js";
+import { badge, definitionList, id, notice } from "../parts.js";
 import { area, field, onSubmit, type Stage } from "../view.js";
 import { commandOf } from "./command.js";
 import { isObjectText } from "./json-field.js";
@@ -79,7 +79,7 @@ function verdictOf({
     h("h3", {}, succeeds ? "It would succeed" : "It would fail"),
     errorCode !== "" && h("p", {}, badge(errorCode, "bad")),
     error !== "" && h("p", {}, error),
-    facts(
+    definitionList(
       ["Synchronizer", synchronizer !== "" && id(synchronizer, "synchronizer")],
       ["Estimated traffic", trafficCost !== undefined && `${number(trafficCost)} bytes`],
       ["Offset of the contracts", offset],

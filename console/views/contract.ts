@@ -2,7 +2,7 @@ import { get, pathWith } from "../api.js";
 import { h } from "../dom.js";
 import { shortOperation } from "../format.js";
 import type { Contract, StoredContract } from "../messages.js";
-import { badge, empty, explainLink, facts, id, jsonBlock, section, timeOf } from "../parts.js";
+import { badge, empty, explainLink, definitionList, id, jsonBlock, section, timeOf } from "../parts.js";
 import { lookup } from "../lookup.js";
 import type { View } from "../view.js";
 
@@ -59,7 +59,7 @@ function contractFacts(stored: Contract, archived: boolean): HTMLElement {
     synchronizer = "",
     createdAt,
   } = stored;
-  return facts(
+  return definitionList(
     ["Contract id", id(contractId, "contract id")],
     ["State", archived ? badge("archived", "bad") : badge("active", "good")],
     ["Template", template],

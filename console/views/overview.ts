@@ -11,7 +11,7 @@ import {
   contractId,
   contractLine,
   empty,
-  facts,
+  definitionList,
   notice,
   partyId,
   section,
@@ -44,7 +44,7 @@ function render(inventory: Inventory, filter: string): readonly Node[] {
   const { registrars = [], warnings = [], templates = [], checked = false, omitted = 0, source = "" } = inventory;
   const matches = matcher(filter);
   return [
-    facts(
+    definitionList(
       ["Source", source],
       ["Version", inventory.version],
       ["Registrars", number(registrars.length)],
@@ -93,7 +93,7 @@ function warningCard({ kind = "", problem = "", remedy = "", status = 0, ...wher
     h("h3", {}, badge(kind, "warn")),
     h("p", {}, sentence(problem)),
     remedy !== "" && h("p", {}, h("strong", {}, "Remedy: "), sentence(remedy)),
-    facts(
+    definitionList(
       ["Registrar", registrar !== "" && partyId(registrar)],
       ["Instrument", instrument],
       ["Contract", contract !== "" && contractId(contract)],
@@ -152,7 +152,7 @@ function instrumentCard(instrument: Instrument): HTMLElement {
       " ",
       checksBlocklist && badge("checks a blocklist"),
     ),
-    facts(
+    definitionList(
       ["Other ids", otherIds.length > 0 && chips(otherIds)],
       ["To hold it", requirements(instrument.holderRequirements)],
       ["To mint and burn it", requirements(instrument.issuerRequirements)],

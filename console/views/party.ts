@@ -11,7 +11,7 @@ import {
   contractLine,
   empty,
   explainLink,
-  facts,
+  definitionList,
   id,
   notice,
   partyId,
@@ -38,7 +38,7 @@ function render(
   name: string,
 ): readonly Node[] {
   return [
-    facts(["Party", id(name, "party")]),
+    definitionList(["Party", id(name, "party")]),
     ...(incomplete
       ? [
           notice(
@@ -69,7 +69,7 @@ function credentialCard({
     { class: "card" },
     h("h3", {}, claimList(claims)),
     h("p", {}, validity(validFrom, validUntil)),
-    facts(["Issuer", partyId(issuer)], ["Holder", partyId(holder)], ["Contract", contractLine(contract)]),
+    definitionList(["Issuer", partyId(issuer)], ["Holder", partyId(holder)], ["Contract", contractLine(contract)]),
   );
 }
 
@@ -94,7 +94,7 @@ function preapprovalCard({ contract, registrar = "", instruments = [] }: Preappr
   return h(
     "article",
     { class: "card" },
-    facts(
+    definitionList(
       ["Registrar", partyId(registrar)],
       ["Instruments", instruments.length === 0 ? "all" : chips(instruments)],
       ["Contract", contractLine(contract)],
@@ -116,7 +116,7 @@ function instructionCard(instruction: PendingInstruction): HTMLElement {
     "article",
     { class: "card" },
     h("h3", {}, contractLine(contract)),
-    facts(
+    definitionList(
       ["Instruments", instruments.length > 0 && chips(instruments)],
       ["Sender", sender !== "" && partyId(sender)],
       ["Receiver", receiver !== "" && partyId(receiver)],

@@ -2,7 +2,7 @@ import { type Child, h } from "../dom.js";
 import { number, shortOperation } from "../format.js";
 import { showLive } from "../live.js";
 import type { OperationCount, Requests } from "../messages.js";
-import { empty, facts, timeOf } from "../parts.js";
+import { empty, definitionList, timeOf } from "../parts.js";
 import { link } from "../route.js";
 import { table } from "../table.js";
 import type { View } from "../view.js";
@@ -18,7 +18,7 @@ function render({ operations = [], since }: Requests): readonly Node[] {
   const total = operations.reduce((sum, one) => sum + BigInt(one.requests ?? "0"), 0n);
   const refused = operations.reduce((sum, one) => sum + refusalsOf(one), 0n);
   return [
-    facts(
+    definitionList(
       ["Since", since !== undefined && timeOf(since)],
       ["Requests", number(total.toString())],
       ["Refused", number(refused.toString())],

@@ -3,7 +3,7 @@ import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
 import { compileContexts, type UtilityContexts } from "../registry/utility/contexts/contexts.js";
 import { ContextsError } from "../registry/utility/contexts/contexts-error.js";
-import { MAX_YAML_BYTES, type ParsedYaml, parseYaml } from "../util/yaml.js";
+import { MAX_YAML_BYTES, type ParsedYaml, parseYaml } from "../util/yaml/yaml.js";
 
 /** More are cut: they have one cause. */
 const MAX_PROBLEMS = 100;

@@ -1,7 +1,7 @@
 import { loadUtilityContexts } from "../app/load-registry.js";
 import type { Config } from "../config/config.js";
 import { fail, startFailure } from "./failure.js";
-import { formatContexts } from "./format-contexts.js";
+import { formatContexts } from "./format/contexts.js";
 import { print } from "./output.js";
 
 /** Prints the table of operations in force. */

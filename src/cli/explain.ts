@@ -4,11 +4,11 @@ import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
 import type { JsonObject, JsonValue } from "../domain/json.js";
 import { configFailure, EXIT_CONFIG, EXIT_FAILURE, fail, type Failure, messageOf } from "./failure.js";
-import { formatExplanation } from "./format-explanation.js";
+import { formatExplanation } from "./format/explanation.js";
 import { type OperatorResponse, postToOperator } from "./operator-request.js";
 import { operatorUrl } from "./operator-settings.js";
 import { print } from "./output.js";
-import { printable } from "./printable.js";
+import { printable } from "./format/printable.js";
 
 const PATH = "/api/offledger/v1/explain";
 /** As much as the operator's port accepts. */

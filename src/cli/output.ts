@@ -4,7 +4,7 @@ import { formatProblems, MAX_PROBLEMS, type Snapshot } from "../ledger/file/snap
 import { type Contract, type CountedOnly, isStored } from "../domain/contract.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { instrumentsCommand } from "./example-requests.js";
-import { formatInventory } from "./format-inventory.js";
+import { formatInventory } from "./format/inventory.js";
 
 export function print(text: string): void {
   process.stdout.write(text);

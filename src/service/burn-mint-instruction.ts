@@ -1,6 +1,6 @@
 import { BurnMintInstructionService } from "../../gen/offledger/burn_mint_instruction/v0/burn_mint_instruction_service_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
-import { utilityFactoryReply } from "./context-reply.js";
+import { utilityFactoryReply } from "./messages/context-reply.js";
 import { issuanceQuery } from "./issuance.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 

@@ -4,7 +4,7 @@ import { InstrumentConfigurationService } from "../../gen/offledger/instrument_c
 import type { QueryExecutor } from "../registry/executor.js";
 import { pageRange } from "../registry/pages.js";
 import type { Contract, InstrumentConfiguration, Requirement } from "../registry/sdk/registry.js";
-import { contractMeta } from "./messages.js";
+import { contractMeta } from "./messages/context.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
 
 export function instrumentConfigurations(executor: QueryExecutor): ServiceBinding[] {

@@ -3,7 +3,7 @@ import type { GetBurnRequestCreateContextRequest } from "../../gen/offledger/bur
 import type { GetCreateContextRequest, InstrumentId } from "../../gen/offledger/utility/v0/factory_pb.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import type { IssuanceChoice, IssuanceInstruction, IssuanceQuery } from "../registry/sdk/registry.js";
-import { utilityContextReply, utilityFactoryReply } from "./context-reply.js";
+import { utilityContextReply, utilityFactoryReply } from "./messages/context-reply.js";
 
 export function createHandler(executor: QueryExecutor, instruction: IssuanceInstruction) {
   return ({ holder, instrumentId }: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {

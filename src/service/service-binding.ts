@@ -1,7 +1,7 @@
 import type { DescMessage, DescMethod, DescService, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 
 import type { Answer } from "../registry/basis.js";
-import type { ContextReply } from "./context-reply.js";
+import type { ContextReply } from "./messages/context-reply.js";
 
 type Reply<O extends DescMessage> = MessageInitShape<O> | ContextReply<O>;
 

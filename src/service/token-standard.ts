@@ -4,8 +4,8 @@ import type { GetAllocationFactoryRequest } from "../../gen/offledger/allocation
 import type { JsonObject } from "../domain/json.js";
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Choice, FactoryQuery } from "../registry/sdk/registry.js";
-import { choiceArgumentsOf, type TypedArguments } from "./choice-arguments.js";
-import { contextReply, factoryReply } from "./context-reply.js";
+import { choiceArgumentsOf, type TypedArguments } from "./messages/choice-arguments.js";
+import { contextReply, factoryReply } from "./messages/context-reply.js";
 
 interface ContextRequest {
   readonly registrarParty: string;

@@ -8,7 +8,7 @@ import { TransferInstructionService as V2 } from "../../gen/offledger/transfer_i
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Answer } from "../registry/basis.js";
 import type { Choice, TransferFactoryAnswer, TransferKind } from "../registry/sdk/registry.js";
-import { type ContextReply, transferFactoryReply } from "./context-reply.js";
+import { type ContextReply, transferFactoryReply } from "./messages/context-reply.js";
 import { type Handlers, bind, type ServiceBinding } from "./service-binding.js";
 import { executeChoiceContext, factoryQuery } from "./token-standard.js";
 

@@ -1,7 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { boundedMemoize } from "../util/bounded-memoize.js";
-import { refusal } from "./error-details.js";
+import { refusal } from "./errors/error-details.js";
 
 /** RFC 6750 requires a parameter in a challenge. */
 const CHALLENGE = 'Bearer realm="offledger"';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { REQUEST_ID, requestIdOf } from "../telemetry/request-ids.js";
 import { refuseConnect, refuseGrpc } from "./connect/send-error.js";
-import { refusal } from "./error-details.js";
-import { toRestError } from "./errors.js";
+import { refusal } from "./errors/error-details.js";
+import { toRestError } from "./errors/errors.js";
 import { grpcProtocolOf } from "./middleware/protocol.js";
 import { sendJson, setHeaders } from "./reply.js";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import { loadContexts } from "../../src/app/load-contexts.js";
-import { formatContexts } from "../../src/cli/format-contexts.js";
+import { formatContexts } from "../../src/cli/format/contexts.js";
 import { SettingError } from "../../src/config/setting-error.js";
 import { contextsFile } from "../fixtures/contexts.js";
 import { quiet, serveFile } from "../fixtures/run-service.js";

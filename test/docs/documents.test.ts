@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { formatDefault, helpText } from "../../src/cli/help.js";
 import { type Setting, settings } from "../../src/config/settings.js";
-import { ERROR_REASONS } from "../../src/transport/error-reasons.js";
+import { ERROR_REASONS } from "../../src/transport/errors/error-reasons.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 import { expandShortened } from "./shortened.js";
 

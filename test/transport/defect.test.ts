@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AllocationService } from "../../gen/offledger/allocation/v1/allocation_service_pb.js";
-import { contextReply } from "../../src/service/context-reply.js";
+import { contextReply } from "../../src/service/messages/context-reply.js";
 import type { Contract } from "../../src/domain/contract.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { bindPartial } from "../fixtures/partial-service.js";

@@ -5,7 +5,7 @@ import type { Decoder } from "../../ledger/decode.js";
 import { ParticipantClient } from "../../ledger/participant/client.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
 import { ParticipantHistory } from "../../ledger/participant/history.js";
-import { createTokenSource, type LedgerCredentials } from "../../ledger/participant/token-source.js";
+import { createTokenSource, type LedgerCredentials } from "../../ledger/participant/tokens/token-source.js";
 import { abortablePause } from "../../util/abortable-pause.js";
 import type { Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";

@@ -4,7 +4,7 @@ import type { JsonValue } from "../../domain/json.js";
 import { abortAfter } from "../../util/abort-after.js";
 import { errorMessage } from "../../util/error-message.js";
 import { LedgerError, responseError } from "./errors.js";
-import type { TokenSource } from "./token-source.js";
+import type { TokenSource } from "./tokens/token-source.js";
 
 export interface Endpoint {
   /** Base URL of the JSON Ledger API; http or https. */

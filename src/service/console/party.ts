@@ -2,9 +2,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetPartyResponseSchema, PendingInstructionSchema } from "../../../gen/offledger/console/v1/console_pb.js";
 import type { PartyResults } from "../../registry/lookup/party-results.js";
 import type { FoundInstruction } from "../../registry/sdk/registry.js";
-import { causeMessage } from "../cause.js";
+import { causeMessage } from "../messages/cause.js";
 import { contractMessage, type PackageVersions } from "../explain/contract-message.js";
-import { timestamp } from "../timestamp.js";
+import { timestamp } from "../messages/timestamp.js";
 import { choiceCallMessage } from "./choice-call.js";
 
 /** Of one instruction, and of one credential. */

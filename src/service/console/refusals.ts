@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ListRefusalsResponseSchema, RefusedRequestSchema } from "../../../gen/offledger/console/v1/console_pb.js";
-import { causeMessage } from "../cause.js";
+import { causeMessage } from "../messages/cause.js";
 import type { RefusedRequest } from "./console-data.js";
 
 /** With a code, only the refusals for which it is a cause. */

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CandidateSchema, ContractSchema } from "../../../gen/offledger/explain/v1/explain_pb.js";
 import { type Contract, packageIdOf } from "../../domain/contract.js";
 import type { ExplainedCandidate } from "../../registry/explain/explanation.js";
-import { timestamp } from "../timestamp.js";
+import { timestamp } from "../messages/timestamp.js";
 
 /** Versions by package id, as the operator gives them. */
 export type PackageVersions = ReadonlyMap<string, string>;

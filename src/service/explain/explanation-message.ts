@@ -15,8 +15,8 @@ import type {
   ExplainedSearch,
 } from "../../registry/explain/explanation.js";
 import { remedyOf } from "../../registry/explain/remedies.js";
-import { causeMessage } from "../cause.js";
-import { timestamp } from "../timestamp.js";
+import { causeMessage } from "../messages/cause.js";
+import { timestamp } from "../messages/timestamp.js";
 import { candidateMessage, contractMessage, type PackageVersions } from "./contract-message.js";
 import type { Explained } from "./explainer.js";
 

@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
-import { refusal } from "../error-details.js";
+import { refusal } from "../errors/error-details.js";
 import type { Budgets } from "./budgets.js";
 import { connectionOf } from "./connection.js";
 

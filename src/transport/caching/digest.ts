@@ -1,7 +1,7 @@
 /** A digest of what an answer says, made of digests that are kept with each contract it discloses. */
 import { memoizeByContract } from "../../domain/contract-slots.js";
 import type { AnyValue, NamedValue } from "../../registry/sdk/registry.js";
-import type { ContextReply } from "../../service/context-reply.js";
+import type { ContextReply } from "../../service/messages/context-reply.js";
 import { boundedMemoize } from "../../util/bounded-memoize.js";
 import { DigestMixer, wordsOf } from "./digest-words.js";
 

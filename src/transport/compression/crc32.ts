@@ -1,4 +1,7 @@
-/** CRC-32 of a response from the checksums of its parts. Intermediate values are signed: V8 keeps them out of the heap. */
+/**
+ * CRC-32 of a response from the checksums of its parts, for responses that are joined from compressed chunks; goes with
+ * deflate-cache.ts. Intermediate values are signed: V8 keeps them out of the heap.
+ */
 import * as zlib from "node:zlib";
 
 /** The polynomial of gzip, with the coefficient of x^31 in the lowest bit. */

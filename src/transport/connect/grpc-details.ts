@@ -2,7 +2,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { type Refusal, RefusalSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
-import { fitRefusal } from "../refusal-detail.js";
+import { fitRefusal } from "../errors/refusal-detail.js";
 
 /**
  * In google.rpc.Status. They leave 1 KiB to the message: see grpc-status.ts. ErrorInfo, RetryInfo and BadRequest together

@@ -2,7 +2,7 @@ import { type DescMessage, fromJsonString, type JsonValue } from "@bufbuild/prot
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { checkTypes } from "../decoding/decode.js";
 import { decodeUtf8, EMPTY_BODY, parseJson } from "../decoding/json-text.js";
-import { refusal } from "../error-details.js";
+import { refusal } from "../errors/error-details.js";
 
 /**
  * A `textDecoder` for connect-es: accepts the JSON texts that the fast path accepts, and throws invalid_argument. With

@@ -7,8 +7,8 @@ import { REQUEST_ID, requestIdOf } from "../../telemetry/request-ids.js";
 import type { RequestRecord } from "../../telemetry/request-record.js";
 import { memoizeLast } from "../../util/memoize-last.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
-import { refusal } from "../error-details.js";
-import { outcomeOf } from "../errors.js";
+import { refusal } from "../errors/error-details.js";
+import { outcomeOf } from "../errors/errors.js";
 import { hijack, setHeaders } from "../reply.js";
 import { grpcStatus } from "./grpc-status.js";
 

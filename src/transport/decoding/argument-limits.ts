@@ -1,7 +1,7 @@
 /** Limits on the structure of choice arguments, whatever their size in bytes. */
 import type { DescField, DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import { refusal } from "../error-details.js";
+import { refusal } from "../errors/error-details.js";
 
 export interface ArgumentLimits {
   /** Maximum nesting of objects and lists. */

@@ -7,7 +7,7 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
-import { refusal, type Violation } from "../error-details.js";
+import { refusal, type Violation } from "../errors/error-details.js";
 import { findWrongType, isObject, isTooDeep, type WrongType } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";
 import { fastDecodeJson, hasOneofField } from "./fast-json.js";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { refusal } from "../error-details.js";
+import { refusal } from "../errors/error-details.js";
 
 /** The whitespace of JSON. */
 const BLANK = /^[ \t\r\n]*$/;

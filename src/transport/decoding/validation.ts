@@ -2,7 +2,7 @@ import { type DescMessage, getOption, isFieldSet, type Message } from "@bufbuild
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { message as messageRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { refusal, type Violation } from "../error-details.js";
+import { refusal, type Violation } from "../errors/error-details.js";
 import { fastCheckFor } from "./fast-check.js";
 import { fieldOf } from "./fast-schema.js";
 

@@ -1,6 +1,6 @@
 /** Joins a response that discloses contracts from the encodings of each contract. */
 import { TransferFactoryWithChoiceContext_TransferKind as TransferKind } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
-import type { ContextReply } from "../../service/context-reply.js";
+import type { ContextReply } from "../../service/messages/context-reply.js";
 import { addContextData } from "./any-value-binary.js";
 import { addFields as addJsonFields } from "./any-value-json.js";
 import { type BinaryString, utf8 } from "./binary-string.js";

@@ -4,8 +4,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Contract } from "../../domain/contract.js";
 import { memoizeByContract } from "../../domain/contract-slots.js";
-import type { Variant } from "../../service/context-reply.js";
-import { synchronizerOf } from "../../service/messages.js";
+import type { Variant } from "../../service/messages/context-reply.js";
+import { synchronizerOf } from "../../service/messages/context.js";
 import { type BinaryString, binaryStringOf, flatten, utf8 } from "./binary-string.js";
 import { delimited, text, written } from "./protobuf.js";
 import { writeStruct } from "./struct.js";

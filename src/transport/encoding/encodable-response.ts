@@ -1,6 +1,6 @@
 import { create, type DescMessage, type Message, toBinary, toJsonString } from "@bufbuild/protobuf";
 import type { Basis } from "../../registry/basis.js";
-import { ContextReply } from "../../service/context-reply.js";
+import { ContextReply } from "../../service/messages/context-reply.js";
 import { contextDigest, digestOf } from "../caching/digest.js";
 import { utf8 } from "./binary-string.js";
 import { contextBinary, contextJson } from "./choice-context.js";

@@ -2,7 +2,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
-import { refusal } from "../error-details.js";
+import { refusal } from "../errors/error-details.js";
 import type { FastCall } from "./call.js";
 import { messageTooLarge } from "./read-body.js";
 

@@ -6,7 +6,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { BodyBuffer } from "../admission/body-buffer.js";
 import type { Connection } from "../admission/connection.js";
 import { drainBody, type Incoming } from "../drain-body.js";
-import { refusal } from "../error-details.js";
+import { refusal } from "../errors/error-details.js";
 import { enqueue } from "./response-batching.js";
 
 /** Larger requests take longer than batching saves. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { refusal } from "../error-details.js";
-import { httpError } from "../errors.js";
-import { reject } from "../reject.js";
+import { refusal } from "../errors/error-details.js";
+import { httpError } from "../errors/errors.js";
+import { reject } from "../errors/reject.js";
 import { sendRestError } from "../rest/rest.js";
 import { pathOf } from "../rest/rest-path.js";
 

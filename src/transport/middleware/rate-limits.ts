@@ -1,7 +1,7 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { refusal } from "../error-details.js";
-import { reject } from "../reject.js";
+import { refusal } from "../errors/error-details.js";
+import { reject } from "../errors/reject.js";
 import { clientKey } from "./client-address.js";
 import { isHealthRequest } from "./health-requests.js";
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join, relative, sep } from "node:path";
-import { ICON } from "../rest/docs-icon.js";
+import { ICON } from "../rest/docs/docs-icon.js";
 import { staticContent, type StaticContent } from "../static/static-content.js";
 
 /** By path below /console/. */

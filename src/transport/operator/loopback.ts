@@ -1,10 +1,9 @@
-import { isIPv4 } from "node:net";
 import type { FastifyInstance } from "fastify";
+import ipaddr from "ipaddr.js";
 
-/** Whether an address that a server listens on is reached from this machine only. */
-const isLoopback = (address: string): boolean => address === "::1" || isLoopbackIPv4(address.replace(/^::ffff:/i, ""));
-
-const isLoopbackIPv4 = (address: string): boolean => isIPv4(address) && address.startsWith("127.");
+/** Whether an IPv4 or IPv6 address is reached from this machine only; also for IPv4 in the form of IPv6. */
+const isLoopback = (address: string): boolean =>
+  ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
 
 /** Returns whether all addresses of a server are reached from this machine only; false before it listens. */
 export function boundToLoopback(server: FastifyInstance): () => boolean {
@@ -23,6 +22,8 @@ export function boundToLoopback(server: FastifyInstance): () => boolean {
  * resolve to 127.0.0.1 (DNS rebinding), and the browser then sends that name.
  */
 export function isLoopbackHost(host: string): boolean {
-  const [, name = ""] = /^(\[::1\]|[^:[\]]+)(?::\d{1,5})?$/.exec(host) ?? [];
-  return name === "[::1]" || name.toLowerCase() === "localhost" || isLoopbackIPv4(name);
+  const [, inBrackets, name = ""] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::\d{1,5})?$/.exec(host) ?? [];
+  if (inBrackets !== undefined) return isLoopback(inBrackets);
+  // ipaddr.js also takes octal and abbreviated IPv4 addresses.
+  return name.toLowerCase() === "localhost" || (ipaddr.IPv4.isValidFourPartDecimal(name) && isLoopback(name));
 }

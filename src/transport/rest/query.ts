@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
-import { refusal } from "../error-details.js";
+import { refusal } from "../errors/error-details.js";
 import { restFields } from "./rest-fields.js";
 
 /** A query as Fastify parses it: a repeated parameter is a list. */

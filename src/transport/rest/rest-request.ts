@@ -1,6 +1,6 @@
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
-import { refusal } from "../error-details.js";
+import { refusal } from "../errors/error-details.js";
 import type { Binding } from "./http-rules.js";
 import { valueOf } from "./path-template.js";
 import { fromJsonObject } from "../decoding/decode.js";

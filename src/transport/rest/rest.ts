@@ -4,10 +4,10 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
 import { connectionOf } from "../admission/connection.js";
-import { refusal } from "../error-details.js";
-import { httpError, type RestError, toRestError } from "../errors.js";
+import { refusal } from "../errors/error-details.js";
+import { httpError, type RestError, toRestError } from "../errors/errors.js";
 import { restFastPath } from "../fast-path/fast-path.js";
-import { recordRefusal } from "../refused-requests.js";
+import { recordRefusal } from "../errors/refused-requests.js";
 import { sendRest } from "./send-rest.js";
 import type { Operation } from "../operations.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";

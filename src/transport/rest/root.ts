@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import type { Operation } from "../operations.js";
-import { DOCS_PATH } from "./docs-page.js";
+import { DOCS_PATH } from "./docs/docs-page.js";
 import { bindingsOf } from "./http-rules.js";
 
 /** Serves `/`: which service this is, and where its documentation is. It is no operation, so it needs no token. */

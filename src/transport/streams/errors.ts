@@ -1,5 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { refusal } from "../error-details.js";
+import { refusal } from "../errors/error-details.js";
 
 const RETRY_SECONDS = 1;
 

@@ -8,7 +8,7 @@ import { Mirror } from "../../../src/ingest/mirror/mirror.js";
 import type { StalenessLimits } from "../../../src/ingest/staleness.js";
 import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
 import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";
-import { noToken } from "../../../src/ledger/participant/token-source.js";
+import { noToken } from "../../../src/ledger/participant/tokens/token-source.js";
 import { templates } from "../../../src/registry/utility/templates/index.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";

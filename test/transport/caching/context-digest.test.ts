@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AnyValue, NamedValue } from "../../../src/registry/sdk/registry.js";
-import { contextReply } from "../../../src/service/context-reply.js";
+import { contextReply } from "../../../src/service/messages/context-reply.js";
 import { contextDigest } from "../../../src/transport/caching/digest.js";
 
 const text = (value: string): AnyValue => ({ tag: "AV_Text", value });

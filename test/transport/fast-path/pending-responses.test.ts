@@ -2,7 +2,7 @@
 import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { AllocationService } from "../../../gen/offledger/allocation/v1/allocation_service_pb.js";
-import { contextReply } from "../../../src/service/context-reply.js";
+import { contextReply } from "../../../src/service/messages/context-reply.js";
 import { createServer } from "../../../src/transport/server.js";
 import { bindPartial } from "../../fixtures/partial-service.js";
 import { gate, until } from "../../fixtures/wait.js";

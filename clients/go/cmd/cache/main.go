@@ -14,7 +14,7 @@ import (
 	"example.com/wallet/internal/transfer"
 )
 
-const patience = 30 * time.Second
+const callTimeout = 30 * time.Second
 
 func main() {
 	report.Check("cache", checkCache)
@@ -22,7 +22,7 @@ func main() {
 }
 
 func checkCache() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
 	c := newCache(report.Env("OFFLEDGER_URL_CHANGING"))
 	go c.follow(ctx, report.Env("REGISTRAR"))
@@ -85,7 +85,7 @@ func (c *cache) until(ctx context.Context, holds func() bool) error {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("after %s, with %d streams: %w", patience, c.streams, ctx.Err())
+			return fmt.Errorf("after %s, with %d streams: %w", callTimeout, c.streams, ctx.Err())
 		}
 	}
 }

@@ -25,26 +25,26 @@ type (
 	response = connect.Response[transferv1.TransferFactoryWithChoiceContext]
 )
 
-const patience = 30 * time.Second
+const callTimeout = 30 * time.Second
 
 func main() {
 	report.Check("retry", retry)
 	report.Check("typed transfer-factory, version 2", func() (string, error) {
-		return read(call("OFFLEDGER_URL", transfer.Version2(), patience))
+		return read(call("OFFLEDGER_URL", transfer.Version2(), callTimeout))
 	})
 	report.Check("typed transfer-factory, version 1", func() (string, error) {
-		return read(call("OFFLEDGER_URL", transfer.Version1(), patience))
+		return read(call("OFFLEDGER_URL", transfer.Version1(), callTimeout))
 	})
 	report.Check("typed transfer-factory by gRPC-Web", func() (string, error) {
-		return read(call("OFFLEDGER_URL", transfer.Version2(), patience, connect.WithGRPCWeb()))
+		return read(call("OFFLEDGER_URL", transfer.Version2(), callTimeout, connect.WithGRPCWeb()))
 	})
 	report.Check("invalid argument", invalidArgument)
 	report.Check("token missing", func() (string, error) {
-		_, err := call("OFFLEDGER_URL_TOKENS", transfer.Version2(), patience)
+		_, err := call("OFFLEDGER_URL_TOKENS", transfer.Version2(), callTimeout)
 		return refused(err, connect.CodeUnauthenticated, "")
 	})
 	report.Check("token", func() (string, error) {
-		return read(call("OFFLEDGER_URL_TOKENS", transfer.Version2(), patience, connect.WithInterceptors(withToken())))
+		return read(call("OFFLEDGER_URL_TOKENS", transfer.Version2(), callTimeout, connect.WithInterceptors(withToken())))
 	})
 	report.Check("rate limit", rateLimit)
 	report.Check("deadline", func() (string, error) {
@@ -86,7 +86,7 @@ func retry() (string, error) {
 			ended = append(ended, connect.CodeOf(err).String())
 		}
 	}))
-	response, err := call("OFFLEDGER_URL_STARTING", transfer.Version2(), 2*patience, retries)
+	response, err := call("OFFLEDGER_URL_STARTING", transfer.Version2(), 2*callTimeout, retries)
 	if err != nil {
 		return "", fmt.Errorf("%w, after attempts that ended with %v", err, ended)
 	}
@@ -100,7 +100,7 @@ func retry() (string, error) {
 }
 
 func invalidArgument() (string, error) {
-	_, err := call("OFFLEDGER_URL", transfer.WithoutReceiver(), patience)
+	_, err := call("OFFLEDGER_URL", transfer.WithoutReceiver(), callTimeout)
 	detail, mismatch := refused(err, connect.CodeInvalidArgument, "receiver")
 	if mismatch != nil || os.Getenv("OFFLEDGER_EXPECT_DETAILS") != "1" {
 		return detail, mismatch
@@ -130,7 +130,7 @@ func invalidArgument() (string, error) {
 // rateLimit calls until it is refused: the limit is one call a second.
 func rateLimit() (string, error) {
 	for range 1000 {
-		if _, err := call("OFFLEDGER_URL_LIMITED", transfer.Version2(), patience); err != nil {
+		if _, err := call("OFFLEDGER_URL_LIMITED", transfer.Version2(), callTimeout); err != nil {
 			return refused(err, connect.CodeResourceExhausted, "rate limit exceeded")
 		}
 	}

@@ -29,23 +29,23 @@ const retryPolicy = `{"methodConfig": [{
   }
 }]}`
 
-const patience = 30 * time.Second
+const callTimeout = 30 * time.Second
 
 func main() {
 	report.Check("retry", retry)
 	report.Check("typed transfer-factory, version 2", func() (string, error) {
-		return read(call("OFFLEDGER_URL", transfer.Version2(), patience))
+		return read(call("OFFLEDGER_URL", transfer.Version2(), callTimeout))
 	})
 	report.Check("typed transfer-factory, version 1", func() (string, error) {
-		return read(call("OFFLEDGER_URL", transfer.Version1(), patience))
+		return read(call("OFFLEDGER_URL", transfer.Version1(), callTimeout))
 	})
 	report.Check("invalid argument", invalidArgument)
 	report.Check("token missing", func() (string, error) {
-		_, err := call("OFFLEDGER_URL_TOKENS", transfer.Version2(), patience)
+		_, err := call("OFFLEDGER_URL_TOKENS", transfer.Version2(), callTimeout)
 		return refused(err, codes.Unauthenticated, "")
 	})
 	report.Check("token", func() (string, error) {
-		return read(call("OFFLEDGER_URL_TOKENS", transfer.Version2(), patience, "authorization", "Bearer "+report.Env("OFFLEDGER_TOKEN")))
+		return read(call("OFFLEDGER_URL_TOKENS", transfer.Version2(), callTimeout, "authorization", "Bearer "+report.Env("OFFLEDGER_TOKEN")))
 	})
 	report.Check("rate limit", rateLimit)
 	report.Check("deadline", func() (string, error) {
@@ -88,7 +88,7 @@ func retry() (string, error) {
 		return "", err
 	}
 	defer connection.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*callTimeout)
 	defer cancel()
 	response, err := transferv2.NewTransferInstructionServiceClient(connection).GetTransferFactory(ctx, transfer.Version2())
 	if err != nil {
@@ -105,7 +105,7 @@ func retry() (string, error) {
 }
 
 func invalidArgument() (string, error) {
-	_, err := call("OFFLEDGER_URL", transfer.WithoutReceiver(), patience)
+	_, err := call("OFFLEDGER_URL", transfer.WithoutReceiver(), callTimeout)
 	detail, mismatch := refused(err, codes.InvalidArgument, "receiver")
 	if mismatch != nil || os.Getenv("OFFLEDGER_EXPECT_DETAILS") != "1" {
 		return detail, mismatch
@@ -127,7 +127,7 @@ func invalidArgument() (string, error) {
 // rateLimit calls until it is refused: the limit is one call a second.
 func rateLimit() (string, error) {
 	for range 1000 {
-		if _, err := call("OFFLEDGER_URL_LIMITED", transfer.Version2(), patience); err != nil {
+		if _, err := call("OFFLEDGER_URL_LIMITED", transfer.Version2(), callTimeout); err != nil {
 			return refused(err, codes.ResourceExhausted, "rate limit exceeded")
 		}
 	}

@@ -1,8 +1,8 @@
 import type { Problem } from "../../../util/object-reader.js";
 import { readPackageFile } from "../../../util/package-file.js";
-import { parseYaml } from "../../../util/yaml.js";
+import { parseYaml } from "../../../util/yaml/yaml.js";
 import { builtInDisclosures, builtInEntries } from "../entries/index.js";
-import { parseTable } from "./parse-table.js";
+import { parseTable } from "./parse/table.js";
 import type { ContextTable } from "./table.js";
 
 /** The table of contexts.yaml. */

@@ -14,9 +14,9 @@ import {
   factoryOperations,
   type InstructionKind,
 } from "./operations.js";
-import { readChange } from "./parse-change.js";
-import { parseExtension } from "./parse-extension.js";
-import { parseContextsFile } from "./parse-file.js";
+import { readChange } from "./parse/change.js";
+import { parseExtension } from "./parse/extension.js";
+import { parseContextsFile } from "./parse/file.js";
 import { namesOf, type Parts, partsWithEntries, partsWithExtension } from "./parts.js";
 import type { ContextTable } from "./table.js";
 

@@ -8,8 +8,8 @@ import type { EntryDefinition } from "./entry-definition.js";
 import { MODULE_PATH } from "./contexts-error.js";
 import { ownEntry } from "./own-entry.js";
 import { ownTemplates, templateName } from "./own-template.js";
-import type { ParsedExtension } from "./parse-extension.js";
-import type { KnownParts } from "./parse-lines.js";
+import type { ParsedExtension } from "./parse/extension.js";
+import type { KnownParts } from "./parse/lines.js";
 
 export interface Parts {
   readonly entries: ReadonlyMap<string, ContextEntry>;

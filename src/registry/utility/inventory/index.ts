@@ -5,10 +5,10 @@ import type { View } from "../../../store/port.js";
 import { WarningCollector } from "../../check/warning-collector.js";
 import type { Check, Inventory, InventoryOptions } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
-import { checkCredentials } from "./check-credentials.js";
-import { checkInstructions } from "./check-instructions.js";
-import { checkInstruments } from "./check-instruments.js";
-import { checkRegistrars } from "./check-registrars.js";
+import { checkCredentials } from "./checks/credentials.js";
+import { checkInstructions } from "./checks/instructions.js";
+import { checkInstruments } from "./checks/instruments.js";
+import { checkRegistrars } from "./checks/registrars.js";
 import { linesByOperation } from "./operation-lines.js";
 import { summarize } from "./summary.js";
 

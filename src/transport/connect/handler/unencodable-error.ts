@@ -1,6 +1,6 @@
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
-import { refusal } from "../../error-details.js";
+import { refusal } from "../../errors/error-details.js";
 import { grpcStatus } from "../grpc-status.js";
 import { trailersFrame } from "./universal-response.js";
 

@@ -5,7 +5,7 @@ import {
   HealthCheckResponse_ServingStatus as Status,
   type HealthCheckResponseSchema,
 } from "../../../../gen/grpc/health/v1/health_pb.js";
-import { refusal } from "../../error-details.js";
+import { refusal } from "../../errors/error-details.js";
 import type { Streams } from "../../streams/streams.js";
 import type { Readiness } from "./readiness.js";
 

@@ -1,4 +1,4 @@
-import { refusal } from "../../error-details.js";
+import { refusal } from "../../errors/error-details.js";
 import { tooMany } from "../../streams/errors.js";
 import type { StreamLimits } from "../../streams/limits.js";
 

@@ -1,0 +1,34 @@
+import type { Config } from "../../config/config.js";
+import type { QueryExecutor } from "../../registry/executor.js";
+import { findContract } from "../../registry/lookup/find-contract.js";
+import type { Registry } from "../../registry/sdk/registry.js";
+import { explain } from "../../service/explain/explain.js";
+import type { KeptRefusals } from "../../service/explain/explainer.js";
+import type { ServiceBinding } from "../../service/service-binding.js";
+import { createExplainer, type ExplainerOptions } from "../../transport/explain/explainer.js";
+import { createPreparer } from "./preparer.js";
+import type { ShutdownSequence } from "../shutdown-sequence.js";
+
+export interface ExplainServiceOptions extends ExplainerOptions {
+  readonly config: Config;
+  readonly registry: Registry;
+  readonly executor: QueryExecutor;
+  readonly refusals: KeptRefusals;
+}
+
+/** Creates the service of explanations for the operator's port. Throws the system's error if the CA file cannot be read. */
+export async function createExplain(
+  { config, registry, refusals, ...options }: ExplainServiceOptions,
+  shutdown: ShutdownSequence,
+): Promise<ServiceBinding> {
+  return explain({
+    explainer: createExplainer(options),
+    refusals,
+    async findContract(contractId) {
+      const { value } = await options.executor.execute((of, context) => findContract(of, context, contractId));
+      return value;
+    },
+    packageVersions: registry.lookup?.packageVersions ?? new Map(),
+    preparer: await createPreparer(config, shutdown),
+  });
+}

@@ -1,0 +1,107 @@
+/** The OAuth2 client credentials grant, RFC 6749 section 4.4. See docs/decisions/oauth-client-credentials.md. */
+import { LedgerError } from "../errors.js";
+import { DEFAULT_TIMEOUTS, sendRequest } from "../http.js";
+import { tokenFile } from "./token-file.js";
+import type { TokenSource } from "./token-source.js";
+
+export interface ClientCredentials {
+  /** The token endpoint is found by OpenID Connect Discovery. */
+  readonly issuer: URL;
+  readonly clientId: string;
+  readonly secretFile: string;
+  readonly audience: string | undefined;
+}
+
+interface AccessToken {
+  readonly token: string;
+  /** In seconds. */
+  readonly expiresIn: number;
+}
+
+/** A token is renewed in the last fifth of its lifetime, at least this many milliseconds before it expires. */
+const RENEW_FRACTION = 0.2;
+const MIN_RENEW_MS = 10_000;
+
+/** RFC 6749 recommends expires_in and does not require it. In seconds. */
+const DEFAULT_EXPIRES_IN = 60;
+
+/** Fetches tokens, caches each until shortly before it expires, and shares one request between concurrent callers. */
+export function clientCredentials(
+  options: ClientCredentials,
+  ca: string | undefined,
+  signal: AbortSignal,
+  now: () => number,
+): TokenSource {
+  const readSecret = tokenFile(options.secretFile);
+  let cached: { readonly token: string; readonly renewAt: number } | undefined;
+  let pending: Promise<string> | undefined;
+  const renew = async (): Promise<string> => {
+    const requestedAt = now();
+    const { token, expiresIn } = await fetchToken(options, await readSecret(), ca, signal);
+    const lifetime = expiresIn * 1000;
+    const margin = Math.min(Math.max(lifetime * RENEW_FRACTION, MIN_RENEW_MS), lifetime / 2);
+    cached = { token, renewAt: requestedAt + lifetime - margin };
+    return token;
+  };
+  const current = (): Promise<string> => {
+    if (cached !== undefined && now() < cached.renewAt) return Promise.resolve(cached.token);
+    pending ??= renew().finally(() => {
+      pending = undefined;
+    });
+    return pending;
+  };
+  const forget = () => {
+    cached = undefined;
+  };
+  return Object.assign(current, { forget });
+}
+
+async function fetchToken(
+  { issuer, clientId, audience }: ClientCredentials,
+  secret: string,
+  ca: string | undefined,
+  signal: AbortSignal,
+): Promise<AccessToken> {
+  const base = issuer.href.replace(/\/$/, "");
+  const timeout = DEFAULT_TIMEOUTS.answer;
+  const discovery = { method: "GET", ca, signal, timeout, headers: {}, body: undefined } as const;
+  const metadata = parseResponse(
+    await sendRequest(new URL(`${base}/.well-known/openid-configuration`), discovery),
+    issuer,
+  );
+  const endpoint = metadata.token_endpoint;
+  if (typeof endpoint !== "string" || !URL.canParse(endpoint) || !/^https?:/.test(endpoint)) {
+    throw new LedgerError("denied", `the configuration of issuer ${base} has no valid token_endpoint`);
+  }
+  const form = new URLSearchParams({ grant_type: "client_credentials", client_id: clientId, client_secret: secret });
+  if (audience !== undefined) form.set("audience", audience);
+  const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
+  const grant = { method: "POST", ca, signal, timeout, headers, body: form.toString() } as const;
+  const { access_token: token, expires_in: expiresIn } = parseResponse(
+    await sendRequest(new URL(endpoint), grant),
+    issuer,
+  );
+  if (typeof token !== "string" || token === "") {
+    throw new LedgerError("denied", `the response of issuer ${base} has no access_token`);
+  }
+  // Some issuers send expires_in as a string.
+  const seconds = Number(expiresIn);
+  return { token, expiresIn: seconds > 0 ? seconds : DEFAULT_EXPIRES_IN };
+}
+
+/** Error messages never quote the response: it may hold a secret. */
+function parseResponse(
+  { status, text }: { status: number; text: string },
+  issuer: URL,
+): Readonly<Record<string, unknown>> {
+  const kind = status === 429 || status >= 500 ? "busy" : "denied";
+  if (status !== 200) throw new LedgerError(kind, `issuer ${issuer.href} answered status ${status}`);
+  try {
+    const value: unknown = JSON.parse(text);
+    // Every property of an object can be read as unknown.
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Reported below.
+  }
+  throw new LedgerError("denied", `the response of issuer ${issuer.href} is not a JSON object`);
+}

@@ -1,0 +1,272 @@
+import { bindPartial } from "../../fixtures/partial-service.js";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AllocationService } from "../../../gen/offledger/allocation/v1/allocation_service_pb.js";
+import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
+import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.js";
+import { conflict, invalid, notFound, RegistryError, unavailable, unsupported } from "../../../src/domain/errors.js";
+import { refusal } from "../../../src/transport/errors/error-details.js";
+import { httpError, toConnectError, toRestError } from "../../../src/transport/errors/errors.js";
+import { createServer, type Server } from "../../../src/transport/server.js";
+import { type Call, protocols } from "../../fixtures/protocols.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
+
+const tokenStandard = "/api/token-standard/v0/registrars/r/registry/allocations/v1/a/choice-contexts/withdraw";
+const utility = "/api/utilities/v0/registry/burn/v0/offer/a/choice-contexts/cancel";
+
+/** A copy of the table: code, status, error name of utility operations, and seconds of Retry-After. */
+const table = [
+  [Code.InvalidArgument, 400, "invalid_argument", undefined],
+  [Code.Unauthenticated, 401, "unauthenticated", undefined],
+  [Code.PermissionDenied, 403, "permission_denied", undefined],
+  [Code.NotFound, 404, "not_found", undefined],
+  [Code.Aborted, 409, "aborted", undefined],
+  [Code.ResourceExhausted, 429, "resource_exhausted", "1"],
+  [Code.Internal, 500, "unknown_error", undefined],
+  [Code.Unimplemented, 501, "unimplemented", undefined],
+  [Code.Unavailable, 503, "unavailable", "1"],
+  [Code.DeadlineExceeded, 504, "deadline_exceeded", undefined],
+] as const;
+
+const headersFor = (retryAfter: string | undefined) => (retryAfter === undefined ? {} : { "retry-after": retryAfter });
+
+describe("an error", () => {
+  test.each(table)("with code %d has status %d on REST", (code, status, name, retryAfter) => {
+    const error = new ConnectError("what is wrong", code);
+    const headers = headersFor(retryAfter);
+    expect(toRestError(error, tokenStandard)).toEqual({ status, headers, body: { error: "what is wrong" } });
+    expect(toRestError(error, utility)).toEqual({
+      status,
+      headers,
+      body: { error: name, error_description: "what is wrong" },
+    });
+  });
+
+  test.each(table)("with code %d equals the HTTP error with status %d", (_code, status, name, retryAfter) => {
+    const headers = headersFor(retryAfter);
+    expect(httpError(status, "what is wrong", tokenStandard)).toEqual({
+      status,
+      headers,
+      body: { error: "what is wrong" },
+    });
+    expect(httpError(status, "what is wrong", utility)).toEqual({
+      status,
+      headers,
+      body: { error: name, error_description: "what is wrong" },
+    });
+  });
+
+  test.each([405, 414, 415, 431])("with the HTTP-only status %d keeps its status", (status) => {
+    expect(httpError(status, "what is wrong", tokenStandard)).toEqual({
+      status,
+      headers: {},
+      body: { error: "what is wrong" },
+    });
+    expect(httpError(status, "what is wrong", utility)).toEqual({
+      status,
+      headers: {},
+      body: { error: "invalid_argument", error_description: "what is wrong" },
+    });
+  });
+
+  test("for a body that is too large has status 413 and no Retry-After", () => {
+    const error = httpError(413, "what is wrong", tokenStandard);
+    expect(error).toEqual({ status: 413, headers: {}, body: { error: "what is wrong" } });
+  });
+
+  test("has Retry-After with status 429 and 503 only", () => {
+    const codes = Object.values(Code).filter((code) => typeof code === "number");
+    expect(codes).toHaveLength(16);
+    for (const code of codes) {
+      const { status, headers } = toRestError(new ConnectError("", code), utility);
+      const names = [429, 503].includes(status) ? ["retry-after"] : [];
+      expect({ code, names: Object.keys(headers) }).toEqual({ code, names });
+    }
+  });
+
+  test.each([Code.Canceled, Code.Unknown, Code.OutOfRange, Code.DataLoss])(
+    "with the unlisted code %d has status 500",
+    (code) => {
+      expect(toRestError(new ConnectError("", code), utility)).toMatchObject({
+        status: 500,
+        body: { error: "unknown_error" },
+      });
+    },
+  );
+
+  test.each([utility, "/api/utilities/v0/contract/instrument-configuration?a=b", "/api/utilities/"])(
+    "at %s has a name and a description",
+    (url) => {
+      expect(httpError(404, "what is wrong", url).body).toEqual({
+        error: "not_found",
+        error_description: "what is wrong",
+      });
+    },
+  );
+
+  test.each([tokenStandard, "/", "/api/utilities", "/api/utilities-2/", `/x${utility}`])(
+    "at %s has only a message",
+    (url) => {
+      expect(httpError(404, "what is wrong", url).body).toEqual({ error: "what is wrong" });
+    },
+  );
+});
+
+/** Fails the test: this error is not a defect. */
+function noReport(defect: unknown): void {
+  throw new Error(`reported as a defect: ${String(defect)}`);
+}
+
+describe("a domain error", () => {
+  test.each([
+    ["invalid", invalid, Code.InvalidArgument, 400, undefined],
+    ["not-found", notFound, Code.NotFound, 404, undefined],
+    ["conflict", conflict, Code.Aborted, 409, undefined],
+    ["unavailable", unavailable, Code.Unavailable, 503, "1"],
+    ["unsupported", unsupported, Code.Unimplemented, 501, undefined],
+  ] as const)("for the reason %s", (reason, make, code, status, retryAfter) => {
+    const error = toConnectError(make("what is wrong"), noReport);
+    expect(make("").reason).toBe(reason);
+    expect(error).toBeInstanceOf(ConnectError);
+    expect(error.code).toBe(code);
+    expect(error.rawMessage).toBe("what is wrong");
+    expect(error.metadata.get("retry-after") ?? undefined).toBe(retryAfter);
+    expect(toRestError(error, tokenStandard)).toEqual({
+      status,
+      headers: headersFor(retryAfter),
+      body: { error: "what is wrong" },
+    });
+  });
+
+  test("of the transport is passed on unchanged", () => {
+    const error = refusal("MALFORMED_MESSAGE", "the body must be a JSON object");
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage).toBe("the body must be a JSON object");
+    expect(toConnectError(error, noReport)).toBe(error);
+  });
+});
+
+const secret = 'SELECT "secret" FROM contracts';
+
+describe("a defect", () => {
+  test.each<[string, unknown]>([
+    ["an Error", new Error(secret)],
+    ["a TypeError", new TypeError(secret)],
+    ["an Error with a cause", new Error(secret, { cause: new Error(secret) })],
+    ["a text", secret],
+    ["an object", { message: secret, code: Code.NotFound, reason: "invalid" }],
+    ["nothing", undefined],
+    ["null", null],
+    ["a ConnectError that calls itself internal", new ConnectError(secret, Code.Internal)],
+    ["a ConnectError of no known code", new ConnectError(secret, Code.Unknown)],
+    ["a ConnectError of a code that the table does not have", new ConnectError(secret, Code.DataLoss)],
+  ])("that is %s is reported and hidden", (_what, defect) => {
+    const reported: unknown[] = [];
+    const error = toConnectError(defect, (one) => reported.push(one));
+    expect(reported).toEqual([defect]);
+    expect(reported[0]).toBe(defect);
+    expect(error.code).toBe(Code.Internal);
+    expect(error.rawMessage).toMatch(/^something went wrong here/);
+    expect(error.cause).toBeUndefined();
+    expect([...error.metadata]).toEqual([]);
+    expect(error.details).toEqual([
+      { desc: ErrorInfoSchema, value: { reason: "INTERNAL", domain: "offledger", metadata: {} } },
+    ]);
+    for (const url of [tokenStandard, utility]) {
+      const rest = toRestError(error, url);
+      expect(rest.status).toBe(500);
+      expect(JSON.stringify(rest)).not.toContain("secret");
+    }
+  });
+});
+
+describe("over the protocols", () => {
+  /** The handlers throw this. */
+  let thrown: unknown;
+  const fail = async (): Promise<never> => {
+    throw thrown;
+  };
+  const tokenStandardCall: Call = {
+    method: AllocationService.method.getAllocationWithdrawContext,
+    request: { registrarParty: "r", allocationId: "a" },
+    path: tokenStandard,
+    body: {},
+  };
+  const utilityCall: Call = {
+    method: BurnService.method.getBurnOfferCancelContext,
+    request: { burnOfferId: "a" },
+    path: utility,
+    body: undefined,
+  };
+  let server: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    const bindings = [
+      bindPartial(AllocationService, { getAllocationWithdrawContext: fail }),
+      bindPartial(BurnService, { getBurnRequestAcceptContext: fail, getBurnOfferCancelContext: fail }),
+    ];
+    server = await createServer(bindings, TEST_SERVER_OPTIONS);
+    url = await server.listen("127.0.0.1", 0);
+  });
+  afterAll(() => server.close(1_000));
+
+  test.each(Object.entries(protocols))("a defect is internal and hidden over %s", async (name, call) => {
+    thrown = new Error(secret);
+    for (const request of [tokenStandardCall, utilityCall]) {
+      const outcome = await call(url, request);
+      expect(outcome).toMatchObject({
+        ok: false,
+        message: expect.stringMatching(/^something went wrong here/) as string,
+      });
+      // The REST fixture has no code for status 500.
+      expect(outcome).toMatchObject({ code: name === "REST" ? Code.Unknown : Code.Internal });
+      expect(JSON.stringify(outcome)).not.toContain("secret");
+    }
+  });
+
+  test("a defect has status 500 over REST, and the error name unknown_error in utility operations", async () => {
+    thrown = new Error(secret);
+    const general = "something went wrong here; the operator's log has the details";
+    const first = await fetch(url + tokenStandard, { method: "POST" });
+    expect([first.status, await first.json()]).toEqual([500, { error: general }]);
+    const second = await fetch(url + utility, { method: "POST" });
+    expect([second.status, await second.json()]).toEqual([500, { error: "unknown_error", error_description: general }]);
+  });
+
+  test("unavailable has Retry-After over REST and Connect", async () => {
+    thrown = new RegistryError("unavailable", "no snapshot yet");
+    const rest = await fetch(url + tokenStandard, { method: "POST" });
+    expect([rest.status, rest.headers.get("retry-after")]).toEqual([503, "1"]);
+    const connect = await fetch(`${url}/${BurnService.typeName}/GetBurnOfferCancelContext`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(utilityCall.request),
+    });
+    expect([connect.status, connect.headers.get("retry-after")]).toEqual([503, "1"]);
+  });
+
+  test("other errors have no Retry-After", async () => {
+    for (const [make, status] of [
+      [invalid, 400],
+      [notFound, 404],
+      [conflict, 409],
+    ] as const) {
+      thrown = make("what is wrong");
+      const answer = await fetch(url + tokenStandard, { method: "POST" });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.has("retry-after")).toBe(false);
+      expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
+    }
+  });
+});
+
+test.each([
+  [413, "resource_exhausted"],
+  [415, "invalid_argument"],
+])("a %i of a utility path has the error %s", (status, error) => {
+  expect(httpError(status, "what is wrong", "/api/utilities/v0/x").body).toEqual({
+    error,
+    error_description: "what is wrong",
+  });
+});
