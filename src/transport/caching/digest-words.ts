@@ -48,11 +48,15 @@ export class DigestMixer {
 
   /** 22 characters of base64url. */
   toString(): string {
-    const bytes = Buffer.allocUnsafe(16);
-    for (const [index, word] of [this.#a, this.#b, this.#c, this.#d].entries()) bytes.writeInt32LE(word, 4 * index);
-    return bytes.toString("base64url");
+    scratch.writeInt32LE(this.#a, 0);
+    scratch.writeInt32LE(this.#b, 4);
+    scratch.writeInt32LE(this.#c, 8);
+    scratch.writeInt32LE(this.#d, 12);
+    return scratch.toString("base64url");
   }
 }
+
+const scratch = Buffer.alloc(16);
 
 /** Maps both the state and the word one to one. The rotation lets high bits change low ones. */
 const mix = (state: number, word: number, factor: number): number =>

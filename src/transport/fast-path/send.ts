@@ -12,6 +12,7 @@ import { varyByEncoding } from "../compression/vary.js";
 import type { Body, ChunkList } from "../encoding/chunk-list.js";
 import { hijack, setHeaders } from "../reply.js";
 import type { FastCall } from "./call.js";
+import { endAtOnce } from "../end-at-once.js";
 import { bytesForStream, endHttp1 } from "../write-body.js";
 
 const FRAME_HEADER_BYTES = 5;
@@ -44,13 +45,15 @@ function endHttp(
   if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
   if (compressed !== undefined) fields.push("content-encoding", GZIP);
   setHeaders(response, headers);
-  response.writeHead(200, fields);
-  if (response instanceof ServerResponse) endHttp1(response, body, connectionOf(request.raw));
-  else {
+  const connection = connectionOf(request.raw);
+  if (!(response instanceof ServerResponse)) {
     // The compatibility class of HTTP/2 has the same methods.
     const bytes = bytesForStream(body.length, (buffer) => body.write(buffer, 0));
-    (response as ServerResponse).end(bytes, "latin1");
-    connectionOf(request.raw)?.holdResponse(streamOf(request), body.length);
+    (response as ServerResponse).writeHead(200, fields).end(bytes, "latin1");
+    connection?.holdResponse(streamOf(request), body.length);
+  } else if (!endAtOnce(response, 200, fields, body, connection)) {
+    response.writeHead(200, fields);
+    endHttp1(response, body, connection);
   }
   request.record.complete(0);
 }
@@ -60,8 +63,10 @@ export function sendNotModified({ request, reply, compresses }: FastCall, fields
   const headers = hijack(reply);
   fields.push(REQUEST_ID, request.record.requestId);
   if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
-  setHeaders(reply.raw, headers);
-  reply.raw.writeHead(304, fields).end();
+  const response = reply.raw;
+  setHeaders(response, headers);
+  const isSent = response instanceof ServerResponse && endAtOnce(response, 304, fields, undefined, undefined);
+  if (!isSent) response.writeHead(304, fields).end();
   request.record.complete(0);
 }
 
