@@ -8,6 +8,7 @@ import { Connection, connectionOf, registerConnection } from "../admission/conne
 import { FairQueue } from "../admission/fair-queue.js";
 import { deferArrival } from "../admission/arrivals.js";
 import type { ConnectionLimits } from "./limits.js";
+import { isOneRequest } from "./is-one-request.js";
 import { readInSlices, SLICE_BYTES } from "./sliced-reading.js";
 
 export type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
@@ -77,12 +78,15 @@ export class Connections {
     if (connection !== undefined) registerConnection(secured, connection);
   }
 
-  /** Call this when Node.js has accepted an HTTP/1.1 connection, and before it is read. */
-  readHttp1(socket: Socket): void {
+  /**
+   * Call this when Node.js has accepted an HTTP/1.1 connection, and before it is read. `received` is what its buffer
+   * holds; empty over TLS, where nothing has been read.
+   */
+  readHttp1(socket: Socket, received: Buffer): void {
     const connection = connectionOf({ socket });
     if (connection === undefined) return;
-    // The bytes by which the protocol was detected: a client that floods begins with many.
-    if (socket.readableLength > SLICE_BYTES) readInSlices(socket, connection);
+    // A client that floods begins with many bytes, and so does one whose first request is large.
+    if (received.length > SLICE_BYTES && !isOneRequest(received)) readInSlices(socket, connection);
     else connection.readInSlices = () => socket.destroyed || readInSlices(socket, connection);
   }
 

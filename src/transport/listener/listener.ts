@@ -11,6 +11,7 @@ import { rejectExpectation, requireHost } from "./refusals.js";
 import { TlsHandshakes } from "./tls-handshakes.js";
 
 const CLOSE_IDLE_MS = 20;
+const NOTHING = Buffer.alloc(0);
 const CHECK_MS = 500;
 
 interface AddressServers {
@@ -52,18 +53,23 @@ export class Listener {
     const [acceptHttp1] = http1.listeners("connection");
     if (acceptHttp1 === undefined) throw new Error("http.Server of this Node.js has no connection listener");
     http1.removeAllListeners("connection");
-    const dispatch = (socket: Socket, isHttp2: boolean, tcp = socket) => {
-      if (socket !== tcp) connections.secure(tcp, socket);
+    const dispatch = (socket: Socket, isHttp2: boolean, received: Buffer) => {
       // Leave the socket paused: HTTP/2 takes the bytes read so far from its buffer.
       if (isHttp2) http2.accept(socket);
       else {
         Reflect.apply(acceptHttp1, http1, [socket]);
-        connections.readHttp1(socket);
+        connections.readHttp1(socket, received);
         socket.resume();
       }
     };
+    const dispatchSecured = (socket: Socket, isHttp2: boolean, tcp: Socket) => {
+      connections.secure(tcp, socket);
+      dispatch(socket, isHttp2, NOTHING);
+    };
     const negotiation =
-      this.#certificate === undefined ? new ProtocolSniffer(dispatch) : new TlsHandshakes(this.#certificate, dispatch);
+      this.#certificate === undefined
+        ? new ProtocolSniffer(dispatch)
+        : new TlsHandshakes(this.#certificate, dispatchSecured);
     // Errors of accept, such as too many open files, must not end the process.
     http1.on("error", () => undefined);
     http1.on("connection", (socket: Socket) => connections.accept(socket, () => negotiation.accept(socket)));
