@@ -77,15 +77,14 @@ export class TrackingView implements View {
     return this.#view.sums(names);
   }
 
-  /** The tags of all lookups as numbers, each once; undefined if no tags name all that was read. */
+  /** The tags of all lookups as numbers; undefined if no tags name all that was read. */
   tags(): readonly number[] | undefined {
     if (!this.#isTagged) return undefined;
-    const tags = new Set<number>();
-    for (const contract of this.#found) tags.add(tagOfContract(contract));
-    for (const key of this.#keys) tags.add(tagOfKey(key));
-    for (const contractId of this.#missed ?? []) tags.add(tagNumberOf(idHash(contractId)));
-    for (const tag of this.#others ?? []) tags.add(tag);
-    return [...tags];
+    const tags = this.#found.map(tagOfContract);
+    for (const key of this.#keys) tags.push(tagOfKey(key));
+    for (const contractId of this.#missed ?? []) tags.push(tagNumberOf(idHash(contractId)));
+    for (const tag of this.#others ?? []) tags.push(tag);
+    return tags;
   }
 
   /** Whether a contract was not found that the ledger may have: an archived one it does not. */

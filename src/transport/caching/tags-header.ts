@@ -4,8 +4,15 @@ const MAX_LISTED = 90;
 const SET_DIGIT_BITS = 12;
 const SET_BYTES = 2 ** SET_DIGIT_BITS / 8;
 
+/** Tags may be given more than once. */
 export function tagsHeader(tags: readonly number[]): string {
-  return tags.length <= MAX_LISTED ? tagList(tags) : `~${bitSet(tags)}`;
+  const listed: number[] = [];
+  for (const tag of tags) {
+    if (listed.includes(tag)) continue;
+    if (listed.length === MAX_LISTED) return `~${bitSet(tags)}`;
+    listed.push(tag);
+  }
+  return tagList(listed);
 }
 
 /** Eight hexadecimal digits each. */

@@ -11,6 +11,12 @@ test("90 tags are listed", () => {
   expect(tagsHeader([])).toBe("");
 });
 
+test("a tag that is given several times is listed once, where it comes first", () => {
+  expect(tagsHeader([3, -1, 3, 0, -1, 3])).toBe("00000003,ffffffff,00000000");
+  const tags = tagsFrom(7, 90);
+  expect(tagsHeader([...numbers(tags), ...numbers(tags)]).split(",")).toEqual(tags);
+});
+
 test("more are a bit set of their first three digits, as docs/caching.md has it", () => {
   const tags = [...tagsFrom(0x1234_5678, 400), ...tagsFrom(0xff00_0000, 100)];
   const header = tagsHeader(numbers(tags));
