@@ -12,6 +12,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GetTransferFactoryRequestSchema } from "../../../gen/offledger/transfer_instruction/v1/transfer_instruction_pb.js";
 import { fastDecodeBinary } from "../../../src/transport/decoding/fast-binary.js";
+import { keepLeadingByteOrderMarks } from "../../../src/transport/decoding/text-encoding.js";
+
+// As the server: the library alone would drop one at the start of a string.
+keepLeadingByteOrderMarks();
 
 const schema = GetTransferFactoryRequestSchema;
 const read = (bytes: Uint8Array): Message | undefined => fastDecodeBinary(schema, Buffer.from(bytes));
@@ -44,6 +48,12 @@ describe("a request of strings, booleans and objects", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test("keeps a byte order mark", () => {
+    const bytes = toBinary(schema, create(schema, { registrarParty: "\ufeffa" }));
+    expect(read(bytes)).toMatchObject({ registrarParty: "\ufeffa" });
+    expect(read(bytes)).toEqual(fromBinary(schema, bytes));
   });
 
   test("is never decoded differently from the library, for any bytes", () => {
