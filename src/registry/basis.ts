@@ -8,8 +8,8 @@ export interface Basis {
   /** The answer may be another from this time on, in microseconds since 1970; undefined if time does not change it. */
   readonly validUntil: number | undefined;
   /**
-   * The tags of the lookups, some more than once, as signed 32-bit integers: the answer stays the same until one of them changes,
-   * or `validUntil`. Undefined if it depends on more than lookups, such as the time of the latest update.
+   * The tags of the lookups, some more than once, as signed 32-bit integers: the answer stays the same until one of
+   * them changes, or `validUntil`. Undefined if it depends on more than lookups, such as the time of the latest update.
    */
   tags(): readonly number[] | undefined;
 }

@@ -5,9 +5,10 @@
  */
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Connection } from "./admission/connection.js";
-import { acquire, release } from "./encoding/buffer-pool.js";
+import { acquire } from "./encoding/buffer-pool.js";
 import type { Body } from "./encoding/chunk-list.js";
 import { IDLE_MS } from "./listener/limits.js";
+import { releaseWritten } from "./write-body.js";
 
 /** What a ServerResponse knows of its head, undocumented and alike in Node.js 20, 22 and 24. */
 interface HeadState {
@@ -43,11 +44,7 @@ export function endAtOnce(
   state._headerSent = true;
   socket.write(pooled.subarray(0, length));
   response.end();
-  if (socket.writableLength === 0) release(pooled);
-  else {
-    response.once("finish", () => release(pooled));
-    connection?.holdResponse(response, length);
-  }
+  releaseWritten(pooled, length, response, socket, connection);
   return true;
 }
 

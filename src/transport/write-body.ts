@@ -1,5 +1,6 @@
 /** A body -> one buffer or string for the connection. */
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Connection } from "./admission/connection.js";
 import type { BinaryString } from "./encoding/binary-string.js";
 import { acquire, release } from "./encoding/buffer-pool.js";
@@ -19,11 +20,20 @@ export function endHttp1(response: ServerResponse, body: Body, connection: Conne
   }
   const pooled = acquire(length);
   response.end(pooled.subarray(0, body.write(pooled, 0)));
-  if (socket.writableLength === 0) release(pooled);
-  else {
-    response.once("finish", () => release(pooled));
-    connection?.holdResponse(response, length);
-  }
+  releaseWritten(pooled, length, response, socket, connection);
+}
+
+/** Releases the pooled buffer of a response when the socket has written it. Until then it counts towards the budget. */
+export function releaseWritten(
+  pooled: Buffer,
+  length: number,
+  response: ServerResponse,
+  socket: Socket,
+  connection: Connection | undefined,
+): void {
+  if (socket.writableLength === 0) return release(pooled);
+  response.once("finish", () => release(pooled));
+  connection?.holdResponse(response, length);
 }
 
 /** Strings from this size on are allocated outside the heap, which costs more than a buffer. */
