@@ -83,14 +83,8 @@ export class Connection implements Holder, Member {
     return this.#budgets;
   }
 
-  /** Set for HTTP/1.1: reads the connection in slices from now on. */
-  readInSlices: (() => void) | undefined;
-
-  /** Call this when one read has brought many requests or chunks. Later reads are parsed in slices. */
-  slowDown(): void {
-    if (this.readInSlices !== undefined) setImmediate(this.readInSlices);
-    this.readInSlices = undefined;
-  }
+  /** Call this when one read has brought many requests or chunks: later reads bring less, or wait. Set for each HTTP version. */
+  slowReading: () => void = () => undefined;
 
   /** Whether an HTTP/1.1 client must read responses before further requests are handled. */
   isBlocked(): boolean {
@@ -135,7 +129,7 @@ export class Connection implements Holder, Member {
    * all HTTP/2 frames of a read at once, so a connection with too many is closed.
    */
   countSmallChunk(isHttp1: boolean): void {
-    if (isHttp1) this.slowDown();
+    if (isHttp1) this.slowReading();
     else if (this.#smallFrames.add()) this.destroy();
   }
 

@@ -8,6 +8,8 @@ export interface Shares {
   readonly group: number;
   /** Of what has waited, in all. */
   readonly waiting: number;
+  /** What has waited runs in one of so many turns; in each without it. */
+  readonly interval?: number;
 }
 
 /** In each turn, what has waited runs for this long. */
@@ -36,6 +38,16 @@ export interface Member extends Share {
 
 export const createGroup = (): Group => ({ listed: [], turn: -1, runs: 0 });
 
+/** A member that is never blocked. */
+export const createMember = (group: Group): Member => ({
+  group,
+  waiting: [],
+  isListed: false,
+  turn: -1,
+  runs: 0,
+  isBlocked: () => false,
+});
+
 /**
  * Shares the turns of the event loop among clients. One read of a socket may bring a thousand requests. Those within
  * the share of their connection and its address run at once. The others wait, and run one by one in round robin: by
@@ -45,6 +57,8 @@ export class FairQueue {
   readonly #shares: Shares;
   readonly #groups: Group[] = [];
   #turn = 0;
+  /** The next turn of what has waited. */
+  #nextTurn = 0;
   #isScheduled = false;
 
   constructor(shares: Shares) {
@@ -90,6 +104,8 @@ export class FairQueue {
     this.#isScheduled = false;
     this.#turn++;
     if (this.#groups.length === 0) return;
+    if (this.#turn < this.#nextTurn) return this.#schedule();
+    this.#nextTurn = this.#turn + (this.#shares.interval ?? 1);
     // What runs now may add more.
     this.#isScheduled = true;
     const until = performance.now() + SLICE_MS;

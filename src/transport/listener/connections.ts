@@ -5,16 +5,17 @@ import type { Budgets } from "../admission/budgets.js";
 import { AddressList } from "../admission/address-list.js";
 import { type ClientAddress, ClientAddresses } from "../admission/client-addresses.js";
 import { Connection, connectionOf, registerConnection } from "../admission/connection.js";
-import { FairQueue } from "../admission/fair-queue.js";
+import { createMember, FairQueue } from "../admission/fair-queue.js";
 import { deferArrival } from "../admission/arrivals.js";
 import type { ConnectionLimits } from "./limits.js";
-import { isOneRequest } from "./is-one-request.js";
+import { countHttp2Requests, isOneRequest } from "./first-bytes.js";
+import { PacedReading } from "./paced-reading.js";
 import { readInSlices, SLICE_BYTES } from "./sliced-reading.js";
 
 export type Handler = (request: http.IncomingMessage, response: http.ServerResponse) => void;
 
-/** When more pipelined requests of a connection wait, it is read in slices. */
-const MAX_UNSLICED = 16;
+/** When more requests of a connection wait, or an HTTP/2 connection begins with more, later reads bring less or wait. */
+const MAX_WAITING = 16;
 /** Connections beyond the limit, each for a moment. */
 const DEFAULT_RESERVE = 16;
 const RESERVE_MS = 2_000;
@@ -33,6 +34,7 @@ export class Connections {
   readonly #addresses = new ClientAddresses();
   readonly #accepting = new FairQueue(ACCEPT_SHARES);
   readonly #requests = new FairQueue(REQUEST_SHARES);
+  readonly #pacedReading = new PacedReading();
   readonly #leaving = new Set<Connection>();
   #open = 0;
   #isDraining = false;
@@ -61,9 +63,9 @@ export class Connections {
     this.#open++;
     socket.once("close", () => this.#remove(connection));
     if (this.#open > maxConnections) this.#addToReserve(connection);
-    const member = { group: address.accepts, waiting: [], isListed: false, turn: -1, runs: 0, isBlocked: () => false };
+    const member = createMember(address.accepts);
     if (this.#accepting.mayRun(member)) start();
-    else this.#accepting.add(member, () => (this.#isDraining ? socket.destroy() : socket.destroyed || start()));
+    else this.#accepting.add(member, () => this.#startLate(socket, start));
   }
 
   /** Closes the connections that wait to be read. */
@@ -86,8 +88,20 @@ export class Connections {
     const connection = connectionOf({ socket });
     if (connection === undefined) return;
     // A client that floods begins with many bytes, and so does one whose first request is large.
-    if (received.length > SLICE_BYTES && !isOneRequest(received)) readInSlices(socket, connection);
-    else connection.readInSlices = () => socket.destroyed || readInSlices(socket, connection);
+    if (received.length > SLICE_BYTES && !isOneRequest(received)) return readInSlices(socket, connection);
+    connection.slowReading = () => {
+      connection.slowReading = ignore;
+      setImmediate(() => socket.destroyed || readInSlices(socket, connection));
+    };
+  }
+
+  /** Calls `start` when Node.js may read an HTTP/2 connection that has sent `received`. */
+  readHttp2(socket: Socket, received: Buffer, start: () => void): void {
+    const connection = connectionOf({ socket });
+    if (connection === undefined) return;
+    connection.slowReading = () => this.#pacedReading.pause(connection, socket);
+    if (countHttp2Requests(received) <= MAX_WAITING) start();
+    else this.#pacedReading.waitForTurn(connection, () => this.#startLate(socket, start));
   }
 
   /** The end of a connection has begun: it counts no more, and may not last. */
@@ -113,7 +127,7 @@ export class Connections {
     const isPipelined = response.socket === null;
     const mayRun = this.#requests.mayRun(connection);
     if (isPipelined) {
-      if (connection.waiting.length > MAX_UNSLICED) connection.slowDown();
+      if (connection.waiting.length > MAX_WAITING) connection.slowReading();
       const handle = () => {
         connection.beginPipelined(response);
         handler(request, response);
@@ -133,8 +147,9 @@ export class Connections {
       return request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
     }
     connection.beginRequest(request.stream);
-    if (this.#requests.mayRun(connection)) handle();
-    else this.#defer(connection, request, () => request.stream.closed || handle());
+    if (this.#requests.mayRun(connection)) return handle();
+    this.#defer(connection, request, () => request.stream.closed || handle());
+    if (connection.waiting.length > MAX_WAITING) connection.slowReading();
   }
 
   /** The session of an accepted connection. */
@@ -151,6 +166,11 @@ export class Connections {
 
   #isProxy({ remoteAddress = "" }: Socket): boolean {
     return this.#proxies.has(remoteAddress);
+  }
+
+  #startLate(socket: Socket, start: () => void): void {
+    if (this.#isDraining) socket.destroy();
+    else if (!socket.destroyed) start();
   }
 
   #defer(connection: Connection, request: object, handle: () => void): void {

@@ -55,7 +55,7 @@ export class Listener {
     http1.removeAllListeners("connection");
     const dispatch = (socket: Socket, isHttp2: boolean, received: Buffer) => {
       // Leave the socket paused: HTTP/2 takes the bytes read so far from its buffer.
-      if (isHttp2) http2.accept(socket);
+      if (isHttp2) connections.readHttp2(socket, received, () => http2.accept(socket));
       else {
         Reflect.apply(acceptHttp1, http1, [socket]);
         connections.readHttp1(socket, received);

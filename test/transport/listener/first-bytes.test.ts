@@ -2,7 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createBudgets } from "../../../src/transport/admission/budgets.js";
-import { isOneRequest } from "../../../src/transport/listener/is-one-request.js";
+import { isOneRequest } from "../../../src/transport/listener/first-bytes.js";
 import { Listener } from "../../../src/transport/listener/listener.js";
 import { Connection } from "../../fixtures/raw-connection.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
