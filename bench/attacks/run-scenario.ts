@@ -1,4 +1,4 @@
-/** Runs one scenario: an honest caller in quiet, then the attack beside it, then the time after. */
+/** Runs one scenario: ordinary load, an honest caller in quiet, then the attack beside it, then the time after. */
 import { setTimeout as delay } from "node:timers/promises";
 import { startChild } from "../processes/child.js";
 import { LOAD_CORE } from "../processes/pinning.js";
@@ -7,6 +7,7 @@ import type { Tally } from "./attackers/attack.js";
 import type { AttackerOptions, AttackerQuestion } from "./attackers/process.js";
 import type { Figures, PhaseName } from "./honest/figures.js";
 import { startHonest } from "./honest/start.js";
+import { warmUp } from "./honest/warm-up.js";
 import type { AttackOptions } from "./options.js";
 import { prepareScenario, type ScenarioName } from "./scenarios.js";
 import { type Service, startService } from "./service/start.js";
@@ -34,6 +35,7 @@ export async function runScenario(name: ScenarioName, options: AttackOptions): P
   return withResources(async (keep) => {
     const { settings, maxDescriptors, token, note } = await prepareScenario(name, checkout, keep);
     const service = await keep(startService({ checkout, memoryMiB, settings, maxDescriptors }));
+    await warmUp(service.url, token);
     const honest = await keep(startHonest({ url: service.url, token }));
     await delay(QUIET_MS);
     const before = service.usage()?.rss ?? 0;
