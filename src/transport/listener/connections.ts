@@ -99,9 +99,12 @@ export class Connections {
   readHttp2(socket: Socket, received: Buffer, start: () => void): void {
     const connection = connectionOf({ socket });
     if (connection === undefined) return;
-    connection.slowReading = () => this.#pacedReading.pause(connection, socket);
-    if (countHttp2Requests(received) <= MAX_WAITING) start();
-    else this.#pacedReading.waitForTurn(connection, () => this.#startLate(socket, start));
+    const read = () => {
+      start();
+      this.#pacedReading.add(connection, socket);
+    };
+    if (countHttp2Requests(received) <= MAX_WAITING) read();
+    else this.#pacedReading.waitForTurn(connection, () => this.#startLate(socket, read));
   }
 
   /** The end of a connection has begun: it counts no more, and may not last. */

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { ClientAddress } from "../admission/client-addresses.js";
 import type { Connection } from "../admission/connection.js";
 import { createMember, FairQueue } from "../admission/fair-queue.js";
 import { onTickEnd } from "../fast-path/response-batching.js";
@@ -7,6 +8,12 @@ import { onTickEnd } from "../fast-path/response-batching.js";
 interface Handle {
   readStart(): void;
   readStop(): void;
+}
+
+interface Reader {
+  readonly handle: Handle;
+  /** Brought many requests, some of which still wait. */
+  isPaused: boolean;
 }
 
 /** A request of another client needs some four turns, from its connection to its response. */
@@ -19,24 +26,41 @@ const SHARES = { member: 0, group: 0, waiting: 1, interval: 4 };
  */
 export class PacedReading {
   readonly #reads = new FairQueue(SHARES);
-  readonly #paused = new WeakSet<Connection>();
+  readonly #readers = new WeakMap<ClientAddress, Set<Reader>>();
 
   /** Runs a job in the next turn of the connection. It must not throw. */
-  waitForTurn(connection: Connection, job: () => void): void {
-    this.#reads.add(createMember(connection.address.reads), job);
+  waitForTurn({ address }: Connection, job: () => void): void {
+    this.#reads.add(createMember(address.reads), job);
+  }
+
+  /** Call this when Node.js has begun to read an HTTP/2 connection, until it is closed. */
+  add(connection: Connection, socket: Socket): void {
+    const { _handle: handle } = socket as Socket & { readonly _handle?: Handle | null };
+    // The client has already left.
+    if (handle === undefined || handle === null) return;
+    const { address } = connection;
+    const readers = this.#readers.get(address) ?? new Set();
+    this.#readers.set(address, readers);
+    const reader: Reader = { handle, isPaused: false };
+    readers.add(reader);
+    socket.once("close", () => readers.delete(reader));
+    connection.slowReading = () => this.#pause(connection, reader, readers);
   }
 
   /** Stops reading a connection until the requests that wait have been handled, and it is its turn. */
-  pause(connection: Connection, socket: Socket): void {
-    const { _handle: handle } = socket as Socket & { readonly _handle?: Handle | null };
-    if (handle === undefined || handle === null || this.#paused.has(connection)) return;
-    this.#paused.add(connection);
-    handle.readStop();
+  #pause(connection: Connection, reader: Reader, readers: ReadonlySet<Reader>): void {
+    if (reader.isPaused) return;
+    reader.isPaused = true;
+    // Many connections may bring many requests in the same turn: the others of the client are not read in this one.
+    for (const { handle } of readers) handle.readStop();
     const resume = () => {
-      this.#paused.delete(connection);
-      if (!socket.destroyed) handle.readStart();
+      reader.isPaused = false;
+      if (readers.has(reader)) reader.handle.readStart();
     };
     // Not before all requests of this read have been queued.
-    onTickEnd(() => connection.waitForTurn(() => this.waitForTurn(connection, resume)));
+    onTickEnd(() => {
+      for (const { handle, isPaused } of readers) if (!isPaused) handle.readStart();
+      connection.waitForTurn(() => this.waitForTurn(connection, resume));
+    });
   }
 }

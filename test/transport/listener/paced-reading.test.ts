@@ -99,3 +99,17 @@ test("a connection is not read while many of its requests wait", async () => {
   expect(read.at(-1)).toBe(read[20]);
   expect(sockets[0]?.bytesRead).toBeGreaterThanOrEqual((read.at(-1) ?? 0) + second.length);
 });
+
+test("of many connections of a client that bring many requests at once, one is read in a turn", async () => {
+  const turn = countTurns();
+  const turns = new Map<string, number>();
+  const { url } = await serve(({ url: path = "" }, response) => {
+    if (!turns.has(path)) turns.set(path, turn());
+    response.end();
+  });
+  const connections = await Promise.all(Array.from({ length: 4 }, () => FrameConnection.to(url)));
+  await until("they are read", () => connections.every((connection) => connection.of(Type.settings).length > 0));
+  for (const [at, connection] of connections.entries()) connection.send(requests(`/${at}`, 0, 100));
+  await until("all are answered", () => connections.every((connection) => answered(connection) === 100));
+  expect(new Set(turns.values()).size).toBe(4);
+});
