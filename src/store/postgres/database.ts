@@ -10,10 +10,9 @@ export interface Statement {
 
 /** Short, so that a plan made for small tables is not used for long after they have grown. */
 const CONNECTION_LIFETIME_S = 60;
-const CONNECT_TIMEOUT_MS = 3_000;
-const STATEMENT_TIMEOUT_MS = 5_000;
-/** Later than the timeout of the server, which cancels the statement. */
-const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1_000;
+const DEFAULT_TIMEOUTS = { connectMs: 3_000, statementMs: 5_000 };
+/** The client's timeout is later than that of the server, which cancels the statement. */
+const QUERY_MARGIN_MS = 1_000;
 /** For statements on a session that take no time on a healthy server. */
 export const SESSION_TIMEOUT_MS = 3_000;
 
@@ -32,12 +31,12 @@ export class Database {
   readonly #config: pg.PoolConfig;
   readonly #pool: pg.Pool;
 
-  /** `maxConnections` bounds the pool; sessions come on top. */
-  constructor(url: string, maxConnections: number) {
+  /** `maxConnections` bounds the pool; sessions come on top. `timeouts` is for tests on a loaded machine. */
+  constructor(url: string, maxConnections: number, timeouts: typeof DEFAULT_TIMEOUTS = DEFAULT_TIMEOUTS) {
     const [connectionString, urlOptions] = splitOptions(url);
     this.#config = {
       connectionString,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: timeouts.connectMs,
       keepAlive: true,
       application_name: "offledger",
       options: `${SESSION_OPTIONS} ${urlOptions}`,
@@ -46,8 +45,8 @@ export class Database {
       ...this.#config,
       max: maxConnections,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
+      statement_timeout: timeouts.statementMs,
+      query_timeout: timeouts.statementMs + QUERY_MARGIN_MS,
     });
     // Without listeners a lost connection would end the process. The next query reconnects or fails.
     this.#pool.on("error", () => undefined);

@@ -22,7 +22,7 @@ const HEADERS = 1;
 /** How many requests the first bytes of an HTTP/2 connection begin: its HEADERS frames, RFC 9113, section 4.1. */
 export function countHttp2Requests(bytes: Buffer): number {
   let count = 0;
-  for (let at = PREFACE_BYTES; at + FRAME_HEADER_BYTES <= bytes.length; ) {
+  for (let at = PREFACE_BYTES; at + FRAME_HEADER_BYTES <= bytes.length;) {
     if (bytes[at + 3] === HEADERS) count++;
     at += FRAME_HEADER_BYTES + bytes.readUIntBE(at, 3);
   }

@@ -85,7 +85,7 @@ test("a connection is not read while many of its requests wait", async () => {
   const { url, sockets } = await serve(({ url: path }, response) => {
     if (path === "/first") read.push(sockets[0]?.bytesRead ?? 0);
     // Long enough for one in a turn.
-    for (const end = performance.now() + 2; performance.now() < end; );
+    for (const end = performance.now() + 2; performance.now() < end;);
     response.end();
   });
   const connection = await FrameConnection.to(url);
