@@ -1,13 +1,17 @@
 import type { OutgoingHttpHeaders } from "node:http";
+import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
+import { responseBudgetError, TOO_MANY_RESPONSES } from "../admission/admission-error.js";
+import { type Connection, connectionOf, responseOf } from "../admission/connection.js";
+import { matchesEtag } from "../caching/if-none-match.js";
 import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
 import { varyByEncoding } from "../compression/vary.js";
+import { reject } from "../errors/reject.js";
 import { hijack, setHeaders } from "../reply.js";
 import { byteRange } from "./byte-range.js";
-import { isUnmodified } from "./is-unmodified.js";
 import type { StaticContent } from "./static-content.js";
-import { writeShared } from "./write-shared.js";
+import { SLICE_BYTES, writeShared } from "./write-shared.js";
 
 export interface StaticOptions {
   readonly compresses: boolean;
@@ -21,7 +25,10 @@ interface Selected {
   readonly body?: Buffer;
 }
 
-/** Sends content that all responses share: whole, in gzip, or a range of it; 304 to a client that has it. */
+/**
+ * Sends content that all responses share: whole, in gzip, or a range of it; 304 to a client that has it;
+ * 503 beyond the budget of responses, towards which it counts with what may wait of it at a time.
+ */
 export async function sendStatic(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -29,6 +36,9 @@ export async function sendStatic(
   { compresses, headers = {} }: StaticOptions,
 ): Promise<void> {
   const selected = await select(request, content, compresses);
+  const connection = connectionOf(request.raw);
+  const refused = connection && budgetError(connection);
+  if (refused !== undefined) return reject(request, reply, refused);
   const { record, routeOptions, method } = request;
   record.operation = routeOptions.config.operation ?? "";
   const present = hijack(reply);
@@ -38,13 +48,19 @@ export async function sendStatic(
   const own = { etag: content.etag, [REQUEST_ID]: record.requestId };
   response.writeHead(selected.status, { ...headers, ...own, ...selected.headers });
   if (selected.body === undefined || method === "HEAD") response.end();
-  else writeShared(response, selected.body);
+  else {
+    writeShared(response, selected.body);
+    connection?.holdResponse(responseOf(response), Math.min(selected.body.length, SLICE_BYTES));
+  }
   record.complete(0);
 }
 
+const budgetError = (connection: Connection): ConnectError | undefined =>
+  connection.mayRespond() ? responseBudgetError(connection.budgets) : TOO_MANY_RESPONSES;
+
 async function select({ headers }: FastifyRequest, content: StaticContent, compresses: boolean): Promise<Selected> {
   const { bytes, contentType, etag } = content;
-  if (isUnmodified(headers["if-none-match"], etag)) return { status: 304, headers: {} };
+  if (matchesEtag(headers["if-none-match"], etag)) return { status: 304, headers: {} };
   const type = { "content-type": contentType };
   // If-Range needs a strong ETag, so with it the whole is sent.
   const range = headers["if-range"] === undefined ? byteRange(headers.range, bytes.length) : undefined;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 /** What a response may have waiting at a time. TLS encrypts it at once, into memory of its own. */
-const SLICE_BYTES = 64 * 1024;
+export const SLICE_BYTES = 64 * 1024;
 
 /**
  * Writes bytes that several responses share, as fast as the client reads them. Node.js keeps references to the slices,

@@ -1,7 +1,8 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { IF_NONE_MATCH, isNotModified, matchesAny, RPC_IF_NONE_MATCH } from "../../caching/conditional.js";
+import { IF_NONE_MATCH, isNotModified, RPC_IF_NONE_MATCH } from "../../caching/conditional.js";
+import { matchesEtag } from "../../caching/if-none-match.js";
 import { ETAG, NOT_MODIFIED, validatorFields } from "../../caching/validators.js";
 import type { EncodableResponse } from "../../encoding/encodable-response.js";
 import { type ConnectCall, connectCall } from "./connect-call.js";
@@ -27,7 +28,7 @@ export function conditionalGet(response: UniversalServerResponse, { request }: C
   const header = new Headers(response.header);
   header.set("cache-control", "no-cache");
   const condition = request.raw.headers[IF_NONE_MATCH];
-  if (condition === undefined || !matchesAny(condition, etag)) return { ...response, header };
+  if (!matchesEtag(condition, etag)) return { ...response, header };
   request.record.isNotModified = true;
   for (const name of ["content-type", "content-length", "content-encoding"]) header.delete(name);
   return { status: 304, header };
