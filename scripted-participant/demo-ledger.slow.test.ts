@@ -8,7 +8,7 @@ import type { JsonObject } from "../src/domain/json.js";
 import { templates } from "../src/registry/utility/templates/index.js";
 import { main, Program } from "../test/fixtures/program.js";
 import { becomesReady, listening } from "../test/ingest/database/services.js";
-import { until, within } from "../test/fixtures/wait.js";
+import { MAX_WAIT_MS, until, within } from "../test/fixtures/wait.js";
 import { ask, Listener, describeUpdate } from "./test-client.js";
 import type { EventFormat } from "./messages.js";
 
@@ -69,7 +69,7 @@ test("it has the demo registry, changes it, and stops on SIGINT", async () => {
     "43 Transaction",
   ]);
   demo.kill("SIGINT");
-  const [code] = (await within(5000, "it stops", once(demo, "exit"))) as [number];
+  const [code] = (await within(MAX_WAIT_MS, "it stops", once(demo, "exit"))) as [number];
   expect(code).toBe(0);
   expect((await listener.ended).code).toBe(1001);
   expect(output).toMatch(/offset 36: offer 1 of ACME-EUR from alice to bob: 00[0-9a-f]{136}\n/);
@@ -123,7 +123,7 @@ test("a port in use ends it with a message", async () => {
   const { port } = new URL(exported("OFFLEDGER_LEDGER_URL"));
   let said = "";
   const second = start(port, (text) => (said += text));
-  const [code] = (await within(10_000, "it ends", once(second, "exit"))) as [number];
+  const [code] = (await within(MAX_WAIT_MS, "it ends", once(second, "exit"))) as [number];
   expect(code).toBe(1);
   expect(said).toMatch(/^cannot listen on port \d+: /);
 });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { until, within } from "../test/fixtures/wait.js";
+import { MAX_WAIT_MS, until, within } from "../test/fixtures/wait.js";
 import { ask, creation, Listener, snapshotRequest, updatesRequest } from "./test-client.js";
 import { Participant } from "./participant.js";
 
@@ -99,7 +99,7 @@ test.skipIf(!hasOpenssl)("it serves TLS (skipped where there is no openssl)", as
       reject,
     );
   });
-  expect(await within(5000, "an answer", body)).toBe('{"offset":0}');
+  expect(await within(MAX_WAIT_MS, "an answer", body)).toBe('{"offset":0}');
   await participant.close();
 });
 

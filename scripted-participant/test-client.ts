@@ -1,7 +1,7 @@
 /** Contracts, requests and a recording client for the tests of the participant. */
 import { WebSocket } from "ws";
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
-import { until, within } from "../test/fixtures/wait.js";
+import { MAX_WAIT_MS, until, within } from "../test/fixtures/wait.js";
 import type { Creation } from "./ledger.js";
 import type { ActiveContractsRequest, EventFormat, UpdateFormat, UpdatesRequest } from "./messages.js";
 import type { StreamPath } from "./stream-faults.js";
@@ -60,7 +60,7 @@ export async function ask(url: string, body?: object | string, token?: string): 
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const sent =
     body === undefined ? {} : { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body) };
-  const response = await within(5000, `an answer from ${url}`, fetch(url, { headers, ...sent }));
+  const response = await within(MAX_WAIT_MS, `an answer from ${url}`, fetch(url, { headers, ...sent }));
   const text = await response.text();
   const type = response.headers.get("content-type");
   // JSON.parse returns JSON values only.
@@ -91,7 +91,7 @@ export class Listener {
     const ended = new Promise<{ code: number; error: string | undefined }>((resolve) => {
       this.#webSocket.on("close", (code) => resolve({ code, error: failure }));
     });
-    this.ended = within(10_000, "the stream ends", ended);
+    this.ended = within(MAX_WAIT_MS, "the stream ends", ended);
     this.ended.catch(() => {});
   }
 
@@ -105,7 +105,11 @@ export class Listener {
   }
 
   async receive(count: number): Promise<readonly JsonObject[]> {
-    await until(`${count} messages have come, and not ${this.texts.length}`, () => this.texts.length >= count, 5000);
+    await until(
+      `${count} messages have come, and not ${this.texts.length}`,
+      () => this.texts.length >= count,
+      MAX_WAIT_MS,
+    );
     return this.messages;
   }
 

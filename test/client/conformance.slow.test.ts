@@ -11,7 +11,7 @@ import { TransferInstructionService } from "../../gen/offledger/transfer_instruc
 import { RegistryError } from "../../src/domain/errors.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { bindPartial } from "../fixtures/partial-service.js";
-import { until, within } from "../fixtures/wait.js";
+import { MAX_WAIT_MS, until, within } from "../fixtures/wait.js";
 import { configurations } from "./transports.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
@@ -90,7 +90,7 @@ afterAll(() => server.close(1_000));
 
 async function catchError(promise: Promise<unknown>): Promise<ConnectError> {
   try {
-    await within(10_000, "the call has ended", promise);
+    await within(MAX_WAIT_MS, "the call has ended", promise);
   } catch (error) {
     return ConnectError.from(error);
   }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MetadataService } from "../../gen/offledger/metadata/v1/metadata_service_pb.js";
 import { createServer, type Server } from "../../src/transport/server.js";
 import { bindPartial } from "../fixtures/partial-service.js";
-import { within } from "../fixtures/wait.js";
+import { MAX_WAIT_MS, within } from "../fixtures/wait.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 
 const path = `/${MetadataService.typeName}/GetRegistryInfo`;
@@ -57,7 +57,7 @@ async function send({ method = "POST", to = path, headers = {}, body }: RawReque
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
   const closed = new Promise((resolve, reject) => stream.on("close", resolve).on("error", reject));
   if (body !== undefined) stream.end(body);
-  await within(10_000, "a response has arrived", closed);
+  await within(MAX_WAIT_MS, "a response has arrived", closed);
   const status = fields[":status"] as number | undefined;
   return { status, body: Buffer.concat(chunks), fields };
 }

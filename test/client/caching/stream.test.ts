@@ -121,6 +121,6 @@ test("closing ends the stream, also after the garbage collector has run", async 
     collect();
   }
   await registry.close();
-  await until("the service has no streams", async () => (await service.openStreams()) === 0, 5_000);
+  await until("the service has no streams", async () => (await service.openStreams()) === 0);
   expect(registry.disconnects).toEqual([]);
 });

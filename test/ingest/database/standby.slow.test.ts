@@ -67,7 +67,7 @@ test(
     await logs(first, ENDS);
     await logs(first, STANDBY);
     // It is on standby and needs nothing else.
-    await until("the first is ready", async () => (await unreadiness(firstUrl)) === undefined, 10_000);
+    await until("the first is ready", async () => (await unreadiness(firstUrl)) === undefined);
     await delay(1_000);
     expect([first, second].map(written)).toEqual([1, 1]);
 

@@ -63,9 +63,9 @@ describe.each(["fast", "immediate"] as const)("a database that stops (%s) and st
 
     const stopped = performance.now();
     await server.stop(mode);
-    await until("it is not ready", async () => (await unreadiness(url)) !== undefined, 3_000);
+    await until("it is not ready", async () => (await unreadiness(url)) !== undefined);
     expect(await unreadiness(url)).toBe("not ready: the database cannot be reached");
-    await until("the mirror is not ready", async () => (await unreadiness(mirrorUrl)) !== undefined, 3_000);
+    await until("the mirror is not ready", async () => (await unreadiness(mirrorUrl)) !== undefined);
     expect(await unreadiness(mirrorUrl)).toBe("not ready: the database cannot be written");
     expect((await askFactory(url, KNOWN)).status).toBe(200);
     // Without the database an uncached contract cannot be distinguished from an unknown one.

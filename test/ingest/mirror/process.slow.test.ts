@@ -26,7 +26,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s closes the streams, and the progra
     child.kill(signal);
     expect(await ended).toEqual([0, null]);
     expect(performance.now() - begun).toBeLessThan(5_000);
-    await until("the stream is closed", () => participant.streams === 0, 5_000);
+    await until("the stream is closed", () => participant.streams === 0);
     expect(await said).toMatch(
       /^offledger follows http:\/\/127\.0\.0\.1:\d+\/ and listens at http:\/\/127\.0\.0\.1:\d+\n/,
     );

@@ -85,7 +85,7 @@ async function answerOf(response: Response): Promise<Answer> {
 }
 
 const becomesReady = (service: App): Promise<void> =>
-  until("the service is ready", async () => (await get(service, "/readyz")).status === 200, 10_000);
+  until("the service is ready", async () => (await get(service, "/readyz")).status === 200);
 
 /** The synchronizers of the disclosed contracts of a rejection. */
 function places({ body }: Answer): unknown[] {
@@ -123,9 +123,9 @@ test("a contract in reassignment is 409, and afterwards disclosed on the new syn
   await becomesReady(service);
   expect(places(await reject(service, "offer"))).toEqual([["usd", A]]);
   ledger.unassign(["offer", "usd"], B);
-  await until("the offer is between synchronizers", async () => (await reject(service, "offer")).status === 409, 5_000);
+  await until("the offer is between synchronizers", async () => (await reject(service, "offer")).status === 409);
   ledger.assign(["offer", "usd"]);
-  await until("the offer has arrived", async () => (await reject(service, "offer")).status === 200, 5_000);
+  await until("the offer has arrived", async () => (await reject(service, "offer")).status === 200);
   expect(places(await reject(service, "offer"))).toEqual([["usd", B]]);
 });
 
@@ -135,7 +135,7 @@ test("a contract that the mirror has not seen yet is waited for", async () => {
   ledger.transact([{ create: factory }]);
   const service = await serviceOn(url);
   await becomesReady(service);
-  await until("the updates are followed", () => participant.streams === 1, 5_000);
+  await until("the updates are followed", () => participant.streams === 1);
   for (let index = 0; index < 5; index++) {
     faults.delay(150, { streams: "open", path: "/v2/updates" });
     ledger.transact([{ create: offer(`new-${index}`) }]);
@@ -152,7 +152,7 @@ test("an unknown contract is 404 within the wait, and an archived one at once", 
   expect((await reject(service, "nowhere")).status).toBe(404);
   expect(performance.now() - begun).toBeLessThan(3_000);
   ledger.transact([{ archive: "offer" }]);
-  await until("the offer is gone", async () => (await reject(service, "offer")).status === 404, 5_000);
+  await until("the offer is gone", async () => (await reject(service, "offer")).status === 404);
   const asked = () => requests.filter(({ path }) => path === "/v2/state/ledger-end").length;
   // The mirror itself asks once a second; ten requests for an archived contract add nothing to that.
   const before = asked();
@@ -181,16 +181,16 @@ test("without the ledger it serves its contracts, then is not ready, then answer
   await becomesReady(service);
   await participant.stop();
   expect((await reject(service, "offer")).status).toBe(200);
-  await until("it is not ready", async () => (await get(service, "/readyz")).status === 503, 5_000);
+  await until("it is not ready", async () => (await get(service, "/readyz")).status === 503);
   expect((await reject(service, "offer")).status).toBe(200);
-  await until("it refuses", async () => (await reject(service, "offer")).status === 503, 8_000);
+  await until("it refuses", async () => (await reject(service, "offer")).status === 503);
   const refused = await reject(service, "offer");
   expect(refused.retryAfter).toBe("1");
   expect(refused.body.error).toMatch(/^the ledger has not been reached for \d+ s; answers from before would be stale$/);
   expect((await get(service, "/livez")).status).toBe(200);
   ledger.transact([{ create: offer("later") }]);
   await participantWith({ port, ledger });
-  await until("it answers again", async () => (await reject(service, "later")).status === 200, 15_000);
+  await until("it answers again", async () => (await reject(service, "later")).status === 200);
   await becomesReady(service);
 });
 
@@ -201,20 +201,20 @@ test("a participant that was pruned or restored is mirrored again", async () => 
   const service = await serviceOn(first.url);
   await becomesReady(service);
   ledger.transact([{ create: offer("d") }]);
-  await until("the update is applied", async () => (await reject(service, "d")).status === 200, 5_000);
+  await until("the update is applied", async () => (await reject(service, "d")).status === 200);
   await first.stop();
   ledger.transact([{ archive: "a" }]);
   ledger.transact([{ create: offer("e") }]);
   ledger.prune(ledger.end);
   const second = await participantWith({ port, ledger });
-  await until("the pruned ledger is mirrored", async () => (await reject(service, "e")).status === 200, 10_000);
+  await until("the pruned ledger is mirrored", async () => (await reject(service, "e")).status === 200);
   expect((await reject(service, "a")).status).toBe(404);
   await second.stop();
   const restored = new ScriptedLedger();
   restored.transact([{ create: offer("a") }]);
   restored.transact([{ create: offer("z") }]);
   await participantWith({ port, ledger: restored });
-  await until("the restored ledger is mirrored", async () => (await reject(service, "z")).status === 200, 10_000);
+  await until("the restored ledger is mirrored", async () => (await reject(service, "z")).status === 200);
   expect((await reject(service, "a")).status).toBe(200);
   expect((await reject(service, "e")).status).toBe(404);
 });
@@ -234,7 +234,7 @@ test("a token file is read again when the participant denies the old token", asy
   await rename(`${file}.new`, file);
   tokens.revoke(old);
   ledger.transact([{ create: offer("b") }]);
-  await until("the stream goes on", async () => (await reject(service, "b")).status === 200, 10_000);
+  await until("the stream goes on", async () => (await reject(service, "b")).status === 200);
   expect((await get(service, "/readyz")).status).toBe(200);
 });
 
@@ -256,7 +256,7 @@ test("expired tokens are fetched again by client credentials, and the stream res
   for (let index = 1; index <= 8; index++) {
     await delay(400);
     ledger.transact([{ create: offer(String(index)) }]);
-    await until("the update is served", async () => (await reject(service, String(index))).status === 200, 10_000);
+    await until("the update is served", async () => (await reject(service, String(index))).status === 200);
   }
   expect(issuer.issued.length).toBeGreaterThan(2);
 });
@@ -278,7 +278,7 @@ test("a contract that cannot be decoded is omitted, and the others are served", 
   const service = await serviceOn(url);
   await becomesReady(service);
   ledger.transact([{ create: { ...broken, contractId: "broken too" } }, { create: offer("b") }]);
-  await until("the update is applied", async () => (await reject(service, "b")).status === 200, 5_000);
+  await until("the update is applied", async () => (await reject(service, "b")).status === 200);
   expect((await reject(service, "a")).status).toBe(200);
   expect((await reject(service, "broken")).status).toBe(404);
 });

@@ -11,7 +11,7 @@ import { PostgresWriter } from "../../../src/store/postgres/write/postgres-write
 import { startFreezableProxy } from "../../fixtures/freezable-proxy.js";
 import { fruit } from "../../fixtures/fruits.js";
 import { freshSchema, type Schema } from "../../fixtures/postgres-schema.js";
-import { gate, until, within } from "../../fixtures/wait.js";
+import { gate, MAX_WAIT_MS, until, within } from "../../fixtures/wait.js";
 import type { Said } from "./holder.js";
 
 /** The longest time without a leader. */
@@ -245,7 +245,7 @@ describe("when the network is cut", () => {
     freeze();
     expect(await within(HANDOVER_MS, "the next has it", next.begun)).toBe(2);
     // It waits 3 s for a response and 3 s for the session to end.
-    expect(await within(10_000, "the first has ended", first.ended)).toMatchObject({ kind: "unavailable" });
+    expect(await within(MAX_WAIT_MS, "the first has ended", first.ended)).toMatchObject({ kind: "unavailable" });
   });
 
   test("a process on standby gives up and can try again", async () => {
@@ -255,6 +255,6 @@ describe("when the network is cut", () => {
     const waiting = holding(leaseOn(database, () => standby.open()));
     await standby.opened;
     freeze();
-    expect(await within(10_000, "it has given up", waiting.ended)).toMatchObject({ kind: "unavailable" });
+    expect(await within(MAX_WAIT_MS, "it has given up", waiting.ended)).toMatchObject({ kind: "unavailable" });
   });
 });

@@ -11,7 +11,7 @@ import {
   type ServerReflectionRequestSchema,
 } from "../../../gen/grpc/reflection/v1/reflection_pb.js";
 import { ServerReflection as ServerReflectionV1Alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.js";
-import { within } from "../../fixtures/wait.js";
+import { MAX_WAIT_MS, within } from "../../fixtures/wait.js";
 import { startStandalone } from "./standalone-server.js";
 
 type Query = NonNullable<MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]>;
@@ -273,7 +273,7 @@ describe.each(Object.entries(transports))("a stream by %s", (_name, createTransp
     const place = await startStandalone();
     const over = catchError(silent(place.url, createTransport));
     await exchange(place.url, [symbol("offledger.health.v1.HealthService")]);
-    await within(5_000, "the server closes", place.close());
+    await within(MAX_WAIT_MS, "the server closes", place.close());
     expect((await over).code).toBe(Code.Unavailable);
     expect(place.defects).toEqual([]);
   });

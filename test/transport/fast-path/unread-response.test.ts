@@ -4,7 +4,7 @@ import http2 from "node:http2";
 import { expect, onTestFinished, test } from "vitest";
 import { health } from "../../../src/service/health.js";
 import { createServer } from "../../../src/transport/server.js";
-import { within } from "../../fixtures/wait.js";
+import { MAX_WAIT_MS, within } from "../../fixtures/wait.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 test("the server closes after its grace period", async () => {
@@ -19,5 +19,5 @@ test("the server closes after its grace period", async () => {
   stream.on("error", () => {});
   const [head] = (await once(stream, "response")) as [http2.IncomingHttpHeaders];
   expect(head[":status"]).toBe(200);
-  await within(10_000, "the server is closed", server.close(100));
+  await within(MAX_WAIT_MS, "the server is closed", server.close(100));
 });

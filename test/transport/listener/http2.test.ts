@@ -18,7 +18,7 @@ import {
 import { requestHttp2, expectAlive } from "../../fixtures/http-requests.js";
 import { type Running, serveFile } from "../../fixtures/run-service.js";
 import { untilDisconnected } from "../../fixtures/server-sockets.js";
-import { until, within } from "../../fixtures/wait.js";
+import { MAX_WAIT_MS, until, within } from "../../fixtures/wait.js";
 
 const { NGHTTP2_CANCEL, NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants;
 const MAX_STREAMS = 4;
@@ -161,7 +161,7 @@ test("a unary gRPC call with many messages, larger than the flow-control window,
   stream.resume();
   // An error has no trailers: its status is in the one HEADERS frame.
   const over = Promise.all([once(stream, "response"), once(stream, "close")]);
-  const [[status]] = await within(5_000, "the stream ends", over);
+  const [[status]] = await within(MAX_WAIT_MS, "the stream ends", over);
   expect(status["grpc-status"]).toBe("12");
   expect(stream.rstCode).toBe(NGHTTP2_NO_ERROR);
 });
