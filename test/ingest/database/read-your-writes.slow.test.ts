@@ -13,9 +13,9 @@ import { idsOf, Pairs, type Tag } from "./pairs.js";
 import { askConfigurations } from "./queries.js";
 import { type Answer, ask, becomesReady } from "./services.js";
 
-const READ_WAIT_MS = 1_000;
+const READ_WAIT_MS = 3_000;
 /** Allowance for the request to the mirror and for a busy machine. */
-const BOUND_MS = READ_WAIT_MS + 500 + 1_000;
+const BOUND_MS = READ_WAIT_MS + 500 + 3_000;
 
 interface Setup {
   readonly pairs: Pairs;
@@ -89,7 +89,7 @@ test("an unknown contract is 404 when the mirror has caught up, for concurrent r
 
 test("while the ledger does not answer, an unknown contract is 404 within the wait", async () => {
   const { participant, url } = await startSetup();
-  participant.faults.slowLedgerEnd(3_000, { times: 20 });
+  participant.faults.slowLedgerEnd(3 * READ_WAIT_MS, { times: 20 });
   const { status, took } = await offer(url, 0);
   expect(status).toBe(404);
   expect(took).toBeLessThan(BOUND_MS);
@@ -119,7 +119,7 @@ test("a contract that is archived is 404 at once", async () => {
   expect((await offer(url, 0, before)).status).toBe(200);
   const { tags } = pairs.replace(0);
   for (const one of [url, otherUrl]) expect((await offer(one, 0, tags[0])).status).toBe(200);
-  participant.faults.slowLedgerEnd(3_000, { times: 100 });
+  participant.faults.slowLedgerEnd(3 * READ_WAIT_MS, { times: 100 });
   for (const one of [url, otherUrl, url]) {
     const { status, took } = await offer(one, 0, before);
     expect(status).toBe(404);

@@ -72,7 +72,7 @@ describe.each(["fast", "immediate"] as const)("a database that stops (%s) and st
     for (const offer of ["offer-5-9999.0", "nowhere"]) {
       const unknown = await ask(url + reject(offer), "POST");
       expect([unknown.status, Object.keys(unknown.body)]).toEqual([503, ["error"]]);
-      expect(unknown.took).toBeLessThan(1_000);
+      expect(unknown.took).toBeLessThan(2_500);
     }
     await until("what is known is too old", async () => (await askFactory(url, KNOWN)).status === 503, 20_000);
     const refused = performance.now() - stopped;
