@@ -1,30 +1,39 @@
 #!/usr/bin/env node
 /** Reads the configuration and runs the command. */
-import { packageVersion } from "./app/package-files.js";
-import { check } from "./cli/check.js";
-import { contexts } from "./cli/contexts.js";
-import { explain } from "./cli/explain.js";
 import { configFailure, fail } from "./cli/failure.js";
-import { health } from "./cli/health.js";
-import { helpText } from "./cli/help.js";
-import { migrate } from "./cli/migrate.js";
 import { print } from "./cli/output.js";
-import { serve } from "./cli/serve.js";
+import type { Roles } from "./cli/serve.js";
 import { type Command, type Config, readConfig } from "./config/config.js";
 
-const commands: Readonly<Record<Command, (config: Config, argument: string) => Promise<void> | void>> = {
-  serve: (config) => serve(config, { mirrors: true, answers: true }),
-  mirror: (config) => serve(config, { mirrors: true, answers: false }),
-  api: (config) => serve(config, { mirrors: false, answers: true }),
-  migrate,
-  check,
-  contexts,
-  explain,
-  health,
-  help: () => print(helpText()),
-  version: () => print(`${packageVersion()}\n`),
+type Run = (config: Config, argument: string) => Promise<void> | void;
+
+/** Each loads only its own modules: a container runs the health check every few seconds. */
+const commands: Readonly<Record<Command, () => Promise<Run>>> = {
+  serve: () => serving({ mirrors: true, answers: true }),
+  mirror: () => serving({ mirrors: true, answers: false }),
+  api: () => serving({ mirrors: false, answers: true }),
+  migrate: async () => (await import("./cli/migrate.js")).migrate,
+  check: async () => (await import("./cli/check.js")).check,
+  contexts: async () => (await import("./cli/contexts.js")).contexts,
+  explain: async () => (await import("./cli/explain.js")).explain,
+  health: async () => (await import("./cli/health.js")).health,
+  help: async () => {
+    const { helpText } = await import("./cli/help.js");
+    return () => print(helpText());
+  },
+  version: async () => {
+    const { packageVersion } = await import("./app/package-files.js");
+    return () => print(`${packageVersion()}\n`);
+  },
 };
 
+async function serving(roles: Roles): Promise<Run> {
+  const { serve } = await import("./cli/serve.js");
+  return (config) => serve(config, roles);
+}
+
 const read = readConfig(process.argv.slice(2));
-if (read.ok) await commands[read.command](read.config, read.argument);
-else fail(configFailure(`${read.errors.join("\n")}\n\nSee: offledger help`));
+if (read.ok) {
+  const run = await commands[read.command]();
+  await run(read.config, read.argument);
+} else fail(configFailure(`${read.errors.join("\n")}\n\nSee: offledger help`));

@@ -4,6 +4,8 @@ import type { Roles } from "../ingest/source/database-source.js";
 import { EXIT_FAILURE, fail, messageOf, startFailure } from "./failure.js";
 import { formatFirstInventory, formatStart, print } from "./output.js";
 
+export type { Roles };
+
 /** Runs the service until SIGINT or SIGTERM: `serve`, `mirror` and `api`, which differ in their roles. */
 export async function serve(config: Config, roles: Roles): Promise<void> {
   try {
