@@ -5,13 +5,16 @@ const folders = "{test,scripted-participant}/**";
 const slow = `${folders}/*.{slow,property}.test.ts`;
 
 /**
- * Files of the quick tier that have a process of their own: they replace timers or other globals, or measure the process.
+ * Files of the quick tier that have a process of their own: they replace timers or other globals, measure the process, or
+ * collect its garbage, which takes long in a large heap.
  * The others share the modules of their worker, because loading the service takes as long as most of them. They must
  * leave nothing behind.
  */
 const isolated = [
+  "scripted-participant/faults.test.ts",
   "test/client/caching/clock.test.ts",
   "test/ingest/**/*.test.ts",
+  "test/ledger/{string-interner,participant/http}.test.ts",
   "test/store/{scan,postgres/lease-watchdog}.test.ts",
   "test/transport/{listener,admission}/**/*.test.ts",
   "test/transport/middleware/load-shedding-states.test.ts",

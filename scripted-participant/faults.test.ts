@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ParticipantClient } from "../src/ledger/participant/client.js";
-import { heap } from "../test/fixtures/heap.js";
+import { heap, keepCollecting } from "../test/fixtures/heap.js";
 import { until } from "../test/fixtures/wait.js";
 import { endpointAt, failureOf } from "../test/ledger/participant/servers.js";
 import {
@@ -302,13 +302,14 @@ describe("no answer ever comes", () => {
 
   test("and the client's own time limit ends its wait", async () => {
     participant.faults.leaveUnanswered({ times: 2 });
-    const collecting = setInterval(heap, 20);
-    onTestFinished(() => clearInterval(collecting));
+    const stopCollecting = keepCollecting();
+    onTestFinished(stopCollecting);
     const endpoint = endpointAt(new URL(participant.url));
     const withLimits = { ...endpoint, timeouts: { answer: 300, open: 300 } };
     const client = new ParticipantClient(withLimits, ["operator::1220"], []);
     expect(await failureOf(client.ledgerEnd())).toMatchObject({ kind: "lost" });
     expect(await failureOf(client.updates(4))).toMatchObject({ kind: "lost" });
+    stopCollecting();
     // On a machine under load an answer may take longer than these limits.
     expect(await new ParticipantClient(endpoint, ["operator::1220"], []).ledgerEnd()).toBe(4);
   });

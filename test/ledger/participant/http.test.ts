@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { LedgerError, LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 import { callParticipant, sendRequest, type Timeouts, endpointUrl } from "../../../src/ledger/participant/http.js";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.js";
-import { heap } from "../../fixtures/heap.js";
+import { keepCollecting } from "../../fixtures/heap.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { hasOpenssl, type Certificates, createCertificates } from "../../fixtures/certificates.js";
 import {
@@ -261,8 +261,7 @@ test("garbage collection does not keep a call from timing out", async () => {
   const answers = Array.from({ length: 20 }, () =>
     failureOf(callParticipant(endpointAt(url, { timeouts: waits(300) }), "GET", PATH)),
   );
-  const collecting = setInterval(heap, 20);
-  onTestFinished(() => clearInterval(collecting));
+  onTestFinished(keepCollecting());
   for (const error of await within(SOON_MS, "the end of all calls", Promise.all(answers))) {
     expectLost(error, url);
     expect(error.message).toContain("no answer within 300 ms");
