@@ -12,8 +12,6 @@ const START_TIMEOUT_MS = 60_000;
 /** The service itself allows pending requests 5 seconds. */
 const STOP_TIMEOUT_MS = 15_000;
 const MAX_LOG_TAIL = 4_096;
-/** As in the files of deploy/. */
-const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: "32768" };
 
 export interface ServiceOptions {
   readonly checkout: string;
@@ -47,7 +45,7 @@ export async function startService({
   const command = limited(limit, maxDescriptors, pinned(SERVER_CORE, [process.execPath, main, "serve", "--port", "0"]));
   const child = spawn(command[0] ?? "", command.slice(1), {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...cleanEnvironment(), ...ALLOCATOR, ...settings },
+    env: { ...cleanEnvironment(), ...settings },
     cwd: checkout,
   });
   const exited = once(child, "exit").then(() => undefined);
