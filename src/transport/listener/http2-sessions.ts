@@ -25,6 +25,8 @@ const CHECK_MS = 500;
 const CHECK_PARTS = 10;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
 const MAX_HEADER_FIELDS = 100;
+/** Beyond it Node.js refuses streams, also within their limit: 256 of 64 KiB exceed its default. The budgets bound memory. */
+const MAX_SESSION_MEGABYTES = 64;
 /** The window in which cancelled requests are counted. */
 const RESETS_MS = 10_000;
 
@@ -76,7 +78,10 @@ export class Http2Sessions {
     this.#timeouts = timeouts;
     const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
     const onRequest = requestListener(handler, connections, limits.maxHeaderBytes);
-    this.#server = http2.createServer({ settings, maxHeaderListPairs: MAX_HEADER_FIELDS }, onRequest);
+    this.#server = http2.createServer(
+      { settings, maxHeaderListPairs: MAX_HEADER_FIELDS, maxSessionMemory: MAX_SESSION_MEGABYTES },
+      onRequest,
+    );
     this.#server.on("checkContinue", (request, response) => {
       // writeContinue throws on a stream that the client has reset.
       if (!request.stream.destroyed && !request.stream.closed) response.writeContinue();
