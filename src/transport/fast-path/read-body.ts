@@ -3,7 +3,8 @@ import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
 import { TLSSocket } from "node:tls";
 import type { ConnectError } from "@connectrpc/connect";
-import { BodyBuffer } from "../admission/body-buffer.js";
+import { BodyBuffer, type BodyOptions } from "../admission/body-buffer.js";
+import { countExternalGarbage } from "../../util/collect-buffers.js";
 import type { Connection } from "../admission/connection.js";
 import { drainBody, type Incoming } from "../drain-body.js";
 import { refusal } from "../errors/error-details.js";
@@ -19,13 +20,6 @@ const RETRY_SECONDS = 1;
 /** Undefined if the client is gone. */
 export type ReceivedBody = Buffer | ConnectError | undefined;
 
-export interface BodyOptions {
-  /** In bytes. */
-  readonly limit: number;
-  /** The content-length, if there is one. */
-  readonly expected: number | undefined;
-}
-
 /**
  * Calls `done` once: with the body, or resource_exhausted beyond the limit, or unavailable beyond the budget. The body
  * counts towards the budget until `done` returns, or its promise settles, which must not reject.
@@ -33,10 +27,11 @@ export interface BodyOptions {
 export function readBody(
   request: Incoming,
   connection: Connection,
-  { limit, expected }: BodyOptions,
+  options: BodyOptions,
   done: (body: ReceivedBody) => void | Promise<void>,
 ): void {
-  const body = new BodyBuffer(connection.budgets.bodies, expected);
+  const body = new BodyBuffer(connection.budgets.bodies, options);
+  const { limit } = options;
   let smallChunks = 0;
   let isComplete = false;
   let isDone = false;
@@ -59,6 +54,7 @@ export function readBody(
     finish(error);
   };
   const onData = (chunk: Buffer) => {
+    countExternalGarbage(chunk.length);
     if (body.length + chunk.length > limit) return refuse(messageTooLarge(limit));
     if (!body.add(chunk)) return refuse(tooManyBodies());
     const isSmall = chunk.length < SMALL_CHUNK_BYTES && chunk.length < body.length;
@@ -66,7 +62,7 @@ export function readBody(
   };
   const finishWithBody = () => {
     // A reset HTTP/2 stream emits "end" like a complete one.
-    finish(isClosed(request) ? undefined : body.bytes);
+    finish(isClosed(request) ? undefined : body.share());
   };
   const onEnd = () => {
     isComplete = true;

@@ -23,6 +23,8 @@ import { hasUnsentBytes } from "./unsent-bytes.js";
 const CHECK_MS = 500;
 /** Checks spread the sessions over this many ticks, so that sessions opened together do not all close in one. */
 const CHECK_PARTS = 10;
+/** A new session is checked in each tick for so long: one that has begun with a protocol error ends at once. */
+const NEW_MS = 500;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
 const MAX_HEADER_FIELDS = 100;
 /** Beyond it Node.js refuses streams, also within their limit: 256 of 64 KiB exceed its default. The budgets bound memory. */
@@ -43,6 +45,7 @@ interface OpenStream {
 }
 
 interface SessionState {
+  readonly startedAt: number;
   readonly streams: Map<http2.ServerHttp2Stream, OpenStream>;
   /** When the session started, or a stream last started or ended. */
   quietSince: number;
@@ -59,6 +62,7 @@ export class Http2Sessions {
   readonly #limits: ConnectionLimits;
   readonly #timeouts: Timeouts;
   readonly #sessions = new Map<http2.ServerHttp2Session, SessionState>();
+  readonly #newSessions = new Map<http2.ServerHttp2Session, SessionState>();
   /** A socket outlives its session while the client does not read what was sent last. */
   readonly #sockets = new Set<Socket>();
   /** The sessions that this round of checks has not reached yet. */
@@ -117,6 +121,7 @@ export class Http2Sessions {
     deferSessionClose(session);
     const now = performance.now();
     const state: SessionState = {
+      startedAt: now,
       streams: new Map(),
       quietSince: now,
       resets: new WindowCounter(this.#limits.maxResets, RESETS_MS),
@@ -125,9 +130,11 @@ export class Http2Sessions {
       connection: this.#accepting && this.#connections.registerSession(session, this.#accepting),
     };
     this.#sessions.set(session, state);
+    this.#newSessions.set(session, state);
     this.#timer ??= setInterval(() => this.#checkNext(), CHECK_MS / CHECK_PARTS).unref();
     session.once("close", () => {
       this.#sessions.delete(session);
+      this.#newSessions.delete(session);
       // The socket may linger.
       if (state.connection !== undefined) this.#connections.leave(state.connection);
       if (this.#sessions.size > 0) return;
@@ -155,13 +162,19 @@ export class Http2Sessions {
 
   #checkNext(): void {
     const now = performance.now();
+    for (const [session, state] of this.#newSessions) {
+      if (now - state.startedAt > NEW_MS) this.#newSessions.delete(session);
+      else this.#checkTimeouts(session, state, now);
+    }
     for (let count = Math.ceil(this.#sessions.size / CHECK_PARTS); count > 0; count--) {
       const next = this.#unchecked.next();
       if (next.done === true) {
         this.#unchecked = this.#sessions.entries();
         return;
       }
-      this.#checkTimeouts(...next.value, now);
+      const [session, state] = next.value;
+      // Not twice in a tick: a PING is not sent before its end.
+      if (!this.#newSessions.has(session)) this.#checkTimeouts(session, state, now);
     }
   }
 

@@ -4,6 +4,8 @@ const PING_MS = 20_000;
 const MAX_UNANSWERED = 3;
 /** A session in which no stream starts or ends for this long gets a PING early. */
 const QUIET_MS = 2_000;
+/** The same for its first PING: a session that begins with a protocol error holds its memory until then. */
+const FIRST_QUIET_MS = 50;
 /** How long that PING may stay in the outbound queue while the client does not read. */
 const UNSENT_MS = 2_000;
 /** How long a PING may stay unanswered on a session that is closing. */
@@ -27,6 +29,7 @@ export class Keepalive {
   readonly #session: ServerHttp2Session;
   #pingedAt: number;
   #unanswered = 0;
+  #hasPinged = false;
 
   constructor(session: ServerHttp2Session, now: number) {
     this.#session = session;
@@ -50,12 +53,14 @@ export class Keepalive {
         if (sincePing > CLOSING_MS && this.#session.closed) return true;
       }
     }
-    if (sincePing > PING_MS || (!isPingedWhileQuiet && now - quietSince > QUIET_MS)) this.#ping(now);
+    const quietMs = this.#hasPinged ? QUIET_MS : FIRST_QUIET_MS;
+    if (sincePing > PING_MS || (!isPingedWhileQuiet && now - quietSince > quietMs)) this.#ping(now);
     return false;
   }
 
   #ping(now: number): void {
     this.#pingedAt = now;
+    this.#hasPinged = true;
     this.#unanswered++;
     this.#session.ping((error) => {
       if (error === null) this.#unanswered = 0;

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { countExternalGarbage } from "../../util/collect-buffers.js";
 import type { Connection } from "../admission/connection.js";
 
 /** One read may bring 64 KiB: 1,900 pipelined requests, or 10,000 chunks of a body. */
@@ -37,6 +38,7 @@ export function readInSlices(socket: Socket, connection: Connection): void {
   };
   socket.removeListener("data", parse as () => void);
   socket.on("data", (chunk: Buffer) => {
+    countExternalGarbage(chunk.length);
     if (held === undefined && chunk.length <= SLICE_BYTES && connection.waiting.length === 0) {
       Reflect.apply(parse, socket, [chunk]);
       return;

@@ -9,6 +9,7 @@ import { createBudgets } from "../../../src/transport/admission/budgets.js";
 import { Connections } from "../../../src/transport/listener/connections.js";
 import { Http2Sessions } from "../../../src/transport/listener/http2-sessions.js";
 import {
+  ACK,
   requestHeaders,
   END_HEADERS,
   END_STREAM,
@@ -79,6 +80,21 @@ describe("a session", () => {
     connection.destroy();
     await untilDisconnected(url);
     expect(countConnections(url)).toBe(0);
+  });
+
+  test("that begins with a protocol error ends before one that breaks the protocol later", async () => {
+    const url = await startServer(60_000);
+    const broken = frame(Type.data, 0, 1, Buffer.from("x"));
+    const late = await FrameConnection.to(url);
+    // Its first PING has been sent.
+    await until("a PING is received", () => late.of(Type.ping).length > 0);
+    late.send(frame(Type.ping, ACK, 0, late.of(Type.ping)[0]?.payload), broken);
+    await until("GOAWAY is received", () => late.codeOf(Type.goaway) !== undefined);
+    const early = await FrameConnection.to(url, false);
+    early.send(PREFACE, settings(), broken);
+    await early.ended();
+    expect(late.hasEnded).toBe(false);
+    await late.ended();
   });
 
   test("that breaks the protocol in the middle of a response ends within seconds, even if the client stays", async () => {

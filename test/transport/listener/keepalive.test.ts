@@ -70,8 +70,28 @@ test("a session that answers is never gone; it gets a PING once it is quiet, the
     // The answer to this PING follows the answers to earlier ones.
     await new Promise((resolve) => session.ping(resolve));
   }
-  // 100 of this test, and 5 of the keepalive: after 3, 24, 45, 66 and 87 seconds. That is more than may stay unanswered.
+  // 100 of this test, and 5 of the keepalive: after 1, 22, 43, 64 and 85 seconds. That is more than may stay unanswered.
   expect(ping.mock.calls).toHaveLength(100 + 5);
+});
+
+test("the first PING is sent when a session is quiet for a moment, later ones when it is for seconds", async () => {
+  const session = await openSession();
+  const ping = vi.spyOn(session, "ping");
+  const begin = performance.now();
+  const keepalive = new Keepalive(session, begin);
+  // A stream ends at these times, and the session is quiet for some milliseconds then.
+  const pings = ([quietSince, quietMs]: readonly [number, number]): number => {
+    const activity = { quietSince: begin + quietSince, isResponding: false, hasUnsentBytes: false };
+    expect(keepalive.isGone(begin + quietSince + quietMs, activity)).toBe(false);
+    return ping.mock.calls.length;
+  };
+  const times = [
+    [0, 40],
+    [0, 60],
+    [100, 1_900],
+    [100, 2_100],
+  ] as const;
+  expect(times.map(pings)).toEqual([0, 1, 1, 2]);
 });
 
 test.each([
