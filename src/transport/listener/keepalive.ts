@@ -21,8 +21,9 @@ export interface SessionActivity {
 }
 
 /**
- * Detects HTTP/2 clients that are gone. After a protocol error Node.js sends GOAWAY, stops reading and writing, and
- * never sees that the client closes the connection. A PING then stays in the outbound queue. Otherwise Node.js sends a
+ * Detects HTTP/2 clients that are gone. After a protocol error Node.js 20 sends GOAWAY, stops reading and writing, and
+ * never sees that the client closes the connection (22.23 and 24.21 destroy the session). A PING then stays in the
+ * outbound queue. Otherwise Node.js sends a
  * PING before anything else, as soon as the kernel accepts bytes.
  */
 export class Keepalive {

@@ -106,5 +106,6 @@ test.each([
   // Sends the PING.
   expect(keepalive.isGone(now + 3_000, activity)).toBe(false);
   await new Promise(setImmediate);
-  expect(keepalive.isGone(now + 15_000, activity)).toBe(isGone);
+  // Newer releases of Node.js destroy a broken session themselves.
+  expect(session.destroyed || keepalive.isGone(now + 15_000, activity)).toBe(isGone);
 });
