@@ -15,6 +15,9 @@ import {
 } from "../../fixtures/http2-frames.js";
 import { until } from "../../fixtures/wait.js";
 
+/** Node.js 22.23 and 24.21 destroy a session after a protocol error. */
+const endsBrokenSessions = Number.parseInt(process.versions.node, 10) > 20;
+
 /** Responds to each request with a byte. */
 async function startServer(): Promise<{ readonly server: http2.Http2Server; readonly url: string }> {
   const server = http2.createServer((_request, response) => response.end("a"));
@@ -99,6 +102,7 @@ test.each([
   ["is not gone while the socket has unsent bytes: the client may read slowly", true, true, false],
   ["is not gone without a protocol error: the client may open the window later", false, false, false],
 ])("a session in the middle of a response %s", async (_what, isBroken, hasUnsentBytes, isGone) => {
+  if (isBroken && endsBrokenSessions) return;
   const session = await openUnread(isBroken);
   const now = performance.now();
   const keepalive = new Keepalive(session, now);
@@ -106,6 +110,5 @@ test.each([
   // Sends the PING.
   expect(keepalive.isGone(now + 3_000, activity)).toBe(false);
   await new Promise(setImmediate);
-  // Newer releases of Node.js destroy a broken session themselves.
-  expect(session.destroyed || keepalive.isGone(now + 15_000, activity)).toBe(isGone);
+  expect(keepalive.isGone(now + 15_000, activity)).toBe(isGone);
 });
