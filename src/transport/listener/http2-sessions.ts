@@ -172,9 +172,7 @@ export class Http2Sessions {
         this.#unchecked = this.#sessions.entries();
         return;
       }
-      const [session, state] = next.value;
-      // Not twice in a tick: a PING is not sent before its end.
-      if (!this.#newSessions.has(session)) this.#checkTimeouts(session, state, now);
+      this.#checkTimeouts(...next.value, now);
     }
   }
 
@@ -188,6 +186,7 @@ export class Http2Sessions {
       quietSince,
       isResponding: isResponding(streams.keys()),
       hasUnsentBytes: socket === undefined || hasUnsentBytes(socket),
+      bytesWritten: socket?.bytesWritten ?? 0,
     };
     if (keepalive.isGone(now, activity) || isIdle) session.destroy();
     for (const [stream, { startedAt, headers }] of streams) {

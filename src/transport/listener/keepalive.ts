@@ -18,19 +18,23 @@ export interface SessionActivity {
   readonly isResponding: boolean;
   /** Whether the socket has bytes that the kernel has not accepted. */
   readonly hasUnsentBytes: boolean;
+  /** Of the socket, since it opened. */
+  readonly bytesWritten: number;
 }
 
 /**
  * Detects HTTP/2 clients that are gone. After a protocol error Node.js 20 sends GOAWAY, stops reading and writing, and
  * never sees that the client closes the connection (22.23 and 24.21 destroy the session). A PING then stays in the
- * outbound queue. Otherwise Node.js sends a
- * PING before anything else, as soon as the kernel accepts bytes.
+ * outbound queue. Otherwise Node.js sends a PING before anything else, as soon as the kernel accepts bytes.
  */
 export class Keepalive {
   readonly #session: ServerHttp2Session;
   #pingedAt: number;
   #unanswered = 0;
   #hasPinged = false;
+  /** Node.js sends a PING at the end of the tick. On a busy machine two checks may follow each other before that. */
+  #mayBeSent = false;
+  #bytesAtPing = 0;
 
   constructor(session: ServerHttp2Session, now: number) {
     this.#session = session;
@@ -38,15 +42,16 @@ export class Keepalive {
   }
 
   /** Call regularly: it sends the PINGs. */
-  isGone(now: number, { quietSince, isResponding, hasUnsentBytes }: SessionActivity): boolean {
+  isGone(now: number, { quietSince, isResponding, hasUnsentBytes, bytesWritten }: SessionActivity): boolean {
     // A destroyed session takes no PING and ends by itself.
     if (this.#session.destroyed) return false;
     if (this.#unanswered > MAX_UNANSWERED) return true;
     const sincePing = now - this.#pingedAt;
     const isPingedWhileQuiet = this.#pingedAt > quietSince;
-    if (isPingedWhileQuiet && this.#unanswered > 0) {
+    if (isPingedWhileQuiet && this.#unanswered > 0 && this.#mayBeSent) {
       const isUnsent = (this.#session.state.outboundQueueSize ?? 0) > 0;
-      if (isUnsent && !hasUnsentBytes) return true;
+      // What waits may be a response of this tick, after the PING.
+      if (isUnsent && !hasUnsentBytes && bytesWritten === this.#bytesAtPing) return true;
       // A client may read a response slowly.
       if (!isResponding) {
         if (isUnsent && sincePing > UNSENT_MS) return true;
@@ -55,14 +60,17 @@ export class Keepalive {
       }
     }
     const quietMs = this.#hasPinged ? QUIET_MS : FIRST_QUIET_MS;
-    if (sincePing > PING_MS || (!isPingedWhileQuiet && now - quietSince > quietMs)) this.#ping(now);
+    if (sincePing > PING_MS || (!isPingedWhileQuiet && now - quietSince > quietMs)) this.#ping(now, bytesWritten);
     return false;
   }
 
-  #ping(now: number): void {
+  #ping(now: number, bytesWritten: number): void {
     this.#pingedAt = now;
+    this.#bytesAtPing = bytesWritten;
     this.#hasPinged = true;
     this.#unanswered++;
+    this.#mayBeSent = false;
+    setImmediate(() => (this.#mayBeSent = true));
     this.#session.ping((error) => {
       if (error === null) this.#unanswered = 0;
     });

@@ -59,7 +59,9 @@ test("a destroyed session gets no PING", async () => {
   const keepalive = new Keepalive(session, now);
   session.destroy();
   // A PING is long due. Node.js would throw.
-  expect(keepalive.isGone(now + 60_000, { quietSince: now, isResponding: false, hasUnsentBytes: false })).toBe(false);
+  expect(
+    keepalive.isGone(now + 60_000, { quietSince: now, isResponding: false, hasUnsentBytes: false, bytesWritten: 0 }),
+  ).toBe(false);
 });
 
 test("a session that answers is never gone; it gets a PING once it is quiet, then every 20 seconds", async () => {
@@ -67,7 +69,7 @@ test("a session that answers is never gone; it gets a PING once it is quiet, the
   const ping = vi.spyOn(session, "ping");
   const now = performance.now();
   const keepalive = new Keepalive(session, now);
-  const activity = { quietSince: now, isResponding: false, hasUnsentBytes: false };
+  const activity = { quietSince: now, isResponding: false, hasUnsentBytes: false, bytesWritten: 0 };
   for (let seconds = 1; seconds <= 100; seconds++) {
     expect(keepalive.isGone(now + seconds * 1_000, activity)).toBe(false);
     // The answer to this PING follows the answers to earlier ones.
@@ -84,7 +86,7 @@ test("the first PING is sent when a session is quiet for a moment, later ones wh
   const keepalive = new Keepalive(session, begin);
   // A stream ends at these times, and the session is quiet for some milliseconds then.
   const pings = ([quietSince, quietMs]: readonly [number, number]): number => {
-    const activity = { quietSince: begin + quietSince, isResponding: false, hasUnsentBytes: false };
+    const activity = { quietSince: begin + quietSince, isResponding: false, hasUnsentBytes: false, bytesWritten: 0 };
     expect(keepalive.isGone(begin + quietSince + quietMs, activity)).toBe(false);
     return ping.mock.calls.length;
   };
@@ -97,18 +99,29 @@ test("the first PING is sent when a session is quiet for a moment, later ones wh
   expect(times.map(pings)).toEqual([0, 1, 1, 2]);
 });
 
+test("a session is not gone while its PING waits for the end of the tick", async () => {
+  const session = await openSession();
+  const now = performance.now();
+  const keepalive = new Keepalive(session, now);
+  const activity = { quietSince: now, isResponding: false, hasUnsentBytes: false, bytesWritten: 0 };
+  const checks = [1_000, 2_000, 4_000].map((later) => keepalive.isGone(now + later, activity));
+  expect(session.state.outboundQueueSize).toBeGreaterThan(0);
+  expect(checks).toEqual([false, false, false]);
+});
+
 test.each([
-  ["is gone once a PING is not sent though the socket has no unsent bytes", true, false, true],
-  ["is not gone while the socket has unsent bytes: the client may read slowly", true, true, false],
-  ["is not gone without a protocol error: the client may open the window later", false, false, false],
-])("a session in the middle of a response %s", async (_what, isBroken, hasUnsentBytes, isGone) => {
+  ["is gone once a PING is not sent though the socket has no unsent bytes", true, false, true, 100],
+  ["is not gone if bytes have been written since: what waits may be a response", true, false, false, 117],
+  ["is not gone while the socket has unsent bytes: the client may read slowly", true, true, false, 100],
+  ["is not gone without a protocol error: the client may open the window later", false, false, false, 100],
+])("a session in the middle of a response %s", async (_what, isBroken, hasUnsentBytes, isGone, bytesWritten) => {
   if (isBroken && endsBrokenSessions) return;
   const session = await openUnread(isBroken);
   const now = performance.now();
   const keepalive = new Keepalive(session, now);
-  const activity = { quietSince: now, isResponding: true, hasUnsentBytes };
+  const activity = { quietSince: now, isResponding: true, hasUnsentBytes, bytesWritten: 100 };
   // Sends the PING.
   expect(keepalive.isGone(now + 3_000, activity)).toBe(false);
   await new Promise(setImmediate);
-  expect(keepalive.isGone(now + 15_000, activity)).toBe(isGone);
+  expect(keepalive.isGone(now + 15_000, { ...activity, bytesWritten })).toBe(isGone);
 });
