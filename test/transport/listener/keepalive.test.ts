@@ -6,6 +6,7 @@ import { Keepalive } from "../../../src/transport/listener/keepalive.js";
 import {
   END_HEADERS,
   END_STREAM,
+  endsBrokenSessions,
   frame,
   FrameConnection,
   PREFACE,
@@ -14,9 +15,6 @@ import {
   Type,
 } from "../../fixtures/http2-frames.js";
 import { until } from "../../fixtures/wait.js";
-
-/** Node.js 22.23 and 24.21 destroy a session after a protocol error. */
-const endsBrokenSessions = Number.parseInt(process.versions.node, 10) > 20;
 
 /** Responds to each request with a byte. */
 async function startServer(): Promise<{ readonly server: http2.Http2Server; readonly url: string }> {
