@@ -155,7 +155,7 @@ describe("a stream that is not read is not responsive", () => {
 
   test("if its server sends messages instead of pongs, and has not ended", async () => {
     const { url, sockets } = await server(false);
-    const opened = await open(endpointAt(url, { timeouts: { ping: 100 } }));
+    const opened = await open(endpointAt(url, { timeouts: { ping: 500 } }));
     await until("the request is there", () => sockets.length === 1);
     const sending = setInterval(() => sockets[0]?.send("{}"), 5);
     onTestFinished(() => clearInterval(sending));
