@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
 import { constants, Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
-import { countExternalGarbage } from "../util/collect-buffers.js";
+import { countExternalGarbage } from "../util/external-garbage.js";
 
 /** The readable side of a request: over HTTP/2 its stream, or the request that wraps it. */
 export type Incoming = IncomingMessage | Http2ServerRequest | ServerHttp2Stream;

@@ -3,7 +3,7 @@ import type { Budget } from "./budget.js";
 /** Larger bodies leave a part of the budget to smaller ones. */
 const SMALL_BYTES = 16 * 1024;
 const RESERVED_PART = 4;
-/** Buffers from this size on grow in place, in pages of their own: their memory goes back to the system, not to malloc. */
+/** From this size on a buffer has pages of its own: it grows without a copy, and its memory is returned to the system, not to malloc. */
 const RESIZABLE_BYTES = 64 * 1024;
 
 const NO_BYTES = Buffer.alloc(0);
@@ -60,7 +60,7 @@ export class BodyBuffer {
 
   release(): void {
     this.#budget.release(this.#taken);
-    // Without waiting for a garbage collection.
+    // Returns the memory now, instead of after a garbage collection.
     if (!this.#isShared) this.#pages?.resize(0);
     this.#pages = undefined;
     this.#taken = 0;

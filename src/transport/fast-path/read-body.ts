@@ -4,10 +4,10 @@ import { Http2ServerRequest } from "node:http2";
 import { TLSSocket } from "node:tls";
 import type { ConnectError } from "@connectrpc/connect";
 import { BodyBuffer, type BodyOptions } from "../admission/body-buffer.js";
-import { countExternalGarbage } from "../../util/collect-buffers.js";
 import type { Connection } from "../admission/connection.js";
 import { drainBody, type Incoming } from "../drain-body.js";
 import { refusal } from "../errors/error-details.js";
+import { countExternalGarbage } from "../../util/external-garbage.js";
 import { enqueue } from "./response-batching.js";
 
 /** Larger requests take longer than batching saves. */

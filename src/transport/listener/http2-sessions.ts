@@ -23,7 +23,7 @@ import { hasUnsentBytes } from "./unsent-bytes.js";
 const CHECK_MS = 500;
 /** Checks spread the sessions over this many ticks, so that sessions opened together do not all close in one. */
 const CHECK_PARTS = 10;
-/** A new session is checked in each tick for so long: one that has begun with a protocol error ends at once. */
+/** A new session is checked in every tick of the timer for so long, because many that break the protocol begin with it. */
 const NEW_MS = 500;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
 const MAX_HEADER_FIELDS = 100;

@@ -4,7 +4,7 @@ const PING_MS = 20_000;
 const MAX_UNANSWERED = 3;
 /** A session in which no stream starts or ends for this long gets a PING early. */
 const QUIET_MS = 2_000;
-/** The same for its first PING: a session that begins with a protocol error holds its memory until then. */
+/** The same before its first PING. Short, because sessions that begin with a protocol error use memory until then. */
 const FIRST_QUIET_MS = 50;
 /** How long that PING may stay in the outbound queue while the client does not read. */
 const UNSENT_MS = 2_000;
@@ -32,8 +32,9 @@ export class Keepalive {
   #pingedAt: number;
   #unanswered = 0;
   #hasPinged = false;
-  /** Node.js sends a PING at the end of the tick. On a busy machine two checks may follow each other before that. */
+  /** Node.js writes a PING at the end of the tick. On a busy machine two checks may run in one tick. */
   #mayBeSent = false;
+  /** Bytes that the socket had written before the last PING. */
   #bytesAtPing = 0;
 
   constructor(session: ServerHttp2Session, now: number) {
@@ -50,7 +51,7 @@ export class Keepalive {
     const isPingedWhileQuiet = this.#pingedAt > quietSince;
     if (isPingedWhileQuiet && this.#unanswered > 0 && this.#mayBeSent) {
       const isUnsent = (this.#session.state.outboundQueueSize ?? 0) > 0;
-      // What waits may be a response of this tick, after the PING.
+      // The frames in the queue may be those of a response, queued in this tick after the PING was written.
       if (isUnsent && !hasUnsentBytes && bytesWritten === this.#bytesAtPing) return true;
       // A client may read a response slowly.
       if (!isResponding) {

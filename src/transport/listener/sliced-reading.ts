@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { countExternalGarbage } from "../../util/collect-buffers.js";
+import { countExternalGarbage } from "../../util/external-garbage.js";
 import type { Connection } from "../admission/connection.js";
 
 /** One read may bring 64 KiB: 1,900 pipelined requests, or 10,000 chunks of a body. */

@@ -9,8 +9,6 @@ import { createBudgets } from "../../../src/transport/admission/budgets.js";
 import { Connections } from "../../../src/transport/listener/connections.js";
 import { Http2Sessions } from "../../../src/transport/listener/http2-sessions.js";
 import {
-  ACK,
-  endsBrokenSessions,
   requestHeaders,
   END_HEADERS,
   END_STREAM,
@@ -83,19 +81,21 @@ describe("a session", () => {
     expect(countConnections(url)).toBe(0);
   });
 
-  test("that begins with a protocol error ends before one that breaks the protocol later", async () => {
+  test("that begins with a protocol error ends at once, also among many sessions", async () => {
     const url = await startServer(60_000);
-    const broken = frame(Type.data, 0, 1, Buffer.from("x"));
-    const late = await FrameConnection.to(url);
-    // Its first PING has been sent.
-    await until("a PING is received", () => late.of(Type.ping).length > 0);
-    late.send(frame(Type.ping, ACK, 0, late.of(Type.ping)[0]?.payload), broken);
-    await until("GOAWAY is received", () => late.codeOf(Type.goaway) !== undefined);
-    const early = await FrameConnection.to(url, false);
-    early.send(PREFACE, settings(), broken);
-    await early.ended();
-    expect(late.hasEnded).toBe(endsBrokenSessions);
-    await late.ended();
+    // Two checks of a session are half a second apart when there are so many, except for new ones.
+    await Promise.all(Array.from({ length: 100 }, () => FrameConnection.to(url)));
+    const times: number[] = [];
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const connection = await FrameConnection.to(url);
+      connection.send(frame(Type.data, 0, 1, Buffer.from("x")));
+      await until("GOAWAY is received", () => connection.codeOf(Type.goaway) !== undefined);
+      const begin = performance.now();
+      await connection.ended();
+      times.push(performance.now() - begin);
+    }
+    // A busy machine may delay some of them.
+    expect(Math.min(...times)).toBeLessThan(400);
   });
 
   test("that breaks the protocol in the middle of a response ends within seconds, even if the client stays", async () => {

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** A collection takes about a millisecond. */
+/** A minor collection takes about a millisecond. */
 const INTERVAL_BYTES = 2 * 1024 * 1024;
-/** Smaller pieces have objects enough in the heap that V8 collects them in time. */
+/** The objects of smaller buffers fill the young generation soon, so that V8 collects it by itself. */
 const MIN_BYTES = 4 * 1024;
 
 type MinorCollection = (options: { readonly type: "minor" }) => void;
@@ -12,9 +12,10 @@ let collect: MinorCollection | undefined;
 let bytesSince = 0;
 
 /**
- * Call this for memory outside of the heap that has become garbage, such as a buffer that Node.js has read into. Has V8
- * collect young objects for every 2 MiB. By itself V8 lets 64 MB gather, since buffers count for full collections alone
- * (nodejs/node#1671), and malloc keeps most of what it once had. Can go when V8 counts them for young objects too.
+ * Call this for a buffer that is used only for a moment, such as one that Node.js has read into. Starts a minor garbage
+ * collection after every 2 MiB. V8 itself counts the bytes of buffers only for major collections (nodejs/node#1671), so
+ * that up to 64 MB of them accumulate, and malloc does not return all of that to the system. Can go when V8 counts them
+ * for minor collections too: test/util/external-garbage.test.ts fails then.
  */
 export function countExternalGarbage(bytes: number): void {
   if (bytes < MIN_BYTES) return;
