@@ -3,7 +3,7 @@ import { Http2ServerRequest, type ServerHttp2Session, type ServerHttp2Stream } f
 import type { Socket } from "node:net";
 import type { Budgets } from "./budgets.js";
 import type { ClientAddress } from "./client-addresses.js";
-import type { FairQueue, Group, Member } from "./fair-queue.js";
+import { createMember, type FairQueue, type Group, type Member } from "./fair-queue.js";
 import type { Holder } from "./response-budget.js";
 import { WindowCounter } from "./window-counter.js";
 
@@ -32,6 +32,12 @@ type Key = (Socket | ServerHttp2Session) & { [CONNECTION]?: Connection };
 /** The response to a request; over HTTP/2 its stream. */
 type Response = (ServerResponse | ServerHttp2Stream) & { [CONNECTION]?: Connection; [HELD_BYTES]?: number };
 
+/** The queues in which connections take turns. */
+export interface Queues {
+  readonly requests: FairQueue;
+  readonly largeBodies: FairQueue;
+}
+
 /** A client connection, with what its requests take of the budgets. */
 export class Connection implements Holder, Member {
   readonly address: ClientAddress;
@@ -51,6 +57,8 @@ export class Connection implements Holder, Member {
   #socket: Socket;
   readonly #budgets: Budgets;
   readonly #queue: FairQueue;
+  readonly #largeBodies: FairQueue;
+  #largeBodyMember: Member | undefined;
   /** Pipelined requests that are being handled. */
   #pipelined = 0;
   #requests = 0;
@@ -59,14 +67,15 @@ export class Connection implements Holder, Member {
   #responseBytes = 0;
   #isClosed = false;
 
-  constructor(socket: Socket, address: ClientAddress, budgets: Budgets, queue: FairQueue) {
+  constructor(socket: Socket, address: ClientAddress, budgets: Budgets, queues: Queues) {
     this.#socket = socket;
     this.address = address;
     this.group = address.requests;
     this.#budgets = budgets;
-    this.#queue = queue;
+    this.#queue = queues.requests;
+    this.#largeBodies = queues.largeBodies;
     socket.once("close", () => this.#close());
-    socket.on("drain", () => queue.resume(this));
+    socket.on("drain", () => this.#queue.resume(this));
   }
 
   /** Responses are written to this socket from now on: that of TLS. */
@@ -94,6 +103,17 @@ export class Connection implements Holder, Member {
   /** Runs a job in a later turn of the event loop, when it is this connection's. It must not throw. */
   waitForTurn(job: () => void): void {
     this.#queue.add(this, job);
+  }
+
+  /**
+   * Handles a large body that has arrived: at once, or when it is the turn of this connection. One may take a
+   * millisecond, and all connections may bring some in the same turn. The job must not throw; it runs even if the
+   * connection has been closed.
+   */
+  handleLargeBody(job: () => void): void {
+    const member = (this.#largeBodyMember ??= createMember(this.address.largeBodies));
+    if (this.#largeBodies.mayRun(member)) job();
+    else this.#largeBodies.add(member, job);
   }
 
   /** Whether the connection may have another request under way. Those with many, or with responses not taken, are refused first. */

@@ -66,8 +66,9 @@ export function readBody(
   };
   const onEnd = () => {
     isComplete = true;
-    if (body.length <= MAX_BATCHED_BYTES && !mayCloseWithRequest(request)) enqueue(finishWithBody);
-    else finishWithBody();
+    if (body.length > MAX_BATCHED_BYTES) connection.handleLargeBody(finishWithBody);
+    else if (mayCloseWithRequest(request)) finishWithBody();
+    else enqueue(finishWithBody);
   };
   const onClose = () => {
     // A request that was read to its end emits "close" too.

@@ -1,9 +1,10 @@
-/** A server of large responses with given budgets, and clients of it. */
+/** A server with given budgets, of large responses unless told otherwise, and clients of it. */
 import { once } from "node:events";
 import http from "node:http";
 import net from "node:net";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { health } from "../../../src/service/health.js";
+import type { ServiceBinding } from "../../../src/service/service-binding.js";
 import { type BudgetLimits, type Budgets, createBudgets } from "../../../src/transport/admission/budgets.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { encodeRequest, type LargeRequest, largeResponseServices } from "../../fixtures/large-responses.js";
@@ -28,10 +29,14 @@ export class Served {
   #url: URL | undefined;
 
   /** Serves from before the first test of the file to after the last. */
-  constructor(limits: BudgetLimits, trustedProxies: readonly string[] = []) {
+  constructor(
+    limits: BudgetLimits,
+    trustedProxies: readonly string[] = [],
+    services: readonly ServiceBinding[] = largeResponseServices,
+  ) {
     this.budgets = createBudgets(limits);
     beforeAll(async () => {
-      const bindings = [...largeResponseServices, ...health(() => undefined)];
+      const bindings = [...services, ...health(() => undefined)];
       this.#server = await createServer(bindings, { ...TEST_SERVER_OPTIONS, trustedProxies, budgets: this.budgets });
       this.#url = new URL(await this.#server.listen("127.0.0.1", 0));
     });

@@ -17,6 +17,13 @@ test("a tag that is given several times is listed once, where it comes first", (
   expect(tagsHeader([...numbers(tags), ...numbers(tags)]).split(",")).toEqual(tags);
 });
 
+test("more than 90 are a bit set, however few their first digits are", () => {
+  const near = Array.from({ length: 91 }, (_, index) => index);
+  expect(tagsHeader(near.slice(1)).split(",")).toHaveLength(90);
+  const bytes = Buffer.from(tagsHeader(near).slice(1), "base64url");
+  expect(bytes).toEqual(Buffer.from([1, ...Array.from({ length: 511 }, () => 0)]));
+});
+
 test("more are a bit set of their first three digits, as docs/caching.md has it", () => {
   const tags = [...tagsFrom(0x1234_5678, 400), ...tagsFrom(0xff00_0000, 100)];
   const header = tagsHeader(numbers(tags));
