@@ -150,6 +150,8 @@ export class Connections {
     // Unlike a response, a reset needs no window of the client. It says that a retry is safe.
     if (!connection.mayBegin() || connection.isOverShare()) {
       connection.countRefusal();
+      // The client may answer each refusal with another request.
+      connection.slowReading();
       return request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
     }
     connection.beginRequest(request.stream);
