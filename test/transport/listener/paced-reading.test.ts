@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createBudgets } from "../../../src/transport/admission/budgets.js";
+import { type BudgetLimits, createBudgets } from "../../../src/transport/admission/budgets.js";
 import { countHttp2Requests } from "../../../src/transport/listener/first-bytes.js";
 import { Listener } from "../../../src/transport/listener/listener.js";
 import {
@@ -27,8 +27,11 @@ const requests = (path: string, first: number, count: number): Buffer =>
   );
 
 /** A server with this handler, and the sockets that it has accepted. */
-async function serve(handler: (request: IncomingMessage, response: ServerResponse) => void) {
-  const listener = new Listener(TEST_SERVER_OPTIONS.connections, createBudgets());
+async function serve(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+  limits: BudgetLimits = {},
+) {
+  const listener = new Listener(TEST_SERVER_OPTIONS.connections, createBudgets(limits));
   const server = listener.factory(handler, {});
   const sockets: Socket[] = [];
   server.on("connection", (socket: Socket) => sockets.push(socket));
@@ -41,10 +44,11 @@ async function serve(handler: (request: IncomingMessage, response: ServerRespons
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets };
 }
 
-/** Counts turns of the event loop. */
-function countTurns(): () => number {
+/** Counts turns of the event loop. `atEnd` is called at the end of each, with its number. */
+function countTurns(atEnd?: (turn: number) => void): () => number {
   let [turn, isCounting] = [0, true];
   const next = () => {
+    atEnd?.(turn);
     turn++;
     if (isCounting) setImmediate(next);
   };
@@ -112,4 +116,25 @@ test("of many connections of a client that bring many requests at once, one is r
   for (const [at, connection] of connections.entries()) connection.send(requests(`/${at}`, 0, 100));
   await until("all are answered", () => connections.every((connection) => answered(connection) === 100));
   expect(new Set(turns.values()).size).toBe(4);
+});
+
+test("of many connections of a client whose requests are refused, one is read in a turn", async () => {
+  const count = 4;
+  let handled = 0;
+  // No request is answered: each connection has as many as it may have once half of the budget is used.
+  const { url, sockets } = await serve(() => handled++, { requests: 200 });
+  const connections = await Promise.all(Array.from({ length: count }, () => FrameConnection.to(url)));
+  for (const connection of connections) connection.send(requests("/", 0, 32));
+  await until("they are under way", () => handled === count * 32);
+  const readBefore = sockets.map(({ bytesRead }) => bytesRead);
+  const turns = new Map<number, number>();
+  countTurns((turn) => {
+    for (const [at, { bytesRead }] of sockets.entries())
+      if (bytesRead > (readBefore[at] ?? 0) && !turns.has(at)) turns.set(at, turn);
+  });
+  for (const connection of connections) connection.send(requests("/", 32, 10));
+  const refused = (connection: FrameConnection) => connection.of(Type.reset).length;
+  await until("all others are refused", () => connections.every((connection) => refused(connection) === 10));
+  expect(handled).toBe(count * 32);
+  expect(new Set(turns.values()).size).toBe(count);
 });
