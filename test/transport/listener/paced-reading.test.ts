@@ -27,10 +27,7 @@ const requests = (path: string, first: number, count: number): Buffer =>
   );
 
 /** A server with this handler, and the sockets that it has accepted. */
-async function serve(
-  handler: (request: IncomingMessage, response: ServerResponse) => void,
-  limits: BudgetLimits = {},
-) {
+async function serve(handler: (request: IncomingMessage, response: ServerResponse) => void, limits: BudgetLimits = {}) {
   const listener = new Listener(TEST_SERVER_OPTIONS.connections, createBudgets(limits));
   const server = listener.factory(handler, {});
   const sockets: Socket[] = [];
