@@ -6,7 +6,7 @@ const SET_BYTES = 2 ** SET_DIGIT_BITS / 8;
 
 /** Tags may be given more than once. */
 export function tagsHeader(tags: readonly number[]): string {
-  // With more bits than tags can be listed, there is no need to find the distinct ones: 2 % of a settlement.
+  // With more bits than tags can be listed, there is no need to find the distinct ones.
   if (tags.length > MAX_LISTED && setBits(tags) > MAX_LISTED) return bitSetText();
   const listed: number[] = [];
   for (const tag of tags) {
