@@ -8,9 +8,8 @@ export interface ClientAddress {
   connections: number;
   /** Requests under way, of all its connections. */
   underWay: number;
-  /** Its turns in the queues of requests, of large bodies, of new connections, and of paced reads. */
+  /** Its turns in the queues of requests, of new connections, and of paced reads. */
   readonly requests: Group;
-  readonly largeBodies: Group;
   readonly accepts: Group;
   readonly reads: Group;
 }
@@ -23,15 +22,8 @@ export class ClientAddresses {
     const key = clientKey(remoteAddress ?? "");
     let address = this.#byKey.get(key);
     if (address === undefined) {
-      address = {
-        key,
-        connections: 0,
-        underWay: 0,
-        requests: createGroup(),
-        largeBodies: createGroup(),
-        accepts: createGroup(),
-        reads: createGroup(),
-      };
+      const groups = { requests: createGroup(), accepts: createGroup(), reads: createGroup() };
+      address = { key, connections: 0, underWay: 0, ...groups };
       this.#byKey.set(key, address);
     }
     return address;

@@ -3,7 +3,7 @@ import { Http2ServerRequest, type ServerHttp2Session, type ServerHttp2Stream } f
 import type { Socket } from "node:net";
 import type { Budgets } from "./budgets.js";
 import type { ClientAddress } from "./client-addresses.js";
-import { createMember, type FairQueue, type Group, type Member } from "./fair-queue.js";
+import type { FairQueue, Group, Member } from "./fair-queue.js";
 import type { Holder } from "./response-budget.js";
 import { WindowCounter } from "./window-counter.js";
 
@@ -32,12 +32,6 @@ type Key = (Socket | ServerHttp2Session) & { [CONNECTION]?: Connection };
 /** The response to a request; over HTTP/2 its stream. */
 type Response = (ServerResponse | ServerHttp2Stream) & { [CONNECTION]?: Connection; [HELD_BYTES]?: number };
 
-/** The queues in which connections take turns. */
-export interface Queues {
-  readonly requests: FairQueue;
-  readonly largeBodies: FairQueue;
-}
-
 /** A client connection, with what its requests take of the budgets. */
 export class Connection implements Holder, Member {
   readonly address: ClientAddress;
@@ -57,8 +51,6 @@ export class Connection implements Holder, Member {
   #socket: Socket;
   readonly #budgets: Budgets;
   readonly #queue: FairQueue;
-  readonly #largeBodies: FairQueue;
-  #largeBodyMember: Member | undefined;
   /** Pipelined requests that are being handled. */
   #pipelined = 0;
   #requests = 0;
@@ -67,15 +59,14 @@ export class Connection implements Holder, Member {
   #responseBytes = 0;
   #isClosed = false;
 
-  constructor(socket: Socket, address: ClientAddress, budgets: Budgets, queues: Queues) {
+  constructor(socket: Socket, address: ClientAddress, budgets: Budgets, queue: FairQueue) {
     this.#socket = socket;
     this.address = address;
     this.group = address.requests;
     this.#budgets = budgets;
-    this.#queue = queues.requests;
-    this.#largeBodies = queues.largeBodies;
+    this.#queue = queue;
     socket.once("close", () => this.#close());
-    socket.on("drain", () => this.#queue.resume(this));
+    socket.on("drain", () => queue.resume(this));
   }
 
   /** Responses are written to this socket from now on: that of TLS. */
@@ -103,17 +94,6 @@ export class Connection implements Holder, Member {
   /** Runs a job in a later turn of the event loop, when it is this connection's. It must not throw. */
   waitForTurn(job: () => void): void {
     this.#queue.add(this, job);
-  }
-
-  /**
-   * Handles a large body that has arrived: at once, or when it is the turn of this connection. One may take a
-   * millisecond, and all connections may bring some in the same turn. The job must not throw; it runs even if the
-   * connection has been closed.
-   */
-  handleLargeBody(job: () => void): void {
-    const member = (this.#largeBodyMember ??= createMember(this.address.largeBodies));
-    if (this.#largeBodies.mayRun(member)) job();
-    else this.#largeBodies.add(member, job);
   }
 
   /** Whether the connection may have another request under way. Those with many, or with responses not taken, are refused first. */
@@ -144,13 +124,9 @@ export class Connection implements Holder, Member {
     response.on("close", endRequest);
   }
 
-  /**
-   * Counts the small chunks of a body after its first. The bytes of HTTP/1.1 take turns from then on. Node.js handles
-   * all HTTP/2 frames of a read at once, so a connection with too many is closed.
-   */
-  countSmallChunk(isHttp1: boolean): void {
-    if (isHttp1) this.slowReading();
-    else if (this.#smallFrames.add()) this.destroy();
+  /** Counts a small DATA frame of a body. Node.js handles all frames of a read at once: a connection with too many is closed. */
+  countSmallFrame(): void {
+    if (this.#smallFrames.add()) this.destroy();
   }
 
   /** Closes the connection of a client that goes on in spite of refusals. */

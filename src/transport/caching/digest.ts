@@ -54,26 +54,12 @@ function addNamed(mixer: DigestMixer, values: readonly NamedValue[]): void {
   }
 }
 
-const KINDS: Readonly<Record<AnyValue["tag"], number>> = {
-  AV_Text: 1,
-  AV_Int: 2,
-  AV_Decimal: 3,
-  AV_Date: 4,
-  AV_Time: 5,
-  AV_RelTime: 6,
-  AV_Party: 7,
-  AV_ContractId: 8,
-  AV_Bool: 9,
-  AV_List: 10,
-  AV_Map: 11,
-};
-
 function addValue(mixer: DigestMixer, value: AnyValue): void {
   if (value.tag === "AV_ContractId" && value.contract !== undefined) {
     mixer.add(contractWords(value.contract));
     return;
   }
-  mixer.addNumber(KINDS[value.tag]);
+  mixer.add(textWords(value.tag));
   if (value.tag === "AV_List") {
     mixer.addNumber(value.value.length);
     for (const element of value.value) addValue(mixer, element);

@@ -6,12 +6,10 @@ const SET_BYTES = 2 ** SET_DIGIT_BITS / 8;
 
 /** Tags may be given more than once. */
 export function tagsHeader(tags: readonly number[]): string {
-  // With more bits than tags can be listed, there is no need to find the distinct ones.
-  if (tags.length > MAX_LISTED && setBits(tags) > MAX_LISTED) return bitSetText();
   const listed: number[] = [];
   for (const tag of tags) {
     if (listed.includes(tag)) continue;
-    if (listed.length === MAX_LISTED) return bitSetText();
+    if (listed.length === MAX_LISTED) return `~${bitSet(tags)}`;
     listed.push(tag);
   }
   return tagList(listed);
@@ -26,24 +24,12 @@ const tagList = (tags: readonly number[]): string => {
 const byteTexts = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const byteText = (byte: number): string => byteTexts[byte & 255] ?? "";
 
-const bitSet = Buffer.alloc(SET_BYTES);
-
-/**
- * Makes the bit set, and returns how many bits are set. Bit n, counted from the lowest of the first byte, is set for tags
- * whose first digits have the value n.
- */
-function setBits(tags: readonly number[]): number {
-  bitSet.fill(0);
-  let count = 0;
+/** Bit n, counted from the lowest of the first byte, is set for tags whose first digits have the value n. */
+function bitSet(tags: readonly number[]): string {
+  const bytes = Buffer.alloc(SET_BYTES);
   for (const tag of tags) {
     const bit = tag >>> (32 - SET_DIGIT_BITS);
-    const byte = bitSet[bit >> 3] ?? 0;
-    const withBit = byte | (1 << (bit & 7));
-    if (withBit === byte) continue;
-    bitSet[bit >> 3] = withBit;
-    count++;
+    bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (1 << (bit & 7));
   }
-  return count;
+  return bytes.toString("base64url");
 }
-
-const bitSetText = (): string => `~${bitSet.toString("base64url")}`;

@@ -32,6 +32,8 @@ export function readBody(
 ): void {
   const body = new BodyBuffer(connection.budgets.bodies, options);
   const { limit } = options;
+  // Chunks of HTTP/1.1 are read in slices.
+  const isHttp2 = !(request instanceof IncomingMessage);
   let smallChunks = 0;
   let isComplete = false;
   let isDone = false;
@@ -58,7 +60,7 @@ export function readBody(
     if (body.length + chunk.length > limit) return refuse(messageTooLarge(limit));
     if (!body.add(chunk)) return refuse(tooManyBodies());
     const isSmall = chunk.length < SMALL_CHUNK_BYTES && chunk.length < body.length;
-    if (isSmall && ++smallChunks > FREE_SMALL_CHUNKS) connection.countSmallChunk(request instanceof IncomingMessage);
+    if (isHttp2 && isSmall && ++smallChunks > FREE_SMALL_CHUNKS) connection.countSmallFrame();
   };
   const finishWithBody = () => {
     // A reset HTTP/2 stream emits "end" like a complete one.
@@ -66,9 +68,8 @@ export function readBody(
   };
   const onEnd = () => {
     isComplete = true;
-    if (body.length > MAX_BATCHED_BYTES) connection.handleLargeBody(finishWithBody);
-    else if (mayCloseWithRequest(request)) finishWithBody();
-    else enqueue(finishWithBody);
+    if (body.length <= MAX_BATCHED_BYTES && !mayCloseWithRequest(request)) enqueue(finishWithBody);
+    else finishWithBody();
   };
   const onClose = () => {
     // A request that was read to its end emits "close" too.

@@ -23,7 +23,6 @@ const RESERVE_MS = 2_000;
 const MAX_LEAVING = 256;
 
 const REQUEST_SHARES = { member: 16, group: 256, waiting: Infinity };
-const LARGE_BODY_SHARES = { member: 1, group: 4, waiting: Infinity };
 /** The first read of a connection may bring 64 KiB at once. */
 const ACCEPT_SHARES = { member: 1, group: 8, waiting: 8 };
 
@@ -34,7 +33,7 @@ export class Connections {
   readonly #proxies: AddressList;
   readonly #addresses = new ClientAddresses();
   readonly #accepting = new FairQueue(ACCEPT_SHARES);
-  readonly #queues = { requests: new FairQueue(REQUEST_SHARES), largeBodies: new FairQueue(LARGE_BODY_SHARES) };
+  readonly #requests = new FairQueue(REQUEST_SHARES);
   readonly #pacedReading = new PacedReading();
   readonly #leaving = new Set<Connection>();
   #open = 0;
@@ -57,7 +56,7 @@ export class Connections {
     }
     // A client may reset the connection while it waits, before anybody else listens.
     socket.on("error", ignore);
-    const connection = new Connection(socket, address, this.#budgets, this.#queues);
+    const connection = new Connection(socket, address, this.#budgets, this.#requests);
     connection.isProxy = this.#isProxy(socket);
     registerConnection(socket, connection);
     address.connections++;
@@ -131,7 +130,7 @@ export class Connections {
     if (connection.isReserve) response.shouldKeepAlive = false;
     // A pipelined response has no socket until its predecessors are sent.
     const isPipelined = response.socket === null;
-    const mayRun = this.#queues.requests.mayRun(connection);
+    const mayRun = this.#requests.mayRun(connection);
     if (isPipelined) {
       if (connection.waiting.length > MAX_WAITING) connection.slowReading();
       const handle = () => {
@@ -155,7 +154,7 @@ export class Connections {
       return request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
     }
     connection.beginRequest(request.stream);
-    if (this.#queues.requests.mayRun(connection)) return handle();
+    if (this.#requests.mayRun(connection)) return handle();
     this.#defer(connection, request, () => request.stream.closed || handle());
     if (connection.waiting.length > MAX_WAITING) connection.slowReading();
   }
@@ -183,7 +182,7 @@ export class Connections {
 
   #defer(connection: Connection, request: object, handle: () => void): void {
     deferArrival(request);
-    this.#queues.requests.add(connection, handle);
+    this.#requests.add(connection, handle);
   }
 
   #addToReserve(connection: Connection): void {

@@ -1,10 +1,9 @@
-/** A server with given budgets, of large responses unless told otherwise, and clients of it. */
+/** A server of large responses with given budgets, and clients of it. */
 import { once } from "node:events";
 import http from "node:http";
 import net from "node:net";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { health } from "../../../src/service/health.js";
-import type { ServiceBinding } from "../../../src/service/service-binding.js";
 import { type BudgetLimits, type Budgets, createBudgets } from "../../../src/transport/admission/budgets.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { encodeRequest, type LargeRequest, largeResponseServices } from "../../fixtures/large-responses.js";
@@ -29,14 +28,10 @@ export class Served {
   #url: URL | undefined;
 
   /** Serves from before the first test of the file to after the last. */
-  constructor(
-    limits: BudgetLimits,
-    trustedProxies: readonly string[] = [],
-    services: readonly ServiceBinding[] = largeResponseServices,
-  ) {
+  constructor(limits: BudgetLimits, trustedProxies: readonly string[] = []) {
     this.budgets = createBudgets(limits);
     beforeAll(async () => {
-      const bindings = [...services, ...health(() => undefined)];
+      const bindings = [...largeResponseServices, ...health(() => undefined)];
       this.#server = await createServer(bindings, { ...TEST_SERVER_OPTIONS, trustedProxies, budgets: this.budgets });
       this.#url = new URL(await this.#server.listen("127.0.0.1", 0));
     });

@@ -7,7 +7,7 @@ import type { ContractSelector } from "./contract-selector.js";
 import { chooseCredentials, type CredentialSelection, indexOfIssuer, type LackingClaims } from "./credentials.js";
 import type { Needed } from "./needed.js";
 import { recordCredentials } from "./record-credentials.js";
-import { requirementsOf, type Role, sortedByIssuer } from "./requirements.js";
+import { requirementsOf, type Role } from "./requirements.js";
 import { includesClaim } from "./smallest-cover.js";
 
 /**
@@ -75,7 +75,7 @@ function collectRequirements(
   instruments: readonly string[],
 ): readonly Requirement[] {
   const [only, second] = instruments;
-  if (only !== undefined && second === undefined) return sortedByIssuer(requirementsOf(selector, role, only));
+  if (only !== undefined && second === undefined) return requirementsOf(selector, role, only);
   return instruments.flatMap((id) => requirementsOf(selector, role, id));
 }
 
@@ -89,9 +89,8 @@ function findCandidates(
   if (only !== undefined && second === undefined)
     return view.byKey(credential, indexKeys.credential(only.issuer, party));
   const found: Contract<Credential>[] = [];
-  for (let index = 0; index < requirements.length; index++) {
-    const issuer = requirements[index]?.issuer;
-    if (issuer === undefined || indexOfIssuer(issuer, requirements) < index) continue;
+  for (const [index, { issuer }] of requirements.entries()) {
+    if (indexOfIssuer(issuer, requirements) < index) continue;
     for (const one of view.byKey(credential, indexKeys.credential(issuer, party))) found.push(one);
   }
   return found;

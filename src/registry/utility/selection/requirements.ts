@@ -22,18 +22,3 @@ export function requirementsOf(selector: ContractSelector, role: Role, instrumen
   const configuration = selector.configuration(instrument, false);
   return configuration === undefined ? [] : requirementsFor(role, configuration.fields);
 }
-
-const byIssuer = new WeakMap<readonly Requirement[], readonly Requirement[]>();
-
-/**
- * Remembers the order of each list: credentials that are found in this order need no sort of their own. With the loop of
- * `findCandidates` it saves 5 % of a settlement; can go when configurations are decoded with sorted requirements.
- */
-export function sortedByIssuer(requirements: readonly Requirement[]): readonly Requirement[] {
-  let sorted = byIssuer.get(requirements);
-  if (sorted === undefined) {
-    sorted = requirements.toSorted((a, b) => (a.issuer < b.issuer ? -1 : a.issuer > b.issuer ? 1 : 0));
-    byIssuer.set(requirements, sorted);
-  }
-  return sorted;
-}
