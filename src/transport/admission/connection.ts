@@ -83,7 +83,7 @@ export class Connection implements Holder, Member {
     return this.#budgets;
   }
 
-  /** Call this when one read has brought many requests or chunks: later reads bring less, or wait. Set for each HTTP version. */
+  /** Call this when one read has brought many requests, or will bring many chunks: later reads bring less, or wait. Set for each HTTP version. */
   slowReading: () => void = () => undefined;
 
   /** Whether an HTTP/1.1 client must read responses before further requests are handled. */
