@@ -55,6 +55,7 @@ function countTurns(atEnd?: (turn: number) => void): () => number {
 }
 
 const answered = (connection: FrameConnection) => connection.of(Type.headers).length;
+const refused = (connection: FrameConnection) => connection.of(Type.reset).length;
 
 test("the requests in the first bytes of a connection are counted", () => {
   const bytes = Buffer.concat([PREFACE, settings({ 3: 1 }), requests("/a", 0, 3), frame(Type.data, 0, 1, "HEADERS")]);
@@ -130,7 +131,6 @@ test("of many connections of a client whose requests are refused, one is read in
       if (bytesRead > (readBefore[at] ?? 0) && !turns.has(at)) turns.set(at, turn);
   });
   for (const connection of connections) connection.send(requests("/", 32, 10));
-  const refused = (connection: FrameConnection) => connection.of(Type.reset).length;
   await until("all others are refused", () => connections.every((connection) => refused(connection) === 10));
   expect(handled).toBe(count * 32);
   expect(new Set(turns.values()).size).toBe(count);
