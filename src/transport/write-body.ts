@@ -1,10 +1,12 @@
 /** A body -> one buffer or string for the connection. */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Writable } from "node:stream";
 import type { Connection } from "./admission/connection.js";
 import type { BinaryString } from "./encoding/binary-string.js";
 import { acquire, release } from "./encoding/buffer-pool.js";
 import type { Body } from "./encoding/chunk-list.js";
+import { writeSlices } from "./write-slices.js";
 
 /** Writes from a pooled buffer. A response that has to wait gets its own: many may wait on one connection. */
 export function endHttp1(response: ServerResponse, body: Body, connection: Connection | undefined): void {
@@ -39,16 +41,28 @@ export function releaseWritten(
 /** Strings from this size on are allocated outside the heap, which costs more than a buffer. */
 const LARGE_BYTES = 64 * 1024;
 
-/** To be sent as "latin1". The stream may close before it writes: a pooled buffer could never be released safely. */
-export function bytesForStream(length: number, write: (buffer: Buffer) => void): Buffer | BinaryString {
-  if (length >= LARGE_BYTES) {
+/**
+ * Ends a response of `length` bytes. While many bytes of earlier ones wait, Node.js gets it in slices: it refuses
+ * requests once a session holds too much.
+ */
+export function endHttp2(
+  stream: Writable,
+  length: number,
+  write: (buffer: Buffer) => void,
+  connection: Connection | undefined,
+): void {
+  const isLate = connection?.hasManyResponses === true;
+  if (isLate || length >= LARGE_BYTES) {
     const own = Buffer.allocUnsafe(length);
     write(own);
-    return own;
+    if (isLate) writeSlices(stream, own);
+    else stream.end(own);
+    return;
   }
+  // The stream may close before it writes: a pooled buffer could never be released safely.
   const pooled = acquire(length);
   write(pooled);
-  const bytes = pooled.toString("latin1", 0, length);
+  const bytes: BinaryString = pooled.toString("latin1", 0, length);
   release(pooled);
-  return bytes;
+  stream.end(bytes, "latin1");
 }

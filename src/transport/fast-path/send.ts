@@ -4,7 +4,6 @@ import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from 
 import { Code, ConnectError } from "@connectrpc/connect";
 import { connectionOf } from "../admission/connection.js";
 import { endConnectWithError, endGrpcWithError, isClosedStream } from "../connect/send-error.js";
-import type { BinaryString } from "../encoding/binary-string.js";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
 import { compress } from "../compression/compress.js";
@@ -13,7 +12,7 @@ import type { Body, ChunkList } from "../encoding/chunk-list.js";
 import { hijack, setHeaders } from "../reply.js";
 import type { FastCall } from "./call.js";
 import { endAtOnce } from "../end-at-once.js";
-import { bytesForStream, endHttp1 } from "../write-body.js";
+import { endHttp1, endHttp2 } from "../write-body.js";
 
 const FRAME_HEADER_BYTES = 5;
 /** Of requests: connect-es serves compressed ones. */
@@ -48,8 +47,8 @@ function endHttp(
   const connection = connectionOf(request.raw);
   if (!(response instanceof ServerResponse)) {
     // The compatibility class of HTTP/2 has the same methods.
-    const bytes = bytesForStream(body.length, (buffer) => body.write(buffer, 0));
-    (response as ServerResponse).writeHead(200, fields).end(bytes, "latin1");
+    (response as ServerResponse).writeHead(200, fields);
+    endHttp2(response, body.length, (buffer) => body.write(buffer, 0), connection);
     connection?.holdResponse(streamOf(request), body.length);
   } else if (!endAtOnce(response, 200, fields, body, connection)) {
     response.writeHead(200, fields);
@@ -101,17 +100,15 @@ function endGrpc(
   for (let at = 0; at + 1 < extra.length; at += 2) fields[extra[at] ?? ""] = extra[at + 1];
   stream.respond(fields, { waitForTrailers: true });
   const body = compressed ?? message;
-  stream.end(framed(body, compressed !== undefined), "latin1");
-  connectionOf(request.raw)?.holdResponse(stream, body.length);
+  const writeFrame = (buffer: Buffer) => {
+    buffer[0] = compressed === undefined ? 0 : 1;
+    buffer.writeUInt32BE(body.length, 1);
+    body.write(buffer, FRAME_HEADER_BYTES);
+  };
+  const connection = connectionOf(request.raw);
+  endHttp2(stream, FRAME_HEADER_BYTES + body.length, writeFrame, connection);
+  connection?.holdResponse(stream, body.length);
   request.record.complete(0);
-}
-
-function framed(message: Body, isCompressed: boolean): Buffer | BinaryString {
-  return bytesForStream(FRAME_HEADER_BYTES + message.length, (buffer) => {
-    buffer[0] = isCompressed ? 1 : 0;
-    buffer.writeUInt32BE(message.length, 1);
-    message.write(buffer, FRAME_HEADER_BYTES);
-  });
 }
 
 export function sendConnectError({ request, reply }: FastCall, error: unknown): void {

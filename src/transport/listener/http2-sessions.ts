@@ -27,8 +27,12 @@ const CHECK_PARTS = 10;
 const NEW_MS = 500;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
 const MAX_HEADER_FIELDS = 100;
-/** Beyond it Node.js refuses streams, also within their limit: 256 of 64 KiB exceed its default. The budgets bound memory. */
-const MAX_SESSION_MEGABYTES = 64;
+/**
+ * What a session may hold for each stream, in bytes: header, and what waits of the response. Node.js refuses streams beyond
+ * it, and ends the connection after 100. That bounds what a client can have parsed in a turn: requests with too many header
+ * fields, which are refused before this code sees them.
+ */
+const STREAM_BYTES = 40_000;
 /** The window in which cancelled requests are counted. */
 const RESETS_MS = 10_000;
 
@@ -83,7 +87,7 @@ export class Http2Sessions {
     const settings = { maxConcurrentStreams: limits.maxStreams, maxHeaderListSize: limits.maxHeaderBytes };
     const onRequest = requestListener(handler, connections, limits.maxHeaderBytes);
     this.#server = http2.createServer(
-      { settings, maxHeaderListPairs: MAX_HEADER_FIELDS, maxSessionMemory: MAX_SESSION_MEGABYTES },
+      { settings, maxHeaderListPairs: MAX_HEADER_FIELDS, maxSessionMemory: sessionMegabytes(limits.maxStreams) },
       onRequest,
     );
     this.#server.on("checkContinue", (request, response) => {
@@ -196,6 +200,10 @@ export class Http2Sessions {
     }
   }
 }
+
+/** At least the default of Node.js. */
+const sessionMegabytes = (maxStreams: number): number =>
+  Math.max(10, Math.ceil((maxStreams * STREAM_BYTES) / 1_000_000));
 
 function requestListener(handler: Handler, connections: Connections, maxHeaderBytes: number) {
   const handle = (request: http2.Http2ServerRequest, response: http2.Http2ServerResponse): void => {

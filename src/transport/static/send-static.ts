@@ -9,9 +9,9 @@ import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
 import { varyByEncoding } from "../compression/vary.js";
 import { reject } from "../errors/reject.js";
 import { hijack, setHeaders } from "../reply.js";
+import { SLICE_BYTES, writeSlices } from "../write-slices.js";
 import { byteRange } from "./byte-range.js";
 import type { StaticContent } from "./static-content.js";
-import { SLICE_BYTES, writeShared } from "./write-shared.js";
 
 export interface StaticOptions {
   readonly compresses: boolean;
@@ -49,7 +49,7 @@ export async function sendStatic(
   response.writeHead(selected.status, { ...headers, ...own, ...selected.headers });
   if (selected.body === undefined || method === "HEAD") response.end();
   else {
-    writeShared(response, selected.body);
+    writeSlices(response, selected.body);
     connection?.holdResponse(responseOf(response), Math.min(selected.body.length, SLICE_BYTES));
   }
   record.complete(0);

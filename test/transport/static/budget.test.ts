@@ -9,7 +9,7 @@ import { until } from "../../fixtures/wait.js";
 const PATH = "/docs/static/swagger-ui-bundle.js";
 const MIB = 1024 * 1024;
 const SESSIONS = 8;
-const STREAMS = 4;
+const STREAMS = 12;
 
 test("beyond the budget they are 503, and when their clients leave they are served again", async () => {
   const budgets = createBudgets({ responseMegabytes: 1 });

@@ -7,7 +7,7 @@ import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 import { until } from "../../fixtures/wait.js";
 
 const PATH = "/docs/static/swagger-ui-bundle.js";
-/** Their waiting parts of 64 KiB are more than Node.js allows a session by default. */
+/** With parts of 64 KiB each they would hold more than Node.js allows a session. */
 const WAITING = 200;
 
 test("no stream within the limit is refused", async () => {

@@ -1,0 +1,58 @@
+/**
+ * Requests with too many header fields, which Node.js resets itself: many of them in one read end the connection. Each
+ * field is one byte on the wire and 500 to be checked, so that they would delay all other clients.
+ */
+import { expect, onTestFinished, test } from "vitest";
+import { createServer } from "../../../src/transport/server.js";
+import { END_HEADERS, END_STREAM, frame, FrameConnection, requestHeaders, Type } from "../../fixtures/http2-frames.js";
+import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
+import { until } from "../../fixtures/wait.js";
+
+const FIELDS = 118;
+const VALUE_BYTES = 480;
+/** In one read of 64 KiB. */
+const BATCH = 300;
+const BATCHES = 5;
+/** RFC 7541: a literal with the name "cookie" of the static table, added to the dynamic one, and its latest entry. */
+const INDEXED_COOKIE = 0x60;
+const LATEST_ENTRY = 0xbe;
+
+const cookie = Buffer.concat([
+  Buffer.from([INDEXED_COOKIE, 127, ((VALUE_BYTES - 127) & 127) | 128, (VALUE_BYTES - 127) >> 7]),
+  Buffer.alloc(VALUE_BYTES, "a"),
+]);
+const head = requestHeaders("/livez");
+const repeated = Buffer.concat([head, Buffer.alloc(FIELDS, LATEST_ENTRY)]);
+
+const request = (index: number, fields: Buffer): Buffer =>
+  frame(Type.headers, END_HEADERS | END_STREAM, 2 * index + 1, fields);
+
+test("many in one read end the connection", async () => {
+  const server = await createServer([], TEST_SERVER_OPTIONS);
+  onTestFinished(() => server.close(100));
+  const connection = await FrameConnection.to(await server.listen("127.0.0.1", 0));
+  // The limit on a request's header would be 16 KiB.
+  connection.acknowledges = false;
+  connection.send(request(0, Buffer.concat([head, cookie])));
+  await connection.over(1);
+  for (let batch = 0; batch < BATCHES && !connection.hasEnded; batch++) {
+    const first = 1 + batch * BATCH;
+    connection.send(...Array.from({ length: BATCH }, (_, at) => request(first + at, repeated)));
+    const last = 2 * (first + BATCH - 1) + 1;
+    await until("the requests are reset", () => connection.isOver(last) || connection.hasEnded);
+  }
+  expect(connection.hasEnded).toBe(true);
+});
+
+test("a few are reset, and the connection goes on", async () => {
+  const server = await createServer([], TEST_SERVER_OPTIONS);
+  onTestFinished(() => server.close(100));
+  const connection = await FrameConnection.to(await server.listen("127.0.0.1", 0));
+  connection.acknowledges = false;
+  connection.send(request(0, Buffer.concat([head, cookie])));
+  connection.send(...Array.from({ length: 20 }, (_, at) => request(1 + at, repeated)));
+  connection.send(request(21, head));
+  await connection.over(43);
+  expect(connection.of(Type.reset)).toHaveLength(20);
+  expect(connection.of(Type.headers, 43)).toHaveLength(1);
+});
