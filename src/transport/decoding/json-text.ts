@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { refusal } from "../errors/error-details.js";
+import { isNestedDeeper } from "./json-nesting.js";
 
 /** The whitespace of JSON. */
 const BLANK = /^[ \t\r\n]*$/;
@@ -8,12 +9,17 @@ const BLANK = /^[ \t\r\n]*$/;
 export const EMPTY_BODY = "the body is empty; an empty message is {}";
 const SURROGATE_ESCAPE = /\\ud[89a-f]/i;
 const BYTE_ORDER_MARK = 0xfeff;
+/** JSON.parse takes some 60 bytes for each level. Smaller bodies cannot exceed it, and are not searched. */
+const MAX_NESTING = 64 * 1024;
 
 /**
  * Parses a JSON body of any protocol; undefined for a blank one. Ignores a byte order mark; the last of duplicate keys
- * counts. Throws invalid_argument if the bytes are not UTF-8, the text is not JSON, or a string has no UTF-8 form.
+ * counts. Throws invalid_argument if the bytes are not UTF-8, the text is not JSON or nested too deep, or a string has
+ * no UTF-8 form.
  */
 export function parseJson(bytes: Buffer): JsonValue | undefined {
+  if (isNestedDeeper(bytes, MAX_NESTING))
+    throw refusal("MALFORMED_MESSAGE", `the body must not be nested deeper than ${MAX_NESTING} objects and lists`);
   const text = decodeUtf8(bytes);
   const value = parseText(text);
   // Only an escape can make a lone surrogate.
@@ -50,7 +56,7 @@ function parseText(text: string): JsonValue | undefined {
   }
 }
 
-/** Without recursion: the nesting of a body has no limit but its size. */
+/** Without recursion, which the nesting of a body could exhaust. */
 function isWellFormed(value: JsonValue): boolean {
   const pending: JsonValue[] = [value];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

@@ -147,6 +147,14 @@ const rows: readonly Row[] = [
       bytes(`{${fields}"other":${nested("[", "]", 20_000)}}`),
     ),
   ),
+  long(
+    ok("an unknown field at the limit of a body", (fields) => bytes(`{${fields}"other":${nested("[", "]", 65_535)}}`)),
+  ),
+  long(
+    wrong("an unknown field past the limit of a body", (fields) =>
+      bytes(`{${fields}"other":${nested("[", "]", 65_536)}}`),
+    ),
+  ),
   long(wrong("100,000 opening brackets", () => bytes("[".repeat(100_000)))),
 
   wrong("a number for a boolean", (fields) => bytes(`{${fields}"excludeDebugFields":1}`)),

@@ -1,0 +1,20 @@
+/** Of ASCII, so that no byte of another character in UTF-8 equals one of them. */
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Whether JSON has more than `limit` objects and lists within each other. What is not JSON may count as either. */
+export function isNestedDeeper(bytes: Uint8Array, limit: number): boolean {
+  if (bytes.length <= limit) return false;
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (isString) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) isString = false;
+    } else if (byte === QUOTE) isString = true;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      if (++depth > limit) return true;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
+  }
+  return false;
+}
