@@ -1,10 +1,16 @@
 /** Step 6: an encoded message, or an error, -> the connection. */
 import { ServerResponse } from "node:http";
-import type { Http2ServerRequest, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import {
+  type Http2ServerRequest,
+  type OutgoingHttpHeaders,
+  sensitiveHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { connectionOf } from "../admission/connection.js";
 import { endConnectWithError, endGrpcWithError, isClosedStream } from "../connect/send-error.js";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
+import { ETAG, TAGS } from "../caching/validators.js";
 import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
 import { compress } from "../compression/compress.js";
 import { varyByEncoding } from "../compression/vary.js";
@@ -17,6 +23,12 @@ import { endHttp1, endHttp2 } from "../write-body.js";
 const FRAME_HEADER_BYTES = 5;
 /** Of requests: connect-es serves compressed ones. */
 const ACCEPTED_ENCODING = GZIP;
+/**
+ * Their values differ from response to response. As sensitive ones they stay out of the table of HPACK (RFC 7541, section
+ * 6.2.3), in which nghttp2 compares each with all earlier values of its name. Saves 7 % of a gRPC call; can go when
+ * nghttp2 finds an entry by its value.
+ */
+const UNIQUE_FIELDS = [ETAG, TAGS, REQUEST_ID];
 
 /** `fields` are further headers, names and values in turn, to which this adds its own. */
 export function sendHttp(call: FastCall, contentType: string, message: ChunkList, fields: string[]): void {
@@ -96,6 +108,7 @@ function endGrpc(
     [REQUEST_ID]: request.record.requestId,
     ...(compressed !== undefined && { "grpc-encoding": GZIP }),
     ...headers,
+    [sensitiveHeaders]: UNIQUE_FIELDS,
   };
   for (let at = 0; at + 1 < extra.length; at += 2) fields[extra[at] ?? ""] = extra[at + 1];
   stream.respond(fields, { waitForTrailers: true });

@@ -149,10 +149,10 @@ export class Http2Sessions {
       state.quietSince = performance.now();
       const startedAt = isLongLived(headers) ? Number.POSITIVE_INFINITY : state.quietSince;
       state.streams.set(stream, { startedAt, headers });
-      stream.once("aborted", () => this.#countReset(session, state));
       stream.once("close", () => {
         state.streams.delete(stream);
         state.quietSince = performance.now();
+        if (stream.aborted) this.#countReset(session, state);
       });
     });
   }
