@@ -20,6 +20,7 @@ test("a context's", async () => {
   prefix.writeUInt32BE(message.length, 1);
   stream.end(Buffer.concat([prefix, message]));
   const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders];
-  const listed = Object.keys(headers).filter((name) => headers[sensitiveHeaders]?.includes(name));
-  expect(listed.toSorted()).toEqual(["etag", "offledger-tags", "x-request-id"]);
+  // The types do not know the symbol.
+  const neverIndexed = Reflect.get(headers, sensitiveHeaders) as readonly string[];
+  expect(neverIndexed.toSorted()).toEqual(["etag", "offledger-tags", "x-request-id"]);
 });
