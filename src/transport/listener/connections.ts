@@ -45,6 +45,11 @@ export class Connections {
     this.#budgets = budgets;
   }
 
+  /** Open connections and requests under way. */
+  get load(): number {
+    return this.#open + this.#leaving.size + this.#budgets.requests.used;
+  }
+
   /** Calls `start` when the connection may be read; closes one over the limits. */
   accept(socket: Socket, start: () => void): void {
     const { maxConnections, reserve = DEFAULT_RESERVE } = this.#limits;

@@ -8,11 +8,13 @@ import { END_HEADERS, END_STREAM, frame, FrameConnection, requestHeaders, Type }
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 import { until } from "../../fixtures/wait.js";
 
+const INTERNAL_ERROR = 2;
+const ENHANCE_YOUR_CALM = 11;
 const FIELDS = 118;
 const VALUE_BYTES = 480;
 /** In one read of 64 KiB. */
 const BATCH = 300;
-const BATCHES = 5;
+const BATCHES = 20;
 /** RFC 7541: a literal with the name "cookie" of the static table, added to the dynamic one, and its latest entry. */
 const INDEXED_COOKIE = 0x60;
 const LATEST_ENTRY = 0xbe;
@@ -23,6 +25,11 @@ const cookie = Buffer.concat([
 ]);
 const head = requestHeaders("/livez");
 const repeated = Buffer.concat([head, Buffer.alloc(FIELDS, LATEST_ENTRY)]);
+
+/** As such requests do on a slower machine. The server is in this process. */
+function delayEventLoop(): void {
+  for (const end = performance.now() + 80; performance.now() < end;);
+}
 
 const request = (index: number, fields: Buffer): Buffer =>
   frame(Type.headers, END_HEADERS | END_STREAM, 2 * index + 1, fields);
@@ -40,8 +47,11 @@ test("many in one read end the connection", async () => {
     connection.send(...Array.from({ length: BATCH }, (_, at) => request(first + at, repeated)));
     const last = 2 * (first + BATCH - 1) + 1;
     await until("the requests are reset", () => connection.isOver(last) || connection.hasEnded);
+    delayEventLoop();
   }
-  expect(connection.hasEnded).toBe(true);
+  await connection.ended();
+  // Node.js 20 may end it first, when they take too much memory.
+  expect([ENHANCE_YOUR_CALM, INTERNAL_ERROR]).toContain(connection.codeOf(Type.goaway));
 });
 
 test("a few are reset, and the connection goes on", async () => {
@@ -51,6 +61,7 @@ test("a few are reset, and the connection goes on", async () => {
   connection.acknowledges = false;
   connection.send(request(0, Buffer.concat([head, cookie])));
   connection.send(...Array.from({ length: 20 }, (_, at) => request(1 + at, repeated)));
+  delayEventLoop();
   connection.send(request(21, head));
   await connection.over(43);
   expect(connection.of(Type.reset)).toHaveLength(20);
