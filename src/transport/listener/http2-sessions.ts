@@ -19,6 +19,7 @@ import { Keepalive } from "./keepalive.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
 import { rejectConnect, rejectExpectation } from "./refusals.js";
 import { hasUnsentBytes } from "./unsent-bytes.js";
+import { UnseenRequests } from "./unseen-requests.js";
 
 const CHECK_MS = 500;
 /** Checks spread the sessions over this many ticks, so that sessions opened together do not all close in one. */
@@ -26,8 +27,6 @@ const CHECK_PARTS = 10;
 /** When the timer is so late, requests that Node.js resets itself may be why: up to so many sessions are checked for them. */
 const LATE_MS = 10;
 const MAX_LATE_CHECKS = 1_000;
-/** A session with more of these requests since the check before ends. */
-const MAX_UNSEEN = 100;
 /** A new session is checked in every tick of the timer for so long, because many that break the protocol begin with it. */
 const NEW_MS = 500;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
@@ -58,9 +57,7 @@ interface SessionState {
   readonly streams: Map<http2.ServerHttp2Stream, OpenStream>;
   /** When the session started, or a stream last started or ended. */
   quietSince: number;
-  /** Requests that Node.js has passed on, and those that it had reset itself when they were last counted. */
-  seen: number;
-  unseen: number;
+  readonly unseenRequests: UnseenRequests;
   readonly resets: WindowCounter;
   readonly keepalive: Keepalive;
   readonly socket: Socket | undefined;
@@ -137,8 +134,7 @@ export class Http2Sessions {
       startedAt: now,
       streams: new Map(),
       quietSince: now,
-      seen: 0,
-      unseen: 0,
+      unseenRequests: new UnseenRequests(session),
       resets: new WindowCounter(this.#limits.maxResets, RESETS_MS),
       keepalive: new Keepalive(session, now),
       socket: this.#accepting,
@@ -157,7 +153,7 @@ export class Http2Sessions {
       this.#timer = undefined;
     });
     session.on("stream", (stream, headers) => {
-      state.seen++;
+      state.unseenRequests.countSeen();
       state.quietSince = performance.now();
       const startedAt = isLongLived(headers) ? Number.POSITIVE_INFINITY : state.quietSince;
       state.streams.set(stream, { startedAt, headers });
@@ -191,8 +187,9 @@ export class Http2Sessions {
         this.#unchecked = this.#sessions.entries();
         return;
       }
-      this.#checkTimeouts(...next.value, now);
-      if (isLate) endFlood(...next.value);
+      const [session, state] = next.value;
+      this.#checkTimeouts(session, state, now);
+      if (isLate) state.unseenRequests.check();
     }
   }
 
@@ -215,20 +212,6 @@ export class Http2Sessions {
       else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, headers, requestMs);
     }
   }
-}
-
-/**
- * Ends a session whose client sends many requests that Node.js resets after it has read their headers: with too many
- * fields, or too large. No event tells of them, but the ids of streams count them. Can go when Node.js limits them.
- */
-function endFlood(session: http2.ServerHttp2Session, state: SessionState): void {
-  if (session.destroyed) return;
-  const { lastProcStreamID: last = 0 } = session.state;
-  const unseen = Math.ceil(last / 2) - state.seen;
-  const isFlood = unseen - state.unseen > MAX_UNSEEN;
-  state.unseen = unseen;
-  // Without an error Node.js ignores the code.
-  if (isFlood) session.destroy(new Error("too many requests reset"), http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
 /** At least the default of Node.js. */

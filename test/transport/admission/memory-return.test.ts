@@ -37,6 +37,7 @@ test("the garbage of a load is collected when it has ended", async () => {
   const before = await makeGarbage();
   load = 10;
   await until("the garbage is collected", () => used() < before - GARBAGE);
+  expect(used()).toBeLessThan(before - GARBAGE);
 });
 
 // When this fails, the module can go.
