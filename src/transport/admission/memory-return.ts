@@ -17,14 +17,16 @@ const MAX_HEAP_BYTES = 512 * 1024 * 1024;
  */
 export class MemoryReturn {
   readonly #load: () => number;
+  readonly #collect: () => void;
   readonly #sampleMs: number;
   #timer: NodeJS.Timeout | undefined;
   #peak = 0;
   #collections = 0;
 
-  /** `load`: how many connections are open, and requests under way. `sampleMs` is for tests. */
-  constructor(load: () => number, sampleMs = SAMPLE_MS) {
+  /** `load`: how many connections are open, and requests under way. The rest is for tests. */
+  constructor(load: () => number, collect = beginMajorCollection, sampleMs = SAMPLE_MS) {
     this.#load = load;
+    this.#collect = collect;
     this.#sampleMs = sampleMs;
   }
 
@@ -46,6 +48,6 @@ export class MemoryReturn {
     this.#peak = Math.max(this.#peak, load);
     if (this.#collections === 0) return;
     this.#collections--;
-    if (process.memoryUsage().heapUsed < MAX_HEAP_BYTES) beginMajorCollection();
+    if (process.memoryUsage().heapUsed < MAX_HEAP_BYTES) this.#collect();
   }
 }

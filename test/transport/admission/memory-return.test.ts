@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { MemoryReturn } from "../../../src/transport/admission/memory-return.js";
+import { beginMajorCollection } from "../../../src/util/major-collection.js";
 import { heap } from "../../fixtures/heap.js";
 import { until } from "../../fixtures/wait.js";
 
@@ -24,15 +25,18 @@ async function makeGarbage(): Promise<number> {
   return used();
 }
 
-function startWith(load: () => number): void {
-  const memory = new MemoryReturn(load, SAMPLE_MS);
-  memory.start();
-  onTestFinished(() => memory.stop());
-}
+// When this fails, the module can go.
+test("V8 alone keeps garbage in an idle process", async () => {
+  const before = await makeGarbage();
+  await pause(300);
+  expect(used()).toBeGreaterThan(before - GARBAGE);
+});
 
 test("the garbage of a load is collected when it has ended", async () => {
   let load = 1_200;
-  startWith(() => load);
+  const memory = new MemoryReturn(() => load, beginMajorCollection, SAMPLE_MS);
+  memory.start();
+  onTestFinished(() => memory.stop());
   await pause(3 * SAMPLE_MS);
   const before = await makeGarbage();
   load = 10;
@@ -40,29 +44,31 @@ test("the garbage of a load is collected when it has ended", async () => {
   expect(used()).toBeLessThan(before - GARBAGE);
 });
 
-// When this fails, the module can go.
-test("V8 alone keeps it in an idle process", async () => {
-  const before = await makeGarbage();
-  await pause(1_000);
-  expect(used()).toBeGreaterThan(before - GARBAGE);
-});
-
-test.for([
-  ["a small load that ends", [60, 0]],
-  ["a load that becomes less", [1_000, 300, 900, 260]],
-] as const)("nothing is collected after %s", async ([, loads]) => {
-  let at = 0;
-  let samples = 0;
-  startWith(() => {
+/** How often garbage is collected, with these loads one after another, each for some samples. */
+async function collections(...loads: readonly number[]): Promise<number> {
+  let [at, samples, collected] = [0, 0, 0];
+  const load = () => {
     samples++;
-    return loads[at] ?? 0;
-  });
-  const before = await makeGarbage();
-  for (; at < loads.length - 1; at++) {
+    return loads[Math.min(at, loads.length - 1)] ?? 0;
+  };
+  const memory = new MemoryReturn(load, () => collected++, SAMPLE_MS);
+  memory.start();
+  onTestFinished(() => memory.stop());
+  for (; at < loads.length; at++) {
     const seen = samples;
     // oxlint-disable-next-line no-await-in-loop
-    await until("the load is seen", () => samples > seen + 2);
+    await until("the load is sampled", () => samples > seen + 6);
   }
-  await pause(10 * SAMPLE_MS);
-  expect(used()).toBeGreaterThan(before - GARBAGE);
+  return collected;
+}
+
+test.for([
+  { loads: [1_000, 10], times: 3 },
+  { loads: [1_000, 10, 1_000, 10], times: 6 },
+  { loads: [100, 24], times: 3 },
+  { loads: [60, 0], times: 0 },
+  { loads: [1_000, 300, 900, 260], times: 0 },
+  { loads: [0, 1_000], times: 0 },
+])("loads of $loads: $times times", async ({ loads, times }) => {
+  expect(await collections(...loads)).toBe(times);
 });
