@@ -68,7 +68,7 @@ function requestsFor({ tags }: State): TestRequest[] {
   return [...numbers.flatMap(ofPair), ...common];
 }
 
-test("replicas at one offset answer equally, and like a service in memory", { timeout: 60_000 }, async () => {
+test("replicas at one offset answer equally, and like a service in memory", { timeout: 300_000 }, async () => {
   const pairs = new Pairs(20);
   const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
   onTestFinished(() => participant.stop());

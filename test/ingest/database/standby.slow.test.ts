@@ -20,7 +20,7 @@ const ENDS = "leadership ended: this process no longer writes the database";
 
 test(
   "a mirror that stops or is killed is replaced in time, and callers see none of it",
-  { timeout: 90_000 },
+  { timeout: 300_000 },
   async () => {
     const pairs = new Pairs(200);
     const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 describe.each(["fast", "immediate"] as const)("a database that stops (%s) and starts again", (mode) => {
-  test("is waited for, without a wrong response", { timeout: 90_000 }, async () => {
+  test("is waited for, without a wrong response", { timeout: 300_000 }, async () => {
     const pairs = new Pairs(50);
     const participant = await Participant.start({ ledger: pairs.ledger, checkpointMs: 20 });
     onTestFinished(() => participant.stop());
