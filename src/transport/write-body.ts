@@ -42,8 +42,8 @@ export function releaseWritten(
 const LARGE_BYTES = 64 * 1024;
 
 /**
- * Ends a response of `length` bytes. While many bytes of earlier ones wait, Node.js gets it in slices: it refuses
- * requests once a session holds too much.
+ * Ends a response of `length` bytes. On a connection with a backlog of responses it is written in slices, because Node.js
+ * resets further streams of a session that holds too much memory.
  */
 export function endHttp2(
   stream: Writable,
@@ -51,11 +51,11 @@ export function endHttp2(
   write: (buffer: Buffer) => void,
   connection: Connection | undefined,
 ): void {
-  const isLate = connection?.hasManyResponses === true;
-  if (isLate || length >= LARGE_BYTES) {
+  const hasBacklog = connection?.hasBacklog === true;
+  if (hasBacklog || length >= LARGE_BYTES) {
     const own = Buffer.allocUnsafe(length);
     write(own);
-    if (isLate) writeSlices(stream, own);
+    if (hasBacklog) writeSlices(stream, own);
     else stream.end(own);
     return;
   }

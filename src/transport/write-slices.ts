@@ -12,8 +12,10 @@ export function writeSlices(response: Writable, bytes: Buffer): void {
   const writeNext = (): void => {
     if (at + SLICE_BYTES >= bytes.length) return void response.end(bytes.subarray(at));
     const slice = bytes.subarray(at, (at += SLICE_BYTES));
-    // Not "drain": how much may wait before it differs between versions of Node.js. A response that closes writes no more.
-    response.write(slice, (error) => error ?? writeNext());
+    // Not "drain": the high-water mark of a stream differs between versions of Node.js. An error means that it has closed.
+    response.write(slice, (error) => {
+      if (error === undefined || error === null) writeNext();
+    });
   };
   writeNext();
 }

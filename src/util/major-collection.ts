@@ -2,13 +2,13 @@
 const PRESSURE_BYTES = 65 * 1024 * 1024;
 
 /**
- * Has V8 begin a major collection in steps of a few milliseconds. Nothing else does so: `gc()` stops the process for all
- * of it. The buffer is never written to, and so takes no memory.
+ * Makes V8 begin an incremental major collection, in steps of a few milliseconds. `gc()` would block the event loop for
+ * all of it. The buffer is never written to, so it takes address space and no memory.
  */
 export function beginMajorCollection(): void {
   try {
     void new ArrayBuffer(PRESSURE_BYTES);
   } catch {
-    // Without address space for it, the memory stays with V8.
+    // There is no address space for it. V8 collects when it has to.
   }
 }

@@ -19,8 +19,8 @@ const ADDRESS_SHARE = 2;
 const OTHERS_SHARE = 4;
 /** Smaller responses are bounded by the number of requests. */
 const SMALL_RESPONSE_BYTES = 16 * 1024;
-/** Maximum bytes of unread responses that Node.js gets at once over HTTP/2, before the next gets there in slices. */
-const MANY_RESPONSE_BYTES = 1024 * 1024;
+/** With more bytes of unread responses, further ones over HTTP/2 are written in slices. */
+const BACKLOG_BYTES = 1024 * 1024;
 /** Maximum small frames, after the first of a body, on an HTTP/2 connection in a second. */
 const MAX_SMALL_FRAMES = 5_000;
 /** Maximum refused requests of a connection in ten seconds. */
@@ -117,8 +117,8 @@ export class Connection implements Holder, Member {
   }
 
   /** Whether many bytes of responses wait for the client. */
-  get hasManyResponses(): boolean {
-    return this.#responseBytes > MANY_RESPONSE_BYTES;
+  get hasBacklog(): boolean {
+    return this.#responseBytes > BACKLOG_BYTES;
   }
 
   /** Counts a request until its response is closed. */

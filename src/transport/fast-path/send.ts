@@ -24,9 +24,9 @@ const FRAME_HEADER_BYTES = 5;
 /** Of requests: connect-es serves compressed ones. */
 const ACCEPTED_ENCODING = GZIP;
 /**
- * Their values differ from response to response. As sensitive ones they stay out of the table of HPACK (RFC 7541, section
- * 6.2.3), in which nghttp2 compares each with all earlier values of its name. Saves 7 % of a gRPC call; can go when
- * nghttp2 finds an entry by its value.
+ * Headers whose values differ from response to response. Sent as sensitive headers, they stay out of the dynamic table of
+ * HPACK (RFC 7541, section 6.2.3): nghttp2 compares a value with all earlier ones of its name there. Saves 7 % of a gRPC
+ * call; can go when nghttp2 looks up entries by value.
  */
 const UNIQUE_FIELDS = [ETAG, TAGS, REQUEST_ID];
 

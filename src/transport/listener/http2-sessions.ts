@@ -17,14 +17,14 @@ import {
 } from "./http2-streams.js";
 import { Keepalive } from "./keepalive.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
+import { NativeResets } from "./native-resets.js";
 import { rejectConnect, rejectExpectation } from "./refusals.js";
 import { hasUnsentBytes } from "./unsent-bytes.js";
-import { UnseenRequests } from "./unseen-requests.js";
 
 const CHECK_MS = 500;
 /** Checks spread the sessions over this many ticks, so that sessions opened together do not all close in one. */
 const CHECK_PARTS = 10;
-/** When the timer is so late, requests that Node.js resets itself may be why: up to so many sessions are checked for them. */
+/** A timer that is so late shows a busy event loop. Then more sessions are checked, also for resets by Node.js. */
 const LATE_MS = 10;
 const MAX_LATE_CHECKS = 1_000;
 /** A new session is checked in every tick of the timer for so long, because many that break the protocol begin with it. */
@@ -32,9 +32,8 @@ const NEW_MS = 500;
 /** Of one request, with its four pseudo-headers. Node.js resets a stream with more. */
 const MAX_HEADER_FIELDS = 100;
 /**
- * What a session may hold for each stream, in bytes: header, and what waits of the response. Node.js refuses streams beyond
- * it, and ends the connection after 100. That bounds what a client can have parsed in a turn: requests with too many header
- * fields, which are refused before this code sees them.
+ * Memory of a session for each stream that it may have: header, and the waiting part of the response. Beyond the sum
+ * Node.js resets further streams. Node.js 20 also ends a session then that sends too many header fields.
  */
 const STREAM_BYTES = 40_000;
 /** The window in which cancelled requests are counted. */
@@ -57,7 +56,7 @@ interface SessionState {
   readonly streams: Map<http2.ServerHttp2Stream, OpenStream>;
   /** When the session started, or a stream last started or ended. */
   quietSince: number;
-  readonly unseenRequests: UnseenRequests;
+  readonly nativeResets: NativeResets;
   readonly resets: WindowCounter;
   readonly keepalive: Keepalive;
   readonly socket: Socket | undefined;
@@ -134,7 +133,7 @@ export class Http2Sessions {
       startedAt: now,
       streams: new Map(),
       quietSince: now,
-      unseenRequests: new UnseenRequests(session),
+      nativeResets: new NativeResets(session),
       resets: new WindowCounter(this.#limits.maxResets, RESETS_MS),
       keepalive: new Keepalive(session, now),
       socket: this.#accepting,
@@ -153,7 +152,7 @@ export class Http2Sessions {
       this.#timer = undefined;
     });
     session.on("stream", (stream, headers) => {
-      state.unseenRequests.countSeen();
+      state.nativeResets.countStream();
       state.quietSince = performance.now();
       const startedAt = isLongLived(headers) ? Number.POSITIVE_INFINITY : state.quietSince;
       state.streams.set(stream, { startedAt, headers });
@@ -181,16 +180,21 @@ export class Http2Sessions {
     const isLate = now - this.#tickedAt > CHECK_MS / CHECK_PARTS + LATE_MS;
     this.#tickedAt = now;
     const part = Math.ceil(this.#sessions.size / CHECK_PARTS);
-    for (let count = isLate ? Math.max(part, MAX_LATE_CHECKS) : part; count > 0; count--) {
-      const next = this.#unchecked.next();
-      if (next.done === true) {
-        this.#unchecked = this.#sessions.entries();
-        return;
-      }
-      const [session, state] = next.value;
+    const count = isLate ? Math.max(part, MAX_LATE_CHECKS) : part;
+    for (let left = Math.min(count, this.#sessions.size); left > 0; left--) {
+      const [session, state] = this.#nextUnchecked() ?? [];
+      if (session === undefined || state === undefined) return;
       this.#checkTimeouts(session, state, now);
-      if (isLate) state.unseenRequests.check();
+      if (isLate) state.nativeResets.check();
     }
+  }
+
+  /** In rounds; undefined if there is no session. */
+  #nextUnchecked(): [http2.ServerHttp2Session, SessionState] | undefined {
+    const next = this.#unchecked.next();
+    if (next.done !== true) return next.value;
+    this.#unchecked = this.#sessions.entries();
+    return this.#unchecked.next().value;
   }
 
   #checkTimeouts(session: http2.ServerHttp2Session, state: SessionState, now: number): void {

@@ -2,7 +2,7 @@ import http from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyServerFactory } from "fastify";
 import type { Budgets } from "../admission/budgets.js";
-import { MemoryReturn } from "../admission/memory-return.js";
+import { MemoryReclaimer } from "../admission/memory-reclaimer.js";
 import type { Certificate } from "./certificate.js";
 import { Connections, type Handler } from "./connections.js";
 import { Http2Sessions } from "./http2-sessions.js";
@@ -35,14 +35,14 @@ export class Listener {
   readonly #connections: Connections;
   readonly #certificate: Certificate | undefined;
   readonly #servers: AddressServers[] = [];
-  readonly #memoryReturn: MemoryReturn;
+  readonly #memoryReclaimer: MemoryReclaimer;
   #shutdownHandler: Handler | undefined;
 
   constructor(limits: ConnectionLimits, budgets: Budgets, { certificate, proxies = [] }: ListenerOptions = {}) {
     this.#limits = limits;
     this.#connections = new Connections(limits, budgets, proxies);
     this.#certificate = certificate;
-    this.#memoryReturn = new MemoryReturn(() => this.#connections.load);
+    this.#memoryReclaimer = new MemoryReclaimer(() => this.#connections.load);
   }
 
   /** Fastify calls this for each address it listens on, and owns the HTTP/1.1 server it returns. */
@@ -76,7 +76,7 @@ export class Listener {
     // Errors of accept, such as too many open files, must not end the process.
     http1.on("error", () => undefined);
     http1.on("connection", (socket: Socket) => connections.accept(socket, () => negotiation.accept(socket)));
-    http1.once("listening", () => this.#memoryReturn.start()).once("close", () => this.#memoryReturn.stop());
+    http1.once("listening", () => this.#memoryReclaimer.start()).once("close", () => this.#memoryReclaimer.stop());
     this.#servers.push({ http1, http2, negotiation });
     return http1;
   };

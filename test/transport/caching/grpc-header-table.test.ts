@@ -1,4 +1,4 @@
-/** Headers whose values differ in each response stay out of the header table of a gRPC client. */
+/** Headers whose values differ in each response stay out of the HPACK table of a gRPC client. */
 import { once } from "node:events";
 import { connect, type IncomingHttpHeaders, sensitiveHeaders } from "node:http2";
 import { fromJson, toBinary } from "@bufbuild/protobuf";
@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { callNamed } from "../../fixtures/calls/index.js";
 import { serveFile } from "../../fixtures/run-service.js";
 
-test("a context's", async () => {
+test("etag, tags and the request id are never indexed", async () => {
   const running = await serveFile(undefined);
   onTestFinished(() => running.close());
   const session = connect(running.url);

@@ -26,7 +26,7 @@ const cookie = Buffer.concat([
 const head = requestHeaders("/livez");
 const repeated = Buffer.concat([head, Buffer.alloc(FIELDS, LATEST_ENTRY)]);
 
-/** As such requests do on a slower machine. The server is in this process. */
+/** Blocks the event loop of the server, which is in this process, as such requests do on a slower machine. */
 function delayEventLoop(): void {
   for (const end = performance.now() + 80; performance.now() < end;);
 }
@@ -34,14 +34,20 @@ function delayEventLoop(): void {
 const request = (index: number, fields: Buffer): Buffer =>
   frame(Type.headers, END_HEADERS | END_STREAM, 2 * index + 1, fields);
 
-test("many in one read end the connection", async () => {
+/** A client that has sent one request with the cookie, and so has it in its table. */
+async function connectClient(): Promise<FrameConnection> {
   const server = await createServer([], TEST_SERVER_OPTIONS);
   onTestFinished(() => server.close(100));
   const connection = await FrameConnection.to(await server.listen("127.0.0.1", 0));
-  // The limit on a request's header would be 16 KiB.
+  // Once acknowledged, the limit on a header would be 16 KiB.
   connection.acknowledges = false;
   connection.send(request(0, Buffer.concat([head, cookie])));
   await connection.over(1);
+  return connection;
+}
+
+test("many in one read end the connection", async () => {
+  const connection = await connectClient();
   for (let batch = 0; batch < BATCHES && !connection.hasEnded; batch++) {
     const first = 1 + batch * BATCH;
     connection.send(...Array.from({ length: BATCH }, (_, at) => request(first + at, repeated)));
@@ -55,11 +61,7 @@ test("many in one read end the connection", async () => {
 });
 
 test("a few are reset, and the connection goes on", async () => {
-  const server = await createServer([], TEST_SERVER_OPTIONS);
-  onTestFinished(() => server.close(100));
-  const connection = await FrameConnection.to(await server.listen("127.0.0.1", 0));
-  connection.acknowledges = false;
-  connection.send(request(0, Buffer.concat([head, cookie])));
+  const connection = await connectClient();
   connection.send(...Array.from({ length: 20 }, (_, at) => request(1 + at, repeated)));
   delayEventLoop();
   connection.send(request(21, head));

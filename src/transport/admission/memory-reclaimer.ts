@@ -1,21 +1,21 @@
 import { beginMajorCollection } from "../../util/major-collection.js";
 
 const SAMPLE_MS = 5_000;
-/** Connections and requests that leave garbage worth collecting. */
+/** A load of fewer connections and requests leaves little garbage. */
 const MIN_LOAD = 64;
-/** A load has ended when so small a part of it is left. */
+/** A load has ended when less than one part in so many is left. */
 const ENDED_PART = 4;
-/** The first ones find the garbage, the last one releases its pages. */
+/** The first collections find the garbage, the last one releases its pages. */
 const COLLECTIONS = 3;
-/** The garbage of a load is small beside a larger heap, which takes long to mark. */
+/** Marking a larger heap takes long, and gains little. */
 const MAX_HEAP_BYTES = 512 * 1024 * 1024;
 
 /**
- * Returns memory to the system when a load has ended. V8 collects its old generation when the heap grows, and so keeps
- * the garbage of 1,200 closed connections, 20 MB, for minutes in a process that has little to do. Can go when V8
- * collects it by itself: test/transport/admission/memory-return.test.ts fails then.
+ * Collects garbage when a load has ended, so that V8 releases its memory. V8 collects the old generation only when the
+ * heap grows: in a process with little to do it keeps the garbage of 1,200 connections, 20 MB, for minutes. Can go when
+ * V8 collects it: test/transport/admission/memory-reclaimer.test.ts fails then.
  */
-export class MemoryReturn {
+export class MemoryReclaimer {
   readonly #load: () => number;
   readonly #collect: () => void;
   readonly #sampleMs: number;

@@ -1,6 +1,7 @@
+/** Garbage of connections and requests is collected when a load has ended, and only then. */
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { MemoryReturn } from "../../../src/transport/admission/memory-return.js";
+import { MemoryReclaimer } from "../../../src/transport/admission/memory-reclaimer.js";
 import { beginMajorCollection } from "../../../src/util/major-collection.js";
 import { heap } from "../../fixtures/heap.js";
 import { until } from "../../fixtures/wait.js";
@@ -34,9 +35,9 @@ test("V8 alone keeps garbage in an idle process", async () => {
 
 test("the garbage of a load is collected when it has ended", async () => {
   let load = 1_200;
-  const memory = new MemoryReturn(() => load, beginMajorCollection, SAMPLE_MS);
-  memory.start();
-  onTestFinished(() => memory.stop());
+  const reclaimer = new MemoryReclaimer(() => load, beginMajorCollection, SAMPLE_MS);
+  reclaimer.start();
+  onTestFinished(() => reclaimer.stop());
   await pause(3 * SAMPLE_MS);
   const before = await makeGarbage();
   load = 10;
@@ -51,9 +52,9 @@ async function collections(...loads: readonly number[]): Promise<number> {
     samples++;
     return loads[Math.min(at, loads.length - 1)] ?? 0;
   };
-  const memory = new MemoryReturn(load, () => collected++, SAMPLE_MS);
-  memory.start();
-  onTestFinished(() => memory.stop());
+  const reclaimer = new MemoryReclaimer(load, () => collected++, SAMPLE_MS);
+  reclaimer.start();
+  onTestFinished(() => reclaimer.stop());
   for (; at < loads.length; at++) {
     const seen = samples;
     // oxlint-disable-next-line no-await-in-loop
