@@ -1,35 +1,52 @@
 /** The value of `Offledger-Tags`: a list of tags, or where they are too many a bit set of their first digits. */
 const MAX_LISTED = 90;
+const TAG_DIGITS = 8;
 /** The first three hexadecimal digits of a tag select a bit. */
 const SET_DIGIT_BITS = 12;
 const SET_BYTES = 2 ** SET_DIGIT_BITS / 8;
 
 /** Tags may be given more than once. */
 export function tagsHeader(tags: readonly number[]): string {
-  const listed: number[] = [];
-  for (const tag of tags) {
-    if (listed.includes(tag)) continue;
-    if (listed.length === MAX_LISTED) return `~${bitSet(tags)}`;
-    listed.push(tag);
+  if (tags.length <= MAX_LISTED) return tagList(tags);
+  const { bytes, bits } = bitSet(tags);
+  // There are at least as many different tags as bits.
+  if (bits <= MAX_LISTED) {
+    const distinct = [...new Set(tags)];
+    if (distinct.length <= MAX_LISTED) return tagList(distinct);
   }
-  return tagList(listed);
+  return `~${bytes.toString("base64url")}`;
 }
 
-/** Eight hexadecimal digits each. */
-const tagList = (tags: readonly number[]): string => {
-  const digits = tags.map((tag) => byteText(tag >> 24) + byteText(tag >> 16) + byteText(tag >> 8) + byteText(tag));
-  return digits.join(",");
-};
+const DIGITS = Buffer.from("0123456789abcdef");
+const COMMA = ",".charCodeAt(0);
+const scratch = Buffer.alloc(MAX_LISTED * (TAG_DIGITS + 1));
 
-const byteTexts = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-const byteText = (byte: number): string => byteTexts[byte & 255] ?? "";
+/**
+ * Lists each of at most MAX_LISTED tags once. Writes bytes, because joining the digits as strings costs 5 % of an accept;
+ * can go when that costs less than a microsecond.
+ */
+function tagList(tags: readonly number[]): string {
+  let end = 0;
+  for (let index = 0; index < tags.length; index++) {
+    const tag = tags[index] ?? 0;
+    if (tags.indexOf(tag) < index) continue;
+    if (end > 0) scratch[end++] = COMMA;
+    for (let shift = 28; shift >= 0; shift -= 4) scratch[end++] = DIGITS[(tag >>> shift) & 15] ?? 0;
+  }
+  return scratch.toString("latin1", 0, end);
+}
 
 /** Bit n, counted from the lowest of the first byte, is set for tags whose first digits have the value n. */
-function bitSet(tags: readonly number[]): string {
+function bitSet(tags: readonly number[]): { readonly bytes: Buffer; readonly bits: number } {
   const bytes = Buffer.alloc(SET_BYTES);
+  let bits = 0;
   for (const tag of tags) {
     const bit = tag >>> (32 - SET_DIGIT_BITS);
-    bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (1 << (bit & 7));
+    const byte = bytes[bit >> 3] ?? 0;
+    const mask = 1 << (bit & 7);
+    if ((byte & mask) !== 0) continue;
+    bytes[bit >> 3] = byte | mask;
+    bits++;
   }
-  return bytes.toString("base64url");
+  return { bytes, bits };
 }
