@@ -25,7 +25,8 @@ function tagList(tags: readonly number[]): string {
     const tag = tags[index] ?? 0;
     if (tags.indexOf(tag) < index) continue;
     if (end > 0) scratch[end++] = COMMA;
-    for (let shift = (TAG_DIGITS - 1) * 4; shift >= 0; shift -= 4) scratch[end++] = HEX_DIGITS[(tag >>> shift) & 15] ?? 0;
+    for (let shift = (TAG_DIGITS - 1) * 4; shift >= 0; shift -= 4)
+      scratch[end++] = HEX_DIGITS[(tag >>> shift) & 15] ?? 0;
   }
   return scratch.toString("latin1", 0, end);
 }
