@@ -5,6 +5,8 @@ const SAMPLE_MS = 5_000;
 const MIN_LOAD = 64;
 /** A load has ended when less than one part in so many is left. */
 const ENDED_PART = 4;
+/** Samples before the first collection: a load may pause for a moment, as when its clients connect anew. */
+const QUIET_SAMPLES = 1;
 /** The first collections find the garbage, the last one releases its pages. */
 const COLLECTIONS = 3;
 /** Marking a larger heap takes long, and gains little. */
@@ -21,7 +23,10 @@ export class MemoryReclaimer {
   readonly #sampleMs: number;
   #timer: NodeJS.Timeout | undefined;
   #peak = 0;
-  #collections = 0;
+  /** A load that has ended is back when it is as large as this. */
+  #endedBelow = 0;
+  /** Of a load that has ended. */
+  #samplesLeft = 0;
 
   /** `load`: how many connections are open, and requests under way. The rest is for tests. */
   constructor(load: () => number, collect = beginMajorCollection, sampleMs = SAMPLE_MS) {
@@ -41,13 +46,18 @@ export class MemoryReclaimer {
 
   #sample(): void {
     const load = this.#load();
-    if (this.#peak >= MIN_LOAD && load < this.#peak / ENDED_PART) {
-      this.#collections = COLLECTIONS;
+    const hasEnded = this.#peak >= MIN_LOAD && load < this.#peak / ENDED_PART;
+    if (hasEnded) {
+      this.#samplesLeft = QUIET_SAMPLES + COLLECTIONS;
+      this.#endedBelow = this.#peak / ENDED_PART;
       this.#peak = load;
     }
     this.#peak = Math.max(this.#peak, load);
-    if (this.#collections === 0) return;
-    this.#collections--;
-    if (process.memoryUsage().heapUsed < MAX_HEAP_BYTES) this.#collect();
+    // Marking takes most of the event loop for a tenth of a second: requests of a load that is back would wait for it.
+    if (load >= this.#endedBelow) this.#samplesLeft = 0;
+    if (this.#samplesLeft === 0) return;
+    this.#samplesLeft--;
+    const collects = this.#samplesLeft < COLLECTIONS;
+    if (collects && process.memoryUsage().heapUsed < MAX_HEAP_BYTES) this.#collect();
   }
 }
