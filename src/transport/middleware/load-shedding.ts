@@ -7,8 +7,11 @@ const RETRY_SECONDS = 1;
 const OVERLOAD_AFTER_MS = 1_000;
 /** A tick is short if it takes at most `maxDelayMs` divided by this. */
 const SHORT_TICK_DIVISOR = 5;
-/** In an overload requests wait for at most `maxDelayMs` divided by this. */
-const OVERLOAD_DIVISOR = 50;
+/**
+ * In an overload requests wait for at most `maxDelayMs` divided by this. A shorter wait also sheds when a load is slightly
+ * below capacity, where short ticks are rare: docs/decisions/load-shedding.md has figures.
+ */
+const OVERLOAD_DIVISOR = 100;
 /** An overload is over when at most one request in this many was shed. */
 const RECOVERY_RATIO = 20;
 
