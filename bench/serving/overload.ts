@@ -14,8 +14,8 @@ const WARM_UP_SECONDS = scaleSeconds(3);
 const SECONDS = scaleSeconds(3);
 const FACTOR = 3;
 /**
- * Before the steady state: the service works off the start of an overload like a burst, and accepts 1,000 connections
- * for 30 to 60 ms, which delays 1 to 2 % of three seconds' requests at half of capacity.
+ * Skipped before the steady state. Accepting 1,000 connections delays the first requests by 30 to 60 ms, and the service
+ * works off the start of an overload like a burst.
  */
 const START_SECONDS = scaleSeconds(2);
 

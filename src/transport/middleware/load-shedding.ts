@@ -8,8 +8,8 @@ const OVERLOAD_AFTER_MS = 1_000;
 /** A tick is short if it takes at most `maxDelayMs` divided by this. */
 const SHORT_TICK_DIVISOR = 5;
 /**
- * In an overload requests wait for at most `maxDelayMs` divided by this. A shorter wait also sheds when a load is slightly
- * below capacity, where short ticks are rare: docs/decisions/load-shedding.md has figures.
+ * In an overload requests wait for at most `maxDelayMs` divided by this. A shorter wait would shed more of a load just
+ * below capacity (docs/decisions/load-shedding.md).
  */
 const OVERLOAD_DIVISOR = 100;
 /** An overload is over when at most one request in this many was shed. */
