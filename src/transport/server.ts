@@ -33,6 +33,12 @@ import { ServedMethods } from "./rest/served-methods.js";
 import { sendShutdownResponse } from "./shutdown-response.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
+/**
+ * Connections that the kernel queues until they are accepted; Linux lowers it to `net.core.somaxconn`. A caller beyond
+ * it waits for a retransmission, a second or more. Node.js queues 511.
+ */
+const BACKLOG = 4_096;
+
 /** A server that answers REST, Connect, gRPC and gRPC-Web on one port. */
 export interface Server {
   readonly log: Logger;
@@ -107,7 +113,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   const methods = new ServedMethods();
   const answerNoRoute = noRoute(methods);
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
-  const shedding = await addMiddleware(server, middleware, budgets, rejectUnknown, guards.length > 0);
+  const shedding = await addMiddleware(server, middleware, rejectUnknown, guards.length > 0);
   // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
   for (const guard of guards) await guard(server, log);
@@ -135,7 +141,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   return {
     log,
     async listen(host, port) {
-      const url = await server.listen({ host, port });
+      const url = await server.listen({ host, port, backlog: BACKLOG });
       certificate?.watch(log);
       // Fastify does not know about the TLS in front of it.
       return certificate === undefined ? url : url.replace(/^http:/, "https:");

@@ -1,6 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { refusal } from "../errors/error-details.js";
+import { deferredArrival } from "./arrivals.js";
 import type { Budgets } from "./budgets.js";
 import { connectionOf } from "./connection.js";
 
@@ -16,12 +17,12 @@ export const TOO_MANY_RESPONSES = refusal(
 const TOO_MANY_CONNECTIONS = refusal("OVERLOADED", "the service has too many connections; retry later", RETRY);
 
 /** Why a request is not admitted; undefined if it is. Does not apply to health requests. */
-export function admissionError({ raw }: FastifyRequest, { requests }: Budgets): ConnectError | undefined {
-  // The request itself is counted.
-  if (requests.used > requests.limit && requests.refuses()) return TOO_MANY_REQUESTS;
+export function admissionError({ raw, record }: FastifyRequest): ConnectError | undefined {
   const connection = connectionOf(raw);
-  if (connection?.isOverShare() === true) return TOO_MANY_REQUESTS;
-  return connection?.isReserve === true ? TOO_MANY_CONNECTIONS : undefined;
+  if (connection === undefined) return undefined;
+  const arrival = record.waitedMs > 0 ? deferredArrival(raw) : undefined;
+  if (arrival?.isOverBudget ?? connection.isOverBudget()) return TOO_MANY_REQUESTS;
+  return connection.isReserve ? TOO_MANY_CONNECTIONS : undefined;
 }
 
 /** Why no further response is made; undefined if there is room for it. */

@@ -111,6 +111,12 @@ export class Connection implements Holder, Member {
     return requests.refuses(requests.limit / OTHERS_SHARE);
   }
 
+  /** Whether a request that has begun is over the budget of all or the share of its address. A true answer counts as a refusal. */
+  isOverBudget(): boolean {
+    const { requests } = this.#budgets;
+    return (requests.used > requests.limit && requests.refuses()) || this.isOverShare();
+  }
+
   /** Whether another response may be made. Many requests of one connection arrive before the first response. */
   mayRespond(): boolean {
     return this.#responseBytes < SCARCE_RESPONSE_BYTES || !this.#budgets.responses.isScarce;

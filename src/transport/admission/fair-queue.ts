@@ -1,4 +1,5 @@
 import { onTickEnd } from "../fast-path/response-batching.js";
+import { AcceptTurns } from "./accept-turns.js";
 
 /** What may run in one turn of the event loop. */
 export interface Shares {
@@ -12,8 +13,10 @@ export interface Shares {
   readonly interval?: number;
 }
 
-/** In each turn, what has waited runs for this long. */
+/** In each turn, what has waited runs for this long ... */
 const SLICE_MS = 1;
+/** ... and at most so many. */
+const MAX_RUNS = 32;
 
 /** A count that starts again in each turn. */
 interface Share {
@@ -56,26 +59,42 @@ export const createMember = (group: Group): Member => ({
 export class FairQueue {
   readonly #shares: Shares;
   readonly #groups: Group[] = [];
+  readonly #acceptTurns = new AcceptTurns();
+  /** Members with a job that waits for connections to be accepted, once for each job. */
+  #held: Member[] = [];
   #turn = 0;
   /** The next turn of what has waited. */
   #nextTurn = 0;
   #isScheduled = false;
+  /** When the slice of this turn ends; undefined before its first run. */
+  #sliceEndsAt: number | undefined;
 
   constructor(shares: Shares) {
     this.#shares = shares;
   }
 
-  /** Whether a member may run something at once. If not, `add` it. Call it once for each. */
-  mayRun(member: Member): boolean {
-    if (!this.#isScheduled) this.#schedule();
+  /**
+   * Whether a member may run something at once. If not, `add` it. Call it once for each. `isUrgent`: connections that
+   * are being accepted do not go first.
+   */
+  mayRun(member: Member, isUrgent = false): boolean {
+    this.#schedule();
     if (member.waiting.length > 0 || member.isBlocked()) return false;
-    return this.#take(member, this.#shares.member) && this.#take(member.group, this.#shares.group);
+    if (this.#acceptTurns.isAccepting && !isUrgent) return false;
+    return this.#takeShares(member);
+  }
+
+  /** Call this when a connection is accepted. Others may go first: what would run in such a turn waits for its end. */
+  accepted(): void {
+    this.#acceptTurns.add();
+    this.#schedule();
   }
 
   /** Runs a job in a later turn. It must not throw. The caller bounds how many wait. */
   add(member: Member, job: () => void): void {
     member.waiting.push(job);
-    this.resume(member);
+    if (this.#acceptTurns.isAccepting) this.#held.push(member);
+    else this.resume(member);
   }
 
   /** Call this when a member is no longer blocked. */
@@ -84,7 +103,11 @@ export class FairQueue {
     const { group } = member;
     member.isListed = true;
     if (group.listed.push(member) === 1) this.#groups.push(group);
-    if (!this.#isScheduled) this.#schedule();
+    this.#schedule();
+  }
+
+  #takeShares(member: Member): boolean {
+    return this.#take(member, this.#shares.member) && this.#take(member.group, this.#shares.group);
   }
 
   #take(share: Share, limit: number): boolean {
@@ -96,6 +119,7 @@ export class FairQueue {
   }
 
   #schedule(): void {
+    if (this.#isScheduled) return;
     this.#isScheduled = true;
     onTickEnd(this.#endTurn);
   }
@@ -103,18 +127,36 @@ export class FairQueue {
   readonly #endTurn = (): void => {
     this.#isScheduled = false;
     this.#turn++;
+    const hasAccepted = this.#acceptTurns.endTurn(this.#held.length > 0);
+    if (hasAccepted) this.#schedule();
+    if (this.#acceptTurns.isAccepting) return;
+    this.#releaseHeld();
     if (this.#groups.length === 0) return;
-    if (this.#turn < this.#nextTurn) return this.#schedule();
+    this.#schedule();
+    if (this.#turn < this.#nextTurn) return;
     this.#nextTurn = this.#turn + (this.#shares.interval ?? 1);
-    // What runs now may add more.
-    this.#isScheduled = true;
-    const until = performance.now() + SLICE_MS;
-    for (let runs = 0; runs < this.#shares.waiting && this.#groups.length > 0; runs++) {
-      this.#runNext();
-      if (performance.now() > until) break;
+    this.#sliceEndsAt = undefined;
+    // Most of the work of a request follows its job, and has been done before the next immediate runs.
+    for (let runs = Math.min(this.#shares.waiting, MAX_RUNS); runs > 0; runs--) setImmediate(this.#runInSlice);
+  };
+
+  /** What was held runs as if it had arrived in this turn. */
+  #releaseHeld(): void {
+    const members = this.#held;
+    this.#held = [];
+    for (const member of members) {
+      // A connection that has closed has nothing waiting.
+      if (member.waiting.length === 0) continue;
+      if (!member.isBlocked() && this.#takeShares(member)) member.waiting.shift()?.();
+      this.resume(member);
     }
-    this.#isScheduled = false;
-    if (this.#groups.length > 0) this.#schedule();
+  }
+
+  readonly #runInSlice = (): void => {
+    if (this.#groups.length === 0) return;
+    const now = performance.now();
+    this.#sliceEndsAt ??= now + SLICE_MS;
+    if (now <= this.#sliceEndsAt) this.#runNext();
   };
 
   #runNext(): void {

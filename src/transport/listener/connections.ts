@@ -66,6 +66,7 @@ export class Connections {
     registerConnection(socket, connection);
     address.connections++;
     this.#open++;
+    this.#requests.accepted();
     socket.once("close", () => this.#remove(connection));
     if (this.#open > maxConnections) this.#addToReserve(connection);
     const member = createMember(address.accepts);
@@ -135,7 +136,7 @@ export class Connections {
     if (connection.isReserve) response.shouldKeepAlive = false;
     // A pipelined response has no socket until its predecessors are sent.
     const isPipelined = response.socket === null;
-    const mayRun = this.#requests.mayRun(connection);
+    const mayRun = this.#mayRun(connection);
     if (isPipelined) {
       if (connection.waiting.length > MAX_WAITING) connection.slowReading();
       const handle = () => {
@@ -159,7 +160,7 @@ export class Connections {
       return request.stream.close(constants.NGHTTP2_REFUSED_STREAM);
     }
     connection.beginRequest(request.stream);
-    if (this.#requests.mayRun(connection)) return handle();
+    if (this.#mayRun(connection)) return handle();
     this.#defer(connection, request, () => request.stream.closed || handle());
     if (connection.waiting.length > MAX_WAITING) connection.slowReading();
   }
@@ -185,8 +186,13 @@ export class Connections {
     else if (!socket.destroyed) start();
   }
 
+  /** When the budget is scarce, requests do not wait for new connections: those that are refused would count meanwhile. */
+  #mayRun(connection: Connection): boolean {
+    return this.#requests.mayRun(connection, this.#budgets.requests.isScarce);
+  }
+
   #defer(connection: Connection, request: object, handle: () => void): void {
-    deferArrival(request);
+    deferArrival(request, connection.isOverBudget());
     this.#requests.add(connection, handle);
   }
 

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { admissionError } from "../admission/admission-error.js";
-import type { Budgets } from "../admission/budgets.js";
 import { createCorsHook, needsCors, type Origins } from "./cors.js";
 import { isHealthRequest } from "./health-requests.js";
 import { Shedding } from "./load-shedding.js";
@@ -25,7 +24,6 @@ export interface MiddlewareOptions {
 export async function addMiddleware(
   server: FastifyInstance,
   { corsOrigins, maxPathBytes, maxDelayMs, rates }: MiddlewareOptions,
-  budgets: Budgets,
   notFound: (request: FastifyRequest, reply: FastifyReply) => void,
   hasGuards = false,
 ): Promise<Shedding> {
@@ -36,7 +34,7 @@ export async function addMiddleware(
     if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
     if (!isRateLimited && request.is404) return notFound(request, reply);
     const { startedAt, waitedMs } = request.record;
-    const error = admissionError(request, budgets) ?? shedding.overloadError(startedAt + waitedMs, waitedMs);
+    const error = admissionError(request) ?? shedding.overloadError(startedAt + waitedMs, waitedMs);
     if (error === undefined || isHealthRequest(request)) done();
     else reject(request, reply, error);
   };

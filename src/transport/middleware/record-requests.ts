@@ -11,7 +11,7 @@ export function recordRequests(server: FastifyInstance, observers: readonly Requ
   // Declared now so that every request has the same hidden class. A getter would not reserve the slot.
   server.decorateRequest("record");
   server.addHook("onRequest", (request, _reply, done) => {
-    request.record = new RequestRecord(request, observers, deferredArrival(request.raw));
+    request.record = new RequestRecord(request, observers, deferredArrival(request.raw)?.at);
     flushOverdue(request.record.startedAt + request.record.waitedMs);
     done();
   });
