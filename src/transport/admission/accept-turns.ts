@@ -1,4 +1,6 @@
-/** Requests wait at most this long in a row ... */
+/** Requests wait from this many turns in a row that accept a connection, */
+const MIN_TURNS = 128;
+/** ... at most this long in a row ... */
 const MAX_MS = 150;
 /** ... and this share of the time. */
 const SHARE = 0.05;
@@ -16,8 +18,8 @@ const START_MS = 4;
 export class AcceptTurns {
   #isAccepting = false;
   #hasAccepted = false;
-  /** Whether the turn before accepted a connection. */
-  #hadAccepted = false;
+  /** Turns in a row that have accepted one. */
+  #turns = 0;
   /** Accepted while no request was handled, since turn after turn has accepted one. */
   #connections = 0;
   /** Since then, how long requests have waited. */
@@ -51,9 +53,10 @@ export class AcceptTurns {
       this.#connections++;
       this.#waitedMs += waitedMs;
     }
-    // A caller that connects alone does not delay its own request.
-    this.#isAccepting = hasAccepted && this.#hadAccepted && this.#creditMs > 0 && this.#isFast;
-    this.#hadAccepted = hasAccepted;
+    this.#turns = hasAccepted ? this.#turns + 1 : 0;
+    // A few callers do not delay their own requests. Node.js drops a request that waits when its client ends the
+    // connection without waiting for the response.
+    this.#isAccepting = this.#turns >= MIN_TURNS && this.#creditMs > 0 && this.#isFast;
     this.#hasAccepted = false;
     return hasAccepted;
   }

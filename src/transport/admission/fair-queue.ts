@@ -13,10 +13,8 @@ export interface Shares {
   readonly interval?: number;
 }
 
-/** In each turn, what has waited runs for this long ... */
+/** In each turn, what has waited runs for this long. */
 const SLICE_MS = 1;
-/** ... and at most so many. */
-const MAX_RUNS = 32;
 
 /** A count that starts again in each turn. */
 interface Share {
@@ -66,8 +64,6 @@ export class FairQueue {
   /** The next turn of what has waited. */
   #nextTurn = 0;
   #isScheduled = false;
-  /** When the slice of this turn ends; undefined before its first run. */
-  #sliceEndsAt: number | undefined;
 
   constructor(shares: Shares) {
     this.#shares = shares;
@@ -135,9 +131,11 @@ export class FairQueue {
     this.#schedule();
     if (this.#turn < this.#nextTurn) return;
     this.#nextTurn = this.#turn + (this.#shares.interval ?? 1);
-    this.#sliceEndsAt = undefined;
-    // Most of the work of a request follows its job, and has been done before the next immediate runs.
-    for (let runs = Math.min(this.#shares.waiting, MAX_RUNS); runs > 0; runs--) setImmediate(this.#runInSlice);
+    const until = performance.now() + SLICE_MS;
+    for (let runs = 0; runs < this.#shares.waiting && this.#groups.length > 0; runs++) {
+      this.#runNext();
+      if (performance.now() > until) break;
+    }
   };
 
   /** What was held runs as if it had arrived in this turn. */
@@ -151,13 +149,6 @@ export class FairQueue {
       this.resume(member);
     }
   }
-
-  readonly #runInSlice = (): void => {
-    if (this.#groups.length === 0) return;
-    const now = performance.now();
-    this.#sliceEndsAt ??= now + SLICE_MS;
-    if (now <= this.#sliceEndsAt) this.#runNext();
-  };
 
   #runNext(): void {
     const group = this.#groups.shift();

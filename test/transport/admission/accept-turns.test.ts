@@ -20,11 +20,11 @@ function begin(): { turns: AcceptTurns; now: number } {
   return { turns, now };
 }
 
-test("requests wait from the third turn in a row that accepts a connection, until one accepts none", () => {
+test("requests wait after 128 turns in a row that accept a connection, until one accepts none", () => {
   const { turns, now } = begin();
-  expect(acceptIn(turns, now, 5, 1)).toEqual([3, 4, 5]);
+  expect(acceptIn(turns, now, 131, 1)).toEqual([129, 130, 131]);
   expect(turns.isAccepting).toBe(true);
-  expect(turns.endTurn(true, now + 6)).toBe(false);
+  expect(turns.endTurn(true, now + 132)).toBe(false);
   expect(turns.isAccepting).toBe(false);
 });
 
@@ -61,8 +61,8 @@ test("turns without waiting requests cost nothing", () => {
 
 test("requests do not wait where turns are long although none is handled", () => {
   const { turns, now } = begin();
-  expect(acceptIn(turns, now, 100, 10)).toEqual([3]);
-  turns.endTurn(false, now + 1_001);
+  expect(acceptIn(turns, now, 200, 10)).toEqual([129]);
+  turns.endTurn(false, now + 2_001);
   // The next row of connections has its chance.
-  expect(acceptIn(turns, now + 1_001, 5, 1)).toEqual([3, 4, 5]);
+  expect(acceptIn(turns, now + 2_001, 131, 1)).toEqual([129, 130, 131]);
 });
