@@ -1,28 +1,31 @@
-/** Requests wait from this many turns in a row that accept a connection, */
+/**
+ * Requests wait after this many turns in a row that accepted a connection. With few callers they do not: Node.js drops a
+ * waiting request when its client half-closes the connection.
+ */
 const MIN_TURNS = 128;
-/** ... at most this long in a row ... */
+/** Maximum milliseconds in a row for which requests wait. */
 const MAX_MS = 150;
-/** ... and this share of the time. */
+/** Maximum share of the time for which requests wait. */
 const SHARE = 0.05;
-/** They wait as long as a connection is accepted in so many milliseconds on average, ... */
+/** If a connection takes longer on average, turns are long for another reason, and requests no longer wait. */
 const MS_PER_CONNECTION = 2;
-/** ... with this much more at first. */
+/** Added to that limit, for the first connections. */
 const START_MS = 4;
 
 /**
  * Which turns of the event loop only accept connections. libuv accepts one in each turn (libuv/libuv#3696): when a
  * thousand callers connect at once, and each turn handles the requests of those before, the last of them wait for
- * seconds. So requests wait while turn after turn accepts a connection, unless those turns are long for another reason.
- * Can go when libuv accepts several connections in a turn.
+ * seconds. So requests wait while each turn accepts a connection. Halves the 99th percentile of the first second of an
+ * overload or better; can go when libuv accepts several connections in a turn.
  */
 export class AcceptTurns {
   #isAccepting = false;
   #hasAccepted = false;
   /** Turns in a row that have accepted one. */
   #turns = 0;
-  /** Accepted while no request was handled, since turn after turn has accepted one. */
+  /** Connections accepted in these turns while requests waited. */
   #connections = 0;
-  /** Since then, how long requests have waited. */
+  /** How long requests have waited in these turns. */
   #waitedMs = 0;
   /** What is left of `MAX_MS`. */
   #creditMs = MAX_MS;
@@ -54,8 +57,6 @@ export class AcceptTurns {
       this.#waitedMs += waitedMs;
     }
     this.#turns = hasAccepted ? this.#turns + 1 : 0;
-    // A few callers do not delay their own requests. Node.js drops a request that waits when its client ends the
-    // connection without waiting for the response.
     this.#isAccepting = this.#turns >= MIN_TURNS && this.#creditMs > 0 && this.#isFast;
     this.#hasAccepted = false;
     return hasAccepted;

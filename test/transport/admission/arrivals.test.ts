@@ -18,7 +18,8 @@ function connect(): net.Socket {
   return socket.on("error", () => undefined);
 }
 
-const refusedOnly = async (count: () => number, refused: number) => {
+/** Waits until so many are refused and the others under way. */
+const expectRefused = async (count: () => number, refused: number) => {
   await until("some are refused", () => count() >= refused);
   // The body of a request never ends here: what is not refused stays under way.
   await until("the others are under way", () => budgets.requests.used === LIMIT);
@@ -35,7 +36,7 @@ test.runIf(process.platform === "linux")("on new connections, as many are under 
     });
     socket.write(`${head(100)} `);
   }
-  await refusedOnly(() => refused, 200 - LIMIT);
+  await expectRefused(() => refused, 200 - LIMIT);
 });
 
 test.runIf(process.platform === "linux")("on one connection, those are refused that came last", async () => {
@@ -55,6 +56,6 @@ test.runIf(process.platform === "linux")("on one connection, those are refused t
       });
     stream.write(" ");
   }
-  await refusedOnly(() => refused.length, 4);
+  await expectRefused(() => refused.length, 4);
   expect(refused).toEqual([21, 22, 23, 24]);
 });

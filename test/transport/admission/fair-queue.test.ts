@@ -129,30 +129,32 @@ describe("while turn after turn accepts a connection", () => {
     expect(ran.join(" ")).toContain("held held");
   });
 
-  test("what waits of a connection that closes does not run", async () => {
+  /** A member with a job that waits, and how often the job has run. */
+  async function hold() {
     const queue = new FairQueue(unlimited);
     const member = memberOf(createGroup());
     await acceptMany(queue);
     let ran = 0;
     submit(queue, member, () => ran++);
+    return { queue, member, ran: () => ran };
+  }
+
+  test("a job of a connection that closes does not run", async () => {
+    const { member, ran } = await hold();
     member.waiting.length = 0;
     for (let turn = 0; turn < 5; turn++) await nextTurn();
-    expect(ran).toBe(0);
+    expect(ran()).toBe(0);
   });
 
   test("a member that is blocked waits until it is resumed", async () => {
-    const queue = new FairQueue(unlimited);
-    const member = memberOf(createGroup());
-    await acceptMany(queue);
-    let ran = 0;
-    submit(queue, member, () => ran++);
+    const { queue, member, ran } = await hold();
     member.blocked = true;
     for (let turn = 0; turn < 5; turn++) await nextTurn();
-    expect(ran).toBe(0);
+    expect(ran()).toBe(0);
     member.blocked = false;
     queue.resume(member);
     await settle([member]);
-    expect(ran).toBe(1);
+    expect(ran()).toBe(1);
   });
 });
 
