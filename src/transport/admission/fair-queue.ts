@@ -70,8 +70,8 @@ export class FairQueue {
   }
 
   /**
-   * Whether a member may run something at once. If not, `add` it. Call it once for each. `isUrgent`: connections that
-   * are being accepted do not go first.
+   * Whether a member may run something at once. If not, `add` it. Call it once for each. `isUrgent` lets it run in a
+   * turn that only accepts connections.
    */
   mayRun(member: Member, isUrgent = false): boolean {
     this.#schedule();
@@ -80,7 +80,7 @@ export class FairQueue {
     return this.#takeShares(member);
   }
 
-  /** Call this when a connection is accepted. Others may go first: what would run in such a turn waits for its end. */
+  /** Call this when a connection is accepted. After many, turns only accept (`AcceptTurns`), and jobs wait. */
   accepted(): void {
     this.#acceptTurns.add();
     this.#schedule();
@@ -138,7 +138,7 @@ export class FairQueue {
     }
   };
 
-  /** What was held runs as if it had arrived in this turn. */
+  /** Runs held jobs within the shares of the next turn; the others wait. */
   #releaseHeld(): void {
     const members = this.#held;
     this.#held = [];

@@ -186,7 +186,7 @@ export class Connections {
     else if (!socket.destroyed) start();
   }
 
-  /** When the budget is scarce, requests do not wait for new connections: those that are refused would count meanwhile. */
+  /** When the budget is scarce, requests do not wait for new connections: those to be refused would use it up. */
   #mayRun(connection: Connection): boolean {
     return this.#requests.mayRun(connection, this.#budgets.requests.isScarce);
   }

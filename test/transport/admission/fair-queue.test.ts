@@ -112,6 +112,16 @@ async function acceptMany(queue: FairQueue): Promise<void> {
   }
 }
 
+/** A member with a job that waits, and how often the job has run. */
+async function hold() {
+  const queue = new FairQueue(unlimited);
+  const member = memberOf(createGroup());
+  await acceptMany(queue);
+  let ran = 0;
+  submit(queue, member, () => ran++);
+  return { queue, member, ran: () => ran };
+}
+
 describe("while turn after turn accepts a connection", () => {
   test("what would run waits, and then runs within its shares", async () => {
     const queue = new FairQueue({ member: 2, group: 2, waiting: 1 });
@@ -128,16 +138,6 @@ describe("while turn after turn accepts a connection", () => {
     // Its share of one turn.
     expect(ran.join(" ")).toContain("held held");
   });
-
-  /** A member with a job that waits, and how often the job has run. */
-  async function hold() {
-    const queue = new FairQueue(unlimited);
-    const member = memberOf(createGroup());
-    await acceptMany(queue);
-    let ran = 0;
-    submit(queue, member, () => ran++);
-    return { queue, member, ran: () => ran };
-  }
 
   test("a job of a connection that closes does not run", async () => {
     const { member, ran } = await hold();
