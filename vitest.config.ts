@@ -12,7 +12,7 @@ const slow = `${folders}/*.{slow,property}.test.ts`;
  */
 const isolated = [
   "scripted-participant/faults.test.ts",
-  "test/client/caching/clock.test.ts",
+  "test/client/caching/{clock,stream}.test.ts",
   "test/ingest/**/*.test.ts",
   "test/ledger/{string-interner,participant/http}.test.ts",
   "test/store/{scan,postgres/lease-watchdog}.test.ts",

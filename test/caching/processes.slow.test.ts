@@ -21,7 +21,6 @@ import {
 } from "../fixtures/requests.js";
 import { registry } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
-import { BOUND_MS } from "../ingest/database/kill-processes.js";
 import { holder, idsOf, instrument, numbers, Pairs, PAIRS, type State } from "../ingest/database/pairs.js";
 import { Random } from "../ingest/database/random.js";
 import { becomesReady, command, inBackground, listening, type Settings } from "../ingest/database/services.js";
@@ -129,7 +128,7 @@ test(
     await background.end();
 
     const state = pairs.replace(...numbers);
-    await until("the client has the last change", () => client.cache.latest?.offset === state.offset, BOUND_MS);
+    await until("the client has the last change", () => client.cache.latest?.offset === state.offset);
     // Keeps an answer to each request, and then compares all with those of both replicas.
     for (let count = 0; count < 200; count++) await client.ask(randomCall(pairs.now, random));
     const kept = client.cache.kept.flatMap(({ key }) => client.cache.use(key) ?? []);

@@ -26,7 +26,7 @@ async function serving(more: Partial<Config> = {}) {
     await app.close();
     await participant.stop();
   });
-  await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok, 20_000);
+  await until("the service is ready", async () => (await fetch(`${app.url}/readyz`)).ok);
   const operatorUrl = (app.metricsUrl ?? "").replace(/\/metrics$/, "");
   return {
     participant,

@@ -88,7 +88,7 @@ test("a shared database: the leader, a standby and a replica", async () => {
   // Contracts in a database are not counted on a scrape.
   expect(samples.some(({ name }) => name === "offledger_store_contracts")).toBe(false);
   await first.close();
-  await until("the second mirrors", async () => (await now(second.metricsUrl, "mirroring")) === 1, 20_000);
+  await until("the second mirrors", async () => (await now(second.metricsUrl, "mirroring")) === 1);
 });
 
 test("a metrics port in use stops the program, which names the setting", async () => {

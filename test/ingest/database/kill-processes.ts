@@ -7,9 +7,6 @@ import { askAccept, askAny, type Shown } from "./queries.js";
 import type { Random } from "./random.js";
 import { command, logs, type Settings, WRITES } from "./services.js";
 
-/** Timeout of waits that usually take a second or two. */
-export const BOUND_MS = 30_000;
-
 interface Plan {
   /** What happens to the ledger while no mirror runs, and while the one that is killed does. */
   readonly before?: "prune" | "restore";
@@ -58,11 +55,11 @@ export class MirrorKiller {
       await logs(mirror, WRITES);
       if (plan.moment === "following") {
         const { end } = this.#pairs.ledger;
-        await until("the mirror follows", () => offset() >= end, BOUND_MS);
+        await until("the mirror follows", () => offset() >= end);
         await delay(random.next() * 500);
       }
       if (plan.meanwhile !== undefined) this.#disturb(plan.meanwhile);
-      if (plan.moment === "loading") isLoading = await this.#loading();
+      if (plan.moment === "loading") isLoading = await this.#loading(before);
       await delay(random.next() * (isLoading ? 200 : 500));
     }
     mirror.signal("SIGKILL");
@@ -71,14 +68,17 @@ export class MirrorKiller {
     else figures[plan.moment]++;
   }
 
-  /** Whether a load begins soon. None begins if the mirror can continue from the offset of the database. */
-  async #loading(): Promise<boolean> {
+  /** Whether a load begins. None may be seen: it may be short, or the mirror continues from the offset of the database. */
+  async #loading(before: number): Promise<boolean> {
     const text = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY offledger.%'";
-    const begins = until("a load begins", async () => (await this.#rows(text)).length > 0, 2_000);
-    return begins.then(
-      () => true,
-      () => false,
-    );
+    let isLoading = false;
+    const begins = async (): Promise<boolean> => {
+      isLoading = (await this.#rows(text)).length > 0;
+      return isLoading || (await this.#served()) !== before;
+    };
+    // Long enough for a loaded machine.
+    await until("a load begins or has ended", begins, 10_000).catch(() => undefined);
+    return isLoading;
   }
 
   /** Prunes or restores the ledger. A mirror that cannot continue from its offset must load a snapshot. */

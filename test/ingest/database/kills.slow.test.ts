@@ -4,7 +4,7 @@ import { freshDatabase } from "../../fixtures/postgres.js";
 import { until } from "../../fixtures/wait.js";
 import { Participant } from "../../../scripted-participant/participant.js";
 import { Pairs, PAIRS } from "./pairs.js";
-import { RequestLoop, BOUND_MS, MirrorKiller } from "./kill-processes.js";
+import { RequestLoop, MirrorKiller } from "./kill-processes.js";
 import { askConfigurations } from "./queries.js";
 import { Random } from "./random.js";
 import { becomesReady, command, inBackground, listening, type Settings } from "./services.js";
@@ -44,7 +44,7 @@ test(
     await becomesReady(await listening(last));
     await background.end();
     const state = pairs.replace(...Array.from({ length: PAIRS }, (_, pair) => pair));
-    await until("the database has caught up", () => killer.isAtOffset(state.offset), BOUND_MS);
+    await until("the database has caught up", () => killer.isAtOffset(state.offset));
     console.log(
       `${KILLS} kills, seed ${SEED}: ${JSON.stringify(killer.figures)}; ${pairs.ledger.end} updates, ` +
         `${pairs.restores} restores, ${observers.map(({ readings }) => readings).join(" and ")} readings, ` +
@@ -69,5 +69,5 @@ test(
     expect(killer.figures.duringLoad).toBeGreaterThan(0);
     expect(killer.figures.loading + killer.figures.following).toBeGreaterThan(0);
   },
-  60_000 + KILLS * 8_000,
+  60_000 + KILLS * 20_000,
 );

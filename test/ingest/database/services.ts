@@ -29,7 +29,7 @@ export async function listening(program: Program): Promise<string> {
 
 /** Waits until a program has logged a text a number of times. */
 export async function logs(program: Program, words: string, times = 1): Promise<void> {
-  await until(`${words} is logged`, () => program.err.split(words).length > times, 30_000).catch((error: unknown) => {
+  await until(`${words} is logged`, () => program.err.split(words).length > times).catch((error: unknown) => {
     throw new Error(`${String(error)}\n${program.out}${program.err}`, { cause: error });
   });
 }
@@ -87,4 +87,4 @@ export async function unreadiness(url: string): Promise<string | undefined> {
 }
 
 export const becomesReady = (url: string): Promise<void> =>
-  until("the service is ready", async () => (await unreadiness(url)) === undefined, 20_000);
+  until("the service is ready", async () => (await unreadiness(url)) === undefined);

@@ -21,7 +21,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s closes the streams, and the progra
     const said = text(child.stdout);
     const ended = once(child, "exit");
     const hasSnapshot = () => participant.requests.some(({ path }) => path === "/v2/state/active-contracts");
-    await until("the updates are followed", () => hasSnapshot() && participant.streams === 1, 20_000);
+    await until("the updates are followed", () => hasSnapshot() && participant.streams === 1);
     const begun = performance.now();
     child.kill(signal);
     expect(await ended).toEqual([0, null]);

@@ -200,7 +200,7 @@ describe("a leader process", () => {
     });
     const said: Said[] = [];
     child.on("message", (one) => said.push(one as Said));
-    await until("it has the lease", () => said.length > 0, 20_000);
+    await until("it has the lease", () => said.length > 0);
     expect(said).toEqual([{ holds: 1 }]);
     return { child, said };
   }
