@@ -41,6 +41,8 @@ export interface ParsedPayload<F> {
   readonly fields: F;
   /** Every key that finds the contract; see `indexKey`. */
   readonly indexKeys: readonly string[];
+  /** Whether the contract is stored only if the service keeps optional contracts, which OFFLEDGER_KEEP_HOLDINGS says. */
+  readonly isOptional?: boolean;
 }
 
 /** Makes an index key. The length before each value keeps different lists of values from giving the same key. */

@@ -1,10 +1,11 @@
 import { NotReady, type StoreReader, StoreUnavailable } from "../store/port.js";
 import { notFound, RegistryError, unavailable } from "../domain/errors.js";
 import type { Freshness } from "../domain/freshness.js";
+import type { HoldingSource } from "../domain/holdings.js";
 import type { History } from "./sdk/history.js";
 import type { Registry, RequestContext, UtilityOperations } from "./sdk/registry.js";
 import { Answer } from "./basis.js";
-import { type CreateRecorder, QueryContext } from "./query-context.js";
+import { type CreateRecorder, HoldingsNeeded, type Preparation, QueryContext } from "./query-context.js";
 import { TrackingView } from "./tracking-view.js";
 
 type Query<T> = (registry: Registry, context: RequestContext) => T;
@@ -16,11 +17,12 @@ export class QueryExecutor {
   readonly #freshness: Freshness;
   readonly #now: () => number;
   readonly #history: History | undefined;
+  readonly #holdings: HoldingSource | undefined;
   readonly #configurationId: string;
   readonly #createRecorder: CreateRecorder | undefined;
 
   /**
-   * `now` returns milliseconds since 1970. `history` is undefined if the source has no updates. `configurationId`
+   * `now` returns milliseconds since 1970. `history` and `holdings` are undefined if the source has no updates. `configurationId`
    * identifies all but the store that answers depend on; processes with the same one give the same answers.
    * `createRecorder` is called for each run of a query that is explained; undefined to record nothing.
    */
@@ -30,6 +32,7 @@ export class QueryExecutor {
     freshness: Freshness,
     now: () => number,
     history?: History,
+    holdings?: HoldingSource,
     configurationId = "",
     createRecorder?: CreateRecorder,
   ) {
@@ -38,6 +41,7 @@ export class QueryExecutor {
     this.#freshness = freshness;
     this.#now = now;
     this.#history = history;
+    this.#holdings = holdings;
     this.#configurationId = configurationId;
     this.#createRecorder = createRecorder;
   }
@@ -52,6 +56,7 @@ export class QueryExecutor {
       this.#freshness,
       clock,
       this.#history,
+      this.#holdings,
       configurationId,
       createRecorder,
     );

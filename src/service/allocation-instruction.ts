@@ -4,17 +4,17 @@ import { AllocationInstructionService as V2 } from "../../gen/offledger/allocati
 import type { QueryExecutor } from "../registry/executor.js";
 import type { Choice } from "../registry/sdk/registry.js";
 import { bind, type ServiceBinding } from "./service-binding.js";
-import { executeChoiceContext, factoryHandler } from "./token-standard.js";
+import { type ApiVersion, executeChoiceContext, factoryHandler } from "./token-standard.js";
 
 /** Allocation instructions, in versions 1 and 2 of the token standard. */
 export function allocationInstructions(executor: QueryExecutor): ServiceBinding[] {
-  const getAllocationFactory = factoryHandler(executor, "allocationFactory");
+  const getAllocationFactory = (version: ApiVersion) => factoryHandler(executor, "allocationFactory", version);
   const contextHandler = (choice: Choice) => (request: GetAllocationInstructionContextRequest) =>
     executeChoiceContext(executor, choice, request, request.allocationInstructionId);
   return [
-    bind(V1, { getAllocationFactory }),
+    bind(V1, { getAllocationFactory: getAllocationFactory("v1") }),
     bind(V2, {
-      getAllocationFactory,
+      getAllocationFactory: getAllocationFactory("v2"),
       getAllocationInstructionAcceptContext: contextHandler("allocation-instruction/accept"),
       getAllocationInstructionWithdrawContext: contextHandler("allocation-instruction/withdraw"),
     }),

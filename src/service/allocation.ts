@@ -16,6 +16,6 @@ export function allocations(executor: QueryExecutor): ServiceBinding[] {
   };
   return [
     bind(V1, { ...shared, getAllocationTransferContext: contextHandler("allocation/execute-transfer") }),
-    bind(V2, { ...shared, getSettlementFactory: factoryHandler(executor, "settlementFactory") }),
+    bind(V2, { ...shared, getSettlementFactory: factoryHandler(executor, "settlementFactory", "v2") }),
   ];
 }

@@ -7,9 +7,9 @@ import { bind, type ServiceBinding } from "./service-binding.js";
 export function burnMintInstructions(executor: QueryExecutor): ServiceBinding[] {
   return [
     bind(BurnMintInstructionService, {
-      getBurnMintFactory({ instrumentId, outputs }) {
+      getBurnMintFactory({ instrumentId, inputHoldingCids, outputs }) {
         const holders = outputs.map(({ owner }) => owner);
-        const query = issuanceQuery(instrumentId, holders);
+        const query = issuanceQuery(instrumentId, holders, inputHoldingCids);
         return executor.executeUtility((utility, context) =>
           utilityFactoryReply(utility.burnMintFactory(context, query)),
         );

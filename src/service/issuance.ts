@@ -6,8 +6,10 @@ import type { IssuanceChoice, IssuanceInstruction, IssuanceQuery } from "../regi
 import { utilityContextReply, utilityFactoryReply } from "./messages/context-reply.js";
 
 export function createHandler(executor: QueryExecutor, instruction: IssuanceInstruction) {
-  return ({ holder, instrumentId }: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {
-    const query = issuanceQuery(instrumentId, [holder]);
+  return (request: GetCreateContextRequest | GetBurnRequestCreateContextRequest) => {
+    const { holder, instrumentId } = request;
+    const burned = "holdingContractIds" in request ? request.holdingContractIds : [];
+    const query = issuanceQuery(instrumentId, [holder], burned);
     return executor.executeUtility((utility, context) =>
       utilityFactoryReply(utility.issuanceFactory(context, instruction, query)),
     );
@@ -22,6 +24,10 @@ export function executeIssuanceContext(executor: QueryExecutor, choice: Issuance
 }
 
 /** Validation ensures that `instrument` is set. */
-export function issuanceQuery(instrument: InstrumentId | undefined, holders: readonly string[]): IssuanceQuery {
-  return { registrar: instrument?.admin ?? "", instrumentId: instrument?.id ?? "", holders };
+export function issuanceQuery(
+  instrument: InstrumentId | undefined,
+  holders: readonly string[],
+  inputHoldings: readonly string[],
+): IssuanceQuery {
+  return { registrar: instrument?.admin ?? "", instrumentId: instrument?.id ?? "", holders, inputHoldings };
 }

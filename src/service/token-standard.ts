@@ -7,6 +7,9 @@ import type { Choice, FactoryQuery } from "../registry/sdk/registry.js";
 import { choiceArgumentsOf, type TypedArguments } from "./messages/choice-arguments.js";
 import { contextReply, factoryReply } from "./messages/context-reply.js";
 
+/** The version of the token standard that a service, or a path, is of. */
+export type ApiVersion = NonNullable<FactoryQuery["apiVersion"]>;
+
 interface ContextRequest {
   readonly registrarParty: string;
   readonly excludeDebugFields: boolean;
@@ -33,17 +36,28 @@ export function executeChoiceContext(
 }
 
 /** The handler of a factory without transfer kind. */
-export function factoryHandler(executor: QueryExecutor, factory: "allocationFactory" | "settlementFactory") {
-  return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest) =>
-    executor.execute((registry, context) =>
-      factoryReply(registry[factory](context, factoryQuery(request)), request.excludeDebugFields),
+export function factoryHandler(
+  executor: QueryExecutor,
+  factory: "allocationFactory" | "settlementFactory",
+  apiVersion: ApiVersion,
+) {
+  return (request: GetAllocationFactoryRequest | GetSettlementFactoryRequest) => {
+    const query = factoryQuery(request, apiVersion);
+    return executor.execute((registry, context) =>
+      factoryReply(registry[factory](context, query), request.excludeDebugFields),
     );
+  };
 }
 
 /** Validation ensures that either `choiceArguments` or a typed form is set. */
-export function factoryQuery({ registrarParty, choiceArguments, typedArguments }: FactoryRequest): FactoryQuery {
-  if (typedArguments.case === undefined) return { registrar: registrarParty, choiceArguments: choiceArguments ?? {} };
+export function factoryQuery(
+  { registrarParty, choiceArguments, typedArguments }: FactoryRequest,
+  apiVersion: ApiVersion,
+): FactoryQuery {
+  if (typedArguments.case === undefined)
+    return { registrar: registrarParty, choiceArguments: choiceArguments ?? {}, apiVersion };
   return {
+    apiVersion,
     registrar: registrarParty,
     choiceArguments: choiceArgumentsOf(typedArguments),
     argumentsName: typedArguments.case,

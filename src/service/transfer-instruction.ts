@@ -10,7 +10,7 @@ import type { Answer } from "../registry/basis.js";
 import type { Choice, TransferFactoryAnswer, TransferKind } from "../registry/sdk/registry.js";
 import { type ContextReply, transferFactoryReply } from "./messages/context-reply.js";
 import { type Handlers, bind, type ServiceBinding } from "./service-binding.js";
-import { executeChoiceContext, factoryQuery } from "./token-standard.js";
+import { type ApiVersion, executeChoiceContext, factoryQuery } from "./token-standard.js";
 
 /** Counts the transfer factories that are given, for metrics. */
 export interface TransferCounter {
@@ -22,10 +22,11 @@ export interface TransferCounter {
 export function transferInstructions(executor: QueryExecutor, transfers?: TransferCounter): ServiceBinding[] {
   const contextHandler = (choice: Choice) => (request: GetTransferInstructionContextRequest) =>
     executeChoiceContext(executor, choice, request, request.transferInstructionId);
-  const handlers: Handlers<typeof V1> & Handlers<typeof V2> = {
+  const handlers = (apiVersion: ApiVersion): Handlers<typeof V1> & Handlers<typeof V2> => ({
     getTransferFactory(request: GetTransferFactoryRequest) {
+      const query = factoryQuery(request, apiVersion);
       const answer = executor.execute((registry, context) =>
-        transferFactoryReply(registry.transferFactory(context, factoryQuery(request)), request.excludeDebugFields),
+        transferFactoryReply(registry.transferFactory(context, query), request.excludeDebugFields),
       );
       if (transfers === undefined) return answer;
       const { registrarParty } = request;
@@ -36,8 +37,8 @@ export function transferInstructions(executor: QueryExecutor, transfers?: Transf
     getTransferInstructionAcceptContext: contextHandler("transfer-instruction/accept"),
     getTransferInstructionRejectContext: contextHandler("transfer-instruction/reject"),
     getTransferInstructionWithdrawContext: contextHandler("transfer-instruction/withdraw"),
-  };
-  return [bind(V1, handlers), bind(V2, handlers)];
+  });
+  return [bind(V1, handlers("v1")), bind(V2, handlers("v2"))];
 }
 
 function counted<A extends Answer<ContextReply<DescMessage, TransferFactoryAnswer>>>(

@@ -37,7 +37,7 @@ export function createConsole({ registry, executor, source, warnings, requests, 
   const binding = consoleService({
     executor,
     parties,
-    packageVersions: registry.lookup?.packageVersions ?? new Map(),
+    packageVersion: (packageId) => registry.lookup?.packageVersion(packageId),
     data: {
       version: packageVersion(),
       source: source.name,

@@ -28,7 +28,7 @@ export async function createExplain(
       const { value } = await options.executor.execute((of, context) => findContract(of, context, contractId));
       return value;
     },
-    packageVersions: registry.lookup?.packageVersions ?? new Map(),
+    packageVersion: (packageId) => registry.lookup?.packageVersion(packageId),
     preparer: await createPreparer(config, shutdown),
   });
 }

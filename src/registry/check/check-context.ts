@@ -1,10 +1,9 @@
 import type { View } from "../../store/port.js";
+import { backgroundContext } from "../query-context.js";
 import type { CheckContext } from "../sdk/registry.js";
 
 /** Warnings are about the present: nobody keeps them. */
 export const checkContext = (view: View, now: number, credentialDays: number): CheckContext => ({
-  view,
-  now,
+  ...backgroundContext(view, now),
   credentialDays,
-  mayChangeAt: () => undefined,
 });

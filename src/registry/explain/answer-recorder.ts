@@ -26,6 +26,7 @@ export class AnswerRecorder implements Recorder, Explanation {
   readonly #found = new Set<Contract>();
   readonly #attempts = new Attempts();
   readonly #notes = new Map<Contract, string>();
+  readonly #remarks = new Set<string>();
   #disclosed = new Map<Contract, string[]>();
   #entries: readonly string[] = [];
   #synchronizer: string | undefined;
@@ -52,7 +53,7 @@ export class AnswerRecorder implements Recorder, Explanation {
     const { answered } = this.#attempts;
     const relevant = this.searches.filter(({ attempt }) => attempt === 0 || attempt === answered);
     const found = relevant.flatMap(({ candidates }) => candidates.find((one) => one.isChosen) ?? candidates[0] ?? []);
-    return [...new Set(found.flatMap(({ contract }) => this.#notes.get(contract) ?? []))];
+    return [...new Set([...this.#remarks, ...found.flatMap(({ contract }) => this.#notes.get(contract) ?? [])])];
   }
 
   attempt(
@@ -111,27 +112,28 @@ export class AnswerRecorder implements Recorder, Explanation {
     });
   }
 
-  credentials({ party, requirements, candidates, chosen, required, describe }: CredentialSearch): void {
+  credentials({ party, requirements, required, describe }: CredentialSearch): void {
     const synchronizer = this.#synchronizer;
     const attempt = this.#attempts.latest;
-    for (const candidate of candidates) this.#found.add(candidate);
-    for (const { issuer, requiredClaims, instruments } of requirements) {
-      const explainClaim = (claim: Claim): ExplainedClaim => {
-        const making = candidates.filter((candidate) => describe(candidate).claims.some((made) => isSame(made, claim)));
-        const credential = making.find((candidate) => chosen.includes(candidate));
-        const others = making.filter((candidate) => candidate !== credential);
+    for (const { issuer, requiredClaims, instruments, metBy, candidates } of requirements) {
+      for (const candidate of candidates) this.#found.add(candidate);
+      const explainClaim = (claim: Claim, making: readonly Contract[]): ExplainedClaim => {
+        const others = making.filter((candidate) => candidate !== metBy);
+        const whyNotChosen = metBy === undefined ? "does not meet the whole requirement" : "another is preferred";
         return {
           ...claim,
-          credential,
-          validUntil: credential === undefined ? undefined : describe(credential).validUntil,
+          credential: metBy,
+          validUntil: metBy === undefined ? undefined : describe(metBy).validUntil,
           passedOver: listed(others, undefined).map((contract) => ({
             contract,
             isChosen: false,
-            reason: whyElsewhere(contract, synchronizer) ?? describe(contract).invalid ?? "another is preferred",
+            reason: whyElsewhere(contract, synchronizer) ?? describe(contract).invalid ?? whyNotChosen,
           })),
           omitted: omitted(others),
         };
       };
+      const makes = (claim: Claim) =>
+        candidates.filter((candidate) => describe(candidate).claims.some((made) => isSame(made, claim)));
       const key = JSON.stringify([party, issuer, requiredClaims, attempt]);
       const known = this.#requirements.get(key);
       this.#requirements.set(key, {
@@ -141,7 +143,11 @@ export class AnswerRecorder implements Recorder, Explanation {
         attempt,
         synchronizer,
         required: required || known?.required === true,
-        claims: requiredClaims.map(explainClaim),
+        // A requirement without claims is met by any credential of the issuer.
+        claims:
+          requiredClaims.length === 0
+            ? [explainClaim({ property: "", value: "" }, candidates)]
+            : requiredClaims.map((claim) => explainClaim(claim, makes(claim))),
       });
     }
   }
@@ -163,6 +169,10 @@ export class AnswerRecorder implements Recorder, Explanation {
 
   note(contract: Contract, sentence: string): void {
     this.#notes.set(contract, sentence);
+  }
+
+  remark(sentence: string): void {
+    this.#remarks.add(sentence);
   }
 
   /** The contract of an attempt that was given up was chosen for it alone, not for the answer. */

@@ -70,8 +70,9 @@ export interface ExplainedRequirement {
   readonly claims: readonly ExplainedClaim[];
 }
 
+/** Property and value are empty for a requirement without claims, which any credential of the issuer meets. */
 export interface ExplainedClaim extends Claim {
-  /** The chosen credential that makes it; undefined if it is missing. */
+  /** The chosen credential that meets the whole requirement; undefined if none does. */
   readonly credential: Contract | undefined;
   /** When that credential ends, in microseconds since 1970; undefined if it does not. */
   readonly validUntil: number | undefined;

@@ -1,5 +1,6 @@
-import type { StoreScan, View } from "../../store/port.js";
-import type { PartySearch, RequestContext } from "../sdk/registry.js";
+import type { StoreScan } from "../../store/port.js";
+import { backgroundContext } from "../query-context.js";
+import type { PartySearch } from "../sdk/registry.js";
 import { StoreSteps } from "../store-steps.js";
 import { PartyResults } from "./party-results.js";
 
@@ -30,13 +31,10 @@ export async function searchParty(
     const { ids, isComplete } = await scan.ids(search.template);
     if (!isComplete) results.isComplete = false;
     const found = steps.run(search.template, ids, (view, contracts) =>
-      search.find(searchContext(view, now()), contracts, party),
+      search.find(backgroundContext(view, now()), contracts, party),
     );
     for await (const { result } of found) results.add(result);
   }
   if (signal.aborted) results.isComplete = false;
   return results;
 }
-
-/** What is found is shown once, and not kept. */
-const searchContext = (view: View, now: number): RequestContext => ({ view, now, mayChangeAt: () => undefined });

@@ -28,15 +28,19 @@ export function accountOf(fields: JsonReader, admin: string): Account {
   return specialAccount(id, admin, () => fields.path("owner"));
 }
 
-/** The account in a field that is a party in version 1 of the standard and an account in version 2. */
+/**
+ * The account in a field that is a party in version 1 of the standard and an account in version 2. In version 1 the `meta`
+ * beside it may say provider and id of the account, for every owner.
+ */
 export function accountIn(fields: JsonReader, name: string, admin: string): Account {
   if (typeof fields.raw(name) !== "string") return accountOf(fields.object(name), admin);
-  const party = fields.id(name);
-  if (party !== NO_OWNER) return { owner: party, provider: undefined, id: "", party, isSpecial: false };
+  const named = fields.id(name);
+  const owner = named === NO_OWNER ? undefined : named;
   const values = fields.optionalObject("meta")?.optionalObject("values");
   const provider = values?.optionalId(`cip-112/${name}.provider`);
   const id = values?.optionalId(`cip-112/${name}.id`);
-  if (provider !== undefined) return { owner: undefined, provider, id: id ?? "", party: provider, isSpecial: false };
+  const party = owner ?? provider;
+  if (party !== undefined) return { owner, provider, id: id ?? "", party, isSpecial: false };
   // Without an id the party alone names the special account.
   return specialAccount(id ?? "cip-112/mint", admin, () => values?.path(`cip-112/${name}.id`) ?? fields.path(name));
 }

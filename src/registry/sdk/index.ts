@@ -14,6 +14,7 @@ export { JsonReader } from "./json-reader.js";
 export { decimalText, parseDecimal } from "./decimal.js";
 export type * from "./registry.js";
 export type * from "./history.js";
+export type { HoldingFields, InputHolding } from "../../domain/holdings.js";
 export type { JsonObject, JsonValue } from "../../domain/json.js";
 export { parseLedgerTime } from "../../domain/ledger-time.js";
 export { indexKey, type Template, type ParsedPayload, type SupplyContribution } from "../../domain/template.js";
@@ -27,7 +28,8 @@ export type {
   PrefetchInputs,
 } from "../utility/entries/context-entry.js";
 export type { ChoiceContextBuilder } from "../utility/entries/choice-context-builder.js";
+export type { Group } from "../utility/selection/group.js";
 export type { ContractSelector } from "../utility/selection/contract-selector.js";
-export type { Holder } from "../utility/selection/requirements.js";
+export type { Holder } from "../utility/selection/credentials.js";
 export type { Instruction } from "../utility/templates/instructions.js";
 export type { TemplateCount, ContractLookup, View } from "../../store/port.js";

@@ -14,8 +14,8 @@ export interface RegistryLookup {
   readonly partySearches: readonly PartySearch[];
   /** The choices on a contract for which there are contexts; none if it is no instruction. */
   choices(contract: Contract): readonly ChoiceCall[];
-  /** Versions by package id, as the operator gives them. */
-  readonly packageVersions: ReadonlyMap<string, string>;
+  /** The version of a package by its id; undefined if it is not known. */
+  packageVersion(packageId: string): string | undefined;
 }
 
 /** The request for the context of a choice. */

@@ -23,6 +23,8 @@ export interface FactoryQuery {
   readonly choiceArguments: JsonObject;
   /** The field of the request that had them, for messages; "choiceArguments" if it is absent. */
   readonly argumentsName?: string;
+  /** The version of the token standard whose path, or service, was called; absent if that is not known. */
+  readonly apiVersion?: "v1" | "v2";
 }
 
 export interface ChoiceQuery {
@@ -36,8 +38,10 @@ export interface IssuanceQuery {
   /** The admin of the instrument. */
   readonly registrar: string;
   readonly instrumentId: string;
-  /** The parties whose holdings are minted or burned. */
+  /** The parties whose holdings are minted or burned, as far as the request names them. */
   readonly holders: readonly string[];
+  /** Contract ids of the holdings that are burned; empty, or absent, if the request names none. */
+  readonly inputHoldings?: readonly string[];
 }
 
 export interface InstrumentQuery {

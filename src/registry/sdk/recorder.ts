@@ -29,14 +29,19 @@ export interface Search extends Considered {
 /** The credentials of a party for the requirements of instruments. */
 export interface CredentialSearch {
   readonly party: string;
-  /** Each with the instruments that have it. */
-  readonly requirements: readonly (Requirement & { readonly instruments: readonly string[] })[];
-  /** All credentials of the issuers with claims on the party. */
-  readonly candidates: readonly Contract[];
-  readonly chosen: readonly Contract[];
+  readonly requirements: readonly SoughtRequirement[];
   readonly required: boolean;
   /** The claims of a candidate on the party, how long it is valid (microseconds since 1970), and why it does not count. */
   readonly describe: (candidate: Contract) => DescribedCredential;
+}
+
+export interface SoughtRequirement extends Requirement {
+  /** The instruments that have it. */
+  readonly instruments: readonly string[];
+  /** The chosen credential that meets it; undefined if none does. */
+  readonly metBy: Contract | undefined;
+  /** The credentials of the issuer that were looked at. */
+  readonly candidates: readonly Contract[];
 }
 
 export interface DescribedCredential {
@@ -77,4 +82,6 @@ export interface Recorder {
   refused(error: RegistryError, others: readonly Contract[], attempt: ChangeAttempt): void;
   /** What to know about a contract, as a sentence. It is shown if the answer uses the contract. */
   note(contract: Contract, sentence: string): void;
+  /** What to know about the request, as a sentence. */
+  remark(sentence: string): void;
 }

@@ -1,4 +1,5 @@
 import type { Contract } from "../../domain/contract.js";
+import type { InputHolding } from "../../domain/holdings.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
 import type { ContextAnswer, FactoryAnswer, Inventory, ProofStatus, TransferFactoryAnswer } from "./answers.js";
@@ -92,6 +93,17 @@ export interface RequestContext {
   readonly view: View;
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
+  /**
+   * Reads holdings by contract id from the ledger, where the source can; at most 100. For holdings that a request names and
+   * the store does not keep. One that cannot be read, or that the ledger does not know, is absent. The first call aborts the
+   * method, which runs again when they are read.
+   */
+  readHoldings(contractIds: readonly string[]): ReadonlyMap<string, InputHolding | "archived">;
+  /**
+   * Whether the store has reached the ledger's end since the request arrived: a contract that is not found then does not
+   * exist yet. If false, "not-found" makes the service catch up and ask again.
+   */
+  readonly isCaughtUp: boolean;
   /**
    * Says that the answer may be another from a time on, in microseconds since 1970, although no contract changes: clients
    * keep it until then. A time that is past is ignored.

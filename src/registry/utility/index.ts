@@ -17,12 +17,18 @@ import { SUPPORTED_APIS, supportedApisOf } from "./supported-apis.js";
 
 export interface UtilityOptions {
   readonly settlementLimits: SettlementLimits;
+  /** Whether a settlement with an allocation that was never seen is refused. By default it is left out of the context. */
+  readonly rejectsUnknownAllocations?: boolean;
   /** The contexts in force; by default those of contexts.yaml. */
   readonly contexts?: UtilityContexts;
 }
 
 /** The Registry Utility for the Canton Network. */
-export function utilityRegistry({ settlementLimits, contexts = compileContexts() }: UtilityOptions): Registry {
+export function utilityRegistry({
+  settlementLimits,
+  rejectsUnknownAllocations = false,
+  contexts = compileContexts(),
+}: UtilityOptions): Registry {
   const checks = createChecks(contexts);
   return {
     name: "Registry Utility",
@@ -32,7 +38,8 @@ export function utilityRegistry({ settlementLimits, contexts = compileContexts()
     instruments,
     transferFactory: (context, query) => transferFactory(context, query, contexts),
     allocationFactory: (context, query) => allocationFactory(context, query, contexts, settlementLimits),
-    settlementFactory: (context, query) => settlementFactory(context, query, contexts, settlementLimits),
+    settlementFactory: (context, query) =>
+      settlementFactory(context, query, contexts, settlementLimits, rejectsUnknownAllocations),
     choiceContext(context, choice, query) {
       if (choice === "allocation-instruction/accept" || choice === "allocation-instruction/withdraw") {
         return allocationInstruction(context, query);

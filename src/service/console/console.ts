@@ -1,7 +1,7 @@
 import { ConsoleService } from "../../../gen/offledger/console/v1/console_service_pb.js";
 import type { QueryExecutor } from "../../registry/executor.js";
 import type { PartySearcher } from "../../registry/lookup/party-searcher.js";
-import type { PackageVersions } from "../explain/contract-message.js";
+import type { PackageVersion } from "../explain/contract-message.js";
 import { bind, type ServiceBinding } from "../service-binding.js";
 import type { ConsoleData } from "./console-data.js";
 import { getContract } from "./contract.js";
@@ -15,17 +15,17 @@ export interface ConsoleOptions {
   readonly executor: QueryExecutor;
   readonly data: ConsoleData;
   readonly parties: PartySearcher;
-  readonly packageVersions: PackageVersions;
+  readonly packageVersion: PackageVersion;
 }
 
 /** What the console shows to operators. */
-export function consoleService({ executor, data, parties, packageVersions }: ConsoleOptions): ServiceBinding {
+export function consoleService({ executor, data, parties, packageVersion }: ConsoleOptions): ServiceBinding {
   return bind(ConsoleService, {
-    getInventory: () => getInventory(executor, data, packageVersions),
+    getInventory: () => getInventory(executor, data, packageVersion),
     getFreshness: () => freshnessMessage(data.notReadyReason(), data.freshness()),
     getRequests: () => requestsMessage(data.requests()),
     listRefusals: ({ code }) => refusalsMessage(data.refusals(), code),
-    getParty: async ({ party }) => partyMessage(await parties.search(party), packageVersions),
-    getContract: ({ contractId }) => getContract(executor, contractId, packageVersions),
+    getParty: async ({ party }) => partyMessage(await parties.search(party), packageVersion),
+    getContract: ({ contractId }) => getContract(executor, contractId, packageVersion),
   });
 }

@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetInventoryResponseSchema } from "../../../gen/offledger/console/v1/console_pb.js";
 import type { QueryExecutor } from "../../registry/executor.js";
 import type { Registry, RequestContext } from "../../registry/sdk/registry.js";
-import type { PackageVersions } from "../explain/contract-message.js";
+import type { PackageVersion } from "../explain/contract-message.js";
 import type { ConsoleData } from "./console-data.js";
 import { type ListedRegistrar, registrarMessages } from "./registrars.js";
 import { warningMessage } from "./warning-message.js";
@@ -12,7 +12,7 @@ const MAX_WARNINGS = 1_000;
 export async function getInventory(
   executor: QueryExecutor,
   { warnings, countsContracts, source, version }: ConsoleData,
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
 ): Promise<MessageInitShape<typeof GetInventoryResponseSchema>> {
   const { value } = await executor.execute((registry, context) => ({
     registrars: listRegistrars(registry, context),
@@ -20,7 +20,7 @@ export async function getInventory(
   }));
   const found = warnings();
   const shown = found?.warnings.slice(0, MAX_WARNINGS) ?? [];
-  const { messages, omitted } = registrarMessages(value.registrars, versions);
+  const { messages, omitted } = registrarMessages(value.registrars, packageVersion);
   return {
     registrars: messages,
     templates: value.templateCounts.map(({ template, packageId, count }) => ({

@@ -3,7 +3,7 @@ import type { GetPartyResponseSchema, PendingInstructionSchema } from "../../../
 import type { PartyResults } from "../../registry/lookup/party-results.js";
 import type { FoundInstruction } from "../../registry/sdk/registry.js";
 import { causeMessage } from "../messages/cause.js";
-import { contractMessage, type PackageVersions } from "../explain/contract-message.js";
+import { contractMessage, type PackageVersion } from "../explain/contract-message.js";
 import { timestamp } from "../messages/timestamp.js";
 import { choiceCallMessage } from "./choice-call.js";
 
@@ -13,10 +13,10 @@ const MAX_CLAIMS = 200;
 
 export const partyMessage = (
   { credentials, preapprovals, instructions, isComplete }: PartyResults,
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
 ): MessageInitShape<typeof GetPartyResponseSchema> => ({
   credentials: credentials.map(({ contract, issuer, holder, claims, validFrom, validUntil }) => ({
-    contract: contractMessage(contract, versions),
+    contract: contractMessage(contract, packageVersion),
     issuer,
     holder,
     claims: claims.slice(0, MAX_CLAIMS),
@@ -24,21 +24,21 @@ export const partyMessage = (
     ...(validUntil !== undefined && { validUntil: timestamp(validUntil) }),
   })),
   preapprovals: preapprovals.map(({ contract, registrar, instruments }) => ({
-    contract: contractMessage(contract, versions),
+    contract: contractMessage(contract, packageVersion),
     registrar,
     instruments: [...instruments],
   })),
-  instructions: instructions.map((found) => instructionMessage(found, versions)),
+  instructions: instructions.map((found) => instructionMessage(found, packageVersion)),
   incomplete: !isComplete,
 });
 
 function instructionMessage(
   { contract, registrar, instruments, sender = "", receiver = "", causes, completion }: FoundInstruction,
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
 ): MessageInitShape<typeof PendingInstructionSchema> {
   const call = completion === undefined ? undefined : choiceCallMessage(completion);
   return {
-    contract: contractMessage(contract, versions),
+    contract: contractMessage(contract, packageVersion),
     registrar,
     instruments: [...instruments],
     sender,

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { InstrumentSchema, RegistrarSchema } from "../../../gen/offledger/console/v1/console_pb.js";
 import type { Requirement, ServedInstrument, ServedRegistrar } from "../../registry/sdk/registry.js";
-import { contractMessage, type PackageVersions } from "../explain/contract-message.js";
+import { contractMessage, type PackageVersion } from "../explain/contract-message.js";
 
 /** A registry may know only the ids of its instruments. */
 export interface ListedRegistrar extends Pick<ServedRegistrar, "party"> {
@@ -19,7 +19,7 @@ const MAX_SERVICES = 100;
 
 export function registrarMessages(
   registrars: readonly ListedRegistrar[],
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
 ): { readonly messages: MessageInitShape<typeof RegistrarSchema>[]; readonly omitted: number } {
   let room = MAX_ALL_INSTRUMENTS;
   const messages = registrars.slice(0, MAX_REGISTRARS).map(({ party, instruments, services = [] }) => {
@@ -27,10 +27,10 @@ export function registrarMessages(
     room -= shown.length;
     return {
       party,
-      instruments: shown.map((instrument) => instrumentMessage(instrument, versions)),
+      instruments: shown.map((instrument) => instrumentMessage(instrument, packageVersion)),
       services: services
         .slice(0, MAX_SERVICES)
-        .map(({ name, contract }) => ({ name, contract: contractMessage(contract, versions) })),
+        .map(({ name, contract }) => ({ name, contract: contractMessage(contract, packageVersion) })),
       omittedInstruments: instruments.length - shown.length,
     };
   });
@@ -47,7 +47,7 @@ const instrumentMessage = (
     issuerRequirements = [],
     configuration,
   }: ListedInstrument,
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
 ): MessageInitShape<typeof InstrumentSchema> => ({
   id,
   otherIds: [...otherIds],
@@ -55,7 +55,7 @@ const instrumentMessage = (
   checksBlocklist,
   holderRequirements: holderRequirements.map(issuerClaims),
   issuerRequirements: issuerRequirements.map(issuerClaims),
-  ...(configuration !== undefined && { configuration: contractMessage(configuration, versions) }),
+  ...(configuration !== undefined && { configuration: contractMessage(configuration, packageVersion) }),
 });
 
 const issuerClaims = ({ issuer, requiredClaims }: Requirement) => ({ issuer, claims: [...requiredClaims] });

@@ -5,11 +5,11 @@ import type { ExplainedCandidate } from "../../registry/explain/explanation.js";
 import { timestamp } from "../messages/timestamp.js";
 
 /** Versions by package id, as the operator gives them. */
-export type PackageVersions = ReadonlyMap<string, string>;
+export type PackageVersion = (packageId: string) => string | undefined;
 
 export function contractMessage(
   contract: Contract,
-  versions: PackageVersions,
+  versionOf: PackageVersion,
 ): MessageInitShape<typeof ContractSchema> {
   const { contractId, template, templateId, synchronizerId = "", createdMicros } = contract;
   const packageId = packageIdOf(templateId);
@@ -18,7 +18,7 @@ export function contractMessage(
     template: template.qualifiedName,
     packageId,
     packageName: template.packageName,
-    packageVersion: versions.get(packageId) ?? "",
+    packageVersion: versionOf(packageId) ?? "",
     synchronizer: synchronizerId,
     createdAt: timestamp(createdMicros),
   };
@@ -26,9 +26,9 @@ export function contractMessage(
 
 export const candidateMessage = (
   { contract, isChosen, reason = "" }: ExplainedCandidate,
-  versions: PackageVersions,
+  versionOf: PackageVersion,
 ): MessageInitShape<typeof CandidateSchema> => ({
-  contract: contractMessage(contract, versions),
+  contract: contractMessage(contract, versionOf),
   chosen: isChosen,
   reason,
 });

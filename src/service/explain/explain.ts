@@ -6,7 +6,7 @@ import type { Preparer } from "../../domain/prepare.js";
 import type { FoundContract } from "../../registry/lookup/find-contract.js";
 import { type CallContext, prepare } from "../prepare.js";
 import { bind, type ServiceBinding } from "../service-binding.js";
-import type { PackageVersions } from "./contract-message.js";
+import type { PackageVersion } from "./contract-message.js";
 import type { ExplainedCall, Explainer, KeptRefusals } from "./explainer.js";
 import { explanationMessage } from "./explanation-message.js";
 import { showHiddenContracts } from "./hidden-contracts.js";
@@ -16,18 +16,18 @@ export interface ExplainOptions {
   readonly refusals: KeptRefusals;
   /** Of any template and registrar. */
   readonly findContract: (contractId: string) => Promise<FoundContract>;
-  readonly packageVersions: PackageVersions;
+  readonly packageVersion: PackageVersion;
   /** Undefined where no participant with a user who may prepare is configured. */
   readonly preparer: Preparer | undefined;
 }
 
 export function explain(options: ExplainOptions): ServiceBinding {
-  const { explainer, refusals, findContract, packageVersions, preparer } = options;
+  const { explainer, refusals, findContract, packageVersion, preparer } = options;
   return bind(ExplainService, {
     async explain(request) {
       const at = timeOf(request.at);
       const explained = await explainer.explain(callOf(request, refusals), at);
-      return explanationMessage(await showHiddenContracts(explained, findContract), packageVersions, at);
+      return explanationMessage(await showHiddenContracts(explained, findContract), packageVersion, at);
     },
     prepare: (request) => prepare(request, (call) => contextOf(explainer, call), preparer),
   });

@@ -17,7 +17,7 @@ import type {
 import { remedyOf } from "../../registry/explain/remedies.js";
 import { causeMessage } from "../messages/cause.js";
 import { timestamp } from "../messages/timestamp.js";
-import { candidateMessage, contractMessage, type PackageVersions } from "./contract-message.js";
+import { candidateMessage, contractMessage, type PackageVersion } from "./contract-message.js";
 import type { Explained } from "./explainer.js";
 
 const MICROS_PER_MS = 1_000;
@@ -25,7 +25,7 @@ const MICROS_PER_MS = 1_000;
 /** `asked` is the time for which the explanation was asked, in milliseconds since 1970; undefined for now. */
 export function explanationMessage(
   { operation, request, at, offset = 0, answer, refusal, validUntil, explanation }: Explained,
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
   asked: number | undefined,
 ): MessageInitShape<typeof ExplainResponseSchema> {
   const { attempts = [], searches = [], requirements = [], disclosures = [], changes } = explanation ?? {};
@@ -43,13 +43,13 @@ export function explanationMessage(
     changes: changesOf(causes, changes).flatMap((cause) => changeMessage(cause, searches, asked) ?? []),
     changesNote: explanation?.changesNote ?? "",
     notes: [...(explanation?.notes ?? [])],
-    attempts: attempts.map((attempt) => attemptMessage(attempt, versions)),
-    searches: searches.map((search) => searchMessage(search, versions)),
-    requirements: requirements.map((requirement) => requirementMessage(requirement, versions)),
+    attempts: attempts.map((attempt) => attemptMessage(attempt, packageVersion)),
+    searches: searches.map((search) => searchMessage(search, packageVersion)),
+    requirements: requirements.map((requirement) => requirementMessage(requirement, packageVersion)),
     disclosures:
       refusal === undefined
         ? disclosures.map(({ contract, entries }) => ({
-            contract: contractMessage(contract, versions),
+            contract: contractMessage(contract, packageVersion),
             entries: [...entries],
           }))
         : [],
@@ -85,49 +85,49 @@ const isAbout = ({ sought, remedy }: ExplainedSearch, { code, registrar, contrac
 
 const attemptMessage = (
   { name, contract, causes, isAnswered }: ExplainedAttempt,
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
 ): MessageInitShape<typeof AttemptSchema> => ({
   name,
-  contract: contractMessage(contract, versions),
+  contract: contractMessage(contract, packageVersion),
   causes: causes.map(causeMessage),
   answered: isAnswered,
 });
 
 const searchMessage = (
   { name, template = "", synchronizer = "", entries, required, candidates, attempt, omitted }: ExplainedSearch,
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
 ): MessageInitShape<typeof SearchSchema> => ({
   name,
   template,
   synchronizer,
   entries: [...entries],
   required,
-  candidates: candidates.map((candidate) => candidateMessage(candidate, versions)),
+  candidates: candidates.map((candidate) => candidateMessage(candidate, packageVersion)),
   attempt,
   omittedCandidates: omitted,
 });
 
 const requirementMessage = (
   { party, issuer, instruments, attempt, synchronizer = "", required, claims }: ExplainedRequirement,
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
 ): MessageInitShape<typeof RequirementSchema> => ({
   party,
   issuer,
   instruments: [...instruments],
   synchronizer,
   required,
-  claims: claims.map((claim) => claimMessage(claim, versions)),
+  claims: claims.map((claim) => claimMessage(claim, packageVersion)),
   attempt,
 });
 
 const claimMessage = (
   { property, value, credential, validUntil, passedOver, omitted }: ExplainedClaim,
-  versions: PackageVersions,
+  packageVersion: PackageVersion,
 ): MessageInitShape<typeof RequiredClaimSchema> => ({
   property,
   value,
   credential: credential?.contractId ?? "",
   ...(validUntil !== undefined && { validUntil: timestamp(validUntil) }),
-  passedOver: passedOver.map((candidate) => candidateMessage(candidate, versions)),
+  passedOver: passedOver.map((candidate) => candidateMessage(candidate, packageVersion)),
   omittedPassedOver: omitted,
 });

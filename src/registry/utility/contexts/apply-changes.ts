@@ -1,7 +1,7 @@
 import type { Path } from "../../../util/object-reader.js";
 import { areExclusive } from "./conditions.js";
 import { isExit, type Operation } from "./operations.js";
-import { type ContextChange, type ContextTable, type EntryLine, keysOf, type OperationRow } from "./table.js";
+import { type ContextChange, type ContextTable, type EntryLine, type KeyForm, keysOf, type OperationRow } from "./table.js";
 
 const REWARD_ENTRIES = ["app-reward-configuration", "featured-app-right"];
 const CREDENTIALS_ENTRIES = new Set(["sender", "receiver", "issuer", "holder"].map((party) => `${party}-credentials`));
@@ -48,6 +48,8 @@ function changeRow(operation: Operation, row: OperationRow, change: ContextChang
     if ("entry" in line) addEntry(line, ["add", index]);
     else disclosures.push(line);
   }
+  const { keys } = change;
+  if (keys !== undefined) entries = entries.map((line) => withKeys(line, keys));
   if (change.credentialsRequired !== undefined)
     entries = entries.map((line) => requireCredentials(line, change, canRequire, report));
   return { ...row, entries, disclosures };
@@ -61,16 +63,23 @@ const hasLine = (entries: readonly EntryLine[], line: EntryLine): boolean =>
 const hasKey = (entries: readonly EntryLine[], key: string, { when }: EntryLine): boolean =>
   entries.some((other) => other.keys.includes(key) && !areExclusive(other.when, when));
 
-const rewardLines = ({ rewardKeys }: OperationRow, { when }: ContextChange): EntryLine[] =>
-  rewardKeys === undefined
-    ? []
-    : REWARD_ENTRIES.map((entry) => ({
+const rewardLines = ({ hasRewards }: OperationRow, { when }: ContextChange): EntryLine[] =>
+  hasRewards
+    ? REWARD_ENTRIES.map((entry) => ({
         entry,
-        keys: keysOf(entry, rewardKeys),
+        keys: keysOf(entry, "prefixed"),
         required: false,
         requiredWhen: undefined,
         when,
-      }));
+      }))
+    : [];
+
+/** The line with keys of this form, unless its keys are a list of their own. */
+const withKeys = (line: EntryLine, form: KeyForm): EntryLine =>
+  hasKeyForm(line) ? { ...line, keys: keysOf(line.entry, form) } : line;
+
+const hasKeyForm = ({ entry, keys }: EntryLine): boolean =>
+  (["prefixed", "both"] as const).some((form) => keysOf(entry, form).join() === keys.join());
 
 function requireCredentials(line: EntryLine, change: ContextChange, canRequire: boolean, report: Report): EntryLine {
   if (!isCredentials(line)) return line;
@@ -100,7 +109,9 @@ function reportUseless(
     );
     if (!isThere) report(["remove", index], `must be a line of ${none}, but ${name} is not`);
   }
-  if (change.rewards !== undefined && !before.some(({ rewardKeys }) => rewardKeys !== undefined))
+  if (change.keys !== undefined && !after.some(({ entries }) => entries.some(hasKeyForm)))
+    report(["keys"], `must be absent: there are no entries with such keys in ${none}`);
+  if (change.rewards !== undefined && !before.some(({ hasRewards }) => hasRewards))
     report(["rewards"], `must be absent: no reward entries are known for ${none}`);
   if (change.credentialsRequired !== undefined && !after.some(({ entries }) => entries.some(isCredentials)))
     report(["credentials"], `must be absent: there are no credentials in ${none}`);

@@ -1,13 +1,14 @@
 import type { ContextDefinition } from "../entries/context-definition.js";
 import { type CompiledCondition, compileCondition } from "./conditions.js";
 import type { Parts } from "./parts.js";
+import type { PackageVersions } from "./versions.js";
 import type { Condition, LineOptions, OperationRow } from "./table.js";
 
 /** Compiles the row of an operation, so that a request evaluates no names and no text. */
 export function compileRow(
   row: OperationRow,
   parts: Parts,
-  packageVersions: ReadonlyMap<string, string>,
+  packageVersions: PackageVersions,
 ): ContextDefinition {
   const compile = (condition: Condition | undefined): CompiledCondition | undefined =>
     condition === undefined ? undefined : compileCondition(condition, packageVersions);
@@ -28,6 +29,7 @@ export function compileRow(
       part: partNamed(parts.disclosures, line.disclosure),
       ...options(line),
     })),
+    allowsMissing: row.allowsMissing,
     refusesBlocklist: row.needsBlocklist && !lines.some(({ when }) => when === "checkBlocklist"),
   };
 }

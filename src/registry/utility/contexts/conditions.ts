@@ -1,14 +1,10 @@
 import { packageIdOf } from "../../../domain/contract.js";
 import type { ContractLookup, View } from "../../../store/port.js";
-import { boundedMemoize } from "../../../util/bounded-memoize.js";
 import type { EntryInputs, PrefetchInputs } from "../entries/context-entry.js";
-import {
-  candidateConfigurations,
-  type ContractSelector,
-  instrumentConfigurationLookup,
-} from "../selection/contract-selector.js";
+import type { ContractSelector } from "../selection/contract-selector.js";
+import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/group.js";
 import type { Condition, PackageCondition } from "./table.js";
-import { compareVersions } from "./versions.js";
+import { compareVersions, type PackageVersions } from "./versions.js";
 
 /** A condition of the table, ready to be evaluated for a request. */
 export interface CompiledCondition {
@@ -20,18 +16,19 @@ export interface CompiledCondition {
   mayHold(inputs: PrefetchInputs, view: View): boolean;
 }
 
-/** `versions` has the versions of package ids. */
-export function compileCondition(condition: Condition, versions: ReadonlyMap<string, string>): CompiledCondition {
-  if (condition === "checkBlocklist") return checkBlocklist;
-  return condition === "severalInstruments" ? severalInstruments : packageCondition(condition, versions);
+export function compileCondition(condition: Condition, versions: PackageVersions): CompiledCondition {
+  return typeof condition === "string" ? named[condition] : packageCondition(condition, versions);
 }
+
+const configurationLookups = ({ registrar, instruments }: PrefetchInputs): ContractLookup[] =>
+  instruments.map((id) => instrumentConfigurationLookup(registrar, id));
 
 const checkBlocklist: CompiledCondition = {
   holds(selector, { instruments }) {
     for (const id of instruments) if (selector.configuration(id, false)?.fields.checkBlocklist === true) return true;
     return false;
   },
-  prefetch: ({ registrar, instruments }) => instruments.map((id) => instrumentConfigurationLookup(registrar, id)),
+  prefetch: configurationLookups,
   mayHold: ({ registrar, instruments }, view) =>
     instruments.some((id) => candidateConfigurations(view, registrar, id).some(({ fields }) => fields.checkBlocklist)),
 };
@@ -41,18 +38,34 @@ const severalInstruments: CompiledCondition = {
   mayHold: ({ instruments }) => instruments.length > 1,
 };
 
-function packageCondition(condition: PackageCondition, versions: ReadonlyMap<string, string>): CompiledCondition {
+const configured: CompiledCondition = {
+  holds(selector, { instruments }) {
+    for (const id of instruments) if (selector.configuration(id, false) !== undefined) return true;
+    return false;
+  },
+  prefetch: configurationLookups,
+  mayHold: ({ registrar, instruments }, view) =>
+    instruments.some((id) => candidateConfigurations(view, registrar, id).length > 0),
+};
+
+const named: Readonly<Record<Exclude<Condition, PackageCondition>, CompiledCondition>> = {
+  checkBlocklist,
+  severalInstruments,
+  configured,
+};
+
+function packageCondition(condition: PackageCondition, versions: PackageVersions): CompiledCondition {
   const { package: name } = condition;
-  // Decided once for each template id of the ledger.
-  const holdsFor = boundedMemoize((templateId) => isInRange(condition, versions.get(packageIdOf(templateId))));
   return {
     holds: (_selector, { subject }) =>
-      subject !== undefined && subject.template.packageName === name && holdsFor(subject.templateId),
+      subject !== undefined &&
+      subject.template.packageName === name &&
+      isInRange(condition, versions.versionOf(packageIdOf(subject.templateId))),
     mayHold: () => true,
   };
 }
 
-/** A package that the operator does not list counts as current. */
+/** A package whose version is not known counts as current. */
 function isInRange({ from, before }: PackageCondition, version: string | undefined): boolean {
   if (version === undefined) return before === undefined;
   if (from !== undefined && compareVersions(version, from) < 0) return false;

@@ -19,6 +19,7 @@ import { parseExtension } from "./parse/extension.js";
 import { parseContextsFile } from "./parse/file.js";
 import { namesOf, type Parts, partsWithEntries, partsWithExtension } from "./parts.js";
 import type { ContextTable } from "./table.js";
+import { PackageVersions } from "./versions.js";
 
 export interface ChoiceContextDefinition extends ContextDefinition {
   /** What messages call the instruction. */
@@ -34,8 +35,7 @@ export interface UtilityContexts {
   /** The templates of the Registry Utility, of the module, and of the operator's entries. */
   readonly templates: readonly Template[];
   readonly allocationTemplates: readonly Template<Instruction>[];
-  /** Versions by package id, as the operator gives them. */
-  readonly packageVersions: ReadonlyMap<string, string>;
+  readonly packageVersions: PackageVersions;
   /** The table in force. */
   readonly table: ContextTable;
 }
@@ -53,13 +53,14 @@ export function compileContexts(file: unknown = {}, extension: unknown = {}): Ut
   throwAny();
   const extended = partsWithExtension(parsed, ofModule);
   const moduleChanges = parsed.operations.map((reader) => readChange(reader, namesOf(extended)));
-  const { entries, changes, packageVersions } = parseContextsFile(file, namesOf(extended), ofFile);
+  const { entries, changes, packages } = parseContextsFile(file, namesOf(extended), ofFile);
   const parts = partsWithEntries(extended, entries, ofFile);
   // Whether a change fits is known once its lines could be read.
   throwAny();
   const extendedTable = applyChanges(builtInTable, moduleChanges, reportTo(ofModule, [MODULE_PATH, "operations"]));
   const table = applyChanges(extendedTable, changes, reportTo(ofFile, ["changes"]));
   throwAny();
+  const packageVersions = new PackageVersions(packages);
   const allocationTemplates = [dvpLegAllocation, ...parsed.allocations];
   return {
     ...compileTable(table, parts, packageVersions, allocationTemplates),
@@ -78,7 +79,7 @@ const reportTo = (problems: Problem[], list: Path) => (change: number, below: Pa
 function compileTable(
   table: ContextTable,
   parts: Parts,
-  packageVersions: ReadonlyMap<string, string>,
+  packageVersions: PackageVersions,
   allocationTemplates: readonly Template<Instruction>[],
 ): Pick<UtilityContexts, "factories" | "choices"> {
   const factories = factoryOperations.map((name) => [name, compileRow(table[name], parts, packageVersions)] as const);

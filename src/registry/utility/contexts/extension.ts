@@ -49,6 +49,11 @@ export interface OperationChange {
   readonly credentials?: "required" | "optional";
   /** Whether the entries app-reward-configuration and featured-app-right are written. Default false. */
   readonly rewards?: boolean;
+  /**
+   * `both`: every entry also stands under its bare name, which packages before Registry App 0.12 read. `prefixed`, which is
+   * the default: under `utility.digitalasset.com/` alone.
+   */
+  readonly keys?: "prefixed" | "both";
 }
 
 export interface AddedEntry {
@@ -74,13 +79,14 @@ export interface AddedDisclosure {
 
 /**
  * `checkBlocklist`: an instrument of the request has checkBlocklist set. `severalInstruments`: the request is about more
- * than one. A package: the contract on which the choice is exercised (the factory, or the instruction) was created by this
- * package, in a version of the range. The contexts file has the versions of package ids; one that it does not list counts
- * as the current version.
+ * than one. `configured`: an instrument of the request has a configuration on the synchronizer of the answer. A package: the contract on which the choice is exercised (the factory, or the instruction) was created by this
+ * package, in a version of the range. The contexts file, the participant or the published packages say the
+ * version of a package id; one of unknown version counts as the current version.
  */
 export type ConditionOfChange =
   | "checkBlocklist"
   | "severalInstruments"
+  | "configured"
   | {
       readonly package: string;
       /** The first version, such as "0.7.0". */

@@ -12,8 +12,10 @@ export interface OperationRow {
   readonly disclosures: readonly DisclosureLine[];
   /** Whether the choice fails for an instrument with `checkBlocklist`, unless a line has that condition. */
   readonly needsBlocklist: boolean;
-  /** How the keys of the reward entries are formed; undefined if the operation never has them. */
-  readonly rewardKeys: KeyForm | undefined;
+  /** Whether the reward entries exist for the operation. They are off. */
+  readonly hasRewards: boolean;
+  /** Whether what is not required is left out also where it is elsewhere or in reassignment. */
+  readonly allowsMissing: boolean;
 }
 
 export interface EntryLine extends LineOptions {
@@ -36,7 +38,7 @@ export interface LineOptions {
   readonly when: Condition | undefined;
 }
 
-/** `prefixed`: under KEY_PREFIX. `both`: also under the bare name, which older packages read. */
+/** `prefixed`: under KEY_PREFIX. `both`: also under the bare name, which packages before Registry App 0.12 read. */
 export type KeyForm = "prefixed" | "both";
 
 export const keysOf = (entry: string, form: KeyForm): readonly string[] =>
@@ -47,6 +49,8 @@ export type Condition =
   | "checkBlocklist"
   /** The request is about more than one instrument. */
   | "severalInstruments"
+  /** An instrument of the request has a configuration on the synchronizer of the answer. */
+  | "configured"
   | PackageCondition;
 
 /**
@@ -72,6 +76,8 @@ export interface ContextChange {
   readonly credentialsRequired: boolean | undefined;
   /** Whether the reward entries are written; undefined if that does not change. */
   readonly rewards: boolean | undefined;
+  /** The form of the keys of all entries whose keys have one; undefined if that does not change. */
+  readonly keys: KeyForm | undefined;
   /** Restricts rewards and credentials; undefined if they always apply. The lines of `add` have it already. */
   readonly when: Condition | undefined;
 }

@@ -14,6 +14,8 @@ export interface ContextDefinition {
   readonly disclosures: readonly DisclosureRule[];
   /** Whether an instrument with `checkBlocklist` is refused: the choice would fail, and no line discloses a blocklist. */
   readonly refusesBlocklist: boolean;
+  /** Whether what is not required is left out also where it is elsewhere or in reassignment. */
+  readonly allowsMissing: boolean;
 }
 
 export interface EntryRule extends Rule {

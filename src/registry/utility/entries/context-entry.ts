@@ -2,7 +2,7 @@ import type { Contract } from "../../../domain/contract.js";
 import type { ContractLookup, View } from "../../../store/port.js";
 import type { AnyValue } from "../../sdk/registry.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
-import type { Holder } from "../selection/requirements.js";
+import type { Holder } from "../selection/credentials.js";
 import type { Instruction } from "../templates/instructions.js";
 import type { ChoiceContextBuilder } from "./choice-context-builder.js";
 
@@ -17,8 +17,8 @@ export interface EntryInputs {
    */
   readonly instruments: readonly string[];
   /**
-   * The provider that the factory or the instruction names. Undefined if it names none: then the instrument's
-   * configuration does.
+   * The provider of the request: that of the instruction, or of the instrument's configuration. Undefined only for an
+   * instruction of a module that names none.
    */
   readonly provider?: string | undefined;
   /** The sender of a transfer or of the leg of an allocation; the authorizer of an allocation of version 2. */
@@ -27,7 +27,7 @@ export interface EntryInputs {
   readonly sent?: readonly string[] | undefined;
   /** The receiver of a transfer or of the leg of an allocation. Undefined while an allocation is created. */
   readonly receiver?: string | undefined;
-  /** The parties whose holdings are minted or burned, each once; for the burn-mint factory also the registrar. */
+  /** The parties whose holdings are minted or burned, each once. */
   readonly issuers?: readonly string[] | undefined;
   /** The parties of a settlement, each once, with the instruments that it sends or receives. */
   readonly holders?: readonly Holder[] | undefined;
@@ -37,7 +37,7 @@ export interface EntryInputs {
   readonly lockedHolding?: string | undefined;
   /** Further holdings that it has locked. */
   readonly otherLockedHoldings?: readonly string[] | undefined;
-  /** The allocations of a settlement, in the order of the request. Some may be elsewhere or in reassignment. */
+  /** The known allocations of a settlement, in the order of the request. Some may be elsewhere or in reassignment. */
   readonly allocations?: readonly Contract<Instruction>[] | undefined;
   /**
    * The contract on which the choice is exercised: the factory or the instruction. Undefined while lookups for a factory
@@ -49,8 +49,6 @@ export interface EntryInputs {
 /** Inputs known before a factory is chosen. `factory` is undefined. */
 export interface PrefetchInputs extends EntryInputs {
   readonly registrar: string;
-  /** The providers of all candidates for the factory; undefined for an instruction, and if no candidate names one. */
-  readonly providers?: readonly string[] | undefined;
 }
 
 /**

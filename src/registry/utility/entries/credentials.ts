@@ -1,9 +1,6 @@
-import type { ContractLookup, View } from "../../../store/port.js";
-import { indexKeys } from "../templates/index-keys.js";
-import { credential } from "../templates/parties.js";
-import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/contract-selector.js";
-import { selectCredentials } from "../selection/credential-selector.js";
-import { requirementsFor, type Role } from "../selection/requirements.js";
+import type { ContractLookup } from "../../../store/port.js";
+import { credentialLookups, selectCredentials } from "../selection/credentials.js";
+import { instrumentConfigurationLookup } from "../selection/group.js";
 import type { ContextEntry, EntryInputs, PrefetchInputs } from "./context-entry.js";
 
 /** The sender's credentials for the instruments that it gives away. */
@@ -66,20 +63,4 @@ const sentInstruments = ({ sent, instruments }: EntryInputs): readonly string[] 
 /** The configurations, which have the requirements. */
 function* configurationLookups({ registrar, instruments }: PrefetchInputs): Generator<ContractLookup> {
   for (const id of instruments) yield instrumentConfigurationLookup(registrar, id);
-}
-
-/** The party's credentials from every issuer that any candidate configuration names. */
-function* credentialLookups(
-  view: View,
-  registrar: string,
-  party: string,
-  role: Role,
-  instruments: readonly string[],
-): Generator<ContractLookup> {
-  for (const id of instruments) {
-    for (const { fields } of candidateConfigurations(view, registrar, id)) {
-      for (const { issuer } of requirementsFor(role, fields))
-        yield { template: credential, indexKey: indexKeys.credential(issuer, party) };
-    }
-  }
 }

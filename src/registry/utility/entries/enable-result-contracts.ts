@@ -1,15 +1,20 @@
+import { ofGroup, otherGroups } from "../selection/group.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { registrarService } from "../templates/services.js";
 import type { ContextEntry } from "./context-entry.js";
 
-/** Whether the registrar's service asks for result contracts; left out if the service does not say. */
+/**
+ * Whether the service of the group asks for result contracts. Left out if it does not say or does not exist: the packages
+ * read that as true, so a value would change what happens on the ledger.
+ */
 export const enableResultContractsEntry: ContextEntry = {
   *prefetch({ registrar }) {
     yield { template: registrarService, indexKey: indexKeys.service(registrar) };
   },
   value(_builder, selector) {
     const { context, view, registrar } = selector;
-    const services = view.byKey(registrarService, indexKeys.service(registrar));
+    const all = view.byKey(registrarService, indexKeys.service(registrar));
+    const services = ofGroup(all, selector.group);
     // The service is only read, not disclosed, so any synchronizer will do.
     const chosen = selector.newest(services) ?? services[0];
     context.recorder?.search({
@@ -19,6 +24,7 @@ export const enableResultContractsEntry: ContextEntry = {
         template: registrarService.qualifiedName,
       },
       candidates: services,
+      ...(services !== all && otherGroups(all, selector.group)),
       chosen,
       required: false,
     });

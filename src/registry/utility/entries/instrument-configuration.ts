@@ -1,5 +1,5 @@
 import type { NamedValue } from "../../sdk/registry.js";
-import { instrumentConfigurationLookup } from "../selection/contract-selector.js";
+import { instrumentConfigurationLookup } from "../selection/group.js";
 import type { ContextEntry } from "./context-entry.js";
 
 /** The configuration of the instrument; left out if there is not exactly one instrument. */

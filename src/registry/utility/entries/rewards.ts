@@ -3,6 +3,7 @@ import type { View } from "../../../store/port.js";
 import type { Template } from "../../../domain/template.js";
 import type { Considered } from "../../sdk/registry.js";
 import type { ContractSelector } from "../selection/contract-selector.js";
+import { ofGroup } from "../selection/group.js";
 import { type Needed, neededContract } from "../selection/needed.js";
 import { indexKeys } from "../templates/index-keys.js";
 import {
@@ -24,7 +25,7 @@ export const appRewardConfigurationEntry: ContextEntry = {
     const provider = selectProvider(selector, inputs);
     if (provider === undefined) return undefined;
     const candidates = rewardsOf(selector.view, provider);
-    const found = selector.select(candidates, required, () => needed(appRewardConfiguration, provider));
+    const found = selector.selectOfGroup(candidates, required, needed(appRewardConfiguration, provider));
     return found === undefined ? undefined : builder.reference(found);
   },
 };
@@ -65,7 +66,7 @@ function rightsThatCount(
   rights: readonly Contract<FeaturedAppRight>[],
   provider: string,
 ): readonly Contract<FeaturedAppRight>[] {
-  const rewards = rewardsOf(selector.view, provider);
+  const rewards = ofGroup(rewardsOf(selector.view, provider), selector.group);
   const dso = (selector.newest(rewards) ?? rewards[0])?.fields.dso;
   return dso === undefined ? rights : rightsOfDso(rights, dso);
 }

@@ -1,10 +1,9 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { View } from "../../../store/port.js";
-import type { Claim, Requirement } from "../../sdk/registry.js";
-import { chooseCredentials } from "../selection/credentials.js";
-import { includesClaim } from "../selection/smallest-cover.js";
+import type { Requirement } from "../../sdk/registry.js";
+import { chooseCredentials, meets } from "../selection/choose-credentials.js";
 import { indexKeys } from "../templates/index-keys.js";
-import { claimsOn, type Credential, credential } from "../templates/parties.js";
+import { type Credential, credential } from "../templates/parties.js";
 
 /** An allow-list may have 10,000 subjects. Examines at most this many subjects of a longer list. */
 const MAX_SUBJECTS = 100;
@@ -13,8 +12,8 @@ export const subjectsOf = ({ subjects }: Credential): readonly string[] =>
   subjects.slice(0, MAX_SUBJECTS).map(({ subject }) => subject);
 
 /**
- * The parties that lack claims of a credential from the moment at which it ends, and have them now: no other credential
- * makes them then. The requirements are those on its issuer. `validUntil` is in microseconds since 1970, `now` in milliseconds.
+ * The parties that no longer meet a requirement from the moment at which a credential ends: no other credential meets it
+ * then. The requirements are those on its issuer. `validUntil` is in microseconds since 1970, `now` in milliseconds.
  */
 export function findLoss(
   view: View,
@@ -28,11 +27,9 @@ export function findLoss(
     const candidates = view
       .byKey(credential, indexKeys.credential(fields.issuer, party))
       .filter((candidate) => candidate.synchronizerId === synchronizerId);
-    const lackingAt = (time: number): readonly Claim[] =>
-      chooseCredentials(party, requirements, candidates, time).lacking.flatMap(({ claims }) => claims);
+    const lackingAt = (time: number) => chooseCredentials(party, requirements, candidates, time).lacking;
     const lackingNow = lackingAt(now);
-    const made = claimsOn(fields, party);
-    // Another credential may end at the same time, with other claims.
-    return lackingAt(end).some((claim) => includesClaim(made, claim) && !includesClaim(lackingNow, claim));
+    // Another credential may end at the same time, for another requirement.
+    return lackingAt(end).some((one) => meets(fields, party, one) && !lackingNow.includes(one));
   });
 }

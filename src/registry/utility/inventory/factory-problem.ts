@@ -1,12 +1,16 @@
-import { RegistryError } from "../../../domain/errors.js";
+import type { Contract } from "../../../domain/contract.js";
+import type { RegistryError } from "../../../domain/errors.js";
 import type { View } from "../../../store/port.js";
 import type { Warning } from "../../sdk/registry.js";
 import type { FactoryOperation } from "../contexts/operations.js";
-import { neededFactory, requireFactories } from "../operations/require.js";
-import { isInReassignment, requireSynchronizer } from "../selection/candidates.js";
+import { findFactories, neededFactory, notServed } from "../operations/require.js";
+import { inReassignment, isInReassignment, missing } from "../selection/candidates.js";
+import type { Group } from "../selection/group.js";
+import type { AllocationFactory } from "../templates/services.js";
+import { factoriesOf } from "./factory-attempts.js";
 import { remedies } from "./remedies.js";
 
-/** Why no AllocationFactory of a registrar can be used. */
+/** Why no AllocationFactory of a group can be used. */
 export interface FactoryProblem {
   /** Whether an operation fails because of it, whatever the request. */
   fails(operation: FactoryOperation): boolean;
@@ -15,17 +19,14 @@ export interface FactoryProblem {
 }
 
 /** Undefined if a factory can be used. */
-export function findFactoryProblem(view: View, registrar: string): FactoryProblem | undefined {
-  try {
-    const factories = requireFactories(view, registrar);
-    const [first] = factories;
-    if (first === undefined || !factories.every(isInReassignment)) return undefined;
-    requireSynchronizer(first, neededFactory(registrar));
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof RegistryError)) throw error;
-    return error.reason === "not-found" ? noFactory(registrar, error) : allMoving(view, registrar, error);
-  }
+export function findFactoryProblem(view: View, group: Group): FactoryProblem | undefined {
+  const { registrar } = group;
+  const needed = neededFactory(view, group);
+  const factories = factoriesOf(view, group);
+  const [first] = factories;
+  if (first === undefined)
+    return noFactory(registrar, findFactories(view, registrar).length === 0 ? notServed(registrar) : missing(needed));
+  return factories.every(isInReassignment) ? allMoving(first, inReassignment(first, needed)) : undefined;
 }
 
 const noFactory = (registrar: string, { reason: refusal, message: problem }: RegistryError): FactoryProblem => ({
@@ -41,16 +42,15 @@ const noFactory = (registrar: string, { reason: refusal, message: problem }: Reg
 });
 
 const allMoving = (
-  view: View,
-  registrar: string,
+  factory: Contract<AllocationFactory>,
   { reason: refusal, message: problem }: RegistryError,
 ): FactoryProblem => ({
   // The factory of a direct transfer is a preapproval.
   fails: (operation) => operation !== "transfer-factory/direct",
   warn: (operations) => ({
     kind: "contract-in-reassignment",
-    registrar,
-    contractId: requireFactories(view, registrar)[0]?.contractId,
+    registrar: factory.fields.registrar,
+    contractId: factory.contractId,
     operations,
     refusal,
     problem,

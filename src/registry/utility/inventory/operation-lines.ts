@@ -14,7 +14,7 @@ import {
   receiverCredentialsEntry,
   senderCredentialsEntry,
 } from "../entries/credentials.js";
-import type { Role } from "../selection/requirements.js";
+import type { Role } from "../selection/credentials.js";
 
 /** An operation as the service answers it, and as the ledger needs it. */
 export interface Definitions {
@@ -58,13 +58,13 @@ function linesOf<O extends Operation>(
   row: OperationRow,
   definition: ContextDefinition,
 ): OperationLines<O> {
-  const { refusesBlocklist } = definition;
+  const { refusesBlocklist, allowsMissing } = definition;
   const entries = definition.entries.map((rule, index): Line => {
-    const only = { entries: [rule], disclosures: [], refusesBlocklist };
+    const only = { entries: [rule], disclosures: [], refusesBlocklist, allowsMissing };
     return { name: row.entries[index]?.entry ?? "", answered: only, strict: { ...only, entries: [toStrict(rule)] } };
   });
   const disclosures = definition.disclosures.map((rule, index): Line => {
-    const only = { entries: [], disclosures: [rule], refusesBlocklist };
+    const only = { entries: [], disclosures: [rule], refusesBlocklist, allowsMissing };
     return { name: row.disclosures[index]?.disclosure ?? "", answered: only, strict: only };
   });
   return {

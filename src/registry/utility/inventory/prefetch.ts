@@ -2,9 +2,7 @@
 import type { View } from "../../../store/port.js";
 import { prefetchContext, prefetchInputs } from "../entries/context-definition.js";
 import type { PrefetchInputs } from "../entries/context-entry.js";
-import { providerOf } from "../operations/factory.js";
-import { indexKeys } from "../templates/index-keys.js";
-import { allocationFactory } from "../templates/services.js";
+import type { Group } from "../selection/group.js";
 import { factoryInputs } from "./factory-attempts.js";
 import type { Definitions, LinesByOperation } from "./operation-lines.js";
 
@@ -18,24 +16,17 @@ export const prefetchOperation = (
   phase: PrefetchPhase,
 ): void => (phase === "inputs" ? prefetchInputs(view, [strict], inputs) : prefetchContext(view, strict, inputs));
 
-/** The lookups of all operations on an instrument. The view has the registrar's factories. */
+/** The lookups of all operations on an instrument of a group. */
 export function prefetchInstrument(
   view: View,
   { factories, choices }: LinesByOperation,
-  { registrar, instrument }: { readonly registrar: string; readonly instrument: string },
+  { group: { registrar, provider }, instrument }: { readonly group: Group; readonly instrument: string },
   phase: PrefetchPhase,
 ): void {
-  const providers = factoryProviders(view, registrar);
   for (const lines of factories.values()) {
-    const inputs = { ...factoryInputs(lines.operation, registrar, instrument), registrar, providers };
+    const inputs = { ...factoryInputs(instrument), registrar, provider };
     prefetchOperation(view, lines, inputs, phase);
   }
   for (const lines of choices.values())
-    prefetchOperation(view, lines, { instruments: [instrument], registrar, providers }, phase);
-}
-
-/** Undefined if the registrar has no factory: the configurations name the providers then. */
-export function factoryProviders(view: View, registrar: string): readonly string[] | undefined {
-  const providers = view.byKey(allocationFactory, indexKeys.factory(registrar)).flatMap((one) => providerOf(one) ?? []);
-  return providers.length > 0 ? [...new Set(providers)] : undefined;
+    prefetchOperation(view, lines, { instruments: [instrument], registrar, provider }, phase);
 }

@@ -11,6 +11,7 @@ import { prefetchOperation } from "../inventory/prefetch.js";
 import { prefetchAll } from "../inventory/views.js";
 import { contextOn, instructionInputs } from "../operations/choice-context.js";
 import { requireSynchronizer } from "../selection/candidates.js";
+import { groupOfInstruction } from "../selection/group.js";
 import { type Instruction, instrumentsOf } from "../templates/instructions.js";
 import { choiceCall, completionOn } from "./choices.js";
 
@@ -62,7 +63,7 @@ function lacking(
   try {
     const needed = { name: `the ${label}`, kind: "instruction", registrar: admin };
     const synchronizer = requireSynchronizer(instruction, needed);
-    contextOn(context, strict, admin, synchronizer, instructionInputs(instruction));
+    contextOn(context, strict, groupOfInstruction(instruction.fields), synchronizer, instructionInputs(instruction));
     return [];
   } catch (error) {
     if (error instanceof RegistryError) return causesOf(error);

@@ -12,6 +12,6 @@ export function createLookup(contexts: UtilityContexts): RegistryLookup {
     registrars,
     partySearches: [findCredentials, findPreapprovals, ...findInstructions(contexts, linesByOperation(contexts))],
     choices: (contract) => choicesOn(contexts, contract),
-    packageVersions: contexts.packageVersions,
+    packageVersion: (packageId) => contexts.packageVersions.versionOf(packageId),
   };
 }

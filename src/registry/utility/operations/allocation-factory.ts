@@ -1,23 +1,32 @@
 import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
-import { holderOf } from "../selection/requirements.js";
+import { holderOf } from "../selection/credentials.js";
+import { instrumentConfigurationLookup } from "../selection/group.js";
 import { allocationArguments } from "./arguments.js";
-import { answerWithFactory } from "./factory.js";
-import { findFactories } from "./require.js";
+import { answerWithFactory, findGroupFactories, version2Of } from "./factory.js";
+import { factoriesLookup } from "./require.js";
 import { checkSize, type SettlementLimits } from "./settlement-limits.js";
 
-/** The factory of `AllocationFactory_Allocate`. Ignores input holdings: a client may ask before it has chosen them. */
+/** The factory of `AllocationFactory_Allocate`. The input holdings matter only if several providers have the instruments. */
 export function allocationFactory(
   context: RequestContext,
   query: FactoryQuery,
   contexts: UtilityContexts,
   limits: SettlementLimits,
 ): FactoryAnswer {
+  const { view } = context;
   const { registrar } = query;
-  const { sender, instruments, sent, sides } = allocationArguments(query);
+  const { sender, instruments, sent, sides, inputHoldings, targetSynchronizer } = allocationArguments(query);
   checkSize("allocation", { legs: sides, instruments: instruments.length }, limits);
-  const factories = findFactories(context.view, registrar);
-  const inputs = { instruments, sender: holderOf(sender), sent };
-  const definition = contexts.factories["allocation-factory"];
-  return answerWithFactory(context, { registrar, definition, factories, inputs });
+  if (view.wantsPrefetch)
+    view.prefetch(() => [
+      factoriesLookup(registrar),
+      ...instruments.map((id) => instrumentConfigurationLookup(registrar, id)),
+    ]);
+  const version2 = version2Of(query, contexts.packageVersions);
+  return answerWithFactory(context, {
+    ...findGroupFactories(context, { registrar, instruments, inputHoldings, targetSynchronizer, version2 }),
+    definition: contexts.factories["allocation-factory"],
+    inputs: { instruments, sender: holderOf(sender), sent },
+  });
 }

@@ -4,13 +4,21 @@ import { argumentsReader } from "../../sdk/choice-arguments.js";
 import type { JsonReader } from "../../sdk/json-reader.js";
 import type { FactoryQuery } from "../../sdk/registry.js";
 
-export interface TransferArguments {
+/** What a factory request may say besides what its choice is about. */
+interface FactoryArguments {
+  /** Contract ids of the holdings that are spent; empty while a client has not chosen them. */
+  readonly inputHoldings: readonly string[];
+  /** The synchronizer on which the wallet will submit; undefined if it does not say. */
+  readonly targetSynchronizer: string | undefined;
+}
+
+export interface TransferArguments extends FactoryArguments {
   readonly sender: Account;
   readonly receiver: Account;
   readonly instrumentId: string;
 }
 
-export interface AllocationArguments {
+export interface AllocationArguments extends FactoryArguments {
   /** The sender of the leg in version 1, the authorizer in version 2. */
   readonly sender: Account;
   /** Every instrument, each once. Empty for a committed allocation whose legs are given later. */
@@ -20,6 +28,7 @@ export interface AllocationArguments {
 }
 
 export interface SettlementArguments {
+  readonly targetSynchronizer: string | undefined;
   readonly legs: readonly Leg[];
   /** The allocations to settle, each contract id once. */
   readonly allocations: readonly SettledAllocation[];
@@ -46,7 +55,13 @@ export function transferArguments(query: FactoryQuery): TransferArguments {
   const transfer = fields.object("transfer");
   const instrumentId = readInstrumentId(registrar, transfer);
   const [sender, receiver] = [accountIn(transfer, "sender", registrar), accountIn(transfer, "receiver", registrar)];
-  return { sender, receiver, instrumentId };
+  return {
+    sender,
+    receiver,
+    instrumentId,
+    inputHoldings: idsIn(transfer, "inputHoldingCids"),
+    targetSynchronizer: targetSynchronizer(fields),
+  };
 }
 
 export function allocationArguments(query: FactoryQuery): AllocationArguments {
@@ -54,8 +69,13 @@ export function allocationArguments(query: FactoryQuery): AllocationArguments {
   const fields = argumentsReader(query);
   checkRegistrar(registrar, fields, "expectedAdmin");
   const allocation = fields.object("allocation");
+  const more = {
+    inputHoldings: idsIn(fields, "inputHoldingCids"),
+    targetSynchronizer: targetSynchronizer(fields),
+  };
   if (allocation.raw("transferLegSides") === undefined) {
-    if (allocation.raw("transferLeg") !== undefined) return readLeg(registrar, allocation.object("transferLeg"));
+    if (allocation.raw("transferLeg") !== undefined)
+      return { ...readLeg(registrar, allocation.object("transferLeg")), ...more };
     const expected = "transferLeg (version 1) or transferLegSides (version 2)";
     throw allocation.invalid("transferLeg", `is missing: an allocation needs ${expected}`);
   }
@@ -72,10 +92,11 @@ export function allocationArguments(query: FactoryQuery): AllocationArguments {
     instruments: [...new Set([...sides.map(({ instrumentId }) => instrumentId), ...funded])],
     sent: [...new Set([...sent, ...funded])],
     sides: sides.length,
+    ...more,
   };
 }
 
-function readLeg(registrar: string, leg: JsonReader): AllocationArguments {
+function readLeg(registrar: string, leg: JsonReader): Omit<AllocationArguments, keyof FactoryArguments> {
   const instruments = [readInstrumentId(registrar, leg)];
   return { sender: accountIn(leg, "sender", registrar), instruments, sent: instruments, sides: 1 };
 }
@@ -96,7 +117,19 @@ export function settlementArguments(query: FactoryQuery): SettlementArguments {
     const known = allocations.get(read.contractId);
     allocations.set(read.contractId, known === undefined ? read : merge(known, read));
   }
-  return { legs, allocations: [...allocations.values()] };
+  return { legs, allocations: [...allocations.values()], targetSynchronizer: targetSynchronizer(fields) };
+}
+
+/** The contract ids in a list that may be absent. Requests for factories depend on them only if a registrar has several providers. */
+function idsIn(fields: JsonReader, name: string): readonly string[] {
+  const value = fields.raw(name);
+  return Array.isArray(value) ? value.filter((id) => typeof id === "string" && id !== "") as string[] : [];
+}
+
+/** A field of wallets, which no choice has. */
+function targetSynchronizer(fields: JsonReader): string | undefined {
+  const value = fields.raw("_targetSynchronizerId");
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** The instruments of the legs, then those that only an allocation names. */

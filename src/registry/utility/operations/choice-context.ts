@@ -7,12 +7,13 @@ import { type ContextDefinition, prefetchContext, writeContext } from "../entrie
 import type { EntryInputs } from "../entries/context-entry.js";
 import { notOnSynchronizer, requireSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
+import { type Group, groupOfInstruction } from "../selection/group.js";
 import type { Needed } from "../selection/needed.js";
 import { type Instruction, instrumentsOf } from "../templates/instructions.js";
 import { explainingFailure } from "./record-changes.js";
 import { findInstruction, requireInstruction } from "./require.js";
 
-/** The context of a choice on one instruction. */
+/** The context of a choice on one instruction, whose operator and provider are those of everything else in it. */
 export function choiceContext(
   context: RequestContext,
   definition: ChoiceContextDefinition,
@@ -25,20 +26,21 @@ export function choiceContext(
   const found = findInstruction(view, templates, contractId);
   const instruction = requireInstruction(context, registrar, label, contractId, found);
   const inputs = instructionInputs(instruction);
+  const group = groupOfInstruction(instruction.fields);
   const { admin } = instruction.fields;
   const needed = { name: `the ${label}`, kind: "instruction", registrar: admin };
   const answer = () => {
     const synchronizer = requireSynchronizer(instruction, needed);
     if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
     context.recorder?.attempt(needed, [instruction], instruction);
-    return contextOn(context, definition, admin, synchronizer, inputs);
+    return contextOn(context, definition, group, synchronizer, inputs);
   };
   if (context.recorder === undefined) return answer();
   return explainingFailure(context, { ...inputs, registrar: admin }, answer, (plain, synchronizer) => {
     if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar: admin });
     attemptAll([
       () => requireOn(instruction, synchronizer, needed),
-      () => void contextOn(plain, definition, admin, synchronizer, inputs),
+      () => void contextOn(plain, definition, group, synchronizer, inputs),
     ]);
   });
 }
@@ -66,13 +68,13 @@ export function instructionInputs(instruction: Contract<Instruction>): EntryInpu
 export function contextOn(
   context: RequestContext,
   definition: ContextDefinition,
-  registrar: string,
+  group: Group,
   synchronizer: string,
   inputs: EntryInputs,
 ): ContextAnswer {
   const { refusesBlocklist } = definition;
   const builder = new ChoiceContextBuilder(context.recorder);
-  const selector = new ContractSelector(context, registrar, synchronizer);
+  const selector = new ContractSelector(context, group, synchronizer, definition);
   writeContext(definition, builder, selector, inputs);
   if (refusesBlocklist) selector.rejectBlocklist();
   return builder.build();

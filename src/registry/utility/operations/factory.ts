@@ -1,42 +1,112 @@
+/** Answers with a factory: which one, and the context of its choice. */
 import type { Contract } from "../../../domain/contract.js";
-import { attemptAll, type RegistryError } from "../../../domain/errors.js";
-import type { Considered, FactoryAnswer, RequestContext } from "../../sdk/registry.js";
+import { packageIdOf } from "../../../domain/contract.js";
+import { attemptAll, notFound, type RegistryError } from "../../../domain/errors.js";
+import type { Considered, FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
+import type { PackageVersions } from "../contexts/versions.js";
 import { ChoiceContextBuilder } from "../entries/choice-context-builder.js";
 import { type ContextDefinition, prefetchContext, writeContext } from "../entries/context-definition.js";
 import type { EntryInputs } from "../entries/context-entry.js";
-import { activeOn, notOnSynchronizer, onOneSynchronizer } from "../selection/candidates.js";
-import type { View } from "../../../store/port.js";
+import { activeOn, missing, notOnSynchronizer, onOneSynchronizer } from "../selection/candidates.js";
 import { ContractSelector } from "../selection/contract-selector.js";
+import { chooseGroup, type Group, type GroupQuery, ofGroup, otherGroups } from "../selection/group.js";
 import type { Needed } from "../selection/needed.js";
 import type { TransferPreapproval } from "../templates/parties.js";
-import type { AllocationFactory } from "../templates/services.js";
+import { type AllocationFactory, allocationFactory } from "../templates/services.js";
 import { explainingFailure } from "./record-changes.js";
-import { neededFactory, notServed } from "./require.js";
+import { findFactories, neededFactory, notServed } from "./require.js";
 
 type Factory = Contract<AllocationFactory | TransferPreapproval>;
 
 export interface FactoryRequest {
-  readonly registrar: string;
   readonly definition: ContextDefinition;
-  /** The candidates for the factory, newest first; empty if the registrar is not served. */
+  readonly group: Group;
+  /** The candidates for the factory, in the order in which they are tried. */
   readonly factories: readonly Factory[];
-  /** The choice's inputs, without what follows from the factory. */
-  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding" | "otherLockedHoldings">;
-  /** What the factory is; by default the AllocationFactory of the registrar. */
-  readonly needed?: () => Needed;
+  readonly needed: () => Needed;
   /** What the explanation shows in place of the factories. */
   readonly considered?: Considered | undefined;
+  /** The choice's inputs, without what follows from the factory. */
+  readonly inputs: Omit<EntryInputs, "provider" | "factory" | "subject" | "lockedHolding" | "otherLockedHoldings">;
   /** Why the request is refused in any case, at least one; undefined if it is not. What else is missing is named too. */
   readonly refusals?: readonly RegistryError[] | undefined;
 }
 
-/** Answers with the newest factory on whose synchronizer everything is that its choice requires. */
+/** The AllocationFactories of one group, for `FactoryRequest`. */
+export type GroupFactories = Pick<FactoryRequest, "group" | "needed" | "considered"> & {
+  readonly factories: readonly Contract<AllocationFactory>[];
+};
+
+interface GroupRequest extends Omit<GroupQuery, "factories"> {
+  readonly targetSynchronizer?: string | undefined;
+  /** If given, it is the group of the request. */
+  readonly group?: Group | undefined;
+  /** Whether only factories of version 2 of the token standard count; with the versions of packages. */
+  readonly version2?: PackageVersions | undefined;
+}
+
+/** The first version of utility-registry-app-v0 whose factories implement version 2 of the token standard. */
+export const FIRST_APP_WITH_VERSION_2 = "0.9.0";
+
+/** Whether the contract of utility-registry-app-v0 may have version 2: one of an unknown package counts as current. */
+export const hasVersion2 = ({ templateId }: Contract, versions: PackageVersions): boolean =>
+  !versions.isOlder(packageIdOf(templateId), FIRST_APP_WITH_VERSION_2);
+
+/** `versions` if the request is one of version 2. */
+export const version2Of = ({ apiVersion }: FactoryQuery, versions: PackageVersions): PackageVersions | undefined =>
+  apiVersion === "v2" ? versions : undefined;
+
+/**
+ * The group of a request with its AllocationFactories: those on the synchronizer that the request names first, then the
+ * newest. Throws "not-found" if the registrar is not served, or the group has no factory, or none with version 2.
+ */
+export function findGroupFactories(context: RequestContext, request: GroupRequest): GroupFactories {
+  const { registrar, version2 } = request;
+  const all = findFactories(context.view, registrar);
+  const { recorder, view } = context;
+  if (all.length === 0) {
+    const needed = neededFactory(view, { registrar, operator: undefined, provider: undefined });
+    recorder?.search({ needed, candidates: [], chosen: undefined, required: true });
+    throw notServed(registrar);
+  }
+  const group = request.group ?? chooseGroup(context, { ...request, factories: all });
+  const named = () => neededFactory(view, group);
+  const mine = ofGroup(all, group);
+  const considered = recorder === undefined || mine === all ? undefined : otherGroups(all, group);
+  const usable = version2 === undefined ? mine : mine.filter((one) => hasVersion2(one, version2));
+  const [old] = mine;
+  if (usable.length === 0) {
+    recorder?.search({ needed: named(), candidates: mine, ...considered, chosen: undefined, required: true });
+    throw old === undefined || version2 === undefined ? missing(named()) : noVersion2(registrar, old, version2);
+  }
+  return { group, factories: onFirst(usable, request.targetSynchronizer), needed: named, considered };
+}
+
+const noVersion2 = (registrar: string, { templateId }: Contract, versions: PackageVersions): RegistryError =>
+  notFound(
+    `the AllocationFactory of registrar ${registrar} has no version 2 of the token standard: it is of ` +
+      `utility-registry-app-v0 ${versions.versionOf(packageIdOf(templateId))}, older than ${FIRST_APP_WITH_VERSION_2}; use version 1`,
+    { code: "version-not-supported", about: { registrar, template: allocationFactory.qualifiedName } },
+  );
+
+/** The candidates on the synchronizer first. Otherwise the order stays. */
+export const onFirst = <F>(
+  candidates: readonly Contract<F>[],
+  synchronizer: string | undefined,
+): readonly Contract<F>[] =>
+  synchronizer === undefined || candidates.length < 2
+    ? candidates
+    : candidates.toSorted(
+        (a, b) => Number(b.synchronizerId === synchronizer) - Number(a.synchronizerId === synchronizer),
+      );
+
+/** Answers with the first factory on whose synchronizer everything is that its choice requires. */
 export function answerWithFactory(context: RequestContext, request: FactoryRequest): FactoryAnswer {
-  const { registrar, inputs } = request;
+  const { group, inputs } = request;
   if (context.recorder === undefined) return answer(context, request);
   return explainingFailure(
     context,
-    { registrar, instruments: inputs.instruments },
+    { registrar: group.registrar, instruments: inputs.instruments },
     () => answer(context, request),
     (plain, synchronizer) => attemptOn(plain, request, synchronizer),
   );
@@ -49,24 +119,18 @@ function answer(context: RequestContext, request: FactoryRequest): FactoryAnswer
   return answerOnOneSynchronizer(context, request);
 }
 
-/** Steps for `attemptAll`. That the registrar is not served comes first, as for every request. */
-const refusalSteps = ({ registrar, factories, refusals = [] }: FactoryRequest): (() => never)[] =>
-  [...(factories.length === 0 ? [notServed(registrar)] : []), ...refusals].map((error) => () => {
+const refusalSteps = ({ refusals = [] }: FactoryRequest): (() => never)[] =>
+  refusals.map((error) => () => {
     throw error;
   });
 
 function answerOnOneSynchronizer(context: RequestContext, request: FactoryRequest): FactoryAnswer {
-  const { registrar, definition, factories, considered, needed = () => neededFactory(registrar) } = request;
-  const { view, recorder } = context;
-  if (factories.length === 0) {
-    recorder?.search({ needed: needed(), candidates: [], chosen: undefined, required: true });
-    throw notServed(registrar);
-  }
-  prefetch(view, request);
+  const { definition, factories, considered, needed } = request;
+  prefetch(context, request);
   const { builder, selector, factory } = onOneSynchronizer(
     factories,
     needed,
-    recorder,
+    context.recorder,
     (candidate, synchronizer) => write(context, request, candidate, synchronizer),
     considered,
   );
@@ -74,27 +138,25 @@ function answerOnOneSynchronizer(context: RequestContext, request: FactoryReques
   return builder.buildForFactory(factory);
 }
 
-function prefetch(view: View, { registrar, definition, factories, inputs }: FactoryRequest): void {
-  if (!view.wantsPrefetch) return;
-  const providers = factories.flatMap((factory) => providerOf(factory) ?? []);
-  const known = providers.length > 0 ? providers : undefined;
-  prefetchContext(view, definition, { ...inputs, registrar, providers: known });
+function prefetch({ view }: RequestContext, { group, definition, inputs }: FactoryRequest): void {
+  const { registrar, provider } = group;
+  if (view.wantsPrefetch) prefetchContext(view, definition, { ...inputs, registrar, provider });
 }
 
 /** `factory` is undefined only where it is explained what else is missing. */
 function write<F extends Factory | undefined>(
   context: RequestContext,
-  { registrar, definition, inputs }: FactoryRequest,
+  { group, definition, inputs }: FactoryRequest,
   factory: F,
   synchronizer: string,
 ): { readonly builder: ChoiceContextBuilder; readonly selector: ContractSelector; readonly factory: F } {
   const { instruments, sender, sent, receiver, issuers, holders, allocations } = inputs;
   const builder = new ChoiceContextBuilder(context.recorder);
-  const selector = new ContractSelector(context, registrar, synchronizer);
+  const selector = new ContractSelector(context, group, synchronizer, definition);
   // A literal instead of a spread: all factories pass objects of one shape.
   writeContext(definition, builder, selector, {
     instruments,
-    provider: factory === undefined ? undefined : providerOf(factory),
+    provider: group.provider,
     sender,
     sent,
     receiver,
@@ -109,23 +171,18 @@ function write<F extends Factory | undefined>(
 
 /** Throws a RegistryError that names all that has to change for an answer on the synchronizer. */
 function attemptOn(context: RequestContext, request: FactoryRequest, synchronizer: string): void {
-  const { registrar, definition, factories, needed = () => neededFactory(registrar) } = request;
-  const [newest] = factories;
-  prefetch(context.view, request);
+  const { definition, factories, needed } = request;
+  const [first] = factories;
+  prefetch(context, request);
   const here = activeOn(factories, synchronizer);
   attemptAll([
     ...refusalSteps(request),
     () => {
-      if (newest !== undefined && here === undefined) throw notOnSynchronizer(newest, synchronizer, needed());
+      if (first !== undefined && here === undefined) throw notOnSynchronizer(first, synchronizer, needed());
     },
     () => {
-      const selector = write(context, request, here ?? newest, synchronizer).selector;
+      const selector = write(context, request, here ?? first, synchronizer).selector;
       if (definition.refusesBlocklist) selector.rejectBlocklist();
     },
   ]);
-}
-
-/** Undefined for a preapproval, which names no provider. */
-export function providerOf({ fields }: Factory): string | undefined {
-  return "provider" in fields ? fields.provider : undefined;
 }

@@ -11,15 +11,20 @@ import { isInReassignment, onOneSynchronizer } from "../selection/candidates.js"
 import { instrumentConfiguration as configurationTemplate } from "../templates/instruments.js";
 import { indexKeys } from "../templates/index-keys.js";
 
-/** The newest configuration of an instrument by its default identifier or an additional one. */
+/** The newest configuration of an instrument by its default identifier; without one, by an additional one. */
 export function instrumentConfiguration(
   { view, recorder }: RequestContext,
   { registrar, identifier }: InstrumentQuery,
 ): Contract<InstrumentConfiguration> {
-  const found = view.byKey(configurationTemplate, indexKeys.instrument(registrar, identifier.id));
-  const matching = found.filter(({ fields }) =>
-    [fields.defaultIdentifier, ...fields.additionalIdentifiers].some((known) => isSame(known, identifier)),
-  );
+  const keys = [indexKeys.instrument(registrar, identifier.id), indexKeys.additionalIdentifier(registrar, identifier.id)];
+  view.prefetch(() => keys.map((indexKey) => ({ template: configurationTemplate, indexKey })));
+  const [byDefault = [], byAdditional = []] = keys.map((key) => view.byKey(configurationTemplate, key));
+  const found = [...byDefault, ...byAdditional.filter((one) => !byDefault.includes(one))];
+  const ofDefault = byDefault.filter(({ fields }) => isSame(fields.defaultIdentifier, identifier));
+  const matching =
+    ofDefault.length > 0
+      ? ofDefault
+      : found.filter(({ fields }) => fields.additionalIdentifiers.some((known) => isSame(known, identifier)));
   const { source, id, scheme } = identifier;
   const name = `the InstrumentConfiguration of registrar ${registrar} for source "${source}", id "${id}", scheme "${scheme}"`;
   const needed = {

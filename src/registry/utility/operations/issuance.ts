@@ -1,10 +1,13 @@
+import { notFound } from "../../../domain/errors.js";
 import type { FactoryAnswer, IssuanceInstruction, IssuanceQuery, RequestContext } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import type { ContextDefinition } from "../entries/context-definition.js";
-import { answerWithFactory } from "./factory.js";
-import { findFactories } from "./require.js";
+import { instrumentConfigurationLookup } from "../selection/group.js";
+import { inputHoldings } from "../selection/holdings.js";
+import { answerWithFactory, findGroupFactories } from "./factory.js";
+import { factoriesLookup } from "./require.js";
 
-/** The factory for creating an offer or a request to mint or burn. */
+/** The factory for creating an offer or a request to mint or burn. The holder's credentials count, also if the registrar offers. */
 export function issuanceFactory(
   context: RequestContext,
   instruction: IssuanceInstruction,
@@ -14,22 +17,45 @@ export function issuanceFactory(
   return answer(context, query, query.holders, contexts.factories[`${instruction}/create`]);
 }
 
-/** The factory for burning and minting at once. The registrar needs credentials too. */
+/**
+ * The factory for burning and minting at once. The ledger reads the credentials of the owners of all inputs and outputs,
+ * from one list. The registrar's play no part unless it owns one. Holdings that cannot be read are left out.
+ */
 export function burnMintFactory(
   context: RequestContext,
   query: IssuanceQuery,
   contexts: UtilityContexts,
 ): FactoryAnswer {
-  return answer(context, query, [...query.holders, query.registrar], contexts.factories["burn-mint-factory"]);
+  const { inputHoldings: ids = [] } = query;
+  const holdings = inputHoldings(context, ids);
+  const unread = new Set(ids).size - holdings.size;
+  if (unread > 0)
+    context.recorder?.remark(
+      `${unread} of the input holdings could not be read: the credentials of their owners are not in the context.`,
+    );
+  const burned = Array.from(holdings, ([contractId, holding]) => {
+    if (holding !== "archived") return holding.owner;
+    throw notFound(`input holding ${contractId} has been archived`, {
+      code: "holding-archived",
+      about: { contractId, registrar: query.registrar },
+    });
+  });
+  return answer(context, query, [...burned, ...query.holders], contexts.factories["burn-mint-factory"]);
 }
 
 function answer(
   context: RequestContext,
-  { registrar, instrumentId }: IssuanceQuery,
+  { registrar, instrumentId, inputHoldings: burned = [] }: IssuanceQuery,
   issuers: readonly string[],
   definition: ContextDefinition,
 ): FactoryAnswer {
-  const factories = findFactories(context.view, registrar);
-  const inputs = { instruments: [instrumentId], issuers: [...new Set(issuers)] };
-  return answerWithFactory(context, { registrar, definition, factories, inputs });
+  const { view } = context;
+  const instruments = [instrumentId];
+  if (view.wantsPrefetch)
+    view.prefetch(() => [factoriesLookup(registrar), instrumentConfigurationLookup(registrar, instrumentId)]);
+  return answerWithFactory(context, {
+    ...findGroupFactories(context, { registrar, instruments, inputHoldings: burned }),
+    definition,
+    inputs: { instruments, issuers: [...new Set(issuers)] },
+  });
 }

@@ -2,36 +2,51 @@
 import type { Contract } from "../../../domain/contract.js";
 import type { View } from "../../../store/port.js";
 import type { Considered, Recorder } from "../../sdk/registry.js";
+import type { PackageVersions } from "../contexts/versions.js";
 import { isInReassignment } from "../selection/candidates.js";
-import { candidateConfigurations } from "../selection/contract-selector.js";
+import { candidateConfigurations, type Group, ofGroup } from "../selection/group.js";
 import type { Needed } from "../selection/needed.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { type TransferPreapproval, transferPreapproval } from "../templates/parties.js";
-import { type AllocationFactory, transferRule } from "../templates/services.js";
-import type { TransferArguments } from "./arguments.js";
+import { transferRule } from "../templates/services.js";
+import { hasVersion2 } from "./factory.js";
 
-/** The preapprovals for the instrument under the operator of the registrar's factory, except those in reassignment. */
+type Preapprovals = readonly Contract<TransferPreapproval>[];
+
+/**
+ * The preapprovals of the receiver for the instrument, newest first, where the transfer can run: the operator of the
+ * preapproval is that of the rule, and configuration and rule of the group are on its synchronizer.
+ */
 export function coveringPreapprovals(
-  preapprovals: readonly Contract<TransferPreapproval>[],
-  transfer: TransferArguments,
-  [newestFactory]: readonly Contract<AllocationFactory>[],
-): readonly Contract<TransferPreapproval>[] {
-  if (preapprovals.length === 0) return preapprovals;
-  const operator = newestFactory?.fields.operator;
-  return preapprovals.filter((one) => whyNotCovering(one, transfer, operator) === undefined);
+  view: View,
+  group: Group,
+  instrumentId: string,
+  candidates: Preapprovals,
+  version2: PackageVersions | undefined,
+): Preapprovals {
+  if (candidates.length === 0) return candidates;
+  const isReachable = directTransferReach(view, group, instrumentId);
+  return candidates.filter((one) => whyNotCovering(one, group, instrumentId, isReachable, version2) === undefined);
 }
 
-/** Why a preapproval does not cover the transfer, as a predicate; undefined if it does. */
+/** Why a preapproval does not make the transfer direct, as a predicate; undefined if it does. */
 function whyNotCovering(
   preapproval: Contract<TransferPreapproval>,
-  { instrumentId }: TransferArguments,
-  operator: string | undefined,
+  { operator }: Group,
+  instrumentId: string,
+  isReachable: (synchronizer: string | undefined) => boolean,
+  version2: PackageVersions | undefined,
 ): string | undefined {
   const { instrumentAllowances, operator: named } = preapproval.fields;
   if (instrumentAllowances.length > 0 && !instrumentAllowances.includes(instrumentId))
     return "does not allow this instrument";
-  if (operator !== undefined && named !== operator) return "names another operator than the newest AllocationFactory";
-  return isInReassignment(preapproval) ? "is between synchronizers" : undefined;
+  if (operator !== undefined && named !== operator) return `names another operator than the instrument's, ${operator}`;
+  if (version2 !== undefined && !hasVersion2(preapproval, version2))
+    return "is of a package without version 2 of the token standard";
+  if (isInReassignment(preapproval)) return "is between synchronizers";
+  return isReachable(preapproval.synchronizerId)
+    ? undefined
+    : "is on a synchronizer without the configuration or the rule of the instrument";
 }
 
 export const neededPreapproval = (party: string, registrar: string): Needed => ({
@@ -45,51 +60,36 @@ export const neededPreapproval = (party: string, registrar: string): Needed => (
 /** For explanations: why the preapprovals that do not count are passed over. If none counts, the transfer is an offer. */
 export function explainPreapprovals(
   recorder: Recorder,
-  registrar: string,
-  transfer: TransferArguments,
-  [newestFactory]: readonly Contract<AllocationFactory>[],
-  candidates: readonly Contract<TransferPreapproval>[],
-  counting: readonly Contract<TransferPreapproval>[],
+  view: View,
+  group: Group,
+  { receiver, instrumentId }: { readonly receiver: string; readonly instrumentId: string },
+  candidates: Preapprovals,
+  version2: PackageVersions | undefined,
 ): Considered {
-  const operator = newestFactory?.fields.operator;
-  const chosen = new Set(counting);
+  const isReachable = directTransferReach(view, group, instrumentId);
   const reasons = new Map<Contract, string>();
-  for (const candidate of candidates)
-    if (!chosen.has(candidate)) reasons.set(candidate, whyNotCovering(candidate, transfer, operator) ?? UNREACHABLE);
-  const needed = neededPreapproval(transfer.receiver.party, registrar);
-  if (counting.length === 0) recorder.search({ needed, candidates, chosen: undefined, required: false, reasons });
+  for (const candidate of candidates) {
+    const why = whyNotCovering(candidate, group, instrumentId, isReachable, version2);
+    if (why !== undefined) reasons.set(candidate, why);
+  }
+  const needed = neededPreapproval(receiver, group.registrar);
+  if (reasons.size === candidates.length)
+    recorder.search({ needed, candidates, chosen: undefined, required: false, reasons });
   return { candidates, reasons };
 }
 
-/**
- * The preapprovals on a synchronizer that has the instrument's contracts. A contract that exists nowhere excludes none:
- * the request then fails and names it, because an offer could not be accepted either.
- */
-export function reachablePreapprovals(
-  view: View,
-  registrar: string,
-  transfer: TransferArguments,
-  preapprovals: readonly Contract<TransferPreapproval>[],
-): readonly Contract<TransferPreapproval>[] {
-  const isReachable = directTransferReach(view, registrar, transfer.instrumentId);
-  return preapprovals.filter(({ synchronizerId }) => isReachable(synchronizerId));
-}
-
-const UNREACHABLE = "is on a synchronizer without the contracts of the instrument";
-
-/** Whether a preapproval on a synchronizer makes transfers of the instrument direct. Otherwise they are offers. */
+/** Whether a transfer of the instrument can be direct on a synchronizer: it has configuration and rule of the group. */
 export function directTransferReach(
   view: View,
-  registrar: string,
+  group: Group,
   instrumentId: string,
 ): (synchronizer: string | undefined) => boolean {
+  const { registrar } = group;
   const needed = [
-    candidateConfigurations(view, registrar, instrumentId),
-    view.byKey(transferRule, indexKeys.transferRule(registrar)),
+    ofGroup(candidateConfigurations(view, registrar, instrumentId), group),
+    ofGroup(view.byKey(transferRule, indexKeys.transferRule(registrar)), group),
   ];
   return (synchronizer) =>
-    needed.every(
-      (candidates) =>
-        candidates.length === 0 || candidates.some(({ synchronizerId }) => synchronizerId === synchronizer),
-    );
+    synchronizer !== undefined &&
+    needed.every((candidates) => candidates.some(({ synchronizerId }) => synchronizerId === synchronizer));
 }

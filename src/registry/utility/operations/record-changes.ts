@@ -2,12 +2,14 @@
 import { RegistryError } from "../../../domain/errors.js";
 import type { Contract } from "../../../domain/contract.js";
 import type { InstrumentConfiguration, Recorder, RequestContext } from "../../sdk/registry.js";
-import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/contract-selector.js";
+import { candidateConfigurations, instrumentConfigurationLookup } from "../selection/group.js";
 
 /** Announces nothing to a recorder: only the request itself is recorded. */
-export const withoutRecorder = ({ view, now }: RequestContext): RequestContext => ({
-  view,
-  now,
+export const withoutRecorder = (context: RequestContext): RequestContext => ({
+  view: context.view,
+  now: context.now,
+  isCaughtUp: context.isCaughtUp,
+  readHoldings: (contractIds) => context.readHoldings(contractIds),
   mayChangeAt: () => undefined,
 });
 

@@ -3,6 +3,7 @@ import type { Template } from "../../../domain/template.js";
 import type { ContractLookup, View } from "../../../store/port.js";
 import { notFound, type RegistryError } from "../../../domain/errors.js";
 import type { RequestContext } from "../../sdk/registry.js";
+import { type Group, namingGroup } from "../selection/group.js";
 import type { Needed } from "../selection/needed.js";
 import type { Instruction } from "../templates/instructions.js";
 import { indexKeys } from "../templates/index-keys.js";
@@ -11,6 +12,13 @@ import { type AllocationFactory, allocationFactory } from "../templates/services
 /** The AllocationFactories of a registrar, newest first; empty for a registrar that is not served. */
 export const findFactories = (view: View, registrar: string): readonly Contract<AllocationFactory>[] =>
   view.byKey(allocationFactory, indexKeys.factory(registrar));
+
+export const neededFactory = (view: View, group: Group): Needed => ({
+  name: `the AllocationFactory of registrar ${group.registrar}${namingGroup(findFactories(view, group.registrar), group)}`,
+  kind: "factory",
+  registrar: group.registrar,
+  template: allocationFactory.qualifiedName,
+});
 
 /** As `findFactories`, at least one: a registrar without any is not served. */
 export function requireFactories(view: View, registrar: string): readonly Contract<AllocationFactory>[] {
@@ -24,13 +32,6 @@ export const notServed = (registrar: string): RegistryError =>
     code: "registrar-not-served",
     about: { registrar, template: allocationFactory.qualifiedName },
   });
-
-export const neededFactory = (registrar: string): Needed => ({
-  name: `the AllocationFactory of registrar ${registrar}`,
-  kind: "factory",
-  registrar,
-  template: allocationFactory.qualifiedName,
-});
 
 export const factoriesLookup = (registrar: string): ContractLookup => ({
   template: allocationFactory,

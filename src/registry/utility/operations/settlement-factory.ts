@@ -1,85 +1,92 @@
 import type { Contract } from "../../../domain/contract.js";
-import type { RegistryError } from "../../../domain/errors.js";
-import type { Template } from "../../../domain/template.js";
-import type { View } from "../../../store/port.js";
+import { invalid, type RegistryError } from "../../../domain/errors.js";
 import type { FactoryAnswer, FactoryQuery, RequestContext } from "../../sdk/registry.js";
 import type { Account } from "../../sdk/accounts.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
-import type { Holder } from "../selection/requirements.js";
+import type { Holder } from "../selection/credentials.js";
+import { type Group, groupOfInstruction, instrumentConfigurationLookup, isOfGroup } from "../selection/group.js";
 import type { Instruction } from "../templates/instructions.js";
 import { distinctInstruments, type SettlementArguments, settlementArguments } from "./arguments.js";
-import { answerWithFactory } from "./factory.js";
-import { factoriesLookup, findFactories, findInstruction, selectInstruction, unknownInstruction } from "./require.js";
+import { answerWithFactory, findGroupFactories } from "./factory.js";
+import { factoriesLookup, findInstruction, selectInstruction, unknownInstruction } from "./require.js";
 import { checkSettlement, type SettlementLimits } from "./settlement-limits.js";
 
-/** The factory for settling several allocations in one batch (`SettlementFactory_SettleBatch`). */
+/** The known allocations of a settlement by contract id. */
+type Allocations = ReadonlyMap<string, Contract<Instruction>>;
+
+/**
+ * The factory for settling several allocations in one batch (`SettlementFactory_SettleBatch`), which is of version 2. An
+ * allocation that was never seen may be created in the same transaction: it is left out of the context, or refused with
+ * `rejectsUnknown`.
+ */
 export function settlementFactory(
   context: RequestContext,
   query: FactoryQuery,
   contexts: UtilityContexts,
   limits: SettlementLimits,
+  rejectsUnknown: boolean,
 ): FactoryAnswer {
   const { view } = context;
   const { registrar } = query;
   const settlement = settlementArguments(query);
   checkSettlement(settlement, limits);
+  const instruments = distinctInstruments(settlement);
+  const { allocationTemplates, packageVersions } = contexts;
+  if (view.wantsPrefetch)
+    view.prefetch(() => [
+      factoriesLookup(registrar),
+      ...instruments.map((id) => instrumentConfigurationLookup(registrar, id)),
+      ...settlement.allocations.flatMap(({ contractId }) =>
+        allocationTemplates.map((template) => ({ template, contractId })),
+      ),
+    ]);
 
-  const templates = contexts.allocationTemplates;
-  if (view.wantsPrefetch) {
-    const lookups = settlement.allocations.flatMap(({ contractId }) =>
-      templates.map((template) => ({ template, contractId })),
-    );
-    view.prefetch(() => [factoriesLookup(registrar), ...lookups]);
+  const allocations = new Map<string, Contract<Instruction>>();
+  const refusals: RegistryError[] = [];
+  for (const { contractId } of settlement.allocations) {
+    const found = findInstruction(view, allocationTemplates, contractId);
+    const allocation = selectInstruction(context, registrar, "allocation", contractId, found);
+    if (allocation !== undefined) allocations.set(contractId, allocation);
+    else if (found !== undefined || rejectsUnknown || !context.isCaughtUp || view.wasArchived(contractId))
+      refusals.push(unknownInstruction(view, registrar, "allocation", contractId));
   }
-  const factories = findFactories(view, registrar);
-  const allocations = selectAllocations(context, registrar, templates, settlement);
-  const areKnown = areAllKnown(allocations);
-  const request = {
-    registrar,
+  const group = groupOfAllocations(allocations);
+  const { targetSynchronizer } = settlement;
+  return answerWithFactory(context, {
+    ...findGroupFactories(context, {
+      registrar,
+      instruments,
+      inputHoldings: [],
+      group,
+      targetSynchronizer,
+      version2: packageVersions,
+    }),
     definition: contexts.factories["settlement-factory"],
-    factories,
     inputs: {
-      instruments: distinctInstruments(settlement),
+      instruments,
       holders: accountHolders(settlement, allocations),
-      allocations: areKnown ? allocations : allocations.filter((allocation) => allocation !== undefined),
+      allocations: [...allocations.values()],
     },
-    refusals: areKnown ? undefined : unknownAllocations(view, registrar, settlement, allocations),
-  };
-  return answerWithFactory(context, request);
+    refusals: refusals.length === 0 ? undefined : refusals,
+  });
 }
 
-type Allocations = readonly (Contract<Instruction> | undefined)[];
-
-/** The allocations, in the order of the request; undefined for one that is unknown. */
-const selectAllocations = (
-  context: RequestContext,
-  registrar: string,
-  templates: readonly Template<Instruction>[],
-  settlement: SettlementArguments,
-): Allocations =>
-  settlement.allocations.map(({ contractId }) =>
-    selectInstruction(
-      context,
-      registrar,
-      "allocation",
-      contractId,
-      findInstruction(context.view, templates, contractId),
-    ),
+/** The group that the allocations name; undefined if none does. Throws "invalid" if they name several. */
+function groupOfAllocations(allocations: Allocations): Group | undefined {
+  const [first, ...others] = [...allocations.values()].filter(
+    ({ fields }) => fields.operator !== undefined && fields.provider !== undefined,
   );
-
-const areAllKnown = (allocations: Allocations): allocations is readonly Contract<Instruction>[] =>
-  !allocations.includes(undefined);
-
-/** The "not-found" for each allocation that is unknown. */
-const unknownAllocations = (
-  view: View,
-  registrar: string,
-  settlement: SettlementArguments,
-  allocations: Allocations,
-): RegistryError[] =>
-  settlement.allocations
-    .filter((_, index) => allocations[index] === undefined)
-    .map(({ contractId }) => unknownInstruction(view, registrar, "allocation", contractId));
+  if (first === undefined) return undefined;
+  const group = groupOfInstruction(first.fields);
+  const other = others.find(({ fields }) => !isOfGroup(fields, group));
+  if (other === undefined) return group;
+  const { operator, provider, admin } = other.fields;
+  throw invalid(
+    `allocations ${first.contractId} and ${other.contractId} cannot be settled together: the first is of operator ` +
+      `${group.operator} and provider ${group.provider}, the second of operator ${operator} and provider ${provider}`,
+    { code: "several-groups", about: { registrar: admin, contractId: other.contractId } },
+  );
+}
 
 /**
  * The party of each account with the instruments that it sends or receives. Special accounts have no holder. An unknown
@@ -99,9 +106,9 @@ function accountHolders({ legs, allocations: settled }: SettlementArguments, all
     add(sender, instrumentId);
     add(receiver, instrumentId);
   }
-  for (const [index, { extraSides, nextIterationFunding }] of settled.entries()) {
+  for (const { contractId, extraSides, nextIterationFunding } of settled) {
     // The one whose allocation it is takes the other side of each extra leg, and funds the next iteration.
-    const authorizer = allocations[index]?.fields.sender;
+    const authorizer = allocations.get(contractId)?.fields.sender;
     for (const { otherSide, instrumentId } of extraSides) {
       add(otherSide, instrumentId);
       if (authorizer !== undefined) addParty(authorizer, instrumentId);

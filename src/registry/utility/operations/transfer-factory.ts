@@ -1,15 +1,14 @@
 import type { FactoryQuery, RequestContext, TransferFactoryAnswer, TransferKind } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import { prefetchInputs } from "../entries/context-definition.js";
-import { instrumentConfigurationLookup } from "../selection/contract-selector.js";
-import { holderOf } from "../selection/requirements.js";
+import { holderOf } from "../selection/credentials.js";
+import { instrumentConfigurationLookup } from "../selection/group.js";
 import { indexKeys } from "../templates/index-keys.js";
 import { transferPreapproval } from "../templates/parties.js";
-import { transferRule } from "../templates/services.js";
 import { transferArguments } from "./arguments.js";
-import { answerWithFactory } from "./factory.js";
-import { coveringPreapprovals, explainPreapprovals, neededPreapproval, reachablePreapprovals } from "./preapprovals.js";
-import { factoriesLookup, findFactories, neededFactory } from "./require.js";
+import { answerWithFactory, findGroupFactories, onFirst, version2Of } from "./factory.js";
+import { coveringPreapprovals, explainPreapprovals, neededPreapproval } from "./preapprovals.js";
+import { factoriesLookup } from "./require.js";
 
 const operations = {
   offer: "transfer-factory/offer",
@@ -17,7 +16,10 @@ const operations = {
   self: "transfer-factory/self",
 } as const satisfies Readonly<Record<TransferKind, string>>;
 
-/** The receiver's preapproval if one counts, else the AllocationFactory. Ignores the input holdings. */
+/**
+ * The factory of `TransferFactory_Transfer`: the receiver's preapproval if the transfer can be direct, else the
+ * AllocationFactory. The input holdings matter only if several providers have the instrument.
+ */
 export function transferFactory(
   context: RequestContext,
   query: FactoryQuery,
@@ -25,40 +27,41 @@ export function transferFactory(
 ): TransferFactoryAnswer {
   const { view, recorder } = context;
   const { registrar } = query;
-  const transfer = transferArguments(query);
-  const { sender, receiver, instrumentId } = transfer;
+  const { sender, receiver, instrumentId, inputHoldings, targetSynchronizer } = transferArguments(query);
+  const instruments = [instrumentId];
+  const inputs = { instruments, sender: holderOf(sender), receiver: holderOf(receiver) };
   const preapprovalKey = indexKeys.preapproval(receiver.party, registrar);
+  const version2 = version2Of(query, contexts.packageVersions);
   if (view.wantsPrefetch)
-    view.prefetch(() => [factoriesLookup(registrar), { template: transferPreapproval, indexKey: preapprovalKey }]);
-  const allocationFactories = findFactories(view, registrar);
-  const inputs = { instruments: [instrumentId], sender: holderOf(sender), receiver: holderOf(receiver) };
-  const isSelf = sender.party === receiver.party;
-  const candidates =
-    isSelf || allocationFactories.length === 0 ? undefined : view.byKey(transferPreapproval, preapprovalKey);
-  const covering = candidates === undefined ? [] : coveringPreapprovals(candidates, transfer, allocationFactories);
-  if (covering.length > 0 && view.wantsPrefetch) {
-    const { [operations.direct]: direct, [operations.offer]: offer } = contexts.factories;
-    prefetchInputs(view, [direct, offer], { ...inputs, registrar }, [
+    prefetchInputs(view, [contexts.factories["transfer-factory/direct"]], { ...inputs, registrar }, [
+      factoriesLookup(registrar),
       instrumentConfigurationLookup(registrar, instrumentId),
-      { template: transferRule, indexKey: indexKeys.transferRule(registrar) },
+      { template: transferPreapproval, indexKey: preapprovalKey },
     ]);
-  }
-  const preapprovals = covering.length > 0 ? reachablePreapprovals(view, registrar, transfer, covering) : covering;
+
+  const ofGroup = findGroupFactories(context, { registrar, instruments, inputHoldings, targetSynchronizer, version2 });
+  const { group } = ofGroup;
+  const isSelf = sender.party === receiver.party;
+  const candidates = isSelf ? [] : view.byKey(transferPreapproval, preapprovalKey);
+  const preapprovals = coveringPreapprovals(view, group, instrumentId, candidates, version2);
+  const asked = { receiver: receiver.party, instrumentId };
   const considered =
-    recorder === undefined || candidates === undefined
+    recorder === undefined || isSelf
       ? undefined
-      : explainPreapprovals(recorder, registrar, transfer, allocationFactories, candidates, preapprovals);
+      : explainPreapprovals(recorder, view, group, asked, candidates, version2);
 
   const transferKind = isSelf ? "self" : preapprovals.length > 0 ? "direct" : "offer";
-  const isDirect = transferKind === "direct";
-  const request = {
-    registrar,
+  const { factoryId, values, disclosed } = answerWithFactory(context, {
+    ...(transferKind === "direct"
+      ? {
+          group,
+          factories: onFirst(preapprovals, targetSynchronizer),
+          needed: () => neededPreapproval(receiver.party, registrar),
+          considered,
+        }
+      : ofGroup),
     definition: contexts.factories[operations[transferKind]],
-    factories: isDirect ? preapprovals : allocationFactories,
     inputs,
-    considered: isDirect ? considered : undefined,
-    needed: isDirect ? () => neededPreapproval(receiver.party, registrar) : () => neededFactory(registrar),
-  };
-  const { factoryId, values, disclosed } = answerWithFactory(context, request);
+  });
   return { factoryId, transferKind, instrumentId, values, disclosed };
 }

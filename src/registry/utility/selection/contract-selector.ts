@@ -1,11 +1,16 @@
 import type { Contract } from "../../../domain/contract.js";
 import { combineErrors, invalid, type RegistryError } from "../../../domain/errors.js";
-import type { ContractLookup, View } from "../../../store/port.js";
+import type { View } from "../../../store/port.js";
 import type { Considered, InstrumentConfiguration, RequestContext } from "../../sdk/registry.js";
-import { indexKeys } from "../templates/index-keys.js";
 import { instrumentConfiguration } from "../templates/instruments.js";
 import { activeOn, isInReassignment, missing, notOnSynchronizer } from "./candidates.js";
+import { candidateConfigurations, type Group, namingGroup, ofGroup, otherGroups, type Parties } from "./group.js";
 import { type Needed, neededContract } from "./needed.js";
+
+export interface SelectorOptions {
+  /** What is not required is left out, also where it is elsewhere or in reassignment. Default false. */
+  readonly allowsMissing?: boolean;
+}
 
 /**
  * Selects the contracts of one answer from the candidates in the store. Candidates come newest first, as `view.byKey`
@@ -14,10 +19,11 @@ import { type Needed, neededContract } from "./needed.js";
 export class ContractSelector {
   readonly context: RequestContext;
   readonly view: View;
-  /** The registrar of the request: the admin of its instruments. */
-  readonly registrar: string;
+  /** All contracts of the answer that name an operator and a provider name these. */
+  readonly group: Group;
   /** All contracts of the answer must be on this synchronizer. */
   readonly synchronizer: string;
+  readonly allowsMissing: boolean;
   /** The latest result of `configuration`: several entries of an answer need the same one. */
   #instrument: string | undefined;
   #configuration: Contract<InstrumentConfiguration> | undefined;
@@ -26,22 +32,39 @@ export class ContractSelector {
   /** Why the answer cannot be given. All are collected, so that the message names all. */
   #failures: RegistryError[] | undefined;
 
-  constructor(context: RequestContext, registrar: string, synchronizer: string) {
+  constructor(
+    context: RequestContext,
+    group: Group,
+    synchronizer: string,
+    { allowsMissing = false }: SelectorOptions = {},
+  ) {
     this.context = context;
     this.view = context.view;
-    this.registrar = registrar;
+    this.group = group;
     this.synchronizer = synchronizer;
+    this.allowsMissing = allowsMissing;
+  }
+
+  /** The registrar of the request: the admin of its instruments. */
+  get registrar(): string {
+    return this.group.registrar;
   }
 
   /**
-   * The configuration of an instrument of the registrar, by any of its ids. If it is missing, as `missing`; one that is
-   * elsewhere is returned where the answer fails anyway, because it tells what else is missing.
+   * The group's configuration of an instrument of the registrar, by its default identifier. If it is missing, as
+   * `missing`; one that is elsewhere is returned where the answer fails anyway, because it tells what else is missing.
    */
   configuration(instrument: string, required: boolean): Contract<InstrumentConfiguration> | undefined {
     if (instrument === this.#instrument && this.#configuration !== undefined) return this.#configuration;
-    const candidates = candidateConfigurations(this.view, this.registrar, instrument);
-    const selected = this.select(candidates, required, () => neededConfiguration(this.registrar, instrument));
-    const found = selected ?? (this.#failures === undefined ? undefined : candidates[0]);
+    const all = candidateConfigurations(this.view, this.registrar, instrument);
+    const selected = this.selectOfGroup(all, required, {
+      name: `the InstrumentConfiguration of instrument "${instrument}" of registrar ${this.registrar}`,
+      kind: "configuration",
+      registrar: this.registrar,
+      instrument,
+      template: instrumentConfiguration.qualifiedName,
+    });
+    const found = selected ?? (this.#failures === undefined ? undefined : ofGroup(all, this.group)[0]);
     if (found === undefined) return undefined;
     if (found.fields.checkBlocklist) (this.#withBlocklist ??= new Set()).add(instrument);
     this.#configuration = found;
@@ -83,6 +106,23 @@ export class ContractSelector {
     return activeOn(candidates, this.synchronizer);
   }
 
+  /** As `select`, among the candidates of the group. */
+  selectOfGroup<F extends Parties>(
+    all: readonly Contract<F>[],
+    required: boolean,
+    needed: Needed,
+  ): Contract<F> | undefined {
+    const candidates = ofGroup(all, this.group);
+    const isExplained = this.context.recorder !== undefined && candidates !== all;
+    const considered = isExplained ? otherGroups(all, this.group) : undefined;
+    return this.select(
+      candidates,
+      required,
+      () => ({ ...needed, name: `${needed.name}${namingGroup(all, this.group)}` }),
+      considered,
+    );
+  }
+
   /**
    * The newest of the candidates on the synchronizer of the answer. Without one, as `missing`. `considered`: what to
    * record in place of the candidates.
@@ -105,6 +145,7 @@ export class ContractSelector {
    * calls the contract.
    */
   missing(candidates: readonly Contract[], required: boolean, needed: string | (() => Needed)): undefined {
+    if (!required && this.allowsMissing) return;
     const elsewhere = candidates.find(isInReassignment) ?? (required ? candidates[0] : undefined);
     if (elsewhere === undefined && !required) return;
     const described = typeof needed === "string" ? neededContract(needed) : needed();
@@ -113,27 +154,6 @@ export class ContractSelector {
     );
   }
 }
-
-/** The configurations of an instrument by any of its ids, on any synchronizer, newest first. */
-export const candidateConfigurations = (
-  view: View,
-  registrar: string,
-  instrument: string,
-): readonly Contract<InstrumentConfiguration>[] =>
-  view.byKey(instrumentConfiguration, indexKeys.instrument(registrar, instrument));
-
-export const instrumentConfigurationLookup = (registrar: string, instrument: string): ContractLookup => ({
-  template: instrumentConfiguration,
-  indexKey: indexKeys.instrument(registrar, instrument),
-});
-
-const neededConfiguration = (registrar: string, instrument: string): Needed => ({
-  name: `the InstrumentConfiguration of instrument "${instrument}" of registrar ${registrar}`,
-  kind: "configuration",
-  registrar,
-  instrument,
-  template: instrumentConfiguration.qualifiedName,
-});
 
 const blocklistNeeded = (instrument: string, registrar: string): RegistryError =>
   invalid(

@@ -1,126 +1,158 @@
+/** The credentials of an answer: looked up, chosen, and recorded for explanations. */
 import type { Contract } from "../../../domain/contract.js";
-import type { Claim, Requirement } from "../../sdk/registry.js";
-import { claimsOn, type Credential } from "../templates/parties.js";
-import { includesClaim, makesAll, smallestCover } from "./smallest-cover.js";
+import type { ContractLookup, View } from "../../../store/port.js";
+import type { Account } from "../../sdk/accounts.js";
+import type { InstrumentConfiguration, Requirement } from "../../sdk/registry.js";
+import { indexKeys } from "../templates/index-keys.js";
+import { claimsOn, type Credential, credential } from "../templates/parties.js";
+import { missing, notOnSynchronizer } from "./candidates.js";
+import { changeTimes, chooseCredentials, type CredentialSelection, meets, whyInvalid } from "./choose-credentials.js";
+import type { ContractSelector } from "./contract-selector.js";
+import { candidateConfigurations } from "./group.js";
+import type { Needed } from "./needed.js";
 
-/** The credentials for a party's requirements. */
-export interface CredentialSelection {
-  readonly chosen: readonly Contract<Credential>[];
-  /** The required claims that no candidate makes, by issuer; empty if the requirements are met. */
-  readonly lacking: readonly LackingClaims[];
+/** Which of an instrument's requirements apply: those for holding it, or those for minting and burning it. */
+export type Role = "holder" | "issuer";
+
+export interface Holder {
+  readonly party: string;
+  readonly instruments: readonly string[];
 }
 
-export interface LackingClaims {
-  readonly issuer: string;
-  /** At least one. */
-  readonly claims: readonly Claim[];
-}
+export const requirementsFor = (role: Role, configuration: InstrumentConfiguration): readonly Requirement[] =>
+  role === "holder" ? configuration.holderRequirements : configuration.issuerRequirements;
 
-const NOTHING_LACKING: readonly LackingClaims[] = [];
+/** The party whose credentials an account needs; undefined for a special account, which needs none. */
+export const holderOf = ({ party, isSpecial }: Account): string | undefined => (isSpecial ? undefined : party);
 
 /**
- * Chooses the fewest credentials that make all required claims on `party` that any candidate makes at `now`
- * (milliseconds since 1970). Of equally few, those that the party holds come first, then those valid longest. Every
- * replica chooses alike, whatever the order of requirements and claims. Requirements on one issuer are met together: one
- * credential may serve several. The candidates are those of the issuers that have claims on the party.
+ * The credentials by which a party meets the requirements of instruments. If some are missing, what there is of them;
+ * if they are `required`, the answer fails with "not-found". It fails with "conflict" if the party has the missing ones on
+ * another synchronizer, or in reassignment.
  */
-export function chooseCredentials(
+export function selectCredentials(
+  selector: ContractSelector,
+  party: string,
+  role: Role,
+  instruments: readonly string[],
+  required: boolean,
+): readonly Contract<Credential>[] {
+  const requirements = requirementsOf(selector, role, instruments);
+  if (requirements.length === 0) return [];
+  const { synchronizer, context, view } = selector;
+  const candidates = candidatesFor(view, party, requirements);
+  for (const time of changeTimes(candidates)) context.mayChangeAt(time);
+  const isElsewhere = ({ synchronizerId }: Contract) => synchronizerId !== synchronizer;
+  const here = candidates.some(isElsewhere) ? candidates.filter((one) => !isElsewhere(one)) : candidates;
+  const selection = chooseCredentials(party, requirements, here, context.now);
+  if (context.recorder !== undefined) record(selector, party, role, instruments, candidates, selection, required);
+  for (const requirement of selection.lacking) {
+    const elsewhere = candidates.find(
+      (one) =>
+        isElsewhere(one) && whyInvalid(one.fields, context.now) === undefined && meets(one.fields, party, requirement),
+    );
+    if (elsewhere !== undefined && (required || !selector.allowsMissing))
+      selector.fail(notOnSynchronizer(elsewhere, synchronizer, neededFor(party, requirement)));
+    else if (elsewhere === undefined && required) selector.fail(missing(neededFor(party, requirement)));
+  }
+  return selection.chosen;
+}
+
+/** The lookups of `selectCredentials` for every group that has the instruments, whose configurations the view has. */
+export function* credentialLookups(
+  view: View,
+  registrar: string,
+  party: string,
+  role: Role,
+  instruments: readonly string[],
+): Generator<ContractLookup> {
+  for (const id of instruments)
+    for (const { fields } of candidateConfigurations(view, registrar, id))
+      for (const requirement of requirementsFor(role, fields))
+        for (const indexKey of keysFor(party, requirement)) yield { template: credential, indexKey };
+}
+
+/** The requirements of the instruments, each once; none of one whose configuration is not there. */
+function requirementsOf(selector: ContractSelector, role: Role, instruments: readonly string[]): readonly Requirement[] {
+  const ofInstrument = (id: string): readonly Requirement[] => {
+    const configuration = selector.configuration(id, false);
+    return configuration === undefined ? [] : requirementsFor(role, configuration.fields);
+  };
+  const [only, second] = instruments;
+  if (only !== undefined && second === undefined) return ofInstrument(only);
+  const distinct = new Map(
+    instruments.flatMap(ofInstrument).map((requirement) => [JSON.stringify(requirement), requirement]),
+  );
+  return [...distinct.values()];
+}
+
+/** Credentials are indexed by holder and by subject, so those of large allow-lists are found without a scan. */
+function* keysFor(party: string, { issuer, requiredClaims }: Requirement): Generator<string> {
+  yield indexKeys.credential(issuer, party);
+  // Any credential that the issuer holds meets a requirement without claims.
+  if (requiredClaims.length === 0 && issuer !== party) yield indexKeys.credential(issuer, issuer);
+}
+
+/** The credentials that may count for the requirements, on any synchronizer, each once. */
+function candidatesFor(
+  view: View,
   party: string,
   requirements: readonly Requirement[],
+): readonly Contract<Credential>[] {
+  const [only, second] = requirements;
+  if (only !== undefined && second === undefined && only.requiredClaims.length > 0)
+    return view.byKey(credential, indexKeys.credential(only.issuer, party));
+  const keys = new Set(requirements.flatMap((requirement) => [...keysFor(party, requirement)]));
+  return [...new Set([...keys].flatMap((key) => view.byKey(credential, key)))];
+}
+
+function neededFor(party: string, { issuer, requiredClaims }: Requirement): Needed {
+  const listed = requiredClaims.map(({ property, value }) => `${property} = ${value}`).join(", ");
+  const claims = requiredClaims.length === 0 ? "" : ` with the claim ${listed}`;
+  return {
+    name: `a valid credential for ${party} from issuer ${issuer}${claims}`,
+    kind: "credential",
+    party,
+    issuer,
+    claims: requiredClaims,
+    template: credential.qualifiedName,
+  };
+}
+
+/** Tells the recorder which credentials were found for which requirements. */
+function record(
+  selector: ContractSelector,
+  party: string,
+  role: Role,
+  instruments: readonly string[],
   candidates: readonly Contract<Credential>[],
-  now: number,
-): CredentialSelection {
-  const onePerIssuer = matchOnePerIssuer(party, requirements, candidates, now);
-  if (onePerIssuer !== undefined) return { chosen: onePerIssuer, lacking: NOTHING_LACKING };
-  const valid = candidates.filter(({ fields }) => isValid(fields, now));
-  if (valid.length > 1) valid.sort((a, b) => comparePreference(party, a.fields, b.fields));
-  const chosen: Contract<Credential>[] = [];
-  const lacking: LackingClaims[] = [];
-  for (const [issuer, claims] of sortByIssuer(groupClaims(requirements))) {
-    if (claims.length === 0) continue;
-    const issued = valid.filter(({ fields }) => fields.issuer === issuer);
-    const single = issued.find(({ fields }) => makesAll(claimsOn(fields, party), claims));
-    if (single !== undefined) {
-      chosen.push(single);
-      continue;
+  { chosen }: CredentialSelection,
+  required: boolean,
+): void {
+  const { recorder, now } = selector.context;
+  const byRequirement = new Map<string, { requirement: Requirement; instruments: string[] }>();
+  for (const id of instruments) {
+    for (const requirement of requirementsOf(selector, role, [id])) {
+      const key = JSON.stringify(requirement);
+      const known = byRequirement.get(key);
+      if (known === undefined) byRequirement.set(key, { requirement, instruments: [id] });
+      else known.instruments.push(id);
     }
-    const cover = smallestCover(issued, party, claims);
-    chosen.push(...cover.credentials);
-    if (cover.lacking.length > 0) lacking.push({ issuer, claims: cover.lacking });
   }
-  return { chosen, lacking };
-}
-
-/** Negative if `a` is preferred. The sort is stable: of equals the first candidate stays first. */
-function comparePreference(party: string, a: Credential, b: Credential): number {
-  const byHolder = Number(b.holder === party) - Number(a.holder === party);
-  // Infinity - Infinity is NaN, which counts as equal.
-  return byHolder || (b.validUntil ?? Infinity) - (a.validUntil ?? Infinity) || 0;
-}
-
-/** Fast path for exactly one credential per requirement, each from another issuer. Undefined for any other case. */
-function matchOnePerIssuer(
-  party: string,
-  requirements: readonly Requirement[],
-  candidates: readonly Contract<Credential>[],
-  now: number,
-): readonly Contract<Credential>[] | undefined {
-  if (requirements.length !== candidates.length) return undefined;
-  for (const { fields } of candidates) {
-    const requirement = requirements[indexOfIssuer(fields.issuer, requirements)];
-    if (requirement === undefined || !meets(fields, party, requirement, now)) return undefined;
-  }
-  return sortDistinctIssuers(candidates);
-}
-
-/** Index of the first requirement on an issuer; -1 if there is none. */
-export function indexOfIssuer(issuer: string, requirements: readonly Requirement[]): number {
-  for (let index = 0; index < requirements.length; index++) if (requirements[index]?.issuer === issuer) return index;
-  return -1;
-}
-
-/** The credentials by ascending issuer; undefined if two have the same issuer. A sorted list is returned as it is. */
-function sortDistinctIssuers(
-  credentials: readonly Contract<Credential>[],
-): readonly Contract<Credential>[] | undefined {
-  let previous = credentials[0];
-  for (let index = 1; index < credentials.length; index++) {
-    const current = credentials[index];
-    if (previous === undefined || current === undefined) return undefined;
-    if (previous.fields.issuer > current.fields.issuer)
-      return sortDistinctIssuers(credentials.toSorted(compareIssuers));
-    if (previous.fields.issuer === current.fields.issuer) return undefined;
-    previous = current;
-  }
-  return credentials;
-}
-
-const compareIssuers = ({ fields: a }: Contract<Credential>, { fields: b }: Contract<Credential>): number =>
-  a.issuer < b.issuer ? -1 : a.issuer > b.issuer ? 1 : 0;
-
-function meets(credential: Credential, party: string, { requiredClaims }: Requirement, now: number): boolean {
-  return requiredClaims.length > 0 && isValid(credential, now) && makesAll(claimsOn(credential, party), requiredClaims);
-}
-
-const isValid = (fields: Credential, now: number): boolean => whyInvalid(fields, now) === undefined;
-
-/** Why a credential does not count at a time, as a predicate. Undefined if it counts. */
-export function whyInvalid({ validFrom, validUntil }: Credential, now: number): string | undefined {
-  const nowMicros = now * 1000;
-  if (validFrom !== undefined && validFrom > nowMicros) return "is not valid yet";
-  return validUntil !== undefined && validUntil <= nowMicros ? "has ended" : undefined;
-}
-
-function groupClaims(requirements: readonly Requirement[]): Map<string, Claim[]> {
-  const byIssuer = new Map<string, Claim[]>();
-  for (const { issuer, requiredClaims } of requirements) {
-    const claims = byIssuer.get(issuer) ?? [];
-    byIssuer.set(issuer, claims);
-    for (const claim of requiredClaims) if (!includesClaim(claims, claim)) claims.push(claim);
-  }
-  return byIssuer;
-}
-
-function sortByIssuer(claims: Map<string, Claim[]>): Iterable<[string, Claim[]]> {
-  return claims.size === 1 ? claims : [...claims].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const fieldsOf = new Map<Contract, Credential>(candidates.map((candidate) => [candidate, candidate.fields]));
+  recorder?.credentials({
+    party,
+    requirements: Array.from(byRequirement.values(), ({ requirement, instruments: having }) => ({
+      ...requirement,
+      instruments: having,
+      metBy: chosen.find(({ fields }) => meets(fields, party, requirement)),
+      candidates: candidates.filter(({ fields }) => fields.issuer === requirement.issuer),
+    })),
+    required,
+    describe(candidate) {
+      const fields = fieldsOf.get(candidate);
+      if (fields === undefined) return { claims: [], validUntil: undefined, invalid: undefined };
+      return { claims: claimsOn(fields, party), validUntil: fields.validUntil, invalid: whyInvalid(fields, now) };
+    },
+  });
 }

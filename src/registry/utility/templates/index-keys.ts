@@ -8,13 +8,15 @@ const MAX_VALUE_LENGTH = 300;
 export const indexKeys = {
   factory: memoizeOne("factory"),
   service: memoizeOne("service"),
-  /** By registrar and instrument id. */
+  /** By registrar and the id of the default identifier, which choices compare. */
   instrument: memoizeTwo("instrument", "first"),
+  /** By registrar and the id of an additional identifier, which only look-ups of configurations use. */
+  additionalIdentifier: memoizeTwo("additional-identifier", "first"),
   instruments: memoizeOne("instruments"),
   transferRule: memoizeOne("transfer-rule"),
   appReward: memoizeOne("app-reward"),
   featuredAppRight: memoizeOne("featured-app-right"),
-  /** By issuer and subject of the claims. */
+  /** By issuer and a party: the holder, or the subject of a claim that counts. */
   credential: memoizeTwo("credential", "first"),
   /** By receiver and admin. */
   preapproval: memoizeTwo("preapproval", "second"),

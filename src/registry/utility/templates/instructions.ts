@@ -9,7 +9,9 @@ export interface Instruction {
   readonly instrumentId: string;
   /** Further instruments of an allocation with several legs; absent if `instrumentId` is the only one. */
   readonly otherInstrumentIds?: readonly string[] | undefined;
-  /** Undefined if the contract names none: the instrument's configuration does then. */
+  /** Undefined, or absent, if the contract names none: the instrument's configuration does then. */
+  readonly operator?: string | undefined;
+  /** Undefined if the contract names none, as `operator`. */
   readonly provider: string | undefined;
   /**
    * For an allocation of version 2 the party of its authorizer. Undefined for mint and burn, and for a special account,
@@ -48,6 +50,7 @@ export const transferOffer = defineTemplate(
     return {
       admin: instrument.id("admin"),
       instrumentId: instrument.id("id"),
+      operator: payload.id("operator"),
       provider: payload.id("provider"),
       sender: holderIn(transfer, "sender"),
       receiver: holderIn(transfer, "receiver"),
@@ -68,6 +71,7 @@ export const dvpLegAllocation = defineTemplate(
     return {
       admin: instrument.id("admin"),
       instrumentId: instrument.id("id"),
+      operator: payload.id("operator"),
       provider: payload.optionalId("provider"),
       sender: holderIn(leg, "sender"),
       receiver: holderIn(leg, "receiver"),
@@ -108,6 +112,7 @@ function issuance(
       return {
         admin: instrument.id("admin"),
         instrumentId: instrument.id("id"),
+        operator: payload.id("operator"),
         provider: payload.id("provider"),
         sender: undefined,
         receiver: undefined,

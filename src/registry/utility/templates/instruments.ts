@@ -2,14 +2,13 @@ import type { JsonReader } from "../../sdk/json-reader.js";
 import type { InstrumentConfiguration, InstrumentIdentifier, Requirement } from "../../sdk/registry.js";
 import { indexKeys } from "./index-keys.js";
 import { defineTemplate } from "./define-template.js";
+import { groupParties } from "./services.js";
 
 export const instrumentConfiguration = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
   (payload): InstrumentConfiguration => ({
-    operator: payload.id("operator"),
-    provider: payload.id("provider"),
-    registrar: payload.id("registrar"),
+    ...groupParties(payload),
     defaultIdentifier: identifier(payload.object("defaultIdentifier")),
     additionalIdentifiers: payload.objects("additionalIdentifiers").map(identifier),
     issuerRequirements: payload.objects("issuerRequirements").map(requirement),
@@ -17,10 +16,11 @@ export const instrumentConfiguration = defineTemplate(
     paused: isPaused(payload),
     checkBlocklist: payload.optionalBool("checkBlocklist") ?? false,
   }),
-  ({ registrar, defaultIdentifier, additionalIdentifiers }) => {
-    const ids = new Set([defaultIdentifier, ...additionalIdentifiers].map(({ id }) => id));
-    return [indexKeys.instruments(registrar), ...[...ids].map((id) => indexKeys.instrument(registrar, id))];
-  },
+  ({ registrar, defaultIdentifier, additionalIdentifiers }) => [
+    indexKeys.instruments(registrar),
+    indexKeys.instrument(registrar, defaultIdentifier.id),
+    ...new Set(additionalIdentifiers.map(({ id }) => indexKeys.additionalIdentifier(registrar, id))),
+  ],
   ({ registrar }) => registrar,
 );
 

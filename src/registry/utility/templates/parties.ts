@@ -52,7 +52,9 @@ export const credential = defineTemplate(
       subjects: groupClaims(payload.objects("claims"), issuer, holder),
     };
   },
-  ({ issuer, subjects }) => subjects.map(({ subject }) => indexKeys.credential(issuer, subject)),
+  // By its holder too: a requirement without claims asks for any credential that is held.
+  ({ issuer, holder, subjects }) =>
+    [...new Set([holder, ...subjects.map(({ subject }) => subject)])].map((party) => indexKeys.credential(issuer, party)),
 );
 
 function groupClaims(claims: readonly JsonReader[], issuer: string, holder: string): SubjectClaims[] {

@@ -1,26 +1,32 @@
+import type { JsonReader } from "../../sdk/json-reader.js";
 import { indexKeys } from "./index-keys.js";
 import { defineTemplate } from "./define-template.js";
 
-export interface AllocationFactory {
-  readonly operator: string | undefined;
+/** The three parties that everything of one operation names alike. */
+export interface GroupParties {
+  readonly operator: string;
   readonly provider: string;
   readonly registrar: string;
 }
 
+export const groupParties = (payload: JsonReader): GroupParties => ({
+  operator: payload.id("operator"),
+  provider: payload.id("provider"),
+  registrar: payload.id("registrar"),
+});
+
+export type AllocationFactory = GroupParties;
+
 export const allocationFactory = defineTemplate(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
-  (payload): AllocationFactory => ({
-    operator: payload.optionalId("operator"),
-    provider: payload.id("provider"),
-    registrar: payload.id("registrar"),
-  }),
+  (payload): AllocationFactory => groupParties(payload),
   ({ registrar }) => [indexKeys.factory(registrar)],
   ({ registrar }) => registrar,
 );
 
-export interface RegistrarService {
-  readonly registrar: string;
+export interface RegistrarService extends GroupParties {
+  /** Undefined if the service does not say. */
   readonly enableResultContracts: boolean | undefined;
 }
 
@@ -28,26 +34,25 @@ export const registrarService = defineTemplate(
   "utility-registry-app-v0",
   "Utility.Registry.App.V0.Service.Registrar:RegistrarService",
   (payload): RegistrarService => ({
-    registrar: payload.id("registrar"),
+    ...groupParties(payload),
     enableResultContracts: payload.optionalBool("enableResultContracts"),
   }),
   ({ registrar }) => [indexKeys.service(registrar)],
   ({ registrar }) => registrar,
 );
 
-export interface TransferRule {
-  readonly registrar: string;
-}
+export type TransferRule = GroupParties;
 
 export const transferRule = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Rule.Transfer:TransferRule",
-  (payload): TransferRule => ({ registrar: payload.id("registrar") }),
+  (payload): TransferRule => groupParties(payload),
   ({ registrar }) => [indexKeys.transferRule(registrar)],
   ({ registrar }) => registrar,
 );
 
 export interface AppRewardConfiguration {
+  readonly operator: string;
   readonly provider: string;
   /** The party whose FeaturedAppRight counts; undefined if the configuration names none. */
   readonly dso: string | undefined;
@@ -57,6 +62,7 @@ export const appRewardConfiguration = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Configuration.AppReward:AppRewardConfiguration",
   (payload): AppRewardConfiguration => ({
+    operator: payload.id("operator"),
     provider: payload.id("provider"),
     dso: payload.optionalObject("details")?.optionalId("dso"),
   }),

@@ -4,7 +4,7 @@ import { readCondition } from "./condition.js";
 import { type KnownParts, readDisclosureLine, readEntryLine, readOperations } from "./lines.js";
 import type { Condition, ContextChange, DisclosureLine, EntryLine } from "../table.js";
 
-/** Reads one change: `{operations, when, add, remove, credentials, rewards}`. */
+/** Reads one change: `{operations, when, add, remove, credentials, rewards, keys}`. */
 export function readChange(reader: ObjectReader, known: KnownParts): ContextChange {
   const named = reader.has("operations") ? readOperations(reader) : operations;
   const when = readCondition(reader);
@@ -12,13 +12,18 @@ export function readChange(reader: ObjectReader, known: KnownParts): ContextChan
   const remove = readRemoved(reader, known);
   const credentials = reader.optionalOneOf("credentials", ["required", "optional"]);
   const rewards = reader.optionalBoolean("rewards");
-  if (reader.has("when") && (!reader.isEmpty("remove") || rewards === false || credentials === "optional"))
+  const keys = reader.optionalOneOf("keys", ["prefixed", "both"]);
+  if (
+    reader.has("when") &&
+    (!reader.isEmpty("remove") || rewards === false || credentials === "optional" || keys !== undefined)
+  )
     reader.report(
       ["when"],
-      "must be absent from a change that removes or switches off: it restricts only what is added",
+      "must be absent from a change that removes, switches off or has keys: it restricts only what is added",
     );
-  if (reader.isEmpty("add") && reader.isEmpty("remove") && !reader.has("credentials") && !reader.has("rewards"))
-    reader.report([], "must have add, remove, credentials or rewards: it changes nothing");
+  const changes = ["credentials", "rewards", "keys"].some((name) => reader.has(name));
+  if (reader.isEmpty("add") && reader.isEmpty("remove") && !changes)
+    reader.report([], "must have add, remove, credentials, rewards or keys: it changes nothing");
   reader.rejectUnknown();
   return {
     operations: named,
@@ -26,6 +31,7 @@ export function readChange(reader: ObjectReader, known: KnownParts): ContextChan
     remove,
     credentialsRequired: credentials === undefined ? undefined : credentials === "required",
     rewards,
+    keys,
     when,
   };
 }

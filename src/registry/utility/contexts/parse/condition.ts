@@ -2,7 +2,7 @@ import type { ObjectReader } from "../../../../util/object-reader.js";
 import type { Condition, PackageCondition } from "../table.js";
 import { compareVersions, isVersion } from "../versions.js";
 
-const NAMED_CONDITIONS = ["checkBlocklist", "severalInstruments"] as const;
+const NAMED_CONDITIONS = ["checkBlocklist", "severalInstruments", "configured"] as const;
 
 /** The condition in the field `when`; undefined if there is none, or if it has problems. */
 export function readCondition(reader: ObjectReader): Condition | undefined {

@@ -11,13 +11,13 @@ export interface ContextsFile {
   readonly entries: readonly EntryDefinition[];
   readonly changes: readonly ContextChange[];
   /** Versions by package id. */
-  readonly packageVersions: ReadonlyMap<string, string>;
+  readonly packages: ReadonlyMap<string, string>;
 }
 
 /** Reads the parsed content. `builtIn` has the entries and disclosures that lines may use besides those of the file. */
 export function parseContextsFile(value: unknown, builtIn: KnownParts, problems: Problem[]): ContextsFile {
   const file = new ObjectReader(withoutEmptySections(value ?? {}), [], problems);
-  const packageVersions = file.has("packages") ? readPackages(file.object("packages")) : new Map<string, string>();
+  const packages = file.has("packages") ? readPackages(file.object("packages")) : new Map<string, string>();
   const section = file.has("entries") ? file.object("entries") : undefined;
   const entries = section === undefined ? [] : readEntries(section, builtIn);
   // Also those with problems: a line that names one is right.
@@ -28,7 +28,7 @@ export function parseContextsFile(value: unknown, builtIn: KnownParts, problems:
   };
   const changes = file.objects("changes").map((reader) => readChange(reader, known));
   file.rejectUnknown();
-  return { entries, changes, packageVersions };
+  return { entries, changes, packages };
 }
 
 /** A section whose lines are all commented out has no value. */

@@ -25,7 +25,8 @@ function readRow(reader: ObjectReader, known: KnownParts): OperationRow {
     entries: reader.objects("entries").flatMap((line) => readEntryLine(line, known) ?? []),
     disclosures: reader.objects("disclosures").flatMap((line) => readDisclosureLine(line, known) ?? []),
     needsBlocklist: reader.optionalOneOf("blocklist", ["required"]) !== undefined,
-    rewardKeys: reader.optionalOneOf("rewards", ["prefixed", "both"]),
+    hasRewards: reader.optionalBoolean("rewards") ?? false,
+    allowsMissing: reader.optionalOneOf("missing", ["allowed"]) !== undefined,
   };
   reader.rejectUnknown();
   return row;

@@ -5,9 +5,10 @@ import type { ChoiceOperation, FactoryOperation } from "../../contexts/operation
 import { contextOn } from "../../operations/choice-context.js";
 import { answerWithFactory } from "../../operations/factory.js";
 import { isInReassignment } from "../../selection/candidates.js";
-import { indexKeys } from "../../templates/index-keys.js";
-import { type AllocationFactory, allocationFactory } from "../../templates/services.js";
-import { factoryInputs } from "../factory-attempts.js";
+import type { Group } from "../../selection/group.js";
+import { neededFactory } from "../../operations/require.js";
+import type { AllocationFactory } from "../../templates/services.js";
+import { factoriesOf, factoryInputs } from "../factory-attempts.js";
 import { findProblems } from "../find-problems.js";
 import type { LinesByOperation, OperationLines } from "../operation-lines.js";
 import { toWarning } from "../to-warning.js";
@@ -25,21 +26,22 @@ function creationOf(choice: ChoiceOperation): FactoryOperation {
 export function checkChoices(
   context: RecordingContext,
   { factories, choices }: LinesByOperation,
-  registrar: string,
+  group: Group,
   instrument: string,
 ): Warning[] {
+  const { registrar, provider } = group;
   const creations = new Map<FactoryOperation, Contract<AllocationFactory> | undefined>();
   return [...choices.values()].flatMap((lines) => {
     const creation = creationOf(lines.operation);
     const creating = factories.get(creation);
     if (!creations.has(creation) && creating !== undefined)
-      creations.set(creation, findCreatingFactory(context, creating, registrar, instrument));
+      creations.set(creation, findCreatingFactory(context, creating, group, instrument));
     const factory = creations.get(creation);
     const synchronizer = factory?.synchronizerId;
     if (factory === undefined || synchronizer === undefined) return [];
-    const inputs = { instruments: [instrument], provider: factory.fields.provider };
+    const inputs = { instruments: [instrument], provider };
     return findProblems(lines, context.view, inputs, (definition, given) => {
-      contextOn(context, definition, registrar, synchronizer, given);
+      contextOn(context, definition, group, synchronizer, given);
     }).map((problem) => toWarning(problem, { registrar, instrument }, inputs, lines.operation));
   });
 }
@@ -50,15 +52,15 @@ export function checkChoices(
  */
 function findCreatingFactory(
   context: RecordingContext,
-  { operation, answered }: OperationLines<FactoryOperation>,
-  registrar: string,
+  { answered }: OperationLines<FactoryOperation>,
+  group: Group,
   instrument: string,
 ): Contract<AllocationFactory> | undefined {
-  const factories = context.view.byKey(allocationFactory, indexKeys.factory(registrar));
+  const factories = factoriesOf(context.view, group);
   if (factories.length === 0) return undefined;
-  const inputs = factoryInputs(operation, registrar, instrument);
   try {
-    const request = { registrar, definition: answered, factories, inputs };
+    const needed = () => neededFactory(context.view, group);
+    const request = { group, definition: answered, factories, inputs: factoryInputs(instrument), needed };
     const { factoryId } = answerWithFactory(context, request);
     return factories.find(({ contractId }) => contractId === factoryId);
   } catch (error) {

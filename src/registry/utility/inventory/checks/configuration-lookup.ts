@@ -1,7 +1,7 @@
 import { RegistryError } from "../../../../domain/errors.js";
 import type { CheckContext, InstrumentIdentifier, Warning } from "../../../sdk/registry.js";
 import { instrumentConfiguration } from "../../operations/instrument-configuration.js";
-import { candidateConfigurations } from "../../selection/contract-selector.js";
+import { candidateConfigurations } from "../../selection/group.js";
 import { remedies } from "../remedies.js";
 
 /** Whether the configuration of an instrument can be looked up: not while it is in reassignment. */

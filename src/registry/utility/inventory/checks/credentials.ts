@@ -1,7 +1,7 @@
 import type { Contract } from "../../../../domain/contract.js";
 import type { ContractLookup, View } from "../../../../store/port.js";
 import type { Check, CheckContext, InstrumentConfiguration, Warning } from "../../../sdk/registry.js";
-import { requirementsFor, type Role } from "../../selection/requirements.js";
+import { requirementsFor, type Role } from "../../selection/credentials.js";
 import { indexKeys } from "../../templates/index-keys.js";
 import { instrumentConfiguration } from "../../templates/instruments.js";
 import { type Credential, credential } from "../../templates/parties.js";

@@ -1,6 +1,5 @@
 import type { Warning } from "../../../sdk/registry.js";
-import { indexKeys } from "../../templates/index-keys.js";
-import { allocationFactory } from "../../templates/services.js";
+import type { Group } from "../../selection/group.js";
 import { attemptDirectTransfer, attemptWithFactories, factoryInputs } from "../factory-attempts.js";
 import { findFactoryProblem } from "../factory-problem.js";
 import { findProblems } from "../find-problems.js";
@@ -12,14 +11,14 @@ import type { RecordingContext } from "../views.js";
 export function checkFactories(
   context: RecordingContext,
   { factories: operations }: LinesByOperation,
-  registrar: string,
+  group: Group,
   instrument: string,
 ): Warning[] {
   const { view } = context;
-  const unusable = findFactoryProblem(view, registrar);
-  const factories = view.byKey(allocationFactory, indexKeys.factory(registrar));
-  const withFactories = attemptWithFactories(context, registrar, factories);
-  const direct = attemptDirectTransfer(context, registrar, instrument);
+  const { registrar } = group;
+  const unusable = findFactoryProblem(view, group);
+  const withFactories = attemptWithFactories(context, group);
+  const direct = attemptDirectTransfer(context, group, instrument);
   return [...operations.values()].flatMap((lines) => {
     const { operation } = lines;
     const isDirect = operation === "transfer-factory/direct" && direct !== undefined;
@@ -27,10 +26,9 @@ export function checkFactories(
     const isOffer = operation === "transfer-factory/direct" && !isDirect;
     const answering = isOffer ? (operations.get("transfer-factory/offer") ?? lines) : lines;
     if (unusable?.fails(answering.operation) === true) return [unusable.warn([operation])];
-    const inputs = factoryInputs(operation, registrar, instrument);
+    const inputs = factoryInputs(instrument);
     return (
       findProblems(answering, view, inputs, isDirect ? direct : withFactories)
-        // Not every registrar burns and mints at once: its own credentials matter only if they are required.
         .filter(({ refusal }) => refusal !== undefined)
         .map((problem) => toWarning(problem, { registrar, instrument }, inputs, operation))
     );

@@ -6,7 +6,7 @@ import type { UtilityContexts } from "../../contexts/contexts.js";
 import type { ChoiceOperation } from "../../contexts/operations.js";
 import { contextOn, instructionInputs } from "../../operations/choice-context.js";
 import { factoriesLookup } from "../../operations/require.js";
-import { candidateConfigurations } from "../../selection/contract-selector.js";
+import { candidateConfigurations, groupOfInstruction, ofGroup } from "../../selection/group.js";
 import type { Instruction } from "../../templates/instructions.js";
 import { checkFactories } from "./factories.js";
 import { checkSettlement, prefetchSettlement } from "./settlement.js";
@@ -72,8 +72,9 @@ function ofInstruction(
   const { admin: registrar, instrumentId: instrument } = instruction.fields;
   const subject = { registrar, instrument, instruction: { contractId, label } };
   // The check of instruments does not know an instrument without a configuration.
-  const isKnown = candidateConfigurations(context.view, registrar, instrument).length > 0;
-  const ofInstrument = isKnown ? [] : checkFactories(context, lines, registrar, instrument);
+  const group = groupOfInstruction(instruction.fields);
+  const isKnown = ofGroup(candidateConfigurations(context.view, registrar, instrument), group).length > 0;
+  const ofInstrument = isKnown ? [] : checkFactories(context, lines, group, instrument);
   if (synchronizerId === undefined) {
     const operations = choices.map(({ operation }) => operation);
     const failing = isAllocation ? [...operations, "settlement-factory" as const] : operations;
@@ -82,7 +83,7 @@ function ofInstruction(
   const inputs = instructionInputs(instruction);
   const warnings = choices.flatMap((choice) =>
     findProblems(choice, context.view, inputs, (definition, given) => {
-      contextOn(context, definition, registrar, synchronizerId, given);
+      contextOn(context, definition, group, synchronizerId, given);
     }).map((problem) => toWarning(problem, subject, inputs, choice.operation)),
   );
   const settlement = isAllocation ? checkSettlement(context, lines, instruction, subject) : [];

@@ -2,7 +2,7 @@ import type { Contract } from "../../../../domain/contract.js";
 import type { View } from "../../../../store/port.js";
 import type { Check, InstrumentConfiguration, Warning } from "../../../sdk/registry.js";
 import { factoriesLookup } from "../../operations/require.js";
-import { candidateConfigurations, instrumentConfigurationLookup } from "../../selection/contract-selector.js";
+import { candidateConfigurations, groupOf, instrumentConfigurationLookup, ofGroup } from "../../selection/group.js";
 import { instrumentConfiguration } from "../../templates/instruments.js";
 import { checkChoices } from "./choices.js";
 import { checkConfigurationLookup } from "./configuration-lookup.js";
@@ -17,35 +17,31 @@ export const checkInstruments = (lines: LinesByOperation): Check<InstrumentConfi
   warnings(context, configurations) {
     prefetch(context.view, lines, configurations);
     const checked = recording(context);
-    return configurations.flatMap((configuration) =>
-      instrumentIds(context.view, configuration).flatMap((id) => ofInstrument(checked, lines, configuration, id)),
-    );
+    return configurations
+      .filter((configuration) => isNewest(context.view, configuration))
+      .flatMap((configuration) => ofInstrument(checked, lines, configuration));
   },
 });
 
 function ofInstrument(
   context: RecordingContext,
   lines: LinesByOperation,
-  { fields: { registrar, defaultIdentifier } }: Contract<InstrumentConfiguration>,
-  id: string,
+  configuration: Contract<InstrumentConfiguration>,
 ): Warning[] {
+  const { registrar, defaultIdentifier } = configuration.fields;
+  const group = groupOf(configuration);
   return [
-    ...checkFactories(context, lines, registrar, id),
-    ...checkChoices(context, lines, registrar, id),
-    ...(id === defaultIdentifier.id ? checkConfigurationLookup(context, registrar, defaultIdentifier) : []),
+    ...checkFactories(context, lines, group, defaultIdentifier.id),
+    ...checkChoices(context, lines, group, defaultIdentifier.id),
+    ...checkConfigurationLookup(context, registrar, defaultIdentifier),
   ];
 }
 
-/**
- * The ids under which this configuration is the newest. Of ids with the same configurations only the default one: what
- * fails for one of them fails for all.
- */
-function instrumentIds(view: View, configuration: Contract<InstrumentConfiguration>): readonly string[] {
-  const { registrar, defaultIdentifier, additionalIdentifiers } = configuration.fields;
-  const idsOf = (id: string) => candidateConfigurations(view, registrar, id).map(({ contractId }) => contractId);
-  const ofDefault = idsOf(defaultIdentifier.id).join(" ");
-  const others = additionalIdentifiers.filter(({ id }) => idsOf(id).join(" ") !== ofDefault).map(({ id }) => id);
-  return [...new Set([defaultIdentifier.id, ...others])].filter((id) => idsOf(id)[0] === configuration.contractId);
+/** Whether it is the newest of its instrument in its group: the others are not used. */
+function isNewest(view: View, configuration: Contract<InstrumentConfiguration>): boolean {
+  const { registrar, defaultIdentifier } = configuration.fields;
+  const candidates = candidateConfigurations(view, registrar, defaultIdentifier.id);
+  return ofGroup(candidates, groupOf(configuration))[0]?.contractId === configuration.contractId;
 }
 
 function prefetch(
@@ -54,11 +50,9 @@ function prefetch(
   configurations: readonly Contract<InstrumentConfiguration>[],
 ): void {
   if (!view.wantsPrefetch) return;
-  const requests = configurations.flatMap(({ fields: { registrar, defaultIdentifier, additionalIdentifiers } }) =>
-    [defaultIdentifier, ...additionalIdentifiers].map(({ id }) => ({ registrar, instrument: id })),
-  );
+  const requests = configurations.map((one) => ({ group: groupOf(one), instrument: one.fields.defaultIdentifier.id }));
   view.prefetch(() =>
-    requests.flatMap(({ registrar, instrument }) => [
+    requests.flatMap(({ group: { registrar }, instrument }) => [
       factoriesLookup(registrar),
       instrumentConfigurationLookup(registrar, instrument),
     ]),

@@ -2,6 +2,7 @@ import type { Contract } from "../../../../domain/contract.js";
 import type { ContractLookup, View } from "../../../../store/port.js";
 import type { Check, CheckContext, Warning } from "../../../sdk/registry.js";
 import { factoriesLookup } from "../../operations/require.js";
+import { groupOf } from "../../selection/group.js";
 import { indexKeys } from "../../templates/index-keys.js";
 import { instrumentConfiguration } from "../../templates/instruments.js";
 import { type AllocationFactory, allocationFactory } from "../../templates/services.js";
@@ -38,10 +39,10 @@ function ofRegistrar(
   const { registrar } = factory.fields;
   if (context.view.byKey(instrumentConfiguration, indexKeys.instruments(registrar)).length > 0) return [];
   const checked = recording(context);
-  const attempt = attemptWithFactories(checked, registrar, [factory]);
+  const attempt = attemptWithFactories(checked, groupOf(factory), [factory]);
   // Any id will do: there is no instrument.
   const failing = [...operations.values()].filter((lines) =>
-    findProblems(lines, checked.view, factoryInputs(lines.operation, registrar, "any"), attempt).some(
+    findProblems(lines, checked.view, factoryInputs("any"), attempt).some(
       ({ line, refusal }) => line?.startsWith("instrument-configuration") === true && refusal === "not-found",
     ),
   );

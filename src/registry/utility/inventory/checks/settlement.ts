@@ -3,14 +3,13 @@ import type { Contract } from "../../../../domain/contract.js";
 import type { View } from "../../../../store/port.js";
 import type { Warning } from "../../../sdk/registry.js";
 import type { EntryInputs } from "../../entries/context-entry.js";
-import { indexKeys } from "../../templates/index-keys.js";
+import { groupOfInstruction } from "../../selection/group.js";
 import type { Instruction } from "../../templates/instructions.js";
-import { allocationFactory } from "../../templates/services.js";
 import { attemptWithFactories } from "../factory-attempts.js";
 import { findFactoryProblem } from "../factory-problem.js";
 import { findProblems } from "../find-problems.js";
 import type { LinesByOperation } from "../operation-lines.js";
-import { factoryProviders, type PrefetchPhase, prefetchOperation } from "../prefetch.js";
+import { type PrefetchPhase, prefetchOperation } from "../prefetch.js";
 import { type Subject, toWarning } from "../to-warning.js";
 import type { RecordingContext } from "../views.js";
 
@@ -23,13 +22,12 @@ export function checkSettlement(
   subject: Subject,
 ): Warning[] {
   const { view } = context;
-  const { registrar } = subject;
+  const group = groupOfInstruction(allocation.fields);
   const lines = operations.get(OPERATION);
   if (lines === undefined) return [];
   // The warning about the instrument names all operations that need a factory.
-  if (findFactoryProblem(view, registrar) !== undefined) return [];
-  const factories = view.byKey(allocationFactory, indexKeys.factory(registrar));
-  const attempt = attemptWithFactories(context, registrar, factories);
+  if (findFactoryProblem(view, group) !== undefined) return [];
+  const attempt = attemptWithFactories(context, group);
   return settlementInputs(allocation).flatMap((inputs) =>
     findProblems(lines, view, inputs, attempt).map((problem) => toWarning(problem, subject, inputs, OPERATION)),
   );
@@ -48,7 +46,6 @@ function settlementInputs(allocation: Contract<Instruction>): readonly EntryInpu
   }));
 }
 
-/** The view has the registrar's factories. */
 export function prefetchSettlement(
   view: View,
   { factories }: LinesByOperation,
@@ -57,8 +54,7 @@ export function prefetchSettlement(
 ): void {
   const lines = factories.get(OPERATION);
   if (lines === undefined) return;
-  const { admin: registrar } = allocation.fields;
-  const providers = factoryProviders(view, registrar);
+  const { admin: registrar, provider } = allocation.fields;
   for (const inputs of settlementInputs(allocation))
-    prefetchOperation(view, lines, { ...inputs, registrar, providers }, phase);
+    prefetchOperation(view, lines, { ...inputs, registrar, provider }, phase);
 }
