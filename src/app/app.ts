@@ -86,7 +86,8 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   shutdown.add(() => source.close());
   const notReadyReason = () => source.notReadyReason();
   const configuration = await configurationId(config, overrides);
-  const executor = new QueryExecutor(registry, source.reader, source, now, source.history, configuration);
+  const holdings = registry.holding === undefined ? undefined : source.holdings?.(registry.holding);
+  const executor = new QueryExecutor(registry, source.reader, source, now, source.history, holdings, configuration);
   const transfers = roles.answers && config.metricsPort !== undefined ? new TransferMetrics() : undefined;
   const serviceOptions = { overrides, countsHoldings: config.totalSupply, openApi, notReadyReason };
   const bindings = roles.answers ? services(executor, { ...serviceOptions, transfers }) : health(notReadyReason);

@@ -53,7 +53,7 @@ export async function checkParticipant(
       token: createTokenSource(credentials, ca, signal, Date.now),
     };
     const ledger = new ParticipantClient(endpoint, parties, registry.templates);
-    const decoder = new Decoder(registry.templates, config.totalSupply);
+    const decoder = new Decoder(registry.templates, config.totalSupply, config.keepHoldings);
     const snapshot = await takeSnapshot(ledger, await ledger.ledgerEnd(), decoder, () => signal.aborted);
     if (signal.aborted) throw tooSlow(limits);
     const store = new MemoryStore();

@@ -19,7 +19,7 @@ export interface SnapshotCheck {
 export async function checkSnapshot(config: Config, content: string, now: number): Promise<SnapshotCheck> {
   const registry = await loadRegistry(config);
   await readInstruments(config.instruments);
-  const snapshot = parseSnapshot(content, new Decoder(registry.templates, config.totalSupply));
+  const snapshot = parseSnapshot(content, new Decoder(registry.templates, config.totalSupply, config.keepHoldings));
   if (snapshot.problems.length > 0) return { snapshot, inventory: undefined };
   const store = new MemoryStore();
   await store.replace(snapshot.contracts, snapshot.offset);

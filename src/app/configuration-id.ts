@@ -11,7 +11,7 @@ const LENGTH = 11;
  * same state. Of a registry module only its own file counts, not what it imports.
  */
 export async function configurationId(config: Config, overrides: OverridesByInstrument): Promise<string> {
-  const { registry, contexts, totalSupply } = config;
+  const { registry, contexts, totalSupply, keepHoldings } = config;
   const { maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties } = config;
   const isModule = registry !== "utility" && registry !== "minimal";
   const parts = [
@@ -20,6 +20,7 @@ export async function configurationId(config: Config, overrides: OverridesByInst
     contexts === undefined ? null : await readFile(contexts, "utf8"),
     [...overrides].map(([registrar, instruments]) => [registrar, [...instruments]]),
     totalSupply,
+    keepHoldings,
     [maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties],
   ];
   return hash("sha256", JSON.stringify(parts), "base64url").slice(0, LENGTH);

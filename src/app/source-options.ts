@@ -19,6 +19,7 @@ export async function sourceOptions(config: Config): Promise<SourceOptions> {
         : { url: databaseUrl, connections: databaseConnections, cacheBytes: cacheMegabytes * MEGABYTE },
     limits: { unreadyAfter: unreadySeconds * 1000, staleAfter: staleSeconds * 1000, readWait: readWaitMs },
     countsSupply: config.totalSupply,
+    keepsOptional: config.keepHoldings,
   };
 }
 

@@ -15,14 +15,19 @@ export interface DecodedContract {
 export class Decoder {
   readonly #templates: ReadonlyMap<string, Template>;
   readonly #countsSupply: boolean;
+  readonly #keepsOptional: boolean;
   readonly #strings = new StringInterner();
 
-  /** With `countsSupply`, contracts that are not stored still contribute to the supply. */
-  constructor(templates: readonly Template[], countsSupply = false) {
+  /**
+   * With `countsSupply`, contracts that are not stored still contribute to the supply. With `keepsOptional`, contracts
+   * that only some services need are stored.
+   */
+  constructor(templates: readonly Template[], countsSupply = false, keepsOptional = false) {
     this.#templates = new Map(
       templates.map((template) => [templateKey(template.packageName, template.qualifiedName), template]),
     );
     this.#countsSupply = countsSupply;
+    this.#keepsOptional = keepsOptional;
   }
 
   /** Undefined for a contract that no rule needs. Throws an Error that names an invalid field. */
@@ -73,7 +78,7 @@ export class Decoder {
     const parsed = template.parse(payload);
     const supply = this.#countsSupply ? template.supplyContribution?.(payload) : undefined;
     const contractId = requireString(event, "contractId");
-    if (parsed === undefined) {
+    if (parsed === undefined || (parsed.isOptional === true && !this.#keepsOptional)) {
       return supply === undefined ? undefined : { contractId, synchronizerId, reassignmentCounter, supply };
     }
     const createdAt = requireString(event, "createdAt");

@@ -55,7 +55,7 @@ export class InProcessService {
 
   constructor({ registry, reader, changes, now, countsHoldings, streams }: InProcessOptions) {
     const freshness = { staleReason: () => this.staleReason, catchUp: async () => false };
-    const executor = new QueryExecutor(registry, reader, freshness, now, undefined, CONFIGURATION_ID);
+    const executor = new QueryExecutor(registry, reader, freshness, now, undefined, undefined, CONFIGURATION_ID);
     const options = { overrides: new Map(), countsHoldings, openApi: NO_DOCUMENT };
     const bindings = services(executor, { ...options, notReadyReason: () => undefined });
     this.#operations = new Map(

@@ -98,6 +98,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   instruments: anyText("instruments", "the path of a YAML file"),
   contexts: anyText("contexts", "the path of a YAML file"),
   totalSupply: boolean("total-supply", false),
+  keepHoldings: boolean("keep-holdings", false),
   credentialDays: integer("credential-days", 0, 3_650, 30),
   compression: choice("compression", "gzip", ["gzip", "off"]),
   logLevel: choice("log-level", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),

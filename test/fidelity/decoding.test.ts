@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { isStored } from "../../src/domain/contract.js";
 import { Decoder } from "../../src/ledger/decode.js";
+import { holding } from "../../src/registry/utility/templates/holding.js";
 import type { Instruction } from "../../src/registry/utility/templates/instructions.js";
 import { templates } from "../../src/registry/utility/templates/index.js";
 import { hasEvidence, ledgerEffects } from "./evidence.js";
@@ -64,7 +65,7 @@ describe.skipIf(!hasEvidence)("recorded contracts (skipped without the recording
 
   test("have the parties, the instrument and the locked holding that the rules read", () => {
     const instructions = recorded().flatMap(({ index, decoded }) => {
-      if (decoded === undefined || !isStored(decoded) || decoded.fields === null) return [];
+      if (decoded === undefined || !isStored(decoded) || decoded.template === holding) return [];
       const { admin, instrumentId, provider, sender, receiver, issuers, lockedHolding } = decoded.fields as Instruction;
       const parties = [admin, provider, sender, receiver, issuers?.join(" ")].map((party) => party?.split("::")[0]);
       return [[index, instrumentId, lockedHolding?.slice(0, 8), ...parties]];

@@ -145,6 +145,15 @@ describe("no contract is decoded", () => {
     expect(new Decoder([]).decode(factory())).toBeUndefined();
   });
 
+  test("except for an unlocked holding where optional contracts are kept, and whether it is counted does not matter", () => {
+    const free = element("Holding", "free", payload.lockedHolding("alice", "USD", { lock: null }));
+    for (const countsSupply of [false, true]) {
+      const kept = new Decoder(templates, countsSupply, true).decode(free)?.contract;
+      expect(kept).toMatchObject({ contractId: "free", template: holding, fields: { owner: "alice" } });
+    }
+    expect(new Decoder(templates, true, false).decode(free)?.contract).not.toHaveProperty("fields");
+  });
+
   test("except for a locked holding", () => {
     expect(decoded(element("Holding", "locked", payload.lockedHolding("alice", "USD"))).contract).toHaveProperty(
       "template",

@@ -48,6 +48,12 @@ export const serviceSettings = {
     default: false,
     parse: boolean,
   }),
+  keepHoldings: setting<boolean>("keep-holdings", {
+    accepts: "true or false",
+    description: "whether to keep unlocked holdings too, so that their owners are known without asking the ledger",
+    default: false,
+    parse: boolean,
+  }),
   credentialDays: count(
     "credential-days",
     { min: 0, max: 3_650, default: 30 },

@@ -1,10 +1,12 @@
 import { unavailable } from "../../domain/errors.js";
 import type { History } from "../../domain/history.js";
+import type { HoldingFields, HoldingSource } from "../../domain/holdings.js";
 import type { Template } from "../../domain/template.js";
 import type { Decoder } from "../../ledger/decode.js";
 import { ParticipantClient } from "../../ledger/participant/client.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
 import { ParticipantHistory } from "../../ledger/participant/history.js";
+import { ParticipantHoldings } from "../../ledger/participant/holdings.js";
 import { createTokenSource, type LedgerCredentials } from "../../ledger/participant/tokens/token-source.js";
 import { abortablePause } from "../../util/abortable-pause.js";
 import type { Logger } from "../../util/logger.js";
@@ -26,6 +28,8 @@ export interface ParticipantConnection {
   readonly ingestor: Ingestor;
   /** Looks up past updates. `log` returns undefined before the service has started. */
   readonly history: (log: () => Logger | undefined) => History;
+  /** Looks up holdings of a template. */
+  readonly holdings: (template: Template<HoldingFields>, log: () => Logger | undefined) => HoldingSource;
 }
 
 /** `now` is in milliseconds since 1970. The signal ends history lookups and token requests. */
@@ -76,6 +80,12 @@ export function connectParticipant(
         pollUntil: (query) => history.pollUntil(query),
       };
     },
+    holdings: (template, log) =>
+      new ParticipantHoldings(endpointUntil(signal), parties, {
+        template,
+        maxWait: limits.readWait,
+        onFailure: ({ kind, message }) => log()?.warn({ kind, reason: message }, "input holdings not read"),
+      }),
   };
 }
 

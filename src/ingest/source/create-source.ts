@@ -15,31 +15,34 @@ export interface SourceOptions {
   readonly database: DatabaseOptions | undefined;
   readonly limits: LagLimits;
   readonly countsSupply: boolean;
+  /** Whether contracts are stored that only some services need. */
+  readonly keepsOptional: boolean;
 }
 
 /** Creates the source that the options describe, not yet started. `now` is in milliseconds since 1970. */
 export function createSource(
-  { participant, snapshotPath, database, limits, countsSupply }: SourceOptions,
+  { participant, snapshotPath, database, limits, countsSupply, keepsOptional }: SourceOptions,
   roles: Roles,
   templates: readonly Template[],
   now: () => number,
 ): Source {
   const end = new AbortController();
-  const decoder = new Decoder(templates, countsSupply);
+  const decoder = new Decoder(templates, countsSupply, keepsOptional);
   const connection =
     participant === undefined
       ? undefined
       : connectParticipant(participant, limits, templates, decoder, now, end.signal);
   const ingestor = connection?.ingestor ?? fileIngestor(snapshotPath, decoder);
-  if (database === undefined) return memorySource(ingestor, connection?.history, end);
+  if (database === undefined) return memorySource(ingestor, connection, end);
   return databaseSource({
     ...database,
     roles,
     limits,
     templates,
     countsSupply,
+    keepsOptional,
     ingestor,
-    createHistory: connection?.history,
+    connection,
     end,
   });
 }

@@ -1,4 +1,3 @@
-import type { History } from "../../domain/history.js";
 import type { Template } from "../../domain/template.js";
 import { contentId } from "../../store/postgres/content-id.js";
 import { Database } from "../../store/postgres/database.js";
@@ -10,6 +9,7 @@ import { abortablePause } from "../../util/abortable-pause.js";
 import type { Logger } from "../../util/logger.js";
 import type { Ingestor } from "../ingestor.js";
 import type { LagLimits } from "../mirror/lag-tracker.js";
+import type { ParticipantConnection } from "../mirror/participant-ingestor.js";
 import { notReadyReason, staleReason } from "../staleness.js";
 import { LeaderLoop } from "./leader-loop.js";
 import type { Source } from "./source.js";
@@ -33,8 +33,10 @@ export interface DatabaseSourceOptions extends DatabaseOptions {
   readonly limits: LagLimits;
   readonly templates: readonly Template[];
   readonly countsSupply: boolean;
+  readonly keepsOptional: boolean;
   readonly ingestor: Ingestor;
-  readonly createHistory: ((log: () => Logger | undefined) => History) | undefined;
+  /** Undefined without a participant. */
+  readonly connection: ParticipantConnection | undefined;
   readonly end: AbortController;
 }
 
@@ -55,14 +57,15 @@ export function databaseSource({
   limits,
   templates,
   countsSupply,
+  keepsOptional,
   ingestor,
-  createHistory,
+  connection,
   end,
 }: DatabaseSourceOptions): Source {
   const { signal } = end;
   const pause = abortablePause(signal);
   const database = new Database(url.href, connections);
-  const contents = contentId(templates, countsSupply);
+  const contents = contentId(templates, countsSupply, keepsOptional);
   const replica = new Replica(database, { templates, contentId: contents, cacheBytes, clock });
   let logger: Logger | undefined;
   const replicaSync = new ReplicaSync({
@@ -96,7 +99,8 @@ export function databaseSource({
     changes: replica.changes,
     openScan: () => replica.openScan(),
     isInMemory: false,
-    history: createHistory?.(() => logger),
+    history: connection?.history(() => logger),
+    holdings: connection && ((template) => connection.holdings(template, () => logger)),
     async start(log) {
       logger = log;
       // Fail the start only for errors that a retry cannot mend.

@@ -1,13 +1,13 @@
-import type { History } from "../../domain/history.js";
 import { MemoryStore } from "../../store/memory/memory-store.js";
 import type { Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";
+import type { ParticipantConnection } from "../mirror/participant-ingestor.js";
 import type { Source } from "./source.js";
 
 /** A store in the memory of this process. `close` aborts `end`. */
 export function memorySource(
   ingestor: Ingestor,
-  createHistory: ((log: () => Logger | undefined) => History) | undefined,
+  connection: ParticipantConnection | undefined,
   end: AbortController,
 ): Source {
   const store = new MemoryStore();
@@ -19,7 +19,8 @@ export function memorySource(
     changes: store.changes,
     openScan: () => store.openScan(),
     isInMemory: true,
-    history: createHistory?.(() => logger),
+    history: connection?.history(() => logger),
+    holdings: connection && ((template) => connection.holdings(template, () => logger)),
     async start(log) {
       logger = log;
       ingestion = ingestor.start(store, log, end.signal);

@@ -1,5 +1,5 @@
 import type { Contract } from "../../domain/contract.js";
-import type { InputHolding } from "../../domain/holdings.js";
+import type { HoldingFields, InputHolding } from "../../domain/holdings.js";
 import type { Template } from "../../domain/template.js";
 import type { View } from "../../store/port.js";
 import type { ContextAnswer, FactoryAnswer, Inventory, ProofStatus, TransferFactoryAnswer } from "./answers.js";
@@ -49,6 +49,8 @@ export interface Registry {
   /** A summary of the stored contracts with its warnings, for the start-up output and `offledger check`. */
   inventory(view: View, options: InventoryOptions): Inventory;
 
+  /** The template of holdings, if answers depend on input holdings. The service reads these from the ledger by id. */
+  readonly holding?: Template<HoldingFields>;
   /** The APIs of a registrar that supports not all of `supportedApis`. Called only for registrars that it serves. */
   readonly supportedApisOf?: (context: RequestContext, registrar: string) => SupportedApis;
   /** The total supply of each instrument, in order; absent if it has none. Called only if holdings are counted. */

@@ -12,6 +12,7 @@ import { operator } from "./operations/operator.js";
 import { settlementFactory } from "./operations/settlement-factory.js";
 import type { SettlementLimits } from "./operations/settlement-limits.js";
 import { transferFactory } from "./operations/transfer-factory.js";
+import { holding } from "./templates/holding.js";
 import { transferProof } from "./proof/proof.js";
 import { SUPPORTED_APIS, supportedApisOf } from "./supported-apis.js";
 
@@ -33,6 +34,7 @@ export function utilityRegistry({
   return {
     name: "Registry Utility",
     templates: contexts.templates,
+    holding,
     supportedApis: SUPPORTED_APIS,
     supportedApisOf: supportedApisOf(contexts.packageVersions),
     instruments,
