@@ -2,6 +2,17 @@
 export interface Freshness {
   /** Why requests must not be answered from the store; undefined if they may be. */
   staleReason(): string | undefined;
-  /** Waits, for a bounded time, for the ledger end. Returns whether the store is past `offset`. Never throws. */
-  catchUp(offset: number): Promise<boolean>;
+  /**
+   * Brings the store to an end of the ledger that is read from now on. Yields "advanced" each time the store has moved on,
+   * and "reached" as the last, when the store has all up to that end. Ends without "reached" if it gives up, within a
+   * bounded time. Never throws.
+   */
+  catchUp(): AsyncIterable<CatchUpProgress>;
+}
+
+export type CatchUpProgress = "advanced" | "reached";
+
+/** `catchUp` of a store that nothing is ahead of. */
+export async function* alreadyCaughtUp(): AsyncGenerator<CatchUpProgress> {
+  yield "reached";
 }

@@ -64,31 +64,16 @@ export class QueryExecutor {
 
   /**
    * Throws RegistryError, or rejects with it. If a contract id was not found, the ledger may be ahead: the query runs
-   * again after catching up. Otherwise synchronous if the store is: a promise costs more than most queries.
+   * again while the store catches up. Otherwise synchronous if the store is: a promise costs more than most queries.
    */
   execute<T>(query: Query<T>): Answer<T> | Promise<Answer<T>> {
     const reason = this.#freshness.staleReason();
     if (reason !== undefined) throw unavailable(reason);
-    let missedAt: number | undefined;
-    const recover = (error: unknown): Promise<Answer<T>> => {
-      if (isTemporary(error)) throw unavailable(error.message);
-      if (missedAt === undefined) throw error;
-      return this.#retry(query, missedAt, error);
-    };
     try {
-      const answer = this.#reader.read((view) => {
-        const tracking = new TrackingView(view);
-        try {
-          return this.#run(query, tracking);
-        } catch (error) {
-          const isNotFound = error instanceof RegistryError && error.reason === "not-found";
-          missedAt = isNotFound && tracking.missedUnarchived() ? view.offset : undefined;
-          throw error;
-        }
-      });
-      return answer instanceof Promise ? answer.catch(recover) : answer;
+      const answer = this.#read(query, UNPREPARED);
+      return answer instanceof Promise ? answer.catch((error: unknown) => this.#recover(query, error)) : answer;
     } catch (error) {
-      return recover(error);
+      return this.#recover(query, error);
     }
   }
 
@@ -116,18 +101,58 @@ export class QueryExecutor {
     return utility;
   }
 
-  /** Executes a query again once the store is past the offset. Throws `failure` if the store does not get there. */
-  async #retry<T>(query: Query<T>, offset: number, failure: unknown): Promise<Answer<T>> {
-    if (!(await this.#freshness.catchUp(offset))) throw failure;
-    try {
-      return await this.#reader.read((view) => this.#run(query, new TrackingView(view)));
-    } catch (error) {
-      throw isTemporary(error) ? unavailable(error.message) : error;
+  /** Reads the holdings that the query needs, or catches up, and executes it again. */
+  async #recover<T>(query: Query<T>, error: unknown): Promise<Answer<T>> {
+    if (!(error instanceof ContractMissed || error instanceof HoldingsNeeded)) throw asUnavailable(error);
+    let holdings: Preparation["holdings"];
+    const attempt = async (hasReachedEnd: boolean): Promise<Answer<T>> => {
+      try {
+        return await this.#read(query, { hasReachedEnd, holdings });
+      } catch (failure) {
+        if (!(failure instanceof HoldingsNeeded)) throw failure;
+        holdings = (await this.#holdings?.holdings(failure.contractIds)) ?? new Map();
+        return await this.#read(query, { hasReachedEnd, holdings });
+      }
+    };
+    if (error instanceof HoldingsNeeded) {
+      try {
+        return await attempt(false);
+      } catch (failure) {
+        if (!(failure instanceof ContractMissed)) throw asUnavailable(failure);
+      }
     }
+    return this.#catchUp(attempt);
   }
 
-  #run<T>(query: Query<T>, view: TrackingView): Answer<T> {
-    const context = new QueryContext(view, this.#now(), this.#configurationId, this.#createRecorder);
+  /** Executes a query again each time the store has moved, until it has what the ledger had when the query came. */
+  async #catchUp<T>(attempt: (hasReachedEnd: boolean) => Promise<Answer<T>>): Promise<Answer<T>> {
+    for await (const progress of this.#freshness.catchUp()) {
+      const hasReachedEnd = progress === "reached";
+      try {
+        return await attempt(hasReachedEnd);
+      } catch (error) {
+        if (!(error instanceof ContractMissed)) throw asUnavailable(error);
+        if (hasReachedEnd) throw error.failure;
+      }
+    }
+    // The ledger may have the contract.
+    throw unavailable("the request names a contract that is not known yet, and the ledger is not reached in time");
+  }
+
+  #read<T>(query: Query<T>, preparation: Preparation): Answer<T> | Promise<Answer<T>> {
+    return this.#reader.read((view) => {
+      const tracking = new TrackingView(view);
+      try {
+        return this.#run(query, tracking, preparation);
+      } catch (error) {
+        const isNotFound = error instanceof RegistryError && error.reason === "not-found";
+        throw isNotFound && tracking.missedUnarchived() ? new ContractMissed(error) : error;
+      }
+    });
+  }
+
+  #run<T>(query: Query<T>, view: TrackingView, preparation: Preparation): Answer<T> {
+    const context = new QueryContext(view, this.#now(), this.#configurationId, preparation, this.#createRecorder);
     const value = query(this.#registry, context);
     // A registry module may be plain JavaScript with async methods.
     if (!(value instanceof Promise)) return new Answer(value, context);
@@ -136,5 +161,14 @@ export class QueryExecutor {
   }
 }
 
-const isTemporary = (error: unknown): error is NotReady | StoreUnavailable =>
-  error instanceof NotReady || error instanceof StoreUnavailable;
+const UNPREPARED: Preparation = { hasReachedEnd: false, holdings: undefined };
+
+/** A contract id was not found that the ledger may have. */
+class ContractMissed extends Error {
+  constructor(readonly failure: RegistryError) {
+    super(failure.message);
+  }
+}
+
+const asUnavailable = (error: unknown): unknown =>
+  error instanceof NotReady || error instanceof StoreUnavailable ? unavailable(error.message) : error;

@@ -10,7 +10,7 @@ export type CreateRecorder = (basis: Basis) => Recorder;
 /** What has been found out for a query before it runs. */
 export interface Preparation {
   /** As in RequestContext. */
-  readonly isCaughtUp: boolean;
+  readonly hasReachedEnd: boolean;
   /** The holdings that were read from the ledger; undefined if none were. */
   readonly holdings: ReadonlyMap<string, InputHolding | "archived"> | undefined;
 }
@@ -30,7 +30,7 @@ export class QueryContext implements RequestContext, Basis {
   readonly asOf: number | undefined;
   validUntil: number | undefined;
   readonly recorder: Recorder | undefined;
-  readonly isCaughtUp: boolean;
+  readonly hasReachedEnd: boolean;
   readonly #holdings: Preparation["holdings"];
 
   /** `configurationId` and `createRecorder` as in QueryExecutor. */
@@ -38,10 +38,10 @@ export class QueryContext implements RequestContext, Basis {
     readonly view: TrackingView,
     readonly now: number,
     configurationId: string,
-    { isCaughtUp, holdings }: Preparation,
+    { hasReachedEnd, holdings }: Preparation,
     createRecorder?: CreateRecorder,
   ) {
-    this.isCaughtUp = isCaughtUp;
+    this.hasReachedEnd = hasReachedEnd;
     this.#holdings = holdings;
     this.generation = generationName(view.generation, configurationId);
     this.offset = view.offset;
@@ -68,7 +68,7 @@ export class QueryContext implements RequestContext, Basis {
 export const backgroundContext = (view: View, now: number): RequestContext => ({
   view,
   now,
-  isCaughtUp: true,
+  hasReachedEnd: true,
   readHoldings: () => new Map(),
   mayChangeAt: () => undefined,
 });

@@ -1,4 +1,5 @@
 /** The service without its sockets: what REST responds, and the events that it streams, from a store of this process. */
+import { alreadyCaughtUp } from "../../src/domain/freshness.js";
 import { create, fromJson, type JsonObject, type Message, toJsonString } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { WatchRequestSchema, WatchResponseSchema } from "../../gen/offledger/watch/v1/watch_pb.js";
@@ -54,7 +55,7 @@ export class InProcessService {
   readonly #messages = new WeakMap<Call, Message>();
 
   constructor({ registry, reader, changes, now, countsHoldings, streams }: InProcessOptions) {
-    const freshness = { staleReason: () => this.staleReason, catchUp: async () => false };
+    const freshness = { staleReason: () => this.staleReason, catchUp: alreadyCaughtUp };
     const executor = new QueryExecutor(registry, reader, freshness, now, undefined, undefined, CONFIGURATION_ID);
     const options = { overrides: new Map(), countsHoldings, openApi: NO_DOCUMENT };
     const bindings = services(executor, { ...options, notReadyReason: () => undefined });

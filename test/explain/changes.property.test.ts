@@ -3,6 +3,7 @@
  * expired. The explanation names exactly them, and once they are back the request succeeds. What is expected is written by
  * hand, from what was taken away. OFFLEDGER_TEST_EXPLANATIONS is the number of cases of each kind.
  */
+import { alreadyCaughtUp } from "../../src/domain/freshness.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Change } from "../../src/domain/change.js";
@@ -41,7 +42,7 @@ async function createWorld(all: readonly JsonObject[]) {
   const store = new MemoryStore();
   const contracts = new Map(all.flatMap(decodeAny).map((one) => [one.contractId, one]));
   await store.replace(contracts.values(), 1);
-  const upToDate = { staleReason: () => undefined, catchUp: async () => false };
+  const upToDate = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
   const explainer = createExplainer({
     services: (executor) => services(executor, options),

@@ -1,4 +1,5 @@
 /** An archived instruction is told apart from one never seen, to its own registrar alone. */
+import { alreadyCaughtUp } from "../../src/domain/freshness.js";
 import { expect, test } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import { causesOf, RegistryError } from "../../src/domain/errors.js";
@@ -34,7 +35,7 @@ async function serving() {
   );
   await store.replace(contracts, 1);
   await store.apply([{ archived: "offer" }, { archived: "burn-offer" }], 2);
-  const upToDate = { staleReason: () => undefined, catchUp: async () => false };
+  const upToDate = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
   const executor = new QueryExecutor(registry, store, upToDate, Date.now);
   return {
     accept: (registrar: string, contractId: string) =>

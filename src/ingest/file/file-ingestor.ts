@@ -1,3 +1,4 @@
+import { alreadyCaughtUp } from "../../domain/freshness.js";
 import type { Decoder } from "../../ledger/decode.js";
 import type { Ingestor } from "../ingestor.js";
 import { SnapshotFile } from "./snapshot-file.js";
@@ -29,7 +30,7 @@ export function fileIngestor(path: string, decoder: Decoder): Ingestor {
         // A file does not get stale: nothing is ahead of it.
         staleReason: () => undefined,
         notReadyReason: () => undefined,
-        catchUp: () => Promise.resolve(false),
+        catchUp: alreadyCaughtUp,
         offset: () => writer.checkpoint?.offset,
         age: () => (isLoaded ? 0 : undefined),
         otherHistory: () => undefined,

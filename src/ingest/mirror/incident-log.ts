@@ -54,18 +54,23 @@ const explanations: Readonly<Record<LedgerErrorKind, Explanation>> = {
 export class IncidentLog {
   readonly #log: Logger;
   readonly #now: () => number;
-  #open: { readonly key: string; readonly since: number } | undefined;
+  #open: { readonly key: string; readonly since: number; readonly description: string } | undefined;
 
   constructor(log: Logger, now: () => number) {
     this.#log = log;
     this.#now = now;
   }
 
+  /** What goes on; undefined without an incident. */
+  get description(): string | undefined {
+    return this.#open?.description;
+  }
+
   begin(error: LedgerError): void {
     const key = `${error.kind} ${error.code ?? ""}`;
     if (this.#open?.key === key) return;
-    this.#open = { key, since: this.#open?.since ?? this.#now() };
     const { level, message, hint } = explanations[error.kind];
+    this.#open = { key, since: this.#open?.since ?? this.#now(), description: `${message} (${error.message})` };
     this.#log[level](
       { kind: error.kind, code: error.code, reason: error.message, hint },
       `${message}; contracts read before are still served`,

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { SingleFlight } from "../../util/single-flight.js";
+import { Notifier } from "../../util/notifier.js";
 import { notReadyReason, type StalenessLimits, staleReason } from "../staleness.js";
 
 /** In milliseconds. */
@@ -17,11 +16,16 @@ export interface LagStatus {
   readonly age: number | undefined;
 }
 
-/** An end of the ledger, and when it was requested. */
-interface LedgerEnd {
+/** An end of the ledger that was read. */
+export interface LedgerEnd {
   readonly offset: number;
   readonly requestedAt: number;
+  /** Which read it was, counted from 1. */
+  readonly read: number;
 }
+
+/** Enough for a minute of polls. */
+const MAX_ENDS = 60;
 
 /**
  * Tracks the store's lag. On reaching a confirmed end of the ledger it counts as current at the time that end was
@@ -29,27 +33,53 @@ interface LedgerEnd {
  * backup, even if it has the same offset.
  */
 export class LagTracker {
-  readonly #limits: LagLimits;
+  readonly #limits: StalenessLimits;
   readonly #now: () => number;
-  readonly #readEnd: SingleFlight<number | undefined>;
+  readonly #requestEnd: () => Promise<number>;
   #offset: number | undefined;
-  #end: number | undefined;
-  #confirmedEnd: LedgerEnd | undefined;
+  #ledgerEnd: number | undefined;
+  #reads = 0;
+  #reachedRead = 0;
+  /** The confirmed ends that are not reached, in the order of their reads. While others write, new ones come all the time. */
+  readonly #ends: (LedgerEnd & { readonly renewsAge: boolean })[] = [];
   #currentAt: number | undefined;
   #incompleteAfter = Infinity;
   #otherHistory: string | undefined;
   #reconnects = 0;
-  #movement = new Movement();
+  readonly #moved = new Notifier();
 
-  constructor(limits: LagLimits, now: () => number, ledgerEnd: () => Promise<number>) {
+  constructor(limits: StalenessLimits, now: () => number, requestEnd: () => Promise<number>) {
     this.#limits = limits;
     this.#now = now;
-    this.#readEnd = new SingleFlight(() => this.#requestEnd(ledgerEnd));
+    this.#requestEnd = requestEnd;
   }
 
   get status(): LagStatus {
     const age = this.#currentAt === undefined ? undefined : this.#now() - this.#currentAt;
-    return { offset: this.#offset, ledgerEnd: this.#end, age };
+    return { offset: this.#offset, ledgerEnd: this.#ledgerEnd, age };
+  }
+
+  /** Resolves when the store has moved, or has reached an end. */
+  get moved(): Promise<void> {
+    return this.#moved.next;
+  }
+
+  /** How often the ledger's end was requested. */
+  get reads(): number {
+    return this.#reads;
+  }
+
+  /** Whether the store has all up to an end that was requested after so many others. */
+  hasReachedEndAfter(reads: number): boolean {
+    return this.#reachedRead > reads;
+  }
+
+  /** Reads the ledger's end. Throws LedgerError. */
+  async readEnd(): Promise<LedgerEnd> {
+    const [requestedAt, read] = [this.#now(), ++this.#reads];
+    const offset = await this.#requestEnd();
+    this.#ledgerEnd = offset;
+    return { offset, requestedAt, read };
   }
 
   /**
@@ -59,20 +89,19 @@ export class LagTracker {
   reached(offset: number): void {
     this.#offset = offset;
     this.#otherHistory = undefined;
-    this.#update();
-    this.#movement.resolve();
-    this.#movement = new Movement();
+    this.#reachEnds();
+    this.#moved.notify();
   }
 
-  ledgerEndAt(offset: number): void {
-    this.#end = offset;
-  }
-
-  /** The stream that the store follows has proved to be open after this end was read: both belong to one history. */
-  confirm(offset: number, requestedAt: number): void {
-    this.#end = offset;
-    this.#confirmedEnd = { offset, requestedAt };
-    this.#update();
+  /**
+   * The stream that the store follows has proved to be open after this end was read: both belong to one history.
+   * `renewsAge` is false for a stream that the participant may still refuse.
+   */
+  confirm(end: LedgerEnd, renewsAge = true): void {
+    // The oldest are reached first, and the newest counts most.
+    if (this.#ends.length === MAX_ENDS) this.#ends.pop();
+    this.#ends.push({ ...end, renewsAge });
+    if (this.#reachEnds()) this.#moved.notify();
   }
 
   /**
@@ -85,7 +114,7 @@ export class LagTracker {
 
   /** The ledger is not the one that the store has followed. Not ready until the store has reached the present one. */
   historyLost(reason: string): void {
-    this.#confirmedEnd = undefined;
+    this.#ends.length = 0;
     this.#otherHistory = reason;
   }
 
@@ -98,7 +127,7 @@ export class LagTracker {
   }
 
   streamLost(): void {
-    this.#confirmedEnd = undefined;
+    this.#ends.length = 0;
     this.#reconnects++;
   }
 
@@ -110,43 +139,16 @@ export class LagTracker {
     return staleReason(this.status, this.#limits) ?? this.#otherHistory ?? notReadyReason(this.status, this.#limits);
   }
 
-  /** See Freshness. Waits at most `readWait`. The mirror reports failures of the ledger. */
-  async catchUp(offset: number): Promise<boolean> {
-    const cancel = new AbortController();
-    const expired = delay(this.#limits.readWait, EXPIRED, { signal: cancel.signal }).catch(() => EXPIRED);
-    try {
-      const target = await Promise.race([this.#readEnd.run(), expired]);
-      while (typeof target === "number" && (this.#offset ?? -1) < target) {
-        if ((await Promise.race([this.#movement.promise, expired])) === EXPIRED) break;
-      }
-      return (this.#offset ?? -1) > offset;
-    } finally {
-      cancel.abort();
+  /** Returns whether the store has reached any. */
+  #reachEnds(): boolean {
+    const offset = this.#offset;
+    if (offset === undefined) return false;
+    const ahead = this.#ends.findIndex((end) => end.offset > offset);
+    const reached = this.#ends.splice(0, ahead < 0 ? this.#ends.length : ahead);
+    for (const { read, requestedAt, renewsAge } of reached) {
+      this.#reachedRead = Math.max(this.#reachedRead, read);
+      if (renewsAge) this.#currentAt = Math.max(this.#currentAt ?? 0, Math.min(requestedAt, this.#incompleteAfter));
     }
+    return reached.length > 0;
   }
-
-  async #requestEnd(ledgerEnd: () => Promise<number>): Promise<number | undefined> {
-    try {
-      const end = await ledgerEnd();
-      this.ledgerEndAt(end);
-      return end;
-    } catch {
-      return undefined;
-    }
-  }
-
-  #update(): void {
-    const end = this.#confirmedEnd;
-    if (end === undefined || this.#offset === undefined || this.#offset < end.offset) return;
-    this.#currentAt = Math.max(this.#currentAt ?? 0, Math.min(end.requestedAt, this.#incompleteAfter));
-  }
-}
-
-const EXPIRED = "expired";
-
-class Movement {
-  resolve: () => void = () => undefined;
-  readonly promise = new Promise<void>((resolve) => {
-    this.resolve = resolve;
-  });
 }

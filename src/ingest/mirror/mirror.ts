@@ -1,3 +1,4 @@
+import type { CatchUpProgress } from "../../domain/freshness.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
 import {
   checkHistory,
@@ -11,12 +12,14 @@ import { errorMessage } from "../../util/error-message.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";
 import { IncidentLog } from "./incident-log.js";
 import { findMissingPackages, SEARCH_INTERVAL_MS } from "./missing-packages.js";
-import { LedgerEndPoll } from "./ledger-end-poll.js";
+import { CatchUp } from "./catch-up.js";
 import { retryDelay } from "./retry-delay.js";
 import { StoreApplier, type StoreApplierOptions } from "./store-applier.js";
 
 export interface MirrorOptions extends StoreApplierOptions {
   readonly ledger: Ledger;
+  /** How long a request waits for the store to catch up, in milliseconds. */
+  readonly readWait: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** A number in [0, 1). */
@@ -39,6 +42,7 @@ export class Mirror {
   readonly #options: MirrorOptions;
   readonly #applier: StoreApplier;
   readonly #incidentLog: IncidentLog;
+  readonly #catchUp: CatchUp;
   #failures = 0;
   #unreadable = 0;
 
@@ -46,12 +50,25 @@ export class Mirror {
     this.#options = options;
     this.#applier = new StoreApplier(options);
     this.#incidentLog = new IncidentLog(options.log, options.now);
+    this.#catchUp = new CatchUp(this.#applier, { ...options, onAccepted: () => this.#recovered() });
+  }
+
+  /** See Freshness. */
+  catchUp(): AsyncIterable<CatchUpProgress> {
+    return this.#catchUp.wait();
+  }
+
+  /** Why the service is not ready; undefined if it is. */
+  notReadyReason(): string | undefined {
+    const reason = this.#options.lag.notReadyReason();
+    const incident = this.#incidentLog.description;
+    return reason === undefined || incident === undefined ? reason : `${reason}: ${incident}`;
   }
 
   async run(): Promise<void> {
     await Promise.all([
       this.#followUpdates(),
-      new LedgerEndPoll(this.#applier, this.#options).run(),
+      this.#catchUp.run(),
       findMissingPackages(this.#applier, this.#options),
     ]);
   }
@@ -67,8 +84,10 @@ export class Mirror {
         else await this.#resume(checkpoint.offset, checkpoint.updateId);
       } catch (error) {
         if (this.#isStopped()) return;
-        const failure = asLedgerError(error);
         this.#options.lag.streamLost();
+        const left = this.#applier.takeLeft();
+        if (left === "reopen") continue;
+        const failure = left ?? asLedgerError(error);
         if (this.#leaveOut(failure)) continue;
         if (failure.kind === "ahead") this.#options.lag.historyLost(failure.message);
         this.#failures = now() - startedAt > STEADY_MS ? 1 : this.#failures + 1;
@@ -82,17 +101,17 @@ export class Mirror {
 
   async #startFromSnapshot(): Promise<never> {
     const { ledger, decoder, lag, log, now } = this.#options;
-    const requestedAt = now();
-    const end = await ledger.ledgerEnd();
-    return this.#follow(end, async (stream, missing) => {
-      const snapshot = await takeSnapshot(ledger, end, decoder, () => stream.hasEnded);
+    const end = await lag.readEnd();
+    const { offset, requestedAt } = end;
+    return this.#follow(offset, async (stream, missing) => {
+      const snapshot = await takeSnapshot(ledger, offset, decoder, () => stream.hasEnded);
       await checkOpen(stream);
       await this.#applier.replace(snapshot, requestedAt);
       if (missing.length === 0) lag.incompleteAfter(Infinity);
       // The stream was open after the end was read.
-      lag.confirm(end, requestedAt);
+      lag.confirm(end);
       const contracts = snapshot.contracts.length;
-      log.info({ offset: end, contracts, took: now() - requestedAt }, "snapshot of the ledger loaded");
+      log.info({ offset, contracts, took: now() - requestedAt }, "snapshot of the ledger loaded");
       this.#recovered();
     });
   }

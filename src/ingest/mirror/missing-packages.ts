@@ -36,7 +36,7 @@ export async function findMissingPackages(
       log.info({ found }, "the participant has packages that it lacked; a new snapshot is taken");
       ledger.include(found);
       applier.requireSnapshot();
-      applier.stream?.close();
+      applier.leave();
     } catch {
       // The mirror meets the same failure on its stream, and logs it.
     }

@@ -58,16 +58,18 @@ export function connectParticipant(
         earlierReconnects = reconnects();
         current = lag;
         const pause = abortablePause(end);
-        const options = { ledger, decoder, writer, lag, log, now, random: Math.random, pause, signal: end };
+        const { readWait } = limits;
+        const options = { ledger, decoder, writer, lag, readWait, log, now, random: Math.random, pause, signal: end };
+        const mirror = new Mirror(options);
         return {
           started: Promise.resolve(),
           staleReason: () => lag.staleReason(),
-          notReadyReason: () => lag.notReadyReason(),
-          catchUp: (offset) => lag.catchUp(offset),
+          notReadyReason: () => mirror.notReadyReason(),
+          catchUp: () => mirror.catchUp(),
           offset: () => lag.status.offset,
           age: () => lag.status.age,
           otherHistory: () => lag.otherHistory,
-          ended: new Mirror(options).run(),
+          ended: mirror.run(),
         };
       },
     },

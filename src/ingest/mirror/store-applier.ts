@@ -24,6 +24,7 @@ export class StoreApplier {
   /** All updates up to here are applied, or have nothing for us. May be past the checkpoint. */
   #confirmedOffset = 0;
   #followed: UpdateStream | undefined;
+  #left: LedgerError | "reopen" | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
 
   constructor(options: StoreApplierOptions) {
@@ -67,6 +68,20 @@ export class StoreApplier {
 
   unfollow(): void {
     this.#followed = undefined;
+  }
+
+  /** Closes the followed stream, because of a failure that was met elsewhere, or for another to be opened at once. */
+  leave(failure?: LedgerError): void {
+    if (this.#followed === undefined) return;
+    this.#left ??= failure ?? "reopen";
+    this.#followed.close();
+  }
+
+  /** Why the last stream was left; undefined if it failed. */
+  takeLeft(): LedgerError | "reopen" | undefined {
+    const left = this.#left;
+    this.#left = undefined;
+    return left;
   }
 
   /** Skips updates applied before, which stream and fetch may both bring, and all if `followed` is not followed now. */

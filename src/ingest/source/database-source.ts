@@ -130,7 +130,7 @@ export function databaseSource({
         pool: database.pool,
       };
     },
-    catchUp: (offset) => replicaSync.catchUp(offset, limits.readWait + ROUND_TRIP_MS),
+    catchUp: () => replicaSync.catchUp(limits.readWait + ROUND_TRIP_MS),
     async close() {
       end.abort();
       await running;

@@ -124,8 +124,9 @@ export class LeaderLoop {
 
   async #catchUp(ingestion: Ingestion, request: string): Promise<void> {
     try {
-      await ingestion.catchUp(Number.MAX_SAFE_INTEGER);
-      await this.#options.database.query(NOTIFY_CAUGHT_UP, [request]);
+      for await (const progress of ingestion.catchUp()) {
+        if (progress === "reached") await this.#options.database.query(NOTIFY_CAUGHT_UP, [request]);
+      }
     } catch {
       // The wait of the other process is bounded.
     }

@@ -1,3 +1,4 @@
+import { alreadyCaughtUp } from "../../domain/freshness.js";
 import { MemoryStore } from "../../store/memory/memory-store.js";
 import type { Logger } from "../../util/logger.js";
 import type { Ingestion, Ingestor } from "../ingestor.js";
@@ -35,7 +36,7 @@ export function memorySource(
       isLeader: ingestion !== undefined,
       pool: undefined,
     }),
-    catchUp: (offset) => ingestion?.catchUp(offset) ?? Promise.resolve(false),
+    catchUp: () => ingestion?.catchUp() ?? alreadyCaughtUp(),
     async close() {
       end.abort();
       await ingestion?.ended;

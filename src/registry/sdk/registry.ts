@@ -102,10 +102,10 @@ export interface RequestContext {
    */
   readHoldings(contractIds: readonly string[]): ReadonlyMap<string, InputHolding | "archived">;
   /**
-   * Whether the store has reached the ledger's end since the request arrived: a contract that is not found then does not
-   * exist yet. If false, "not-found" makes the service catch up and ask again.
+   * Whether the view has all that the ledger had when the request came: then an id that it does not have is of no active
+   * contract. A method that throws "not-found" for such an id is run again until this is so.
    */
-  readonly isCaughtUp: boolean;
+  readonly hasReachedEnd: boolean;
   /**
    * Says that the answer may be another from a time on, in microseconds since 1970, although no contract changes: clients
    * keep it until then. A time that is past is ignored.

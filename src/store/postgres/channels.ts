@@ -4,6 +4,6 @@ export const channels = {
   stateChanged: "offledger_state_changed",
   /** A replica asks the mirror to catch up with the ledger. The payload is the id of the request. */
   catchUpRequested: "offledger_catch_up_requested",
-  /** The mirror has caught up as far as it could. The payload is the id of the request. */
+  /** The mirror has reached the ledger's end, as it was after the request. The payload is the id of the request. */
   caughtUp: "offledger_caught_up",
 } as const;

@@ -1,4 +1,5 @@
 /** Commands with the contexts of a registry, at a participant that has its ledger. */
+import { alreadyCaughtUp } from "../../../src/domain/freshness.js";
 import { create } from "@bufbuild/protobuf";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -66,7 +67,7 @@ async function contextFrom(config: Config): Promise<CallContext> {
   const { snapshot } = await checkParticipant(config, NOW);
   const store = new MemoryStore();
   await store.replace(snapshot.contracts, snapshot.offset);
-  const freshness = { staleReason: () => undefined, catchUp: () => Promise.resolve(false) };
+  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
   const executor = new QueryExecutor(await loadRegistry(config), store, freshness, () => NOW);
   const { value, basis } = await executor.execute((registry, context) =>
     registry.transferFactory(context, { registrar: parties.registrar, choiceArguments }),

@@ -1,36 +1,33 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
-import { until, within } from "../../fixtures/wait.js";
-import { SOON_MS } from "../../ledger/participant/servers.js";
 
 const UNREADY = 10_000;
 const STALE = 60_000;
 
-function createTracker(readWait = SOON_MS * 2) {
+/** `readEnd` lets the tracker read an end, and `confirm` confirms one that was requested at a time, now by default. */
+function createTracker() {
   const clock = { now: 1_000_000 };
-  const limits = { unreadyAfter: UNREADY, staleAfter: STALE, readWait };
-  const lag: LagTracker = new LagTracker(
-    limits,
-    () => clock.now,
-    () => ledgerEnds.get(lag)?.() ?? Promise.reject(new Error("no ledger end")),
-  );
-  return { clock, lag };
-}
+  const ends: number[] = [];
+  const lag = new LagTracker({ unreadyAfter: UNREADY, staleAfter: STALE }, () => clock.now, nextEnd);
+  const readEnd = (offset: number) => {
+    ends.push(offset);
+    return lag.readEnd();
+  };
+  const confirm = (offset: number, requestedAt = clock.now) => lag.confirm({ offset, requestedAt, read: 0 });
+  return { clock, lag, readEnd, confirm };
 
-/** How each tracker reads the ledger's end. */
-const ledgerEnds = new WeakMap<LagTracker, () => Promise<number>>();
-
-function catchUp(lag: LagTracker, offset: number, ledgerEnd: () => Promise<number>): Promise<boolean> {
-  ledgerEnds.set(lag, ledgerEnd);
-  return lag.catchUp(offset);
+  async function nextEnd(): Promise<number> {
+    const end = ends.shift();
+    if (end === undefined) throw new Error("the ledger does not answer");
+    return end;
+  }
 }
 
 /** A store that has reached the ledger's end at an offset, at the clock's time. */
-function current(offset = 10, readWait?: number) {
-  const made = createTracker(readWait);
+function current(offset = 10) {
+  const made = createTracker();
   made.lag.reached(offset);
-  made.lag.confirm(offset, made.clock.now);
+  made.confirm(offset);
   return made;
 }
 
@@ -41,41 +38,41 @@ describe("the status of the mirror", () => {
   });
 
   test("is current as of the request for the end that it has reached", () => {
-    const { clock, lag } = createTracker();
-    lag.confirm(10, clock.now);
+    const { clock, lag, confirm } = createTracker();
+    confirm(10);
     clock.now += 700;
     lag.reached(9);
-    expect(lag.status).toEqual({ offset: 9, ledgerEnd: 10, age: undefined });
+    expect(lag.status).toMatchObject({ offset: 9, age: undefined });
     clock.now += 300;
     lag.reached(10);
-    expect(lag.status).toEqual({ offset: 10, ledgerEnd: 10, age: 1_000 });
+    expect(lag.status).toMatchObject({ offset: 10, age: 1_000 });
   });
 
   test("is current in either order of the end and the store", () => {
-    const { clock, lag } = createTracker();
+    const { clock, lag, confirm } = createTracker();
     const asked = clock.now;
     clock.now += 250;
     lag.reached(10);
-    lag.confirm(10, asked);
+    confirm(10, asked);
     expect(lag.status.age).toBe(250);
   });
 
   test("ages while the ledger moves away, and is current again when it is reached", () => {
-    const { clock, lag } = current();
+    const { clock, lag, confirm } = current();
     clock.now += 5_000;
-    lag.confirm(20, clock.now);
-    expect(lag.status).toEqual({ offset: 10, ledgerEnd: 20, age: 5_000 });
+    confirm(20);
+    expect(lag.status).toMatchObject({ offset: 10, age: 5_000 });
     lag.reached(19);
     expect(lag.status.age).toBe(5_000);
     lag.reached(25);
-    expect(lag.status).toEqual({ offset: 25, ledgerEnd: 20, age: 0 });
+    expect(lag.status).toMatchObject({ offset: 25, age: 0 });
   });
 
   test("stays current while a ledger on which nothing happens is asked", () => {
-    const { clock, lag } = current();
+    const { clock, lag, confirm } = current();
     for (let second = 0; second < 100; second++) {
       clock.now += 1_000;
-      lag.confirm(10, clock.now);
+      confirm(10);
       expect(lag.status.age).toBe(0);
     }
   });
@@ -88,42 +85,128 @@ describe("the status of the mirror", () => {
   });
 
   test("is not aged by the answer to an earlier request", () => {
-    const { clock, lag } = current();
+    const { clock, lag, confirm } = current();
     clock.now += 100;
-    lag.confirm(10, clock.now);
-    lag.confirm(9, clock.now - 50);
+    confirm(10);
+    confirm(9, clock.now - 50);
     expect(lag.status.age).toBe(0);
   });
 
   test("has a lower offset after the snapshot of a restored ledger", () => {
-    const { clock, lag } = current(100);
+    const { clock, lag, confirm } = current(100);
     clock.now += 1_000;
     lag.reached(40);
-    lag.confirm(40, clock.now);
-    expect(lag.status).toEqual({ offset: 40, ledgerEnd: 40, age: 0 });
+    confirm(40);
+    expect(lag.status).toMatchObject({ offset: 40, age: 0 });
+  });
+});
+
+describe("while others write to the ledger", () => {
+  test("each end that is reached renews the age, though later ones are not", () => {
+    const { clock, lag, confirm } = current(10);
+    // The ledger moves by 60 offsets a second, and the store follows a poll later.
+    for (let second = 1; second <= 20; second++) {
+      clock.now += 1_000;
+      confirm(10 + 60 * second);
+      lag.reached(10 + 60 * (second - 1));
+      expect(lag.status.age).toBe(1_000);
+    }
+  });
+
+  test("an end counts from the moment at which it was asked for", () => {
+    const { clock, lag, confirm } = current(10);
+    confirm(20, clock.now + 1_000);
+    confirm(30, clock.now + 2_000);
+    confirm(40, clock.now + 3_000);
+    clock.now += 10_000;
+    lag.reached(29);
+    expect(lag.status.age).toBe(9_000);
+    lag.reached(40);
+    expect(lag.status.age).toBe(7_000);
+  });
+
+  test("the list of ends is bounded: the oldest and the newest are kept", () => {
+    const { clock, lag, confirm } = current(10);
+    const begun = clock.now;
+    for (let poll = 1; poll <= 1_000; poll++) confirm(10 + poll, begun + poll);
+    lag.reached(11);
+    expect(lag.status.age).toBe(-1);
+    lag.reached(1_009);
+    expect(clock.now - begun - (lag.status.age ?? 0)).toBeLessThan(100);
+    lag.reached(1_010);
+    expect(lag.status.age).toBe(-1_000);
+  });
+
+  test("an end of a stream that may be refused does not renew the age", () => {
+    const { clock, lag } = current(10);
+    clock.now += 1_000;
+    lag.confirm({ offset: 20, requestedAt: clock.now, read: 1 }, false);
+    lag.reached(20);
+    expect(lag.status.age).toBe(1_000);
+    lag.confirm({ offset: 20, requestedAt: clock.now, read: 1 });
+    expect(lag.status.age).toBe(0);
+  });
+
+  test("no end counts after the stream is lost, or the history", () => {
+    for (const lose of [(lag: LagTracker) => lag.streamLost(), (lag: LagTracker) => lag.historyLost("other")]) {
+      const { clock, lag, confirm } = current(10);
+      clock.now += 1_000;
+      confirm(12);
+      confirm(13);
+      lose(lag);
+      clock.now += 4_000;
+      lag.reached(13);
+      expect(lag.status).toMatchObject({ offset: 13, age: 5_000 });
+    }
   });
 });
 
 describe("the ledger's end alone", () => {
-  test("is known and makes nothing current", () => {
-    const { clock, lag } = current();
+  test("is known and makes nothing current", async () => {
+    const { clock, lag, readEnd } = current();
     clock.now += 5_000;
-    lag.ledgerEndAt(10);
+    expect(await readEnd(10)).toEqual({ offset: 10, requestedAt: clock.now, read: 1 });
     expect(lag.status).toEqual({ offset: 10, ledgerEnd: 10, age: 5_000 });
     lag.reached(10);
     expect(lag.status.age).toBe(5_000);
+    await expect(lag.readEnd()).rejects.toThrow("the ledger does not answer");
+    expect(lag.status.ledgerEnd).toBe(10);
+  });
+});
+
+describe("an end that was read after others", () => {
+  test("is reached when the store has it and the stream has confirmed it", async () => {
+    const { lag, readEnd } = current();
+    const { reads } = lag;
+    const end = await readEnd(12);
+    lag.reached(12);
+    expect(lag.hasReachedEndAfter(reads)).toBe(false);
+    lag.confirm(end);
+    expect(lag.hasReachedEndAfter(reads)).toBe(true);
+    expect(lag.hasReachedEndAfter(lag.reads)).toBe(false);
   });
 
-  test("does not make it current after the stream is lost, even if it was confirmed before", () => {
-    const { clock, lag } = current();
-    clock.now += 1_000;
-    lag.confirm(12, clock.now);
-    lag.streamLost();
-    clock.now += 4_000;
-    lag.reached(12);
-    expect(lag.status).toEqual({ offset: 12, ledgerEnd: 12, age: 5_000 });
-    lag.confirm(12, clock.now);
-    expect(lag.status.age).toBe(0);
+  test("is not reached by one that was asked for before, though it is answered later", async () => {
+    const { lag, readEnd } = current();
+    const early = readEnd(10);
+    const { reads } = lag;
+    lag.confirm(await early);
+    expect(lag.hasReachedEndAfter(reads)).toBe(false);
+    lag.confirm(await readEnd(10));
+    expect(lag.hasReachedEndAfter(reads)).toBe(true);
+  });
+
+  test("and every move of the store, is told", async () => {
+    const { lag, readEnd } = current();
+    for (const move of [
+      () => lag.reached(11),
+      async () => lag.confirm(await readEnd(11)),
+      () => lag.reached(12),
+    ]) {
+      const { moved } = lag;
+      await move();
+      await moved;
+    }
   });
 });
 
@@ -134,7 +217,6 @@ describe("another history", () => {
     expect(lag.notReadyReason()).toBe("the ledger ends at offset 4");
     expect(lag.staleReason()).toBeUndefined();
     clock.now += STALE + 1;
-    lag.ledgerEndAt(4);
     expect(lag.staleReason()).toContain("60 s");
     expect(lag.notReadyReason()).toBe(lag.staleReason());
   });
@@ -142,7 +224,6 @@ describe("another history", () => {
   test("is over when the store has reached the present one, at a lower offset too", () => {
     const { lag } = current();
     lag.historyLost("the ledger ends at offset 4");
-    lag.ledgerEndAt(4);
     lag.reached(4);
     expect(lag.notReadyReason()).toBeUndefined();
   });
@@ -157,10 +238,10 @@ describe("another history", () => {
 
 describe("the limits of staleness", () => {
   test("refuse before the first snapshot, and before the ledger's end was known", () => {
-    const { clock, lag } = createTracker();
+    const { lag, confirm } = createTracker();
     const none = "no snapshot of the ledger has been taken yet";
     expect([lag.staleReason(), lag.notReadyReason()]).toEqual([none, none]);
-    lag.confirm(10, clock.now);
+    confirm(10);
     expect([lag.staleReason(), lag.notReadyReason()]).toEqual([none, none]);
     lag.reached(10);
     expect([lag.staleReason(), lag.notReadyReason()]).toEqual([undefined, undefined]);
@@ -189,222 +270,11 @@ describe("the limits of staleness", () => {
   });
 
   test("no longer apply when the ledger is reached again", () => {
-    const { clock, lag } = current();
+    const { clock, lag, confirm } = current();
     clock.now += STALE * 2;
     expect(lag.staleReason()).toBeDefined();
-    lag.confirm(10, clock.now);
+    confirm(10);
     expect([lag.staleReason(), lag.notReadyReason()]).toEqual([undefined, undefined]);
   });
 });
 
-/** Requests for the ledger's end, answered by the test. */
-function ledger() {
-  const open: { answer: (end: number) => void; fail: (reason: Error) => void }[] = [];
-  const counts = { asked: 0 };
-  const ledgerEnd = () => {
-    counts.asked++;
-    return new Promise<number>((resolve, reject) => void open.push({ answer: resolve, fail: reject }));
-  };
-  /** Takes the oldest pending request, once there is one. */
-  const next = async () => {
-    await until("the ledger's end is asked for", () => open.length > 0);
-    const question = open.shift();
-    if (question === undefined) throw new Error("there is no question");
-    return question;
-  };
-  return { ledgerEnd, next, counts };
-}
-
-const soon = <T>(promise: Promise<T>): Promise<T> => within(SOON_MS, "the end of a wait", promise);
-
-/** Whether a promise has settled after all ready callbacks have run. */
-async function isSettled(promise: Promise<unknown>): Promise<boolean> {
-  let settled = false;
-  const settle = () => {
-    settled = true;
-  };
-  promise.then(settle, settle);
-  for (let turns = 0; turns < 5; turns++) await turn();
-  return settled;
-}
-
-const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-
-describe("catching up", () => {
-  test("ends when the store has reached the requested end", async () => {
-    const { lag } = current(10);
-    const { ledgerEnd, next } = ledger();
-    const caughtUp = catchUp(lag, 10, ledgerEnd);
-    (await next()).answer(13);
-    expect(await isSettled(caughtUp)).toBe(false);
-    lag.reached(12);
-    expect(await isSettled(caughtUp)).toBe(false);
-    lag.reached(13);
-    expect(await soon(caughtUp)).toBe(true);
-  });
-
-  test("does not wait if the end is reached, and returns whether the store has moved", async () => {
-    const { lag } = current(10);
-    expect(await soon(catchUp(lag, 10, () => Promise.resolve(10)))).toBe(false);
-    expect(await soon(catchUp(lag, 9, () => Promise.resolve(10)))).toBe(true);
-    expect(await soon(catchUp(lag, 10, () => Promise.resolve(7)))).toBe(false);
-  });
-
-  test("notices an update before the answer", async () => {
-    const { lag } = current(10);
-    const { ledgerEnd, next } = ledger();
-    const caughtUp = catchUp(lag, 10, ledgerEnd);
-    const question = await next();
-    lag.reached(11);
-    question.answer(11);
-    expect(await soon(caughtUp)).toBe(true);
-  });
-
-  test("updates the known end, and not the age: no stream has confirmed the end", async () => {
-    const { clock, lag } = current(10);
-    clock.now += 5_000;
-    await soon(catchUp(lag, 10, () => Promise.resolve(9)));
-    expect(lag.status).toEqual({ offset: 10, ledgerEnd: 9, age: 5_000 });
-  });
-
-  test("ends on timeout if the store does not move", async () => {
-    const { lag } = current(10, 80);
-    const began = performance.now();
-    expect(await soon(catchUp(lag, 10, () => Promise.resolve(20)))).toBe(false);
-    expect(performance.now() - began).toBeGreaterThan(60);
-  });
-
-  test("ends on timeout with true if the store has moved past the offset", async () => {
-    const { lag } = current(10, 80);
-    const caughtUp = catchUp(lag, 10, () => Promise.resolve(20));
-    lag.reached(15);
-    expect(await soon(caughtUp)).toBe(true);
-  });
-
-  test("ends on timeout if the ledger does not answer", async () => {
-    const { lag } = current(10, 80);
-    const { ledgerEnd, next } = ledger();
-    expect(await soon(catchUp(lag, 10, ledgerEnd))).toBe(false);
-    (await next()).answer(10);
-  });
-
-  test("neither waits nor throws if the ledger fails", async () => {
-    const { lag } = current(10);
-    expect(await soon(catchUp(lag, 10, () => Promise.reject(new Error("down"))))).toBe(false);
-    expect(await soon(catchUp(lag, 10, () => Promise.resolve(10)))).toBe(false);
-  });
-
-  test("does not throw if the ledger fails after the timeout", async () => {
-    const { lag } = current(10, 20);
-    const { ledgerEnd, next } = ledger();
-    expect(await soon(catchUp(lag, 10, ledgerEnd))).toBe(false);
-    (await next()).fail(new Error("late"));
-    // Unhandled, this failure would fail the run.
-    await turn();
-    expect(await soon(catchUp(lag, 10, () => Promise.resolve(10)))).toBe(false);
-  });
-
-  test("waits for the first snapshot", async () => {
-    const { lag } = createTracker();
-    const caughtUp = catchUp(lag, -1, () => Promise.resolve(10));
-    expect(await isSettled(caughtUp)).toBe(false);
-    lag.reached(10);
-    expect(await soon(caughtUp)).toBe(true);
-  });
-
-  test("leaves no timers", async () => {
-    const before = timers();
-    const { lag } = current(10, 60_000);
-    await soon(catchUp(lag, 10, () => Promise.resolve(10)));
-    await soon(catchUp(lag, 10, () => Promise.reject(new Error("down"))));
-    const moved = Array.from({ length: 50 }, () => catchUp(lag, 10, () => Promise.resolve(11)));
-    expect(timers()).toBeGreaterThanOrEqual(before + 50);
-    await turn();
-    lag.reached(11);
-    await soon(Promise.all(moved));
-    await until("the timers are gone", () => timers() <= before);
-  });
-});
-
-describe("concurrent callers of catchUp", () => {
-  test("do not share a request that started before them", async () => {
-    const { lag } = current(10);
-    const { ledgerEnd, next, counts } = ledger();
-    const first = catchUp(lag, 10, ledgerEnd);
-    const question = await next();
-    const second = catchUp(lag, 10, ledgerEnd);
-    expect(counts.asked).toBe(1);
-    // The second has seen offset 12, past the end that the first requested.
-    question.answer(11);
-    lag.reached(11);
-    expect(await soon(first)).toBe(true);
-    expect(await isSettled(second)).toBe(false);
-    (await next()).answer(12);
-    expect(await isSettled(second)).toBe(false);
-    lag.reached(12);
-    expect(await soon(second)).toBe(true);
-    expect(counts.asked).toBe(2);
-  });
-
-  test("share the next request, however many they are", async () => {
-    const { lag } = current(10);
-    const { ledgerEnd, next, counts } = ledger();
-    const first = catchUp(lag, 10, ledgerEnd);
-    const question = await next();
-    const others = Array.from({ length: 1_000 }, () => catchUp(lag, 10, ledgerEnd));
-    question.answer(10);
-    expect(await soon(first)).toBe(false);
-    (await next()).answer(14);
-    lag.reached(14);
-    expect(new Set(await soon(Promise.all(others)))).toEqual(new Set([true]));
-    expect(counts.asked).toBe(2);
-  });
-
-  test("request again after a failure", async () => {
-    const { lag } = current(10);
-    const { ledgerEnd, next, counts } = ledger();
-    const first = catchUp(lag, 10, ledgerEnd);
-    const question = await next();
-    const second = catchUp(lag, 10, ledgerEnd);
-    question.fail(new Error("down"));
-    expect(await soon(first)).toBe(false);
-    (await next()).answer(11);
-    lag.reached(11);
-    expect(await soon(second)).toBe(true);
-    expect(counts.asked).toBe(2);
-  });
-
-  test("never have two requests in progress, and each gets an end requested after it came", async () => {
-    const { lag } = current(0);
-    let end = 0;
-    let underWay = 0;
-    let max = 0;
-    let asked = 0;
-    const ledgerEnd = async () => {
-      max = Math.max(max, ++underWay);
-      asked++;
-      const now = end;
-      for (let turns = asked % 3; turns >= 0; turns--) await turn();
-      underWay--;
-      return now;
-    };
-    const late: string[] = [];
-    const waits: Promise<void>[] = [];
-    for (let round = 1; round <= 300; round++) {
-      end = round;
-      const mine = round;
-      waits.push(
-        catchUp(lag, mine - 1, ledgerEnd).then((hasMoved) => {
-          if (!hasMoved || (lag.status.offset ?? 0) < mine) late.push(`${mine}`);
-        }),
-      );
-      if (round % 3 === 0) await turn();
-      if (round % 5 === 0) lag.reached(end);
-    }
-    lag.reached(end);
-    await soon(Promise.all(waits));
-    expect(late).toEqual([]);
-    expect(max).toBe(1);
-    expect(asked).toBeLessThan(300);
-  });
-});

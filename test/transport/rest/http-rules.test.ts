@@ -1,3 +1,4 @@
+import { alreadyCaughtUp } from "../../../src/domain/freshness.js";
 import { readFileSync } from "node:fs";
 import {
   create,
@@ -106,7 +107,7 @@ function toDocumented({ httpMethod, path, hasBody }: Binding): Route {
 
 const camelCase = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const always = { staleReason: () => undefined, catchUp: () => Promise.resolve(false) };
+const always = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
 const served = services(
   new QueryExecutor(utilityRegistry({ settlementLimits: MIN_SETTLEMENT_LIMITS }), new MemoryStore(), always, Date.now),
   { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined },

@@ -8,7 +8,7 @@ import { candidateConfigurations, instrumentConfigurationLookup } from "../selec
 export const withoutRecorder = (context: RequestContext): RequestContext => ({
   view: context.view,
   now: context.now,
-  isCaughtUp: context.isCaughtUp,
+  hasReachedEnd: context.hasReachedEnd,
   readHoldings: (contractIds) => context.readHoldings(contractIds),
   mayChangeAt: () => undefined,
 });

@@ -47,7 +47,7 @@ export function settlementFactory(
     const found = findInstruction(view, allocationTemplates, contractId);
     const allocation = selectInstruction(context, registrar, "allocation", contractId, found);
     if (allocation !== undefined) allocations.set(contractId, allocation);
-    else if (found !== undefined || rejectsUnknown || !context.isCaughtUp || view.wasArchived(contractId))
+    else if (found !== undefined || rejectsUnknown || !context.hasReachedEnd || view.wasArchived(contractId))
       refusals.push(unknownInstruction(view, registrar, "allocation", contractId));
   }
   const group = groupOfAllocations(allocations);

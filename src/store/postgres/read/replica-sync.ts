@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import { backoffMs } from "../../../util/backoff.js";
+import type { CatchUpProgress } from "../../../domain/freshness.js";
+import { Notifier } from "../../../util/notifier.js";
 import { SingleFlight } from "../../../util/single-flight.js";
-import { withTimeout } from "../../../util/timeout.js";
 import { channels } from "../channels.js";
 import { type Database, endSession, type Statement } from "../database.js";
 import { asDatabaseError, type DatabaseError } from "../errors.js";
@@ -31,8 +32,12 @@ const REQUEST_CATCH_UP: Statement = {
 /** Keeps a replica at the state of the database, by notifications and by polling. */
 export class ReplicaSync {
   readonly #options: ReplicaSyncOptions;
-  readonly #pendingRequests = new Map<string, () => void>();
-  readonly #mirrorCatchUp = new SingleFlight((timeoutMs: number) => this.#requestCatchUp(timeoutMs));
+  readonly #onCaughtUp = new Map<string, () => void>();
+  readonly #moved = new Notifier();
+  /** The state at the last notice of a move. */
+  #known = "";
+  /** All that come while a request is being sent share the next. */
+  readonly #request = new SingleFlight((timeoutMs: number) => this.#requestCatchUp(timeoutMs));
   #isLost = false;
 
   constructor(options: ReplicaSyncOptions) {
@@ -44,28 +49,49 @@ export class ReplicaSync {
     await Promise.all([this.#keepListening(), this.#keepPolling()]);
   }
 
-  /** Lets the mirror catch up, for at most `timeoutMs`. Returns whether the replica is past `offset`. Never throws. */
-  async catchUp(offset: number, timeoutMs: number): Promise<boolean> {
-    // A caller that joins the next request waits for the current one too, within the same limit.
-    await withTimeout(this.#mirrorCatchUp.run(timeoutMs), timeoutMs, () => undefined);
-    await this.#refresh();
-    return (this.#options.replica.status.offset ?? -1) > offset;
+  /** See Freshness. Lets the mirror catch up, and gives up after `timeoutMs`. */
+  async *catchUp(timeoutMs: number): AsyncGenerator<CatchUpProgress> {
+    let timer: NodeJS.Timeout | undefined;
+    const expired = new Promise<"gave up">((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, "gave up");
+    });
+    try {
+      let moved = this.#moved.next;
+      const reached = this.#request.run(timeoutMs).then(
+        ({ caughtUp }) => caughtUp.then(() => "reached" as const),
+        // The poll reports that the database is unavailable.
+        () => "gave up" as const,
+      );
+      for (;;) {
+        const progress = await Promise.race([reached, expired, moved.then(() => "advanced" as const)]);
+        // What moves it while the caller looks at the store ends the next wait.
+        moved = this.#moved.next;
+        if (progress === "gave up") return;
+        if (progress === "reached") break;
+        yield "advanced";
+      }
+      // The mirror has stored what it has reached.
+      if (await this.#refresh()) yield "reached";
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
-  async #requestCatchUp(timeoutMs: number): Promise<void> {
-    const requestId = randomUUID();
-    const replied = new Promise<void>((resolve) => this.#pendingRequests.set(requestId, resolve));
-    const repliedOrTimeout = withTimeout(replied, timeoutMs, () => undefined);
-    try {
-      await this.#options.database.query(REQUEST_CATCH_UP, [requestId]);
-      await repliedOrTimeout;
-    } catch {
-      // #refresh reports that the database is unavailable.
-    } finally {
-      // Also stops the timer if the query has failed.
-      this.#pendingRequests.get(requestId)?.();
-      this.#pendingRequests.delete(requestId);
-    }
+  async #requestCatchUp(timeoutMs: number): Promise<{ readonly caughtUp: Promise<void> }> {
+    const id = randomUUID();
+    const forget = () => {
+      clearTimeout(timer);
+      this.#onCaughtUp.delete(id);
+    };
+    const timer = setTimeout(forget, timeoutMs).unref();
+    const caughtUp = new Promise<void>((resolve) => {
+      this.#onCaughtUp.set(id, () => {
+        forget();
+        resolve();
+      });
+    });
+    await this.#options.database.query(REQUEST_CATCH_UP, [id]);
+    return { caughtUp };
   }
 
   async #keepPolling(): Promise<void> {
@@ -76,15 +102,21 @@ export class ReplicaSync {
     }
   }
 
-  async #refresh(): Promise<void> {
+  /** Returns whether the database could be read. */
+  async #refresh(): Promise<boolean> {
+    const { replica, signal, onLost, onRecovered } = this.#options;
     try {
-      await this.#options.replica.refresh();
-      if (this.#isLost) this.#options.onRecovered();
+      await replica.refresh();
+      if (this.#isLost) onRecovered();
       this.#isLost = false;
     } catch (error) {
-      if (!this.#isLost && !this.#options.signal.aborted) this.#options.onLost(asDatabaseError(error));
+      if (!this.#isLost && !signal.aborted) onLost(asDatabaseError(error));
       this.#isLost = true;
     }
+    // Reads of requests move the replica, too.
+    if (replica.version !== this.#known) this.#moved.notify();
+    this.#known = replica.version;
+    return !this.#isLost;
   }
 
   async #keepListening(): Promise<void> {
@@ -105,7 +137,7 @@ export class ReplicaSync {
     try {
       const ended = endOf(session, signal);
       session.on("notification", ({ channel, payload }) => {
-        if (channel === channels.caughtUp) this.#pendingRequests.get(payload ?? "")?.();
+        if (channel === channels.caughtUp) this.#onCaughtUp.get(payload ?? "")?.();
         else void this.#refresh();
       });
       await session.query(`LISTEN ${channels.stateChanged}; LISTEN ${channels.caughtUp}`);

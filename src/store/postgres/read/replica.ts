@@ -65,6 +65,12 @@ export class Replica implements StoreReader {
     return this.#changes;
   }
 
+  /** Another for each state. */
+  get version(): string {
+    const { generation, offset } = this.#cache.version;
+    return `${generation} ${offset}`;
+  }
+
   get status(): ReplicaStatus {
     const { generation, offset } = this.#cache.version;
     const age = this.#confirmedAt === undefined ? undefined : this.#options.clock() - this.#confirmedAt;

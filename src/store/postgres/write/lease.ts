@@ -154,9 +154,16 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** While a term has not yet reached the ledger, its age is unknown, and what an earlier term has found still holds. */
+/**
+ * While a term has not yet reached the ledger, its age is unknown, and what an earlier term has found still holds. The
+ * replicas are told: on a quiet ledger nothing else tells them that the store is still current.
+ */
 const HEARTBEAT_STATEMENT = `
-UPDATE offledger.state
-SET confirmed_at = coalesce(clock_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at),
-  other_history = CASE WHEN $2::double precision IS NULL THEN coalesce($3::text, other_history) ELSE $3::text END
-WHERE epoch = $1::bigint`;
+WITH state AS (
+  UPDATE offledger.state
+  SET confirmed_at = coalesce(clock_timestamp() - $2::double precision * interval '1 millisecond', confirmed_at),
+    other_history = CASE WHEN $2::double precision IS NULL THEN coalesce($3::text, other_history) ELSE $3::text END
+  WHERE epoch = $1::bigint
+  RETURNING epoch
+)
+SELECT pg_notify('${channels.stateChanged}', '') FROM state`;

@@ -1,0 +1,219 @@
+import type { CatchUpProgress } from "../../domain/freshness.js";
+import { LedgerError, type LedgerErrorKind } from "../../ledger/participant/errors.js";
+import type { Ledger, UpdateStream } from "../../ledger/participant/ledger.js";
+import type { Logger } from "../../util/logger.js";
+import { Notifier } from "../../util/notifier.js";
+import { inBatches, MAX_BATCH } from "./in-batches.js";
+import type { LagTracker, LedgerEnd } from "./lag-tracker.js";
+import type { StoreApplier } from "./store-applier.js";
+
+export interface CatchUpOptions {
+  readonly ledger: Ledger;
+  readonly lag: LagTracker;
+  readonly log: Logger;
+  /** How long a request waits, in milliseconds. */
+  readonly readWait: number;
+  /** Waits. Resolves early, and never rejects, when the signal is aborted. */
+  readonly pause: (milliseconds: number) => Promise<void>;
+  readonly signal: AbortSignal;
+  /** Called when the participant is known to have accepted the followed stream, and it is open. */
+  readonly onAccepted: () => void;
+}
+
+/** An end to be reached, and the stream that was followed before it was read. */
+interface Target {
+  readonly end: LedgerEnd;
+  readonly stream: UpdateStream;
+  /** Whether the participant has accepted the request of the stream. One that it refuses is open for a moment, too. */
+  readonly isAccepted: boolean;
+  /** Whether the stream itself delivers what is left. */
+  readonly isBacklog: boolean;
+}
+
+const POLL_MS = 1_000;
+/** Before another attempt for requests that wait. */
+const RETRY_MS = 100;
+/** A longer fetch is ended. The next goes on where it stopped. */
+const MAX_FETCH_MS = 5_000;
+/** Failures after which the next poll may succeed. After others, such as pruned updates, the stream has to be opened again. */
+const TRANSIENT: ReadonlySet<LedgerErrorKind> = new Set(["busy", "lost", "denied"]);
+
+/**
+ * Brings the store to the ledger's end: every second, and at once for a request that waits. An open stream delivers
+ * nothing for what others write, and so stays behind the end. A second stream, up to that end, delivers what is left.
+ * A ping proves that the followed stream is open on the history of the end, and a lower end that it is not.
+ */
+export class CatchUp {
+  readonly #applier: StoreApplier;
+  readonly #options: CatchUpOptions;
+  readonly #wake = new Notifier();
+  #isPollDue = false;
+  /** How many requests wait. */
+  #waiting = 0;
+  /** The newest end that was read. It is reached when the one before is. */
+  #target: Target | undefined;
+  #reaching: Promise<void> | undefined;
+  /** The stream that was followed at an earlier poll, or whose request was accepted as that of a fetch. */
+  #accepted: UpdateStream | undefined;
+  /** What the last poll found. */
+  #last = { end: 0, applied: 0 };
+
+  constructor(applier: StoreApplier, options: CatchUpOptions) {
+    this.#applier = applier;
+    this.#options = options;
+  }
+
+  /** Runs until the signal is aborted. Never rejects. */
+  async run(): Promise<void> {
+    await Promise.all([this.#tick(), this.#readEnds()]);
+    await this.#reaching;
+  }
+
+  /** See Freshness. */
+  async *wait(): AsyncGenerator<CatchUpProgress> {
+    const { lag, readWait } = this.#options;
+    const { reads } = lag;
+    let isOver = false;
+    const over = new Notifier();
+    const expired = over.next;
+    const timer = setTimeout(() => {
+      isOver = true;
+      over.notify();
+    }, readWait);
+    this.#waiting++;
+    try {
+      let { moved } = lag;
+      this.#wake.notify();
+      for (;;) {
+        await Promise.race([moved, expired]);
+        // What moves it while the caller looks at the store ends the next wait.
+        moved = lag.moved;
+        if (lag.hasReachedEndAfter(reads)) break;
+        if (isOver) return;
+        yield "advanced";
+      }
+      yield "reached";
+    } finally {
+      this.#waiting--;
+      clearTimeout(timer);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    while (!this.#isStopped()) {
+      await this.#options.pause(POLL_MS);
+      this.#isPollDue = true;
+      this.#wake.notify();
+    }
+  }
+
+  async #readEnds(): Promise<void> {
+    for (let woken = this.#wake.next; ;) {
+      await woken;
+      if (this.#isStopped()) return;
+      // A request that comes from now on waits for the next read: what it has seen may be after the present one.
+      woken = this.#wake.next;
+      const isPoll = this.#isPollDue;
+      this.#isPollDue = false;
+      if (!(await this.#readEnd(isPoll))) await this.#retry();
+    }
+  }
+
+  #isStopped(): boolean {
+    return this.#options.signal.aborted;
+  }
+
+  /** For the requests that wait. */
+  async #retry(): Promise<void> {
+    if (this.#waiting === 0) return;
+    await this.#options.pause(RETRY_MS);
+    this.#wake.notify();
+  }
+
+  /** Reads the ledger's end, and lets the store reach it. Returns whether there is a stream to prove and reach it by. */
+  async #readEnd(isPoll: boolean): Promise<boolean> {
+    const { stream, confirmedOffset, checkpoint } = this.#applier;
+    if (checkpoint === undefined) return false;
+    let end: LedgerEnd;
+    try {
+      end = await this.#options.lag.readEnd();
+    } catch (error) {
+      this.#failed(error);
+      return false;
+    }
+    // A snapshot of the present history may have been applied since the request.
+    if (end.offset < Math.min(confirmedOffset, this.#applier.confirmedOffset)) {
+      this.#foundOtherHistory(`the ledger ends at offset ${end.offset}, but offset ${confirmedOffset} has been applied`);
+      return false;
+    }
+    if (stream === undefined || stream !== this.#applier.stream) return false;
+    this.#target = { end, stream, isAccepted: stream === this.#accepted, isBacklog: this.#hasBacklog() };
+    if (isPoll) {
+      this.#accepted = stream;
+      this.#last = { end: end.offset, applied: this.#applier.confirmedOffset };
+    }
+    // Not awaited: a stream without an answer must not delay the notice of a lower end.
+    this.#reaching ??= this.#reachTargets().finally(() => {
+      this.#reaching = undefined;
+    });
+    return true;
+  }
+
+  /** The mirror opens another stream, and checks the history or takes a new snapshot. */
+  #foundOtherHistory(reason: string): void {
+    const { lag, log } = this.#options;
+    if (lag.otherHistory === undefined) log.warn({ reason }, "the ledger may have another history: it is checked");
+    lag.historyLost(reason);
+    this.#applier.leave();
+  }
+
+  /** The stream has moved the store since the last poll, and is more than a poll behind: a fetch would bring all twice. */
+  #hasBacklog(): boolean {
+    const { confirmedOffset } = this.#applier;
+    return confirmedOffset > this.#last.applied && confirmedOffset < this.#last.end;
+  }
+
+  async #reachTargets(): Promise<void> {
+    for (let target = this.#target; target !== undefined && !this.#isStopped(); target = this.#target) {
+      this.#target = undefined;
+      try {
+        if (!(await this.#reach(target))) await this.#retry();
+      } catch (error) {
+        this.#failed(error);
+        await this.#retry();
+      }
+    }
+  }
+
+  /** Returns whether the stream that is followed has proved to be of the end's history. */
+  async #reach({ end, stream, isAccepted, isBacklog }: Target): Promise<boolean> {
+    const { ledger, lag } = this.#options;
+    const { confirmedOffset } = this.#applier;
+    const isFetched = confirmedOffset < end.offset && !isBacklog;
+    const updates = isFetched ? await ledger.updates(confirmedOffset, end.offset) : undefined;
+    const timer = setTimeout(() => updates?.close(), MAX_FETCH_MS);
+    try {
+      // An end alone may be of another history, and so may a fetch that was opened after the followed stream was cut. A dead
+      // connection shows no cut: an answer to a later ping shows that there was none.
+      if (!(await stream.isResponsive()) || stream !== this.#applier.stream) return false;
+      lag.confirm(end, isAccepted);
+      if (isAccepted) this.#options.onAccepted();
+      if (updates === undefined) return true;
+      for await (const elements of inBatches(updates, MAX_BATCH)) await this.#applier.apply(elements, stream);
+      this.#applier.confirm(end.offset, stream);
+      // The participant has accepted the same request.
+      if (stream !== this.#applier.stream) return false;
+      if (!isAccepted) lag.confirm(end);
+      this.#accepted = stream;
+      return true;
+    } finally {
+      clearTimeout(timer);
+      updates?.close();
+    }
+  }
+
+  /** The mirror meets the same failure on its stream and logs it, unless that stream is stuck. */
+  #failed(error: unknown): void {
+    if (error instanceof LedgerError && !TRANSIENT.has(error.kind)) this.#applier.leave(error);
+  }
+}
