@@ -2,6 +2,7 @@
  * An issuer may keep one credential with the claims of 10,000 parties, or 100,000 credentials of one claim each. A query
  * does the same work on them as on ten: counted, not timed.
  */
+import { backgroundContext } from "../../src/registry/query-context.js";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Contract } from "../../src/domain/contract.js";
 import { isStored } from "../../src/domain/contract.js";
@@ -168,7 +169,7 @@ async function memoryOf(form: Form, count: number) {
   );
   return (query: (context: RequestContext) => ContextAnswer) => {
     counts = nothing();
-    const answer = store.read((view) => query({ view: watchedView(view, counts), now, mayChangeAt: () => undefined }));
+    const answer = store.read((view) => query(backgroundContext(watchedView(view, counts), now)));
     const done = counts;
     counts = nothing();
     return { answer, counts: done };
@@ -244,7 +245,7 @@ describe("in PostgreSQL", () => {
     return async (query: (context: RequestContext) => ContextAnswer): Promise<DatabaseRun> => {
       const spy = vi.spyOn(database, "query");
       try {
-        const answer = await replica.read((view) => query({ view, now, mayChangeAt: () => undefined }));
+        const answer = await replica.read((view) => query(backgroundContext(view, now)));
         const results = await Promise.all(spy.mock.results.map(({ value }) => value as Promise<unknown[]>));
         const calls = spy.mock.calls as unknown as [Statement, unknown[]][];
         return {

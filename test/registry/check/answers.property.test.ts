@@ -1,4 +1,5 @@
 /** On random registries: what is refused is named by a warning, and what a warning names is refused. */
+import { backgroundContext } from "../../../src/registry/query-context.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RegistryError } from "../../../src/domain/errors.js";
@@ -193,7 +194,7 @@ const choiceCalls: Readonly<Record<string, { readonly contractId: string; readon
 /** The reason of a refusal; undefined for an answer. */
 function refusalOf(store: MemoryStore, registry: Registry, call: Call): string | undefined {
   try {
-    store.read((view) => call(registry, { view, now: NOW, mayChangeAt: () => undefined }));
+    store.read((view) => call(registry, backgroundContext(view, NOW)));
     return undefined;
   } catch (error) {
     if (error instanceof RegistryError) return error.reason;
