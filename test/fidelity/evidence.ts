@@ -116,6 +116,6 @@ export function exchange<T extends { readonly name: string }>(exchanges: readonl
   return found;
 }
 
-function read(file: string): unknown {
+export function read(file: string): unknown {
   return JSON.parse(readFileSync(join(folder, file), "utf8"));
 }

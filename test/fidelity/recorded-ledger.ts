@@ -1,0 +1,73 @@
+/** Recorded flows on a real ledger, with the contracts that were active when each was asked. */
+import type { Change } from "../../src/domain/change.js";
+import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { Template } from "../../src/domain/template.js";
+import { Decoder } from "../../src/ledger/decode.js";
+import { type CreatedEvent, read } from "./evidence.js";
+
+/** A contract that any party of the recording saw. */
+export interface RecordedContract {
+  readonly createdEvent: CreatedEvent & {
+    readonly createdEventBlob: string;
+    readonly signatories: readonly string[];
+    readonly observers: readonly string[];
+  };
+  readonly synchronizerId: string;
+  readonly createdAtOffset: number;
+  /** Absent for a contract that is active at the end of the recording. */
+  readonly archivedAtOffset?: number;
+}
+
+/** A request, the answer that was given to it, and what the ledger said to a command with that answer. */
+export interface Flow {
+  readonly set: string;
+  readonly name: string;
+  /** The ledger's end at that time. */
+  readonly askedAt: number;
+  readonly request: { readonly method: "POST"; readonly path: string; readonly body?: JsonObject };
+  readonly status: number;
+  readonly answer: JsonValue;
+  readonly outcome: "accepted" | "prepared" | "rejected by the ledger" | "not asked: refused by the service";
+}
+
+export interface LedgerRecording {
+  readonly parties: Readonly<Record<string, string>>;
+  readonly contracts: readonly RecordedContract[];
+  readonly flows: readonly Flow[];
+}
+
+/** Flows with the packages of Registry App 0.12. */
+export const utilityLedger = (): LedgerRecording => read("utility-0.12-ledger.json") as LedgerRecording;
+
+/** A participant shows a party the contracts whose stakeholder it is. */
+export const isStakeholder = (parties: readonly string[], { createdEvent }: RecordedContract): boolean =>
+  [...createdEvent.signatories, ...createdEvent.observers].some((party) => parties.includes(party));
+
+export const isActive = ({ createdAtOffset, archivedAtOffset = Infinity }: RecordedContract, offset: number): boolean =>
+  createdAtOffset <= offset && offset < archivedAtOffset;
+
+/** The ledger time of the latest contract at an offset, in milliseconds since 1970: the recording has no other clock. */
+export const timeAt = (contracts: readonly RecordedContract[], offset: number): number =>
+  Math.max(
+    ...contracts
+      .filter(({ createdAtOffset }) => createdAtOffset <= offset)
+      .map(({ createdEvent }) => Date.parse(createdEvent.createdAt)),
+  );
+
+export interface Update {
+  readonly offset: number;
+  readonly changes: readonly Change[];
+}
+
+/** What a mirror that sees these contracts receives, by ascending offset. */
+export function updatesOf(contracts: readonly RecordedContract[], templates: readonly Template[]): Update[] {
+  const decoder = new Decoder(templates);
+  const changes = new Map<number, Change[]>();
+  const add = (offset: number, change: Change) => changes.set(offset, [...(changes.get(offset) ?? []), change]);
+  for (const { createdEvent, synchronizerId, createdAtOffset, archivedAtOffset } of contracts) {
+    const active = decoder.decodeCreatedEvent(createdEvent, synchronizerId, 0);
+    if (active !== undefined) add(createdAtOffset, { active });
+    if (archivedAtOffset !== undefined) add(archivedAtOffset, { archived: createdEvent.contractId });
+  }
+  return [...changes].map(([offset, of]) => ({ offset, changes: of })).toSorted((a, b) => a.offset - b.offset);
+}
