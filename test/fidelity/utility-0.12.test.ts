@@ -137,6 +137,7 @@ function compare(ours: Replied, flow: Flow): void {
   const { factoryId, transferKind, values, disclosed } = readContext(ours.body);
   const expected = expectedOf(flow);
   expect({ factoryId, transferKind }).toEqual({ factoryId: expected.factoryId, transferKind: expected.transferKind });
+  expect(namesOf(values)).toBe(namesOf(expected.values));
   expect(sorted(values)).toEqual(expected.values);
   expect(disclosed.map(({ contractId }) => contractId).toSorted()).toEqual(expected.disclosed);
   for (const contract of disclosed) {
@@ -172,17 +173,19 @@ function expectedOf(flow: Flow): Expected {
   const values: Record<string, JsonValue> = {};
   for (const entry of entries) {
     const value = recorded.values[prefixed(entry)];
-    // A self transfer has what is there. Without a configuration nothing says which credentials count.
-    const isLeftOut = value === undefined || (/-credentials$/.test(entry) && !(configuration in recorded.values));
-    if (!isLeftOut) values[prefixed(entry)] = value;
-    else expect(recorded.transferKind).toBe("self");
+    // A self transfer has what is there.
+    if (value === undefined) expect(recorded.transferKind).toBe("self");
+    else values[prefixed(entry)] = value;
   }
-  if (isOtherGroup)
-    values[configuration] = { tag: "AV_ContractId", value: newest("InstrumentConfiguration", flow, group) };
   const service = byId.get(newest("RegistrarService", flow, group));
   const enabled = service?.createdEvent.createArgument["enableResultContracts"];
-  if (resultContracts && configuration in recorded.values && typeof enabled === "boolean")
+  if (resultContracts && typeof enabled === "boolean")
     values[prefixed("enable-result-contracts")] = { tag: "AV_Bool", value: enabled };
+  // Without a configuration nothing says which credentials count.
+  if (recorded.transferKind === "self" && !(configuration in values))
+    for (const entry of Object.keys(values)) if (entry !== prefixed("transfer-rule")) delete values[entry];
+  if (isOtherGroup)
+    values[configuration] = { tag: "AV_ContractId", value: newest("InstrumentConfiguration", flow, group) };
   const factoryId = isOtherGroup ? newest("AllocationFactory", flow, group) : recorded.factoryId;
   const locked = lockedHoldingOf(instruction);
   const isLocked = locked !== undefined && isActive(contractOf(locked), flow.askedAt);
@@ -274,6 +277,13 @@ function contractOf(id: string): RecordedContract {
 
 const idsIn = (value: JsonValue): string[] =>
   [...JSON.stringify(value).matchAll(/"(00[0-9a-f]{60,})"/g)].map(([, id]) => id ?? "");
+
+/** As text, which a failure shows whole. */
+const namesOf = (values: JsonObject): string =>
+  Object.keys(values)
+    .map((key) => key.replace(/^utility.digitalasset.com\//, "…/"))
+    .toSorted()
+    .join(" ");
 
 /** Lists of contract ids are sets. */
 function sorted(values: JsonObject): JsonObject {
