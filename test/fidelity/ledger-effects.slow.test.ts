@@ -2,26 +2,27 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { serving } from "../fixtures/registries.js";
+import type { ServeOptions } from "../fixtures/run-service.js";
 import { readContext } from "./answer.js";
+import { isBare, isDropped, WITH_ALL, WITH_BARE_NAMES } from "./earlier-contexts.js";
 import { hasEvidence, ledgerEffects, transactionOf } from "./evidence.js";
 import { activeBefore, contextOf, contractIdsIn, exercisesOf } from "./reconstruct.js";
 import { type RecordedChoice, recordedChoices } from "./recorded-choices.js";
 import { exerciseIn, unseenContracts } from "./registry-of-load.js";
-import { isDropped, rewardsFile } from "./rewards.js";
 
 const transfers = recordedChoices.filter(({ choice }) => choice === "TransferFactory_Transfer");
 const burns = recordedChoices.filter(({ choice }) => choice === "AllocationFactory_RequestBurn");
 const accepts = recordedChoices.filter(({ choice }) => choice === "TransferInstruction_Accept");
 
 /** Serves the contracts that stood before a choice, at its time, and asks what its caller had asked. */
-async function ask({ choice, update: index, request }: RecordedChoice, contexts?: string) {
+async function ask({ choice, update: index, request }: RecordedChoice, options: ServeOptions = WITH_BARE_NAMES) {
   const updates = ledgerEffects();
   const exercise = exerciseIn(updates, index, choice);
   const { choiceArgument } = exerciseIn(updates, 1, "TransferFactory_Transfer");
   const { expectedAdmin: registrar } = choiceArgument as { readonly expectedAdmin: string };
   const elements = activeBefore(updates, index, unseenContracts(updates));
   const [now] = updates.slice(index).map((update) => transactionOf(update).effectiveAt);
-  const running = await serving(elements, { ...(now === undefined ? {} : { now }), config: { contexts } });
+  const running = await serving(elements, { ...options, ...(now === undefined ? {} : { now }) });
   const { path, body } = request(exercise, registrar);
   const answer = await running.post(path, body);
   expect(answer).toMatchObject({ status: 200 });
@@ -31,6 +32,9 @@ async function ask({ choice, update: index, request }: RecordedChoice, contexts?
 
 const withoutDropped = (values: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(values).filter(([key]) => !isDropped(key)));
+
+const withoutBare = (values: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(values).filter(([key]) => !isBare(key)));
 
 const idsIn = (values: JsonObject): string[] => [...new Set(Object.values(values).flatMap(contractIdsIn))];
 
@@ -56,8 +60,14 @@ describe.skipIf(!hasEvidence)("choices of a deployed Registry Utility (skipped w
       expect(Object.keys(values).filter(isDropped)).toEqual([]);
     });
 
+    test("by default our context has the recorded entries with a prefix alone", async () => {
+      const { exercise, values } = await ask(recorded, {});
+      expect(values).toMatchObject(withoutBare(withoutDropped(contextOf(exercise))));
+      expect(Object.keys(values).filter(isBare)).toEqual([]);
+    });
+
     test("with rewards our context has each recorded entry", async () => {
-      const { exercise, values } = await ask(recorded, await rewardsFile());
+      const { exercise, values } = await ask(recorded, WITH_ALL);
       expect(values).toMatchObject(contextOf(exercise));
     });
 
@@ -83,7 +93,7 @@ describe.skipIf(!hasEvidence)("choices of a deployed Registry Utility (skipped w
   });
 
   test.each(accepts)("the rule of update $update used the contracts of our entries", async (recorded) => {
-    const { updates, values } = await ask(recorded, await rewardsFile());
+    const { updates, values } = await ask(recorded, WITH_ALL);
     const rule = exerciseIn(updates, recorded.update, "TransferRule_Transfer");
     const ids = (entry: string) => contractIdsIn(values[`utility.digitalasset.com/${entry}`]);
     expect(ids("transfer-rule")).toEqual([rule.contractId]);

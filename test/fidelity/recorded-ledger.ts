@@ -1,5 +1,6 @@
 /** Recorded flows on a real ledger, with the contracts that were active when each was asked. */
 import type { Change } from "../../src/domain/change.js";
+import type { InputHolding } from "../../src/domain/holdings.js";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
 import type { Template } from "../../src/domain/template.js";
 import { Decoder } from "../../src/ledger/decode.js";
@@ -70,4 +71,30 @@ export function updatesOf(contracts: readonly RecordedContract[], templates: rea
     if (archivedAtOffset !== undefined) add(archivedAtOffset, { archived: createdEvent.contractId });
   }
   return [...changes].map(([offset, of]) => ({ offset, changes: of })).toSorted((a, b) => a.offset - b.offset);
+}
+
+/** What a participant tells of holdings at an offset, to a mirror that sees these contracts. */
+export function holdingsOf(
+  contracts: readonly RecordedContract[],
+  ids: readonly string[],
+  offset: number,
+): ReadonlyMap<string, InputHolding | "archived"> {
+  const found = new Map<string, InputHolding | "archived">();
+  for (const contract of contracts) {
+    const { contractId, templateId, createArgument } = contract.createdEvent;
+    const isSeen = ids.includes(contractId) && contract.createdAtOffset <= offset;
+    if (!isSeen || !templateId.endsWith(":Utility.Registry.Holding.V0.Holding:Holding")) continue;
+    found.set(contractId, isActive(contract, offset) ? inputHolding(contractId, createArgument) : "archived");
+  }
+  return found;
+}
+
+function inputHolding(contractId: string, argument: JsonObject): InputHolding {
+  const { owner, operator, provider, registrar, instrument } = argument as unknown as Omit<
+    InputHolding,
+    "instrumentId"
+  > & {
+    readonly instrument: { readonly id: string };
+  };
+  return { contractId, owner, operator, provider, registrar, instrumentId: instrument.id };
 }

@@ -15,6 +15,7 @@ const packageOf: Readonly<Partial<Record<Template, string>>> = {
   AllocationFactory: "app",
   RegistrarService: "app",
   TransferOffer: "app",
+  TransferPreapproval: "app",
   InstrumentConfiguration: "registry",
   TransferRule: "registry",
   AppRewardConfiguration: "registry",
@@ -50,6 +51,8 @@ export function registryOf(release: Release): JsonObject[] {
     create("Credential", "bob-holds", payload.credential("bob", ["isHolderOf=USD"])),
     create("Credential", "issues", payload.credential(parties.registrar, ["isIssuerOf=USD"])),
     create("TransferOffer", "offer", payload.offer("alice", "bob", "USD", "locked")),
+    // The recorded transfer of 0.12 has the entry of a direct one, that of 0.10 is an offer.
+    ...(release === "0.12" ? [create("TransferPreapproval", "preapproval", payload.preapproval("bob", []))] : []),
     create("Holding", "locked", payload.lockedHolding("alice", "USD")),
   ];
 }

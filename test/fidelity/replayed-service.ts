@@ -11,7 +11,7 @@ import { createServer } from "../../src/transport/server.js";
 import { clock, freshSchema } from "../fixtures/postgres-schema.js";
 import { quiet } from "../fixtures/run-service.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
-import { type Flow, type RecordedContract, timeAt, updatesOf } from "./recorded-ledger.js";
+import { type Flow, holdingsOf, type RecordedContract, timeAt, updatesOf } from "./recorded-ledger.js";
 
 export interface ReplayedStore {
   readonly reader: StoreReader;
@@ -54,7 +54,9 @@ export async function replies(
   const { reader, writer } = store;
   let now = 0;
   const freshness = { staleReason: () => undefined, catchUp: () => Promise.resolve(true) };
-  const executor = new QueryExecutor(registry, reader, freshness, () => now);
+  let offset = 0;
+  const holdings = { holdings: (ids: readonly string[]) => Promise.resolve(holdingsOf(contracts, ids, offset)) };
+  const executor = new QueryExecutor(registry, reader, freshness, () => now, undefined, holdings);
   const options = { overrides: new Map(), countsHoldings: false, openApi: {}, notReadyReason: () => undefined };
   const server = await createServer(services(executor, options), TEST_SERVER_OPTIONS);
   const url = await server.listen("127.0.0.1", 0);
@@ -68,6 +70,7 @@ export async function replies(
         await writer.apply(updates[next]?.changes ?? [], updates[next]?.offset ?? 0);
       await store.refresh();
       now = timeAt(contracts, flow.askedAt);
+      offset = flow.askedAt;
       answers.set(flow, await ask(url, flow));
     }
   } finally {

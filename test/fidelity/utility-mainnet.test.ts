@@ -1,0 +1,108 @@
+/** Contexts of transfers on MainNet in May 2026, Registry App 0.12: the service gives what the published backend gave. */
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../src/domain/json.js";
+import { serving } from "../fixtures/registries.js";
+import { registry } from "../fixtures/run-service.js";
+import { readContext } from "./answer.js";
+import { hasEvidence, read } from "./evidence.js";
+
+interface Recording {
+  /** The context that the backend gave for each accept. */
+  readonly acceptContext: JsonObject;
+  readonly registrar: string;
+  /** Elements of active contracts. The last four are set up by hand: the recorder did not see these contracts. */
+  readonly contracts: readonly JsonObject[];
+  readonly transactionTrees: readonly { readonly eventsById: Readonly<Record<string, TreeEvent>> }[];
+}
+
+interface TreeEvent {
+  readonly ExercisedTreeEvent?: {
+    readonly value: { readonly choice: string; readonly contractId: string; readonly choiceArgument: JsonObject };
+  };
+}
+
+const recording = (): Recording => read("utility-mainnet-2026-05.json") as Recording;
+
+const templateOf = (element: JsonObject): string =>
+  /"templateId":"[^:]+:[^:]+:([^"]+)"/.exec(JSON.stringify(element))?.[1] ?? "";
+const contractIdOf = (element: JsonObject): string => /"contractId":"([^"]+)"/.exec(JSON.stringify(element))?.[1] ?? "";
+
+const exercisesOf = ({ transactionTrees }: Recording, choice: string) =>
+  transactionTrees
+    .flatMap(({ eventsById }) => Object.values(eventsById))
+    .flatMap(({ ExercisedTreeEvent: exercised }) => (exercised?.value.choice === choice ? [exercised.value] : []));
+
+const offersOf = ({ contracts }: Recording): string[] =>
+  contracts.filter((element) => templateOf(element) === "TransferOffer").map(contractIdOf);
+
+const transfers = ({ registrar }: Recording) => `${registry(registrar)}/transfer-instruction/v1`;
+
+const RESULT_CONTRACTS = "utility.digitalasset.com/enable-result-contracts";
+
+describe.skipIf(!hasEvidence)("transfers on MainNet (skipped without the recordings)", () => {
+  test("the accept of each offer has the recorded context", async () => {
+    const recorded = recording();
+    const { post } = await serving(recorded.contracts);
+    const offers = offersOf(recorded);
+    expect(offers).toHaveLength(11);
+    for (const offer of offers) {
+      const { status, body } = await post(`${transfers(recorded)}/${offer}/choice-contexts/accept`, {});
+      expect(status).toBe(200);
+      expect(readContext(body).values).toEqual(recorded.acceptContext);
+    }
+  });
+
+  test("each recorded accept was exercised with that context", () => {
+    const recorded = recording();
+    const accepts = exercisesOf(recorded, "TransferInstruction_Accept");
+    expect(accepts).toHaveLength(8);
+    for (const { choiceArgument } of accepts)
+      expect(choiceArgument).toMatchObject({ extraArgs: { context: { values: recorded.acceptContext } } });
+  });
+
+  test("without a RegistrarService the entry enable-result-contracts is left out", async () => {
+    const recorded = recording();
+    const { post } = await serving(recorded.contracts.filter((element) => templateOf(element) !== "RegistrarService"));
+    const { [RESULT_CONTRACTS]: flag, ...others } = recorded.acceptContext;
+    expect(flag).toEqual({ tag: "AV_Bool", value: false });
+    for (const offer of offersOf(recorded)) {
+      const { body } = await post(`${transfers(recorded)}/${offer}/choice-contexts/accept`, {});
+      expect(readContext(body).values).toEqual(others);
+    }
+  });
+
+  test("the factory of each recorded offer has the context with which it was exercised: two entries", async () => {
+    const recorded = recording();
+    const { post } = await serving(recorded.contracts);
+    const offers = exercisesOf(recorded, "AllocationFactory_TransferInternal");
+    expect(offers).toHaveLength(9);
+    for (const { choiceArgument } of offers) {
+      const { payload } = choiceArgument as unknown as {
+        payload: { extraArgs: { context: { values: JsonObject } } } & JsonObject;
+      };
+      const { status, body } = await post(`${transfers(recorded)}/transfer-factory`, {
+        choiceArguments: { ...payload, extraArgs: { context: { values: {} }, meta: { values: {} } } },
+      });
+      expect({ status, body }).toMatchObject({ status: 200, body: { transferKind: "offer" } });
+      const { values } = readContext(body);
+      expect(Object.keys(values)).toHaveLength(2);
+      expect(values).toEqual(payload.extraArgs.context.values);
+    }
+  });
+
+  test("a withdrawal has an empty context, as the recorded one had, and discloses the locked holding alone", async () => {
+    const recorded = recording();
+    const { post } = await serving(recorded.contracts);
+    const withdrawals = exercisesOf(recorded, "TransferInstruction_Withdraw");
+    expect(withdrawals.map(({ choiceArgument }) => choiceArgument)).toEqual([
+      { extraArgs: { context: { values: {} }, meta: { values: {} } } },
+    ]);
+    for (const offer of offersOf(recorded)) {
+      const { status, body } = await post(`${transfers(recorded)}/${offer}/choice-contexts/withdraw`, {});
+      expect(status).toBe(200);
+      const { values, disclosed } = readContext(body);
+      expect(values).toEqual({});
+      expect(disclosed.map(({ templateId }) => templateId.split(":").at(-1))).toEqual(["Holding"]);
+    }
+  });
+});
