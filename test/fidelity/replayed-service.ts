@@ -28,10 +28,11 @@ export interface Replied {
 
 const registry = await loadRegistry(quiet());
 
+const done = (): Promise<void> => Promise.resolve();
+
 export function inMemory(): Promise<ReplayedStore> {
   const store = new MemoryStore();
-  const nothing = () => Promise.resolve();
-  return Promise.resolve({ reader: store, writer: store, refresh: nothing, close: nothing });
+  return Promise.resolve({ reader: store, writer: store, refresh: done, close: done });
 }
 
 /** A writer and a replica on a database of their own. */

@@ -42,11 +42,11 @@ const RESULT_CONTRACTS = "utility.digitalasset.com/enable-result-contracts";
 describe.skipIf(!hasEvidence)("transfers on MainNet (skipped without the recordings)", () => {
   test("the accept of each offer has the recorded context", async () => {
     const recorded = recording();
-    const { post } = await serving(recorded.contracts);
+    const running = await serving(recorded.contracts);
     const offers = offersOf(recorded);
     expect(offers).toHaveLength(11);
     for (const offer of offers) {
-      const { status, body } = await post(`${transfers(recorded)}/${offer}/choice-contexts/accept`, {});
+      const { status, body } = await running.post(`${transfers(recorded)}/${offer}/choice-contexts/accept`, {});
       expect(status).toBe(200);
       expect(readContext(body).values).toEqual(recorded.acceptContext);
     }
@@ -62,25 +62,25 @@ describe.skipIf(!hasEvidence)("transfers on MainNet (skipped without the recordi
 
   test("without a RegistrarService the entry enable-result-contracts is left out", async () => {
     const recorded = recording();
-    const { post } = await serving(recorded.contracts.filter((element) => templateOf(element) !== "RegistrarService"));
+    const running = await serving(recorded.contracts.filter((element) => templateOf(element) !== "RegistrarService"));
     const { [RESULT_CONTRACTS]: flag, ...others } = recorded.acceptContext;
     expect(flag).toEqual({ tag: "AV_Bool", value: false });
     for (const offer of offersOf(recorded)) {
-      const { body } = await post(`${transfers(recorded)}/${offer}/choice-contexts/accept`, {});
+      const { body } = await running.post(`${transfers(recorded)}/${offer}/choice-contexts/accept`, {});
       expect(readContext(body).values).toEqual(others);
     }
   });
 
   test("the factory of each recorded offer has the context with which it was exercised: two entries", async () => {
     const recorded = recording();
-    const { post } = await serving(recorded.contracts);
+    const running = await serving(recorded.contracts);
     const offers = exercisesOf(recorded, "AllocationFactory_TransferInternal");
     expect(offers).toHaveLength(9);
     for (const { choiceArgument } of offers) {
       const { payload } = choiceArgument as unknown as {
         payload: { extraArgs: { context: { values: JsonObject } } } & JsonObject;
       };
-      const { status, body } = await post(`${transfers(recorded)}/transfer-factory`, {
+      const { status, body } = await running.post(`${transfers(recorded)}/transfer-factory`, {
         choiceArguments: { ...payload, extraArgs: { context: { values: {} }, meta: { values: {} } } },
       });
       expect({ status, body }).toMatchObject({ status: 200, body: { transferKind: "offer" } });
@@ -92,13 +92,13 @@ describe.skipIf(!hasEvidence)("transfers on MainNet (skipped without the recordi
 
   test("a withdrawal has an empty context, as the recorded one had, and discloses the locked holding alone", async () => {
     const recorded = recording();
-    const { post } = await serving(recorded.contracts);
+    const running = await serving(recorded.contracts);
     const withdrawals = exercisesOf(recorded, "TransferInstruction_Withdraw");
     expect(withdrawals.map(({ choiceArgument }) => choiceArgument)).toEqual([
       { extraArgs: { context: { values: {} }, meta: { values: {} } } },
     ]);
     for (const offer of offersOf(recorded)) {
-      const { status, body } = await post(`${transfers(recorded)}/${offer}/choice-contexts/withdraw`, {});
+      const { status, body } = await running.post(`${transfers(recorded)}/${offer}/choice-contexts/withdraw`, {});
       expect(status).toBe(200);
       const { values, disclosed } = readContext(body);
       expect(values).toEqual({});
