@@ -1,4 +1,5 @@
 /** The service on a store that is moved through a recorded ledger, with the time of the ledger. */
+import { alreadyCaughtUp } from "../../src/domain/freshness.js";
 import type { JsonValue } from "../../src/domain/json.js";
 import { loadRegistry } from "../../src/app/load-registry.js";
 import { QueryExecutor } from "../../src/registry/executor.js";
@@ -54,7 +55,7 @@ export async function replies(
   const store = await createStore();
   const { reader, writer } = store;
   let now = 0;
-  const freshness = { staleReason: () => undefined, catchUp: () => Promise.resolve(true) };
+  const freshness = { staleReason: () => undefined, catchUp: alreadyCaughtUp };
   let offset = 0;
   const holdings = { holdings: (ids: readonly string[]) => Promise.resolve(holdingsOf(contracts, ids, offset)) };
   const executor = new QueryExecutor(registry, reader, freshness, () => now, undefined, holdings);
