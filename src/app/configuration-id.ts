@@ -12,7 +12,7 @@ const LENGTH = 11;
  */
 export async function configurationId(config: Config, overrides: OverridesByInstrument): Promise<string> {
   const { registry, contexts, totalSupply, keepHoldings } = config;
-  const { maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties } = config;
+  const { maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties, unknownAllocations } = config;
   const isModule = registry !== "utility" && registry !== "minimal";
   const parts = [
     packageVersion(),
@@ -21,7 +21,7 @@ export async function configurationId(config: Config, overrides: OverridesByInst
     [...overrides].map(([registrar, instruments]) => [registrar, [...instruments]]),
     totalSupply,
     keepHoldings,
-    [maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties],
+    [maxLegs, maxAllocations, maxInstruments, maxAccounts, maxParties, unknownAllocations],
   ];
   return hash("sha256", JSON.stringify(parts), "base64url").slice(0, LENGTH);
 }

@@ -33,6 +33,7 @@ export async function loadUtilityContexts(config: Config): Promise<UtilityContex
 async function createUtilityRegistry(config: Config, extension?: unknown): Promise<Registry> {
   return utilityRegistry({
     contexts: await loadContexts(config, extension),
+    rejectsUnknownAllocations: config.unknownAllocations === "reject",
     settlementLimits: {
       legs: config.maxLegs,
       allocations: config.maxAllocations,

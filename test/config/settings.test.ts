@@ -132,6 +132,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   maxInstruments: limit("max-instruments", 25, 25),
   maxAccounts: limit("max-accounts", 50, 200),
   maxParties: limit("max-parties", 100, 200),
+  unknownAllocations: choice("unknown-allocations", "leave-out", ["leave-out", "reject"]),
   maxBodyBytes: integer("max-body-bytes", 1_024, 16_777_216, 1_048_576),
   maxHeaderBytes: integer("max-header-bytes", 1_024, 1_048_576, 16_384),
   maxPathBytes: integer("max-path-bytes", 256, 65_536, 12_288),

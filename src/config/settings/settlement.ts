@@ -1,5 +1,9 @@
-/** Limits on one settlement. Each minimum is the worst case that every registry must support. */
-import { count, type Setting } from "./setting.js";
+/** Settlements. The minimum of each limit is the worst case that every registry must support. */
+import { oneOf } from "../parsers.js";
+import { count, type Setting, setting } from "./setting.js";
+
+const unknownAllocations = ["leave-out", "reject"] as const;
+type UnknownAllocations = (typeof unknownAllocations)[number];
 
 /** No settlement that fits in a request comes near this. */
 const MAX_LIMIT = 1_000_000;
@@ -10,6 +14,13 @@ export const settlementSettings = {
   maxInstruments: limit("instruments", 25, 25, "distinct instruments"),
   maxAccounts: limit("accounts", 50, 200, "distinct accounts"),
   maxParties: limit("parties", 100, 200, "distinct parties of accounts"),
+  unknownAllocations: setting<UnknownAllocations>("unknown-allocations", {
+    accepts: `one of ${unknownAllocations.join(", ")}`,
+    description:
+      "what a settlement with an allocation that was never seen gets: an answer without it, since the same transaction may create it, or 404",
+    default: "leave-out",
+    parse: oneOf(unknownAllocations),
+  }),
 };
 
 function limit(name: string, min: number, defaultValue: number, label: string): Setting<number> {
