@@ -1,7 +1,14 @@
 import type { Path } from "../../../util/object-reader.js";
 import { areExclusive } from "./conditions.js";
 import { isExit, type Operation } from "./operations.js";
-import { type ContextChange, type ContextTable, type EntryLine, type KeyForm, keysOf, type OperationRow } from "./table.js";
+import {
+  type ContextChange,
+  type ContextTable,
+  type EntryLine,
+  type KeyForm,
+  keysOf,
+  type OperationRow,
+} from "./table.js";
 
 const REWARD_ENTRIES = ["app-reward-configuration", "featured-app-right"];
 const CREDENTIALS_ENTRIES = new Set(["sender", "receiver", "issuer", "holder"].map((party) => `${party}-credentials`));

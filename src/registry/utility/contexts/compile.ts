@@ -5,11 +5,7 @@ import type { PackageVersions } from "./versions.js";
 import type { Condition, LineOptions, OperationRow } from "./table.js";
 
 /** Compiles the row of an operation, so that a request evaluates no names and no text. */
-export function compileRow(
-  row: OperationRow,
-  parts: Parts,
-  packageVersions: PackageVersions,
-): ContextDefinition {
+export function compileRow(row: OperationRow, parts: Parts, packageVersions: PackageVersions): ContextDefinition {
   const compile = (condition: Condition | undefined): CompiledCondition | undefined =>
     condition === undefined ? undefined : compileCondition(condition, packageVersions);
   const options = ({ required, requiredWhen, when }: LineOptions) => ({

@@ -25,7 +25,14 @@ export function allocationFactory(
     ]);
   const version2 = version2Of(query, contexts.packageVersions);
   return answerWithFactory(context, {
-    ...findGroupFactories(context, { registrar, instruments, inputHoldings, targetSynchronizer, version2 }),
+    ...findGroupFactories(context, {
+      registrar,
+      instruments,
+      inputHoldings,
+      needsNoConfiguration: instruments.length === 0,
+      targetSynchronizer,
+      version2,
+    }),
     definition: contexts.factories["allocation-factory"],
     inputs: { instruments, sender: holderOf(sender), sent },
   });

@@ -123,7 +123,7 @@ export function settlementArguments(query: FactoryQuery): SettlementArguments {
 /** The contract ids in a list that may be absent. Requests for factories depend on them only if a registrar has several providers. */
 function idsIn(fields: JsonReader, name: string): readonly string[] {
   const value = fields.raw(name);
-  return Array.isArray(value) ? value.filter((id) => typeof id === "string" && id !== "") as string[] : [];
+  return Array.isArray(value) ? (value.filter((id) => typeof id === "string" && id !== "") as string[]) : [];
 }
 
 /** A field of wallets, which no choice has. */

@@ -37,7 +37,9 @@ export type GroupFactories = Pick<FactoryRequest, "group" | "needed" | "consider
   readonly factories: readonly Contract<AllocationFactory>[];
 };
 
-interface GroupRequest extends Omit<GroupQuery, "factories"> {
+interface GroupRequest extends Omit<GroupQuery, "factories" | "needsNoConfiguration"> {
+  /** As in GroupQuery. Default false. */
+  readonly needsNoConfiguration?: boolean;
   readonly targetSynchronizer?: string | undefined;
   /** If given, it is the group of the request. */
   readonly group?: Group | undefined;
@@ -69,7 +71,7 @@ export function findGroupFactories(context: RequestContext, request: GroupReques
     recorder?.search({ needed, candidates: [], chosen: undefined, required: true });
     throw notServed(registrar);
   }
-  const group = request.group ?? chooseGroup(context, { ...request, factories: all });
+  const group = request.group ?? chooseGroup(context, { needsNoConfiguration: false, ...request, factories: all });
   const named = () => neededFactory(view, group);
   const mine = ofGroup(all, group);
   const considered = recorder === undefined || mine === all ? undefined : otherGroups(all, group);

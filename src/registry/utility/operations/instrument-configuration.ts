@@ -16,7 +16,10 @@ export function instrumentConfiguration(
   { view, recorder }: RequestContext,
   { registrar, identifier }: InstrumentQuery,
 ): Contract<InstrumentConfiguration> {
-  const keys = [indexKeys.instrument(registrar, identifier.id), indexKeys.additionalIdentifier(registrar, identifier.id)];
+  const keys = [
+    indexKeys.instrument(registrar, identifier.id),
+    indexKeys.additionalIdentifier(registrar, identifier.id),
+  ];
   view.prefetch(() => keys.map((indexKey) => ({ template: configurationTemplate, indexKey })));
   const [byDefault = [], byAdditional = []] = keys.map((key) => view.byKey(configurationTemplate, key));
   const found = [...byDefault, ...byAdditional.filter((one) => !byDefault.includes(one))];

@@ -4,9 +4,8 @@ import { allocationFactory } from "../templates/services.js";
 
 /** The operator that the newest AllocationFactory names. */
 export function operator({ view }: RequestContext): string {
-  const operators = view.all(allocationFactory).map(({ fields }) => fields.operator);
-  const newest = operators.find((party) => party !== undefined);
+  const [newest] = view.all(allocationFactory);
   if (newest === undefined)
-    throw notFound("the operator is not known: no AllocationFactory names one", { code: "operator-unknown" });
-  return newest;
+    throw notFound("the operator is not known: there is no AllocationFactory", { code: "operator-unknown" });
+  return newest.fields.operator;
 }

@@ -39,9 +39,16 @@ export function transferFactory(
       { template: transferPreapproval, indexKey: preapprovalKey },
     ]);
 
-  const ofGroup = findGroupFactories(context, { registrar, instruments, inputHoldings, targetSynchronizer, version2 });
-  const { group } = ofGroup;
   const isSelf = sender.party === receiver.party;
+  const ofGroup = findGroupFactories(context, {
+    registrar,
+    instruments,
+    inputHoldings,
+    needsNoConfiguration: isSelf,
+    targetSynchronizer,
+    version2,
+  });
+  const { group } = ofGroup;
   const candidates = isSelf ? [] : view.byKey(transferPreapproval, preapprovalKey);
   const preapprovals = coveringPreapprovals(view, group, instrumentId, candidates, version2);
   const asked = { receiver: receiver.party, instrumentId };

@@ -37,7 +37,8 @@ export function chooseCredentials(
   const isMetBy = (credentials: readonly Contract<Credential>[], requirement: Requirement) =>
     credentials.some(({ fields }) => meets(fields, party, requirement));
   const lacking = requirements.filter((requirement) => !isMetBy(valid, requirement));
-  const met = lacking.length === 0 ? requirements : requirements.filter((requirement) => !lacking.includes(requirement));
+  const met =
+    lacking.length === 0 ? requirements : requirements.filter((requirement) => !lacking.includes(requirement));
   // The last margin is met by every valid credential.
   const lasting =
     MARGINS_MICROS.map((margin) =>
@@ -47,9 +48,7 @@ export function chooseCredentials(
   const issuers = [...new Set(met.map(({ issuer }) => issuer))].toSorted();
   const chosen = issuers.flatMap((issuer) => {
     const ofIssuer = met.filter((requirement) => requirement.issuer === issuer);
-    return ofIssuer.length <= MAX_EXACT
-      ? smallestSet(party, ofIssuer, lasting)
-      : greedySet(party, ofIssuer, lasting);
+    return ofIssuer.length <= MAX_EXACT ? smallestSet(party, ofIssuer, lasting) : greedySet(party, ofIssuer, lasting);
   });
   return { chosen, lacking };
 }
@@ -91,7 +90,10 @@ const endOf = ({ fields }: Contract<Credential>): number => fields.validUntil ??
 
 /** The requirements that a credential meets, as bits by their index. */
 const bitsOf = (party: string, requirements: readonly Requirement[], { fields }: Contract<Credential>): number =>
-  requirements.reduce((bits, requirement, index) => (meets(fields, party, requirement) ? bits | (1 << index) : bits), 0);
+  requirements.reduce(
+    (bits, requirement, index) => (meets(fields, party, requirement) ? bits | (1 << index) : bits),
+    0,
+  );
 
 interface CredentialSet {
   readonly credentials: readonly Contract<Credential>[];

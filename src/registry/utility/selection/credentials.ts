@@ -73,7 +73,11 @@ export function* credentialLookups(
 }
 
 /** The requirements of the instruments, each once; none of one whose configuration is not there. */
-function requirementsOf(selector: ContractSelector, role: Role, instruments: readonly string[]): readonly Requirement[] {
+function requirementsOf(
+  selector: ContractSelector,
+  role: Role,
+  instruments: readonly string[],
+): readonly Requirement[] {
   const ofInstrument = (id: string): readonly Requirement[] => {
     const configuration = selector.configuration(id, false);
     return configuration === undefined ? [] : requirementsFor(role, configuration.fields);

@@ -67,22 +67,25 @@ export interface GroupQuery {
   readonly instruments: readonly string[];
   /** The contract ids of the holdings that the request spends. */
   readonly inputHoldings: readonly string[];
+  /** Whether the request can be answered without a configuration: a transfer to oneself, an allocation without legs. */
+  readonly needsNoConfiguration: boolean;
   /** The registrar's factories, newest first, at least one. */
   readonly factories: readonly Contract<GroupParties>[];
 }
 
 /**
  * The group of a factory request. It is that of the instrument's configuration. Only where several groups have the
- * instrument, or none, are the input holdings read, which belong to one. Where they cannot be read it is that of the newest
- * configuration, else that of the newest factory.
+ * instrument, or none has and none is needed, are the input holdings read, which belong to one. Where they cannot be read it
+ * is that of the newest configuration, else that of the newest factory.
  */
 export function chooseGroup(context: RequestContext, query: GroupQuery): Group {
-  const { registrar, instruments, factories } = query;
+  const { registrar, instruments, needsNoConfiguration, factories } = query;
   const groups = groupsOf(context.view, registrar, instruments);
   const [newest, second] = groups;
   if (newest !== undefined && second === undefined) return newest;
   const known = new Set<string>();
-  const held = heldGroups(context, registrar, query.inputHoldings, known);
+  const readable = newest === undefined && !needsNoConfiguration ? [] : query.inputHoldings;
+  const held = heldGroups(context, registrar, readable, known);
   const ofInputs = newest === undefined ? held[0] : held.find((group) => groups.some((one) => isSameGroup(one, group)));
   if (ofInputs !== undefined) return ofInputs;
   const [factory] = factories;

@@ -54,7 +54,9 @@ export const credential = defineTemplate(
   },
   // By its holder too: a requirement without claims asks for any credential that is held.
   ({ issuer, holder, subjects }) =>
-    [...new Set([holder, ...subjects.map(({ subject }) => subject)])].map((party) => indexKeys.credential(issuer, party)),
+    [...new Set([holder, ...subjects.map(({ subject }) => subject)])].map((party) =>
+      indexKeys.credential(issuer, party),
+    ),
 );
 
 function groupClaims(claims: readonly JsonReader[], issuer: string, holder: string): SubjectClaims[] {

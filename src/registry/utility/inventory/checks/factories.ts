@@ -27,10 +27,8 @@ export function checkFactories(
     const answering = isOffer ? (operations.get("transfer-factory/offer") ?? lines) : lines;
     if (unusable?.fails(answering.operation) === true) return [unusable.warn([operation])];
     const inputs = factoryInputs(instrument);
-    return (
-      findProblems(answering, view, inputs, isDirect ? direct : withFactories)
-        .filter(({ refusal }) => refusal !== undefined)
-        .map((problem) => toWarning(problem, { registrar, instrument }, inputs, operation))
-    );
+    return findProblems(answering, view, inputs, isDirect ? direct : withFactories)
+      .filter(({ refusal }) => refusal !== undefined)
+      .map((problem) => toWarning(problem, { registrar, instrument }, inputs, operation));
   });
 }
