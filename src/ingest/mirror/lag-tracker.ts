@@ -106,7 +106,7 @@ export class LagTracker {
 
   /**
    * The store leaves out packages that the participant was found to lack. After this time it may have them, so the store
-   * counts as current until then at the latest. Infinity if nothing is left out.
+   * counts as current until then at the latest, and as having reached no later end. Infinity if nothing is left out.
    */
   incompleteAfter(time: number): void {
     this.#incompleteAfter = time;
@@ -146,7 +146,7 @@ export class LagTracker {
     const ahead = this.#ends.findIndex((end) => end.offset > offset);
     const reached = this.#ends.splice(0, ahead < 0 ? this.#ends.length : ahead);
     for (const { read, requestedAt, renewsAge } of reached) {
-      this.#reachedRead = Math.max(this.#reachedRead, read);
+      if (requestedAt <= this.#incompleteAfter) this.#reachedRead = Math.max(this.#reachedRead, read);
       if (renewsAge) this.#currentAt = Math.max(this.#currentAt ?? 0, Math.min(requestedAt, this.#incompleteAfter));
     }
     return reached.length > 0;

@@ -59,8 +59,10 @@ test.each(found)("holds over %s", async (_, script) => {
 const SCRIPTS = 200;
 
 test(`holds over ${SCRIPTS} random scripts`, async () => {
-  const { failed, served, refused } = await runAll(1, SCRIPTS);
+  const { failed, served, refused, reached, gaveUp } = await runAll(1, SCRIPTS);
   expect(failed).toEqual([]);
   expect(served).toBeGreaterThan(10 * SCRIPTS);
   expect(refused).toBeGreaterThan(10 * SCRIPTS);
+  expect(reached).toBeGreaterThan(SCRIPTS);
+  expect(gaveUp).toBeGreaterThan(SCRIPTS / 2);
 });

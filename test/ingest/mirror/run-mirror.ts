@@ -20,6 +20,7 @@ export const operator = "operator::1220";
 const SPEEDUP = 50;
 
 export interface RunningMirror {
+  readonly mirror: Mirror;
   readonly store: MemoryStore;
   readonly lag: LagTracker;
   /** What was logged, as `level message details`. */
@@ -65,10 +66,10 @@ export function startMirror(
     void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
   const log = { info: note("info"), warn: note("warn"), error: note("error") };
   const ledger = watchedLedger(around(new ParticipantClient(endpoint, parties, templates)), log);
-  const limits = { ...staleness, readWait: 1_000 };
-  const lag = new LagTracker(limits, Date.now, () => ledger.ledgerEnd());
-  const running = new Mirror({
+  const lag = new LagTracker(staleness, Date.now, () => ledger.ledgerEnd());
+  const mirror = new Mirror({
     ledger,
+    readWait: 1_000,
     decoder: new Decoder(templates),
     writer: store,
     lag,
@@ -77,8 +78,10 @@ export function startMirror(
     random: Math.random,
     pause: (milliseconds) => delay(milliseconds / SPEEDUP, undefined, { signal }).catch(() => undefined),
     signal,
-  }).run();
+  });
+  const running = mirror.run();
   return {
+    mirror,
     store,
     lag,
     logged,

@@ -181,13 +181,13 @@ async function mirrored(ledger: Ledger, holds: (lag: LagTracker) => boolean): Pr
       return stream;
     },
   };
-  const limits = { unreadyAfter: 1, staleAfter: 2, readWait: 0 };
+  const limits = { unreadyAfter: 1, staleAfter: 2 };
   const lag = new LagTracker(
     limits,
     () => now,
     () => watched.ledgerEnd(),
   );
-  const parts = { decoder: new Decoder([]), writer: new MemoryStore(), lag, log, random: () => 0.5, pause };
+  const parts = { decoder: new Decoder([]), writer: new MemoryStore(), lag, readWait: 0, log, random: () => 0.5, pause };
   const running = new Mirror({ ...parts, ledger: closing, now: () => now, signal: end.signal }).run();
   for (; now < 600_000 && !holds(lag); now += 500) await vi.advanceTimersByTimeAsync(500);
   const isReached = holds(lag);

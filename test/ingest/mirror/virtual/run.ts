@@ -40,8 +40,9 @@ const mirrored = templates.filter(({ qualifiedName }) =>
 );
 const PACKAGES = [app, holding];
 
-/** Longer than the search for missing packages takes. */
-const LIMITS = { unreadyAfter: 10_000, staleAfter: 20_000, readWait: 0 };
+const LIMITS = { unreadyAfter: 10_000, staleAfter: 20_000 };
+/** Longer than some round trips of the slowest participant. */
+const READ_WAIT_MS = 10_000;
 /** The longest backoff, twice, and what the watchdog waits for. */
 const RECOVERY_MS = 600_000;
 
@@ -52,6 +53,9 @@ export interface Outcome {
   /** How often a state was served, and how often none was. */
   readonly served: number;
   readonly refused: number;
+  /** How often a request that waited was told that the store has reached the ledger's end, and how often not. */
+  readonly reached: number;
+  readonly gaveUp: number;
 }
 
 /** `seed` decides on delays and on the order of what happens at the same time. */
@@ -76,7 +80,7 @@ class Run {
   readonly #store = new MemoryStore();
   readonly #logged: string[] = [];
   readonly #start: number;
-  #mirror: { readonly lag: LagTracker; readonly client: VirtualClient; stop(): Promise<void> };
+  #mirror: { readonly mirror: Mirror; readonly lag: LagTracker; readonly client: VirtualClient; stop(): Promise<void> };
   /** What the store holds; undefined after a write. */
   #state: State | undefined;
   /** The packages that its last snapshot left out. */
@@ -84,6 +88,9 @@ class Run {
   #created = 0;
   #served = 0;
   #refused = 0;
+  #reached = 0;
+  #gaveUp = 0;
+  #asks: Promise<void> = Promise.resolve();
   #wrong: string | undefined;
 
   constructor(clock: VirtualClock, random: Random) {
@@ -108,7 +115,8 @@ class Run {
     }
     if (this.#wrong === undefined) await this.#recover();
     const [wrong, logged] = [this.#wrong, this.#logged];
-    return { wrong, logged, served: this.#served, refused: this.#refused };
+    const counts = { served: this.#served, refused: this.#refused, reached: this.#reached, gaveUp: this.#gaveUp };
+    return { wrong, logged, ...counts };
   }
 
   async end(): Promise<void> {
@@ -116,6 +124,7 @@ class Run {
     // What hangs is abandoned by the watchdog.
     await this.#clock.advance(RECOVERY_MS, () => undefined);
     await stopped;
+    await this.#asks;
   }
 
   #startMirror() {
@@ -132,22 +141,24 @@ class Run {
     const random = () => this.#random.next();
     const pause = (ms: number) => clock.pause(ms, signal);
     const writer = this.#writer(() => client.requested);
-    const ended = new Mirror({
+    const mirror = new Mirror({
       ledger,
       decoder: new Decoder(mirrored),
       writer,
       lag,
+      readWait: READ_WAIT_MS,
       log,
       now,
       random,
       pause,
       signal,
-    }).run();
+    });
+    const ended = mirror.run();
     const stop = () => {
       end.abort();
       return ended;
     };
-    return { lag, client, stop };
+    return { mirror, lag, client, stop };
   }
 
   /** The store, which takes a time to write. */
@@ -214,6 +225,26 @@ class Run {
     this.#wrong = `at ${now - this.#start} ms it serves ${text(this.#state)}, and the ledger has ${text(this.#truth.now)}`;
   }
 
+  /** A request waits. Once the end is reached the store must have a state that the ledger had since the request came. */
+  #ask(): Promise<void> {
+    const asked = this.#clock.now;
+    const ask = async (): Promise<void> => {
+      for await (const progress of this.#mirror.mirror.catchUp()) {
+        if (progress === "advanced") continue;
+        this.#reached++;
+        const { now } = this.#clock;
+        const state = (this.#state ??= this.#read());
+        if (this.#truth.hadWithin(now - asked, now, state, this.#leftOut)) return;
+        this.#wrong ??= `at ${now - this.#start} ms the store has caught up for a request of ${asked - this.#start} ms with ${text(state)}, and the ledger has ${text(this.#truth.now)}`;
+        return;
+      }
+      this.#gaveUp++;
+    };
+    const asking = ask();
+    this.#asks = Promise.all([this.#asks, asking]).then(() => undefined);
+    return asking;
+  }
+
   #read(): State {
     return this.#store.read((view) =>
       stateOf(
@@ -243,7 +274,16 @@ class Run {
     const begun = this.#clock.now;
     while (!isRecovered() && this.#wrong === undefined && this.#clock.now < begun + RECOVERY_MS)
       await this.#advance(500);
-    if (this.#wrong !== undefined || isRecovered()) return;
+    if (this.#wrong !== undefined) return;
+    if (isRecovered()) {
+      // A connection that is dead and unnoticed may still be followed.
+      for (const { reached } = { reached: this.#reached }; this.#reached === reached && this.#wrong === undefined; ) {
+        if (this.#clock.now > begun + RECOVERY_MS) this.#wrong = "it does not catch up for a request";
+        void this.#ask();
+        await this.#advance(READ_WAIT_MS + 1);
+      }
+      return;
+    }
     const reason = this.#mirror.lag.notReadyReason() ?? `it serves ${text((this.#state ??= this.#read()))}`;
     this.#wrong = `${RECOVERY_MS} ms after the last fault: ${reason}; the ledger has ${text(this.#truth.now)}`;
   }
@@ -267,6 +307,8 @@ class Run {
       case "checkpoint":
       case "elsewhere":
         return void ledger[step.do]();
+      case "ask":
+        return void this.#ask();
       case "upload":
         return void PACKAGES.some((name) => !participant.packageNames.has(name) && participant.packageNames.add(name));
       case "stop":

@@ -11,6 +11,8 @@ export type Step =
   | { readonly do: "create"; readonly what: readonly Creatable[] }
   | { readonly do: "archive" | "unassign" | "assign" | "assignEarly" | "unassignLate"; readonly which: number }
   | { readonly do: "checkpoint" | "elsewhere" | "upload" | "stop" | "start" }
+  /** A request misses a contract, and waits until the store has caught up. */
+  | { readonly do: "ask" }
   /** The process of the mirror is killed, and another starts on its store. */
   | { readonly do: "kill" }
   /** `share` is where to, from the begin to the end of the ledger. */
@@ -37,6 +39,7 @@ const WEIGHTS: readonly (readonly [Step["do"], number])[] = [
   ["unassignLate", 2],
   ["checkpoint", 1],
   ["elsewhere", 2],
+  ["ask", 4],
   ["upload", 2],
   ["stop", 1],
   ["start", 2],
