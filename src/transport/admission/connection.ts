@@ -28,11 +28,16 @@ const MAX_REFUSALS = 500;
 
 const CONNECTION = Symbol("connection");
 const HELD_BYTES = Symbol("bytes that the client has not taken");
+const IS_ENDLESS = Symbol("a stream without end");
 
 /** A property is found faster than an entry of a WeakMap. */
 type Key = (Socket | ServerHttp2Session) & { [CONNECTION]?: Connection };
 /** The response to a request; over HTTP/2 its stream. */
-type Response = (ServerResponse | ServerHttp2Stream) & { [CONNECTION]?: Connection; [HELD_BYTES]?: number };
+type Response = (ServerResponse | ServerHttp2Stream) & {
+  [CONNECTION]?: Connection;
+  [HELD_BYTES]?: number;
+  [IS_ENDLESS]?: true;
+};
 
 /** A client connection, with what its requests take of the budgets. */
 export class Connection implements Holder, Member {
@@ -173,6 +178,7 @@ export class Connection implements Holder, Member {
     if (this.#isClosed || response[CONNECTION] !== this) return;
     this.endRequest(response);
     delete response[CONNECTION];
+    response[IS_ENDLESS] = true;
   }
 
   onClose(listener: () => void): void {
@@ -225,6 +231,9 @@ export function connectionOf(request: Pick<IncomingMessage, "socket"> | Http2Ser
   const session = request.stream.session as Key | undefined;
   return session?.[CONNECTION];
 }
+
+/** Whether `beginStream` was called: the response lasts as long as its handler likes. */
+export const isEndless = (response: Response): boolean => response[IS_ENDLESS] === true;
 
 /** What `beginRequest` counted: the response, or over HTTP/2 its stream. */
 export function responseOf(response: ServerResponse): Response {

@@ -2,7 +2,7 @@ import type http from "node:http";
 import http2 from "node:http2";
 import type { Socket } from "node:net";
 import { drainBody } from "../drain-body.js";
-import type { Connection } from "../admission/connection.js";
+import { type Connection, isEndless } from "../admission/connection.js";
 import { WindowCounter } from "../admission/window-counter.js";
 import type { Connections, Handler } from "./connections.js";
 import { deferSessionClose } from "./defer-session-close.js";
@@ -49,6 +49,9 @@ interface OpenStream {
   /** Infinity for a long-lived stream, which does not time out here. */
   readonly startedAt: number;
   readonly headers: http2.IncomingHttpHeaders;
+  /** Bytes of the response that waited for the client at the latest check, and since when they are as many. */
+  unsent: number;
+  unsentSince: number;
 }
 
 interface SessionState {
@@ -155,7 +158,7 @@ export class Http2Sessions {
       state.nativeResets.countStream();
       state.quietSince = performance.now();
       const startedAt = isLongLived(headers) ? Number.POSITIVE_INFINITY : state.quietSince;
-      state.streams.set(stream, { startedAt, headers });
+      state.streams.set(stream, { startedAt, headers, unsent: 0, unsentSince: state.quietSince });
       stream.once("close", () => {
         state.streams.delete(stream);
         state.quietSince = performance.now();
@@ -210,12 +213,23 @@ export class Http2Sessions {
       bytesWritten: socket?.bytesWritten ?? 0,
     };
     if (keepalive.isGone(now, activity) || isIdle) session.destroy();
-    for (const [stream, { startedAt, headers }] of streams) {
-      const age = now - startedAt;
-      if (age > requestMs + stalledMs) resetStream(stream);
-      else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, headers, requestMs);
+    for (const [stream, open] of streams) {
+      const age = now - open.startedAt;
+      const isStalled = isEndless(stream) ? stalledFor(stream, open, now) > stalledMs : age > requestMs + stalledMs;
+      if (isStalled) resetStream(stream);
+      else if (age > requestMs && !stream.closed && !isComplete(stream)) rejectTimeout(stream, open.headers, requestMs);
     }
   }
+}
+
+/** How long the client has taken nothing of a stream without end. Its age says nothing. */
+function stalledFor(stream: http2.ServerHttp2Stream, open: OpenStream, now: number): number {
+  const { writableLength: unsent, closed } = stream;
+  if (!closed && (unsent === 0 || unsent !== open.unsent)) {
+    open.unsent = unsent;
+    open.unsentSince = now;
+  }
+  return now - open.unsentSince;
 }
 
 /** At least the default of Node.js. */

@@ -97,14 +97,14 @@ async function streaming(
   request: UniversalServerRequest,
   call: ConnectCall,
 ): Promise<UniversalServerResponse> {
-  const { raw } = call.request;
+  const { raw, record } = call.request;
   // Chunks of a raw body are bytes.
   const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   const response = await handle({ ...request, body });
   if (response.status === 200) connectionOf(raw)?.beginStream(responseOf(call.reply.raw));
   drainAfterResponse(call);
   recordOutcome(call, response, NO_BYTES);
-  return withCorrectedEnd(response);
+  return withCorrectedEnd(response, (code) => record.complete(code));
 }
 
 /** Trailers are complete once the response has been sent. `bytes` is the whole body: gRPC-Web trailers are in it. */

@@ -34,16 +34,22 @@ export function withCorrectedErrors(
   };
 }
 
-/** As `withCorrectedErrors`, for the response to a stream, whose error comes after its messages. */
-export function withCorrectedEnd(response: UniversalServerResponse): UniversalServerResponse {
+/**
+ * As `withCorrectedErrors`, for the response to a stream, whose error comes after its messages. `onError` gets the code of
+ * an error in the body; that of gRPC is in the trailers.
+ */
+export function withCorrectedEnd(
+  response: UniversalServerResponse,
+  onError: (code: Code) => void,
+): UniversalServerResponse {
   const { body, trailer, header } = response;
   if (body === undefined) return response;
   const contentType = header?.get("content-type") ?? "";
   if (trailer !== undefined) return { ...response, body: thenCorrect(body, trailer) };
   if (contentType.startsWith("application/grpc-web"))
-    return { ...response, body: mapFrames(body, correctTrailersFrame) };
+    return { ...response, body: mapFrames(body, (frame) => correctTrailersFrame(frame, onError)) };
   return contentType.startsWith("application/connect")
-    ? { ...response, body: mapFrames(body, correctEndFrame) }
+    ? { ...response, body: mapFrames(body, (frame) => correctEndFrame(frame, onError)) }
     : response;
 }
 
@@ -61,26 +67,30 @@ async function* mapFrames(
   for await (const frame of frames) yield correct(frame);
 }
 
-function correctTrailers(trailers: Headers): void {
+function correctTrailers(trailers: Headers, onError?: (code: Code) => void): void {
   const error = findTrailerError(trailers);
   if (error === undefined) return;
+  const corrected = correctError(error);
+  onError?.(corrected.code);
   // Its metadata is all trailers. connect-es also encodes spaces and colons, which some clients show undecoded.
-  grpcStatus(correctError(error)).forEach((value, name) => trailers.set(name, value));
+  grpcStatus(corrected).forEach((value, name) => trailers.set(name, value));
 }
 
 /** gRPC-Web: the trailers are the last frame of the body, in a unary error its only one. */
-function correctTrailersFrame(bytes: Uint8Array): Uint8Array {
+function correctTrailersFrame(bytes: Uint8Array, onError?: (code: Code) => void): Uint8Array {
   if (bytes[0] !== TRAILERS_FLAG) return bytes;
   const trailers = trailerParse(bytes.subarray(FRAME_HEADER_BYTES));
-  correctTrailers(trailers);
+  correctTrailers(trailers, onError);
   return trailersFrame(trailers);
 }
 
 /** Connect: the end of a stream is a frame of JSON. */
-function correctEndFrame(bytes: Uint8Array): Uint8Array {
+function correctEndFrame(bytes: Uint8Array, onError: (code: Code) => void): Uint8Array {
   if (bytes[0] !== endStreamFlag) return bytes;
   const { error } = endStreamFromJson(bytes.subarray(FRAME_HEADER_BYTES));
-  const corrected = error === undefined ? undefined : correctError(error);
+  if (error === undefined) return bytes;
+  const corrected = correctError(error);
+  onError(corrected.code);
   if (corrected === error) return bytes;
   // The metadata of the error is that of the frame.
   const end = endStreamToJson(new Headers(), corrected, JSON_WRITE_OPTIONS);
