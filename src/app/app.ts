@@ -1,6 +1,6 @@
 /** The composition root: creates the parts, connects them, starts and stops them. */
 import { pino } from "pino";
-import { openApi as generated, packageVersion, readDescriptorSet } from "./package-files.js";
+import { openApi as generated, openApiWithRoot, packageVersion, readDescriptorSet } from "./package-files.js";
 import { configurationId } from "./configuration-id.js";
 import { createWatch } from "./create-watch.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
@@ -79,7 +79,9 @@ export async function startApp(config: Config, now: () => number = Date.now, rol
 async function start(config: Config, now: () => number, roles: Roles, shutdown: ShutdownSequence): Promise<App> {
   const registry = await loadRegistry(config);
   const overrides = await readInstruments(config.instruments);
-  const openApi = config.authJwksUrl === undefined ? generated : securedDocument(generated, config.authOperations);
+  const { rootRegistrar } = config;
+  const document = rootRegistrar === undefined ? generated : openApiWithRoot(generated, rootRegistrar);
+  const openApi = config.authJwksUrl === undefined ? document : securedDocument(document, config.authOperations);
   const options = await serverOptions(config, openApi);
   const { budgets } = options;
   const source = createSource(await sourceOptions(config), roles, registry.templates, now);

@@ -13,6 +13,7 @@ export async function serverOptions(
   return {
     logLevel: config.logLevel,
     documentation: { openApi, version: packageVersion() },
+    rootRegistrar: config.rootRegistrar,
     maxBodyBytes: config.maxBodyBytes,
     compresses: config.compression === "gzip",
     connections: {

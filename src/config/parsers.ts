@@ -40,6 +40,14 @@ export const list: Parser<readonly string[]> = (text) => {
   return items.includes("") ? undefined : [...new Set(items)];
 };
 
+/** Daml's `hint::fingerprint`. The participant would refuse another text only when it is asked. */
+export const party: Parser<string> = (text) => (/^[^\s,]+?::[^\s,]+$/.test(text) ? text : undefined);
+
+export const parties: Parser<readonly string[]> = (text) => {
+  const items = list(text);
+  return items?.every((item) => party(item) !== undefined) === true ? items : undefined;
+};
+
 /** A list of IP addresses and of networks in CIDR notation. */
 export const networks: Parser<readonly string[]> = (text) => {
   const items = list(text);

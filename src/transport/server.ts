@@ -83,6 +83,8 @@ export interface ServerOptions {
   readonly certificate?: Certificate | undefined;
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies?: readonly string[] | undefined;
+  /** The registrar whose token-standard operations REST serves at `/registry/…` too. */
+  readonly rootRegistrar?: string | undefined;
   /** Without it `/` and `/docs` are not served. */
   readonly documentation?: Documentation;
   /** Adds further routes, as a plugin of Fastify. */
@@ -128,7 +130,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
   server.setNotFoundHandler(answerNoRoute);
   await server.register(connect(served, options.standard, watchCalls, maxBodyBytes, compresses, report, methods));
   server.addHook("onRoute", methods.add);
-  await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls));
+  await server.register(rest(served, maxBodyBytes, compresses, report, watchCalls, options.rootRegistrar));
   if (documentation !== undefined) {
     await server.register(root(documentation.version, served));
     await server.register(docs(documentation.openApi, compresses));

@@ -83,6 +83,8 @@ const auth = {
   OFFLEDGER_AUTH_AUDIENCE: "a",
 };
 
+const malformedParties = ["registrar", "registrar:1220", "::1220", "registrar::", "::", "the registrar::1220"];
+
 /** In the order of the help. databaseUrl has tests of its own: its value is secret. */
 const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   host: host("host"),
@@ -95,6 +97,13 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
       ["utility", "utility"],
     ],
   },
+  rootRegistrar: {
+    flag: "root-registrar",
+    accepts: "a party id (hint::fingerprint)",
+    default: undefined,
+    good: [["registrar::1220", "registrar::1220"]],
+    bad: [...malformedParties, "a::1220,b::1220"],
+  },
   instruments: anyText("instruments", "the path of a YAML file"),
   contexts: anyText("contexts", "the path of a YAML file"),
   totalSupply: boolean("total-supply", false),
@@ -106,10 +115,10 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   ledgerUrl: httpUrl("ledger-url", ledgerParties),
   ledgerParties: {
     flag: "ledger-parties",
-    accepts: "comma-separated party ids",
+    accepts: "comma-separated party ids (hint::fingerprint)",
     default: undefined,
     good: [["a::1220, b::1220,a::1220", ["a::1220", "b::1220"]]],
-    bad: [",", "a::1220,", " "],
+    bad: [",", "a::1220,", " ", ...malformedParties, ...malformedParties.map((party) => `a::1220,${party}`)],
     env: ledgerUrl,
   },
   ledgerTokenFile: anyText("ledger-token-file", "the path of a file", participant),

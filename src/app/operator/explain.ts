@@ -22,7 +22,7 @@ export async function createExplain(
   shutdown: ShutdownSequence,
 ): Promise<ServiceBinding> {
   return explain({
-    explainer: createExplainer(options),
+    explainer: createExplainer({ ...options, rootRegistrar: config.rootRegistrar }),
     refusals,
     async findContract(contractId) {
       const { value } = await options.executor.execute((of, context) => findContract(of, context, contractId));

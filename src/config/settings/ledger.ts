@@ -1,4 +1,4 @@
-import { httpUrl, list, nonEmpty } from "../parsers.js";
+import { httpUrl, nonEmpty, parties } from "../parsers.js";
 import { optional } from "./setting.js";
 
 export const ledgerSettings = {
@@ -8,9 +8,9 @@ export const ledgerSettings = {
     parse: httpUrl,
   }),
   ledgerParties: optional("ledger-parties", {
-    accepts: "comma-separated party ids",
+    accepts: "comma-separated party ids (hint::fingerprint)",
     description: "parties whose contracts are read from the participant",
-    parse: list,
+    parse: parties,
   }),
   ledgerTokenFile: optional("ledger-token-file", {
     accepts: "the path of a file",

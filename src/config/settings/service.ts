@@ -1,4 +1,4 @@
-import { boolean, hostName, integer, nonEmpty, oneOf } from "../parsers.js";
+import { boolean, hostName, integer, nonEmpty, oneOf, party } from "../parsers.js";
 import { count, optional, seconds, setting } from "./setting.js";
 
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -31,6 +31,11 @@ export const serviceSettings = {
     description: "registry to serve: the Registry Utility, the minimal example, or a module of your own",
     default: "utility",
     parse: nonEmpty,
+  }),
+  rootRegistrar: optional("root-registrar", {
+    accepts: "a party id (hint::fingerprint)",
+    description: "registrar whose token-standard operations are also served at /registry/…",
+    parse: party,
   }),
   instruments: optional("instruments", {
     accepts: "the path of a YAML file",

@@ -28,14 +28,17 @@ export interface ExplainerOptions {
   readonly services: (executor: QueryExecutor) => readonly ServiceBinding[];
   readonly executor: QueryExecutor;
   readonly limits: ArgumentLimits;
+  /** As in ServerOptions. */
+  readonly rootRegistrar?: string | undefined;
   readonly report: Report;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-export function createExplainer({ services, executor, limits, report, now }: ExplainerOptions): Explainer {
+export function createExplainer(options: ExplainerOptions): Explainer {
+  const { services, executor, limits, rootRegistrar, report, now } = options;
   const served = operations(services(executor), report, limits);
-  const findRest = restTargets(served);
+  const findRest = restTargets(served, rootRegistrar);
   return {
     async explain(call, at = now()) {
       const { operation, request } = findRequest(served, findRest, call);

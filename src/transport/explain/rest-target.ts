@@ -1,6 +1,6 @@
 /** Finds the operation of a REST request by its method and path, as the router of the public port does. */
 import type { JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
-import { type Binding, bindingsOf } from "../rest/http-rules.js";
+import { type Binding, servedBindings } from "../rest/http-rules.js";
 import type { Query } from "../rest/query.js";
 import { requestReader } from "../rest/rest-request.js";
 import type { Operation } from "../operations.js";
@@ -20,9 +20,9 @@ interface Route {
 
 export type FindRestTarget = (httpMethod: string, target: string) => RestTarget | undefined;
 
-export function restTargets(operations: readonly Operation[]): FindRestTarget {
+export function restTargets(operations: readonly Operation[], rootRegistrar?: string): FindRestTarget {
   const routes = operations.flatMap((operation) =>
-    bindingsOf(operation.method).map((binding): Route => ({
+    servedBindings(operation.method, rootRegistrar).map((binding): Route => ({
       operation,
       binding,
       pattern: patternOf(binding.path.route),

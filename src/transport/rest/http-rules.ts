@@ -17,6 +17,30 @@ export function bindingsOf(method: DescMethod): Binding[] {
   return [rule, ...rule.additionalBindings].map((one) => binding(one, `${method.parent.typeName}/${method.name}`));
 }
 
+const REGISTRAR_PREFIX = /^\/api\/token-standard\/v0\/registrars\/:p0(?=\/registry\/)/;
+
+/**
+ * The bindings of an rpc that a service has: with a root registrar also the path of each token-standard operation without
+ * its prefix, `/registry/…`, where the registry of a single token is expected.
+ */
+export function servedBindings(method: DescMethod, rootRegistrar: string | undefined): Binding[] {
+  const bindings = bindingsOf(method);
+  if (rootRegistrar === undefined) return bindings;
+  const rooted = bindings
+    .filter(({ path }) => REGISTRAR_PREFIX.test(path.route))
+    .map(({ path: { route, variables }, ...rest }) => ({
+      ...rest,
+      path: {
+        route: route.replace(REGISTRAR_PREFIX, ""),
+        // The first variable is the registrar.
+        variables: variables.map((variable, index) =>
+          index === 0 ? { ...variable, parts: [{ literal: rootRegistrar }] } : variable,
+        ),
+      },
+    }));
+  return [...bindings, ...rooted];
+}
+
 function binding({ pattern, body }: HttpRule, rpc: string): Binding {
   if (pattern.case === undefined || pattern.case === "custom") {
     throw new Error(`${rpc}: its google.api.http rule must name get, put, post, delete or patch`);

@@ -13,7 +13,7 @@ import type { Operation } from "../operations.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
 import { constantResponse } from "./constant-response.js";
-import { bindingsOf } from "./http-rules.js";
+import { servedBindings } from "./http-rules.js";
 import { acceptJson, parseRestBody } from "./json-body.js";
 import type { Query } from "./query.js";
 import { pathOf } from "./rest-path.js";
@@ -26,6 +26,7 @@ export function rest(
   compresses: boolean,
   report: (defect: unknown) => void,
   watch: WatchCalls | undefined,
+  rootRegistrar: string | undefined,
 ) {
   return async (server: FastifyInstance): Promise<void> => {
     acceptJson(server, maxBodyBytes);
@@ -40,7 +41,7 @@ export function rest(
         : async (request: FastifyRequest, reply: FastifyReply, message: Message) => {
             sendRest({ operation, request, reply, compresses }, await operation.call(message));
           };
-      for (const binding of bindingsOf(operation.method)) {
+      for (const binding of servedBindings(operation.method, rootRegistrar)) {
         const read = requestReader(operation.method.input, binding);
         const decode = (request: FastifyRequest, body: JsonValue) =>
           read(request.params as Record<string, string | undefined>, body, request.query as Query);
