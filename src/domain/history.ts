@@ -10,7 +10,10 @@ export interface History {
   ): Promise<Update | undefined>;
   /** The creation of a contract, active or archived. Undefined if the ledger does not know it, or has pruned it. */
   creation(contractId: string, templates: readonly Template[]): Promise<Created | undefined>;
-  /** Repeats a query until it returns a value, for as long as an update may still be in transit. */
+  /**
+   * Repeats a query until it returns a value, for as long as an update may still be in transit. Without a value the whole
+   * wait passes, whatever was looked up.
+   */
   pollUntil<T>(query: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 

@@ -21,6 +21,8 @@ const NOT_FOUND_CODES = new Set(["UPDATE_NOT_FOUND", "CONTRACT_EVENTS_NOT_FOUND"
 const MAX_CONCURRENT_LOOKUPS = 64;
 
 const POLL_MS = 200;
+/** Between the last query and the end of the wait: more than a query takes. */
+const LAST_QUERY_MS = 150;
 
 /** Looks up past updates at a participant. Every method throws LedgerError. */
 export class ParticipantHistory {
@@ -48,7 +50,10 @@ export class ParticipantHistory {
     return body === undefined ? undefined : decoded(() => ({ events: decodeEvents(body, templates) }));
   }
 
-  /** Repeats a query until it returns a value, for as long as an update may be in transit to our participant. */
+  /**
+   * Repeats a query until it returns a value, for as long as an update may be in transit to our participant. Without a
+   * value the whole wait passes, however many look-ups the queries made: its length tells a stranger nothing.
+   */
   async pollUntil<T>(query: () => Promise<T | undefined>): Promise<T | undefined> {
     const { maxWait, now, pause } = this.#polling;
     const deadline = now() + maxWait;
@@ -56,7 +61,11 @@ export class ParticipantHistory {
       const result = await query();
       const remaining = deadline - now();
       if (result !== undefined || remaining <= 0 || this.#endpoint.signal.aborted) return result;
-      await pause(Math.min(POLL_MS, remaining));
+      if (remaining <= LAST_QUERY_MS) {
+        await pause(remaining);
+        return undefined;
+      }
+      await pause(Math.min(POLL_MS, remaining - LAST_QUERY_MS));
     }
   }
 
@@ -81,13 +90,17 @@ export class ParticipantHistory {
       const body = await callParticipant(this.#endpoint, "POST", path, request);
       return decoded(() => requireObject(body, "the answer"));
     } catch (error) {
-      if (error instanceof LedgerError && error.code !== undefined && NOT_FOUND_CODES.has(error.code)) return undefined;
+      if (error instanceof LedgerError && isNotFound(error)) return undefined;
       throw error;
     } finally {
       this.#inFlight--;
     }
   }
 }
+
+/** What is pruned cannot be told from what never was. */
+const isNotFound = ({ kind, code }: LedgerError): boolean =>
+  kind === "pruned" || (code !== undefined && NOT_FOUND_CODES.has(code));
 
 function decoded<T>(decode: () => T): T {
   try {

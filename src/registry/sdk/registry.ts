@@ -86,6 +86,7 @@ export interface UtilityOperations {
   burnMintFactory(context: RequestContext, query: IssuanceQuery): FactoryAnswer;
   /** The context of a choice on an offer or a request to mint or burn. */
   issuanceContext(context: RequestContext, choice: IssuanceChoice, query: ChoiceQuery): ContextAnswer;
+  /** Rejects with "invalid", always with the same message, if the transfer cannot be verified. */
   transferProof(history: History, query: ProofQuery): Promise<ProofStatus>;
 }
 

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../src/domain/json.js";
 import type { LedgerError } from "../../../src/ledger/participant/errors.js";
 import { ParticipantHoldings } from "../../../src/ledger/participant/holdings.js";
 import { holding } from "../../../src/registry/utility/templates/holding.js";
+import { until } from "../../fixtures/wait.js";
 import { closedPort, endpointAt, seen, serving } from "./servers.js";
 
 const [owner, operator, provider, registrar] = ["alice::1", "operator::1", "provider::1", "registrar::1"];
@@ -86,14 +87,19 @@ describe("a holding", () => {
 
 test("each id is asked for once, the first 100 of them, 8 at a time", async () => {
   let [inFlight, highest] = [0, 0];
+  const waiting: (() => void)[] = [];
+  // Eight requests wait for one another: with fewer at a time nothing would be answered.
   const { source, requests } = await holdingsOf(async () => {
     highest = Math.max(highest, ++inFlight);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    if (requests.length <= 8) await new Promise<void>((resolve) => waiting.push(resolve));
+    else await new Promise((resolve) => setTimeout(resolve, 1));
     inFlight--;
     return { body: { created } };
   });
+  const release = until("eight requests wait", () => waiting.length === 8).then(() => waiting.forEach((go) => go()));
   const ids = Array.from({ length: 150 }, (_, index) => `id-${index}`);
   const found = await source.holdings(["id-0", ...ids]);
+  await release;
   expect([...found.keys()].toSorted()).toEqual(ids.slice(0, 100).toSorted());
   expect(requests).toHaveLength(100);
   expect(highest).toBe(8);

@@ -1,108 +1,147 @@
+/** Transfer proofs: whether a transfer with exactly these values happened in an update. */
 import type { JsonValue } from "../../../domain/json.js";
-import { invalidField } from "../../../domain/errors.js";
+import { invalid } from "../../../domain/errors.js";
 import type { Created, Exercised, History, Update } from "../../sdk/history.js";
 import type { ProofQuery, ProofStatus } from "../../sdk/registry.js";
 import { transferOffer } from "../templates/instructions.js";
 import { transferPreapproval } from "../templates/parties.js";
-import { allocationFactory } from "../templates/services.js";
-import { type Terms, termsIn, termsOf } from "./terms.js";
+import { allocationFactory, transferRule } from "../templates/services.js";
+import { comparable, type ComparableTransfer, isSame, transferIn } from "./comparable-transfer.js";
 
-const templates = [transferOffer, allocationFactory, transferPreapproval];
+/** Each end needs a look-up. An update of more ends than this is too large for the ledger. */
+const MAX_ENDS = 200;
 
-const TRANSFER = "TransferFactory_Transfer";
+const templates = [transferOffer, allocationFactory, transferPreapproval, transferRule];
 
-/** Unknown updates and updates without this transfer are "Failure" after equal polling: strangers learn nothing. */
-export async function transferProof(history: History, { updateId, transfer }: ProofQuery): Promise<ProofStatus> {
-  const expected = readExpected(transfer);
-  const found = await history.pollUntil(async () => {
-    const update = await history.update({ updateId }, templates);
-    if (update === undefined) return undefined;
-    // If an update both creates an offer and ends it, the end is the outcome.
-    return (
-      (await outcomeOfStep(update, expected, history)) ??
-      outcomeOfFactory(update, expected) ??
-      outcomeOfOffer(update, expected)
-    );
+/** The same for every cause: a caller who does not know the transfer learns nothing. */
+const notVerified = () =>
+  invalid("the transfer cannot be verified: check the update id and every value of the transfer", {
+    code: "transfer-not-verified",
   });
-  return found ?? "Failure";
+
+/**
+ * Throws RegistryError "invalid" if the transfer cannot be verified, whatever the cause, after the same wait. A mistyped
+ * id must not read as a failed payment.
+ */
+export async function transferProof(history: History, { updateId, transfer }: ProofQuery): Promise<ProofStatus> {
+  const asked = comparable(transfer);
+  const status = await history.pollUntil(async () => {
+    const update = await history.update({ updateId }, templates);
+    return update && statusIn(update, asked, history);
+  });
+  if (status === undefined) throw notVerified();
+  return status;
 }
 
-/** The outcome of the choice that ended an offer: accept, reject or withdraw. */
-async function outcomeOfStep(update: Update, expected: Terms, history: History): Promise<ProofStatus | undefined> {
-  for (const event of update.events) {
-    if (!isStep(event)) continue;
-    const offer =
-      update.events.find(isCreationOf(event.contractId)) ?? (await history.creation(event.contractId, templates));
-    if (offer === undefined || !(await isOfferOf(offer, expected, history))) continue;
-    return outcome(event.result) ?? (event.choice.endsWith("_Accept") ? "Success" : "Failure");
+/** Where one update creates and ends an offer, the end counts. */
+async function statusIn(update: Update, asked: ComparableTransfer, history: History): Promise<ProofStatus | undefined> {
+  const ends = update.events.filter(isEnd);
+  for (const end of ends.slice(0, MAX_ENDS)) {
+    const status = statusOfEnd(end);
+    if (status !== undefined && (await isEndOf(end, asked, update, history))) return status;
   }
-  return undefined;
+  const ended = new Set<unknown>(ends.map(({ contractId }) => contractId));
+  return carriedTransfers(update).find(({ transfer, offer }) => !ended.has(offer) && isSame(transfer, asked))?.status;
 }
 
-/** The outcome of the factory's choice. With `offerId`, only the choice that created that offer counts. */
-function outcomeOfFactory(update: Update, expected: Terms, offerId?: string): ProofStatus | undefined {
-  for (const event of update.events) {
-    if (event.does !== "exercise" || event.choice !== TRANSFER) continue;
-    if (offerId !== undefined && createdOffer(event.result) !== offerId) continue;
-    const status = isSame(termsIn(event.argument), expected) ? outcome(event.result) : undefined;
-    if (status !== undefined) return status;
+/** A transfer that an event of an update names. */
+interface CarriedTransfer {
+  readonly status: ProofStatus;
+  readonly transfer: ComparableTransfer;
+  /** Contract id of the offer that was created for it; undefined if none was. */
+  readonly offer?: JsonValue | undefined;
+}
+
+/**
+ * The transfers that an update offers or executes. Nonconsuming choices are not shown to the observers of a contract, so
+ * each transfer is carried by several events, and parties see different ones. An accept executes the offer's transfer,
+ * which names the locked holding.
+ */
+const carriedTransfers = ({ events }: Update): readonly CarriedTransfer[] =>
+  events.flatMap((event) => (event.does === "create" ? offered(event) : carriedByChoice(event)) ?? []);
+
+function offered({ template, contractId, payload }: Created): CarriedTransfer | undefined {
+  const transfer = template === transferOffer ? transferIn(payload) : undefined;
+  return transfer && { status: "Pending", transfer, offer: contractId };
+}
+
+function carriedByChoice({ template, choice, argument, result }: Exercised): CarriedTransfer | undefined {
+  switch (choice) {
+    // Shown to provider and registrar on the factory, and to the receiver on a preapproval.
+    case "TransferFactory_Transfer":
+      return template === allocationFactory || template === transferPreapproval
+        ? carriedByFactory(transferIn(argument), result)
+        : undefined;
+    // Shown to the operator too.
+    case "AllocationFactory_TransferInternal":
+      return template === allocationFactory
+        ? carriedByFactory(transferIn(property(argument, "payload")), result)
+        : undefined;
+    case "TransferRule_DirectTransfer":
+    case "TransferRule_TwoStepTransfer":
+    // Both, before Registry App 0.12.
+    case "TransferRule_Transfer": {
+      const transfer = template === transferRule ? transferIn(argument) : undefined;
+      return transfer && { status: "Success", transfer };
+    }
+    default:
+      return undefined;
   }
-  return undefined;
 }
 
-function outcomeOfOffer(update: Update, expected: Terms): ProofStatus | undefined {
-  const offers = update.events.filter(isOffer);
-  return offers.some(({ payload }) => isSame(termsIn(payload), expected)) ? "Pending" : undefined;
+function carriedByFactory(transfer: ComparableTransfer | undefined, result: JsonValue): CarriedTransfer | undefined {
+  const output = property(result, "output");
+  const status = statusOfOutput(output);
+  if (transfer === undefined || status === undefined) return undefined;
+  return { status, transfer, offer: property(property(output, "value"), "transferInstructionCid") };
 }
 
-/** An offer names the holding it locked; the sender's inputs are in the choice of the update that created the offer. */
-async function isOfferOf(offer: Created, expected: Terms, history: History): Promise<boolean> {
-  const terms = termsIn(offer.payload);
-  if (terms === undefined || terms.agreed !== expected.agreed) return false;
-  if (isSame(terms, expected)) return true;
-  const origin = await history.update({ offset: offer.offset }, templates);
-  return origin !== undefined && outcomeOfFactory(origin, expected, offer.contractId) !== undefined;
-}
-
-const isSame = (terms: Terms | undefined, expected: Terms): boolean =>
-  terms?.agreed === expected.agreed && terms.inputHoldingCids === expected.inputHoldingCids;
-
-const isStep = (event: Created | Exercised): event is Exercised =>
+const isEnd = (event: Created | Exercised): event is Exercised =>
   event.does === "exercise" && event.template === transferOffer && event.consuming;
 
-const isCreationOf =
-  (contractId: string) =>
-  (event: Created | Exercised): event is Created =>
-    event.does === "create" && event.contractId === contractId;
+const statusByEnd: ReadonlyMap<string, ProofStatus> = new Map([
+  ["TransferInstruction_Accept", "Success"],
+  ["TransferInstruction_Reject", "Failure"],
+  ["TransferInstruction_Withdraw", "Failure"],
+]);
 
-const isOffer = (event: Created | Exercised): event is Created =>
-  event.does === "create" && event.template === transferOffer;
+/** Undefined for a choice that only archives: it says nothing about the transfer. */
+const statusOfEnd = ({ choice, result }: Exercised): ProofStatus | undefined =>
+  statusOfOutput(property(result, "output")) ?? statusByEnd.get(choice);
 
-const outcomes: Readonly<Record<string, ProofStatus>> = {
-  TransferInstructionResult_Completed: "Success",
-  TransferInstructionResult_Pending: "Pending",
-  TransferInstructionResult_Failed: "Failure",
-};
-
-function outcome(result: JsonValue): ProofStatus | undefined {
-  const tag = property(property(result, "output"), "tag");
-  return typeof tag === "string" ? outcomes[tag] : undefined;
+/**
+ * Whether the choice ended the offer of this transfer. The inputs may be the offer's, its locked holding, or the
+ * payer's, which only the update that created the offer names.
+ */
+async function isEndOf(
+  { contractId }: Exercised,
+  asked: ComparableTransfer,
+  update: Update,
+  history: History,
+): Promise<boolean> {
+  const createdHere = update.events.find(
+    (event): event is Created => event.does === "create" && event.contractId === contractId,
+  );
+  const offer = createdHere ?? (await history.creation(contractId, templates));
+  const transfer = offer && transferIn(offer.payload);
+  if (offer === undefined || transfer?.values !== asked.values) return false;
+  if (isSame(transfer, asked)) return true;
+  const origin = createdHere === undefined ? await history.update({ offset: offer.offset }, templates) : update;
+  return (
+    origin !== undefined &&
+    carriedTransfers(origin).some((one) => one.offer === contractId && isSame(one.transfer, asked))
+  );
 }
 
-const createdOffer = (result: JsonValue): JsonValue | undefined =>
-  property(property(property(result, "output"), "value"), "transferInstructionCid");
+const statusByTag: ReadonlyMap<JsonValue | undefined, ProofStatus> = new Map([
+  ["TransferInstructionResult_Completed", "Success"],
+  ["TransferInstructionResult_Pending", "Pending"],
+  ["TransferInstructionResult_Failed", "Failure"],
+]);
+
+const statusOfOutput = (output: JsonValue | undefined): ProofStatus | undefined =>
+  statusByTag.get(property(output, "tag"));
 
 function property(value: JsonValue | undefined, name: string): JsonValue | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
-}
-
-function readExpected(transfer: ProofQuery["transfer"]): Terms {
-  try {
-    return termsOf(transfer);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const format =
-      error.message === "amount" ? "a decimal such as 1.0000000000" : "a time such as 2026-01-31T12:00:00.123456Z";
-    throw invalidField(`transfer.${error.message}`, `must be ${format}`);
-  }
 }

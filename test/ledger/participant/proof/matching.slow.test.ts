@@ -1,7 +1,7 @@
 /** Equivalent representations of a transfer. */
 import { describe, expect, test } from "vitest";
 import { account } from "../../../fixtures/requests.js";
-import { fresh, failure, proving, stillPending, success } from "./proof-service.js";
+import { fresh, proving, stillPending, success, unverified } from "./proof-service.js";
 import {
   alice,
   bob,
@@ -40,7 +40,7 @@ describe("an amount", () => {
     ["10000000000000000.0000000000", "10000000000000001.0"],
     ["1.0000000000", "10.000000000"],
   ])("%s is not %s", async (amount, asked) => {
-    expect(await asking({ amount }, { amount: asked })).toBe(failure);
+    expect(await asking({ amount }, { amount: asked })).toBe(unverified);
   });
 });
 
@@ -60,7 +60,7 @@ describe.each(["requestedAt", "executeBefore"])("the time %s", (name) => {
     ["2026-01-05T09:00:00.123456Z", "2026-01-05T09:00:00.123Z"],
     ["2026-01-05T09:00:00Z", "2026-01-06T09:00:00Z"],
   ])("%s is not %s", async (time, asked) => {
-    expect(await asking({ [name]: time }, { [name]: asked })).toBe(failure);
+    expect(await asking({ [name]: time }, { [name]: asked })).toBe(unverified);
   });
 });
 
@@ -82,7 +82,7 @@ describe("the holdings", () => {
       expect(await place.status(id)).toBe(expected);
       expect(await place.status(id, locked(offer))).toBe(expected);
       for (const inputHoldingCids of others) {
-        expect(await place.status(id, { ...transfer, inputHoldingCids })).toBe(failure);
+        expect(await place.status(id, { ...transfer, inputHoldingCids })).toBe(unverified);
       }
     },
   );
@@ -90,7 +90,7 @@ describe("the holdings", () => {
   test("of a transfer at once are those of the sender", async () => {
     const id = place.transact(transferring("factory"));
     for (const inputHoldingCids of others) {
-      expect(await place.status(id, { ...transfer, inputHoldingCids })).toBe(failure);
+      expect(await place.status(id, { ...transfer, inputHoldingCids })).toBe(unverified);
     }
   });
 
@@ -98,7 +98,7 @@ describe("the holdings", () => {
     const offer = fresh("offer");
     place.transact(offerCreation(offer));
     const id = place.transact(ending("Accept", offer));
-    expect(await place.status(id)).toBe(failure);
+    expect(await place.status(id)).toBe(unverified);
     expect(await place.status(id, locked(offer))).toBe(success);
   });
 
@@ -109,7 +109,7 @@ describe("the holdings", () => {
     const id = place.transact(ending("Accept", offer));
     expect(await place.status(id)).toBe(success);
     // The other transfer differs in its holdings alone, and is neither accepted here nor anywhere.
-    expect(await place.status(id, otherTerms)).toBe(failure);
+    expect(await place.status(id, otherTerms)).toBe(unverified);
   });
 });
 
@@ -117,15 +117,15 @@ describe("the metadata", () => {
   const values = { a: "1", b: "2" };
   test.each([
     ["in another order", { a: "1", b: "2" }, { b: "2", a: "1" }, success],
-    ["without one", values, { a: "1" }, failure],
-    ["with one more", values, { ...values, c: "3" }, failure],
-    ["with another value", values, { a: "1", b: "3" }, failure],
-    ["under another key", values, { a: "1", c: "2" }, failure],
-    ["with keys and values exchanged", { a: "b" }, { b: "a" }, failure],
+    ["without one", values, { a: "1" }, unverified],
+    ["with one more", values, { ...values, c: "3" }, unverified],
+    ["with another value", values, { a: "1", b: "3" }, unverified],
+    ["under another key", values, { a: "1", c: "2" }, unverified],
+    ["with keys and values exchanged", { a: "b" }, { b: "a" }, unverified],
     ["none", {}, {}, success],
-    ["none of some", values, {}, failure],
-    ["some of none", {}, values, failure],
-    ["that is empty text", { a: "" }, {}, failure],
+    ["none of some", values, {}, unverified],
+    ["some of none", {}, values, unverified],
+    ["that is empty text", { a: "" }, {}, unverified],
     ["with a key that objects have", { constructor: "x" }, { constructor: "x" }, success],
   ])("%s", async (_, made, asked, expected) => {
     expect(await asking({ meta: { values: made } }, { meta: { values: asked } })).toBe(expected);
@@ -142,12 +142,12 @@ describe("accounts in the factory's argument", () => {
   test("without an owner are the provider's", async () => {
     const id = place.transact(transferring("factory", { ...inAccounts, sender: account(null, registrar) }));
     expect(await place.status(id, { ...transfer, sender: registrar })).toBe(success);
-    expect(await place.status(id)).toBe(failure);
+    expect(await place.status(id)).toBe(unverified);
   });
 
   test("of others are not", async () => {
     const id = place.transact(transferring("factory", { ...inAccounts, receiver: account(registrar, bob) }));
-    expect(await place.status(id)).toBe(failure);
+    expect(await place.status(id)).toBe(unverified);
   });
 
   test("name the sender's holdings of an offer", async () => {

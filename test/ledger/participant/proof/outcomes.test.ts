@@ -1,142 +1,187 @@
-/** Outcomes of a transfer, and their proofs. */
+/** Outcomes of a transfer, and their proofs, from whatever party the mirror reads as. */
 import { describe, expect, test } from "vitest";
-import { fresh, failure, proving, stillPending, success } from "./proof-service.js";
+import { fresh, failure, proving, stillPending, success, unverified } from "./proof-service.js";
 import {
   alice,
   bob,
   completed,
   ending,
+  executing,
   factory,
   holding,
-  offering,
-  preapproval,
-  result,
   offerCreation,
+  offering,
+  operator,
+  pending,
+  preapproval,
+  provider,
+  registrar,
+  result,
   transfer,
   transferring,
+  transferringDirectly,
 } from "./transfer-steps.js";
 
-const place = proving();
+const locked = (offer: string) => ({ ...transfer, inputHoldingCids: [`${offer}-locked`] });
 
-describe("a transfer that happens at once is proved", () => {
-  test("to oneself", async () => {
-    const own = { ...transfer, receiver: alice };
-    expect(await place.status(place.transact(transferring("factory", own)), own)).toBe(success);
+describe.each([
+  ["the operator", [operator]],
+  ["registrar and provider", [registrar, provider]],
+  ["the provider", [provider]],
+])("read as %s", (_, ledgerParties) => {
+  const place = proving({ ledgerParties, readWaitMs: 0 });
+
+  describe("a transfer that happens at once is proved", () => {
+    test("to oneself", async () => {
+      const own = { ...transfer, receiver: alice };
+      expect(await place.status(place.transact(transferring("factory", own)), own)).toBe(success);
+    });
+
+    test("by the receiver's preapproval, which is the factory then", async () => {
+      expect(await place.status(place.transact(transferringDirectly("preapproval")))).toBe(success);
+    });
+
+    test("by a preapproval that goes through the factory", async () => {
+      const id = place.transact(transferringDirectly("preapproval", transfer, [transferring("factory")]));
+      expect(await place.status(id)).toBe(success);
+    });
+
+    test("by the rule's choice of releases before 0.12", async () => {
+      const steps = [executing("TransferRule_Transfer", transfer)];
+      const id = place.transact(transferringDirectly("preapproval", transfer, steps));
+      expect(await place.status(id)).toBe(success);
+    });
+
+    test("within a choice of some other contract that we do not follow", async () => {
+      place.transact(holding("batch"));
+      const steps = [transferring("factory", { ...transfer, receiver: alice }), transferring("factory")];
+      const id = place.transact({ exercise: { contractId: "batch", choice: "Run", steps } }, { archive: "batch" });
+      expect(await place.status(id)).toBe(success);
+    });
+
+    test("on a factory of another version of the package, and one that is gone by now", async () => {
+      const [old, temporary] = [fresh("factory"), fresh("factory")];
+      const { create } = factory(old);
+      const [, entity = ""] = create.templateId.split(/:(.*)/);
+      place.transact({ create: { ...create, templateId: `pkg-2:${entity}` } }, preapproval(temporary));
+      const id = place.transact(transferring(old), { archive: old });
+      const other = place.transact(transferringDirectly(temporary), { archive: temporary });
+      expect([await place.status(id), await place.status(other)]).toEqual([success, success]);
+    });
   });
 
-  test("by the receiver's preapproval, which is the factory then", async () => {
-    const id = place.transact(transferring("preapproval"));
-    expect(await place.status(id)).toBe(success);
-  });
-
-  test("by a preapproval that goes through the factory", async () => {
-    const id = place.transact(transferring("preapproval", transfer, { steps: [transferring("factory")] }));
-    expect(await place.status(id)).toBe(success);
-  });
-
-  test("within a choice of some other contract that we do not follow", async () => {
-    place.transact(holding("batch"));
-    const steps = [transferring("factory", { ...transfer, receiver: alice }), transferring("factory")];
-    const id = place.transact({ exercise: { contractId: "batch", choice: "Run", steps } });
-    expect(await place.status(id)).toBe(success);
-  });
-
-  test("on a factory of another version of the package, and one that is gone by now", async () => {
-    const [old, temporary] = [fresh("factory"), fresh("factory")];
-    const made = factory(old);
-    if (!("create" in made)) throw new Error("a factory is created");
-    const [, entity = ""] = made.create.templateId.split(/:(.*)/);
-    place.transact({ create: { ...made.create, templateId: `pkg-2:${entity}` } }, preapproval(temporary));
-    const id = place.transact(transferring(old), { archive: old });
-    const other = place.transact(transferring(temporary), { archive: temporary });
-    expect([await place.status(id), await place.status(other)]).toEqual([success, success]);
-  });
-});
-
-test("what has failed at once has failed", async () => {
-  const id = place.transact(transferring("factory", transfer, { result: result("Failed") }));
-  expect(await place.status(id)).toBe(failure);
-});
-
-test.each([
-  ["none", {}],
-  ["of another form", { output: "Completed" }],
-  ["with an unknown tag", { output: { tag: "TransferInstructionResult_Other", value: {} } }],
-  ["a list", []],
-])("a result of the factory's that is %s proves nothing", async (_, given) => {
-  const id = place.transact(transferring("factory", transfer, { result: given }));
-  expect(await place.status(id)).toBe(failure);
-});
-
-describe("an offer", () => {
-  test("is pending, in its own update, also when it has ended in another", async () => {
-    const offer = fresh("offer");
-    const id = place.transact(offering("factory", offer));
-    expect(await place.status(id)).toBe(stillPending);
-    place.transact(ending("Accept", offer));
-    expect(await place.status(id)).toBe(stillPending);
-  });
-
-  test("is pending by the contract alone, whatever made it", async () => {
-    const offer = fresh("offer");
-    const id = place.transact(offerCreation(offer));
-    expect(await place.status(id, { ...transfer, inputHoldingCids: [`${offer}-locked`] })).toBe(stillPending);
-  });
-
-  test.each([
-    ["Accept", success],
-    ["Reject", failure],
-    ["Withdraw", failure],
-  ] as const)("that ends by %s", async (how, expected) => {
-    const offer = fresh("offer");
-    place.transact(offering("factory", offer));
-    expect(await place.status(place.transact(ending(how, offer)))).toBe(expected);
-  });
-
-  test.each([
-    ["Accept", success],
-    ["Reject", failure],
-    ["Withdraw", failure],
-  ] as const)("that ends by %s in the update that made it", async (how, expected) => {
-    const offer = fresh("offer");
-    expect(await place.status(place.transact(offering("factory", offer), ending(how, offer)))).toBe(expected);
-  });
-
-  test("that is archived by no choice of the standard is not executed", async () => {
-    const offer = fresh("offer");
-    place.transact(offering("factory", offer));
-    expect(await place.status(place.transact({ archive: offer }))).toBe(failure);
-  });
-
-  test("whose acceptance has failed, by its result, is not executed", async () => {
-    const offer = fresh("offer");
-    place.transact(offering("factory", offer));
-    const id = place.transact(ending("Accept", offer, { result: result("Failed") }));
+  test("what has failed at once has failed", async () => {
+    const id = place.transact(transferring("factory", transfer, { result: result("Failed") }));
     expect(await place.status(id)).toBe(failure);
   });
 
-  test("whose acceptance is one step of several goes on", async () => {
-    const [offer, next] = [fresh("offer"), fresh("offer")];
-    place.transact(offering("factory", offer));
-    const given = result("Pending", { transferInstructionCid: next });
-    const id = place.transact(ending("Accept", offer, { result: given, steps: [offerCreation(next)] }));
-    expect(await place.status(id)).toBe(stillPending);
+  test.each([
+    ["none", {}],
+    ["of another form", { output: "Completed" }],
+    ["with an unknown tag", { output: { tag: "TransferInstructionResult_Other", value: {} } }],
+    ["with a tag that objects have", { output: { tag: "constructor", value: {} } }],
+    ["a list", []],
+  ])("a result of the factory's that is %s proves nothing", async (_what, given) => {
+    const id = place.transact(transferring("factory", transfer, { result: given }));
+    expect(await place.status(id)).toBe(unverified);
   });
 
-  test("on which a choice is exercised that leaves it as it is has not ended", async () => {
-    const offer = fresh("offer");
-    place.transact(offering("factory", offer));
-    const id = place.transact(ending("Accept", offer, { consuming: false, result: completed }));
-    expect(await place.status(id)).toBe(failure);
+  test("other choices of factory and rule prove nothing", async () => {
+    const exercise = { contractId: "factory", choice: "AllocationFactory_Allocate", argument: { transfer } };
+    const id = place.transact({ exercise: { ...exercise, result: completed, actors: [operator] } });
+    expect(await place.status(id)).toBe(unverified);
+    expect(await place.status(place.transact(executing("TransferRule_ExecuteAllocation", transfer)))).toBe(unverified);
   });
 
-  test("that has moved to another synchronizer is accepted there", async () => {
-    const offer = fresh("offer");
-    place.transact(offering("factory", offer));
-    const left = place.ledger.unassign(offer, "sync-B::1220");
-    const arrived = place.ledger.assign(offer);
-    const id = place.transact(ending("Accept", offer, { actors: [bob] }));
-    expect(await place.status(id)).toBe(success);
-    for (const offset of [left, arrived]) expect(await place.status(place.updateId(offset))).toBe(failure);
+  describe("an offer", () => {
+    test("is pending, in its own update, also when it has ended in another", async () => {
+      const offer = fresh("offer");
+      const id = place.transact(offering("factory", offer));
+      expect(await place.status(id)).toBe(stillPending);
+      place.transact(ending("Accept", offer));
+      expect(await place.status(id)).toBe(stillPending);
+    });
+
+    test("is pending by the contract alone, whatever made it", async () => {
+      const offer = fresh("offer");
+      const id = place.transact(offerCreation(offer));
+      expect(await place.status(id, locked(offer))).toBe(stillPending);
+    });
+
+    const ends = [
+      ["Accept", success],
+      ["Reject", failure],
+      ["Withdraw", failure],
+    ] as const;
+
+    test.each(ends)("that ends by %s, by the payer's holdings or the locked one", async (how, expected) => {
+      const offer = fresh("offer");
+      place.transact(offering("factory", offer));
+      const id = place.transact(ending(how, offer));
+      expect(await place.status(id)).toBe(expected);
+      expect(await place.status(id, locked(offer))).toBe(expected);
+      expect(await place.status(id, { ...transfer, inputHoldingCids: [] })).toBe(unverified);
+    });
+
+    test.each(ends)("that ends by %s in the update that made it has ended", async (how, expected) => {
+      const offer = fresh("offer");
+      const id = place.transact(offering("factory", offer), ending(how, offer));
+      expect(await place.status(id)).toBe(expected);
+      expect(await place.status(id, locked(offer))).toBe(expected);
+    });
+
+    test.each(ends)("that ends by %s, without a result, ends as the choice says", async (how, expected) => {
+      const offer = fresh("offer");
+      place.transact(offering("factory", offer));
+      expect(await place.status(place.transact(ending(how, offer, { result: {} })))).toBe(expected);
+    });
+
+    test("that was accepted is proved by the rule's choice alone, for a caller who names the locked holding", async () => {
+      const offer = fresh("offer");
+      const id = place.transact(executing("TransferRule_TwoStepTransfer", locked(offer)));
+      expect(await place.status(id, locked(offer))).toBe(success);
+      expect(await place.status(id)).toBe(unverified);
+    });
+
+    test("that is archived by no choice of the standard is neither executed nor pending", async () => {
+      const offer = fresh("offer");
+      place.transact(offering("factory", offer));
+      expect(await place.status(place.transact({ archive: offer }))).toBe(unverified);
+      const brief = fresh("offer");
+      const id = place.transact(offering("factory", brief), { archive: brief });
+      expect(await place.status(id)).toBe(unverified);
+      expect(await place.status(id, locked(brief))).toBe(unverified);
+    });
+
+    test("whose acceptance has failed, by its result, is not executed", async () => {
+      const offer = fresh("offer");
+      place.transact(offering("factory", offer));
+      const id = place.transact(ending("Accept", offer, { result: result("Failed") }));
+      expect(await place.status(id)).toBe(failure);
+    });
+
+    test("whose acceptance is one step of several goes on", async () => {
+      const [offer, next] = [fresh("offer"), fresh("offer")];
+      place.transact(offering("factory", offer));
+      const id = place.transact(ending("Accept", offer, { result: pending(next), steps: [offerCreation(next)] }));
+      expect(await place.status(id)).toBe(stillPending);
+    });
+
+    test("on which a choice is exercised that leaves it as it is has not ended", async () => {
+      const offer = fresh("offer");
+      place.transact(offering("factory", offer));
+      const more = { consuming: false, result: completed, actors: [bob, operator] };
+      expect(await place.status(place.transact(ending("Accept", offer, more)))).toBe(unverified);
+    });
+
+    test("that has moved to another synchronizer is accepted there", async () => {
+      const offer = fresh("offer");
+      place.transact(offering("factory", offer));
+      const left = place.ledger.unassign(offer, "sync-B::1220");
+      const arrived = place.ledger.assign(offer);
+      const onB = ending("Accept", offer, { steps: [] });
+      expect(await place.status(place.transact(onB))).toBe(success);
+      for (const offset of [left, arrived]) expect(await place.status(place.updateId(offset))).toBe(unverified);
+    });
   });
 });

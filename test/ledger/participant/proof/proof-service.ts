@@ -7,7 +7,7 @@ import { quiet } from "../../../fixtures/run-service.js";
 import { within } from "../../../fixtures/wait.js";
 import { ScriptedLedger, type Step } from "../../../../scripted-participant/ledger.js";
 import { Participant, type ParticipantOptions } from "../../../../scripted-participant/participant.js";
-import { factory, operator, preapproval, transfer } from "./transfer-steps.js";
+import { factory, operator, preapproval, rule, transfer } from "./transfer-steps.js";
 
 export const path = "/api/utilities/v0/registry/transfer/v0/proof";
 
@@ -29,14 +29,14 @@ export async function proofAt(url: string, body: JsonValue | string): Promise<Pr
   return { status: response.status, headers: others, text: await response.text() };
 }
 
-/** A ledger with a factory and a preapproval of bob's, a participant that has it, and the service. */
+/** A ledger with a factory, a rule and a preapproval of bob's, a participant that has it, and the service. */
 export class Proving {
   readonly ledger = new ScriptedLedger();
   #participant: Participant | undefined;
   #service: App | undefined;
 
   async start(config: Partial<Config> = {}, options: ParticipantOptions = {}): Promise<void> {
-    this.ledger.transact([factory("factory"), preapproval("preapproval")]);
+    this.ledger.transact([factory("factory"), preapproval("preapproval"), rule("rule")]);
     this.#participant = await Participant.start({ ledger: this.ledger, ...options });
     const settings = { ledgerUrl: new URL(this.#participant.url), ledgerParties: [operator], graceSeconds: 1 };
     this.#service = await startApp({ ...quiet(), ...settings, readWaitMs: 300, ...config });
@@ -90,6 +90,13 @@ export function proving(config?: Partial<Config>, options?: ParticipantOptions):
 export const success = '{"status":"Success"}';
 export const failure = '{"status":"Failure"}';
 export const stillPending = '{"status":"Pending"}';
+
+/** The response to a transfer that cannot be verified, whatever the cause. */
+export const unverifiedBody = {
+  error: "invalid_argument",
+  error_description: "the transfer cannot be verified: check the update id and every value of the transfer",
+};
+export const unverified = `400 ${JSON.stringify(unverifiedBody)}`;
 
 /** Unknown ids. */
 export const unknownId = `1220${"0".repeat(64)}`;

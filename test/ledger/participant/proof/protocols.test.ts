@@ -5,15 +5,18 @@ import { TransferService } from "../../../../gen/offledger/transfer/v0/transfer_
 import type { JsonObject } from "../../../../src/domain/json.js";
 import { type Call, type Outcome, protocols } from "../../../fixtures/protocols.js";
 import { serving } from "../../../fixtures/registries.js";
-import { path, Proving, proving, unknownId } from "./proof-service.js";
+import { path, Proving, proving, unknownId, unverifiedBody } from "./proof-service.js";
 import { ending, offering, transfer } from "./transfer-steps.js";
 
 const place = proving({ readWaitMs: 0 });
 let offered: string;
 let accepted: string;
+let rejected: string;
 beforeAll(() => {
   offered = place.transact(offering("factory", "offer"));
   accepted = place.transact(ending("Accept", "offer"));
+  place.transact(offering("factory", "unwanted"));
+  rejected = place.transact(ending("Reject", "unwanted"));
 });
 
 function call(updateId: string, asked: JsonObject = transfer): Call {
@@ -27,12 +30,14 @@ describe.each(Object.entries(protocols))("by %s", (_, ask) => {
   test("a proof is returned", async () => {
     expect(await ask(place.url, call(accepted))).toEqual(answered("Success"));
     expect(await ask(place.url, call(offered))).toEqual(answered("Pending"));
+    expect(await ask(place.url, call(rejected))).toEqual(answered("Failure"));
   });
 
   test("a caller who does not know the transfer learns nothing", async () => {
-    const failure = await ask(place.url, call(unknownId));
-    expect(failure).toEqual(answered("Failure"));
-    expect(await ask(place.url, call(accepted, { ...transfer, amount: "12.6" }))).toEqual(failure);
+    const unverified = { ok: false, code: Code.InvalidArgument, message: unverifiedBody.error_description };
+    expect(await ask(place.url, call(unknownId))).toEqual(unverified);
+    expect(await ask(place.url, call("mistyped"))).toEqual(unverified);
+    expect(await ask(place.url, call(accepted, { ...transfer, amount: "12.6" }))).toEqual(unverified);
   });
 
   test("an invalid request is rejected", async () => {

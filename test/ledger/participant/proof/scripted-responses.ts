@@ -30,7 +30,10 @@ export async function scriptedHistory(
   };
   const waiting = { maxWait, now: () => time, pause };
   const history = new ParticipantHistory(endpointAt(url), ["operator::1220", "registrar::1220"], waiting);
-  return { history, requests, pauses, time: () => time };
+  const advance = (milliseconds: number): void => {
+    time += milliseconds;
+  };
+  return { history, requests, pauses, advance, time: () => time };
 }
 
 export const offerEntity = "Utility.Registry.App.V0.Model.Transfer:TransferOffer";

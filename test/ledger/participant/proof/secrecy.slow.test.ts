@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
-import { failure, type Proof, proving, stillPending, success, unknownId } from "./proof-service.js";
-import { alice, bob, ending, offering, registrar, transfer, transferring } from "./transfer-steps.js";
+import { type Proof, proving, stillPending, success, unknownId, unverifiedBody } from "./proof-service.js";
+import { alice, bob, ending, offering, registrar, transfer, transferringDirectly } from "./transfer-steps.js";
 
 const place = proving({ readWaitMs: 0 });
 
@@ -17,7 +17,7 @@ const lockedFor: Readonly<Record<string, string>> = {
 };
 let nothing: Proof;
 beforeAll(async () => {
-  ids.set("direct", place.transact(transferring("preapproval")));
+  ids.set("direct", place.transact(transferringDirectly("preapproval")));
   ids.set("offered", place.transact(offering("factory", "one")));
   ids.set("accepted", place.transact(ending("Accept", "one")));
   ids.set("both", place.transact(offering("factory", "two"), ending("Accept", "two")));
@@ -25,9 +25,9 @@ beforeAll(async () => {
 });
 const idOf = (name: string): string => ids.get(name) ?? "";
 
-test("an unknown update is Failure", () => {
-  expect(nothing.text).toBe(failure);
-  expect(nothing.status).toBe(200);
+test("an unknown update is a 400 that says nothing about it", () => {
+  expect(nothing.status).toBe(400);
+  expect(JSON.parse(nothing.text)).toEqual(unverifiedBody);
 });
 
 test.each(Object.entries(known))("a caller who knows the transfer gets its status: %s", async (name, expected) => {
@@ -37,17 +37,24 @@ test.each(Object.entries(known))("a caller who knows the transfer gets its statu
 describe("a caller who does not know the transfer waits as long as for an unknown update", () => {
   const wait = 400;
   const slow = proving({ readWaitMs: wait });
-  const timed = async (id: string, amount: string): Promise<number> => {
+  const timed = async (id: string, changed: JsonObject): Promise<number> => {
     const begun = performance.now();
-    expect((await slow.ask(id, { ...transfer, amount })).text).toBe(failure);
+    expect(await slow.ask(id, { ...transfer, ...changed })).toMatchObject({ status: 400, text: nothing.text });
     return performance.now() - begun;
   };
 
-  test("for a transfer that is another, and for no update at all", async () => {
-    const id = slow.transact(transferring("preapproval"));
+  test("for another transfer, for other inputs of an offer, whose look-ups are more, and for no update at all", async () => {
+    const direct = slow.transact(transferringDirectly("preapproval"));
+    slow.transact(offering("factory", "slow"));
+    const accepted = slow.transact(ending("Accept", "slow"));
+    const times = [
+      await timed(direct, { amount: "1.0" }),
+      await timed(accepted, { inputHoldingCids: ["other"] }),
+      await timed(unknownId, {}),
+      await timed("mistyped", {}),
+    ];
     // The clocks of the service and of the test may differ by a millisecond.
-    expect(await timed(id, "1.0")).toBeGreaterThan(wait - 5);
-    expect(await timed(unknownId, "1.0")).toBeGreaterThan(wait - 5);
+    for (const time of times) expect(time).toBeGreaterThan(wait - 5);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Transfers on a scripted ledger, as the registry's templates make them: offers, acceptances, transfers at once. */
 import { payload, parties } from "../../../fixtures/elements.js";
-import type { JsonObject, JsonValue } from "../../../../src/domain/json.js";
+import type { JsonObject } from "../../../../src/domain/json.js";
 import type { Creation, Exercise, Step } from "../../../../scripted-participant/ledger.js";
 
 export const { operator, provider, registrar } = parties;
@@ -20,55 +20,64 @@ export const transfer: JsonObject = {
 
 const app = "utility-registry-app-v0";
 
-function contract(
-  contractId: string,
-  packageName: string,
-  entity: string,
-  argument: JsonObject,
-  more: JsonValue[] = [],
-) {
-  return {
+interface Parties {
+  readonly signatories: readonly string[];
+  readonly observers: readonly string[];
+}
+
+/** The stakeholders of factories and rules. Nonconsuming choices are not shown to observers. */
+const byRegistrar: Parties = { signatories: [provider, registrar], observers: [operator] };
+
+const contract = (contractId: string, packageName: string, entity: string, argument: JsonObject, of: Parties) => ({
+  create: {
     contractId,
     packageName,
     templateId: `pkg-1:${entity}`,
     payload: argument,
     createdEventBlob: Buffer.from(contractId).toString("base64"),
-    signatories: [operator, provider, registrar],
-    observers: more.map(String),
-  } satisfies Creation;
-}
-
-export const factory = (id: string): Step => ({
-  create: contract(id, app, "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory", payload.service()),
+    ...of,
+  } satisfies Creation,
 });
 
-export const preapproval = (id: string, receiver: string = bob): Step => ({
-  create: contract(
+export const factory = (id: string) =>
+  contract(
+    id,
+    app,
+    "Utility.Registry.App.V0.Service.AllocationFactory:AllocationFactory",
+    payload.service(),
+    byRegistrar,
+  );
+
+export const rule = (id: string) =>
+  contract(id, "utility-registry-v0", "Utility.Registry.V0.Rule.Transfer:TransferRule", payload.service(), byRegistrar);
+
+export const preapproval = (id: string, receiver: string = bob) =>
+  contract(
     id,
     app,
     "Utility.Registry.App.V0.Model.TransferPreapproval:TransferPreapproval",
     payload.preapproval(receiver, []),
-    [receiver],
-  ),
-});
+    { signatories: [receiver], observers: [operator] },
+  );
 
-export const holding = (id: string): Step => ({
-  create: contract(
+export const holding = (id: string) =>
+  contract(
     id,
     "utility-registry-holding-v0",
     "Utility.Registry.Holding.V0.Holding:Holding",
     payload.lockedHolding(alice, "USD"),
-  ),
-});
+    { signatories: [registrar, alice], observers: [operator, provider] },
+  );
 
 /** Creates an offer without a transfer choice. Its only input is the locked holding. */
-export const offerCreation = (id: string, terms: JsonObject = transfer, locked = `${id}-locked`): Step => ({
-  create: contract(id, app, "Utility.Registry.App.V0.Model.Transfer:TransferOffer", {
-    operator,
-    provider,
-    transfer: { ...terms, inputHoldingCids: [locked] },
-  }),
-});
+export const offerCreation = (id: string, terms: JsonObject = transfer, locked = `${id}-locked`) =>
+  contract(
+    id,
+    app,
+    "Utility.Registry.App.V0.Model.Transfer:TransferOffer",
+    { operator, provider, transfer: { ...terms, inputHoldingCids: [locked] } },
+    { signatories: [provider, registrar, alice], observers: [operator, bob] },
+  );
 
 /** The result of a choice of the standard. */
 export const result = (outcome: "Completed" | "Pending" | "Failed", value: JsonObject = {}): JsonObject => ({
@@ -82,23 +91,62 @@ export const completed = result("Completed", { receiverHoldingCids: ["received"]
 
 const extraArgs = { context: { values: {} }, meta: { values: {} } };
 
-/** TransferFactory_Transfer, on a factory or a preapproval; at once, where nothing else is said. */
+/** TransferFactory_Transfer on a factory; the transfer happens at once, where nothing else is said. */
 export function transferring(on: string, terms: JsonObject = transfer, more: Partial<Exercise> = {}): Step {
-  const argument = { expectedAdmin: registrar, transfer: terms, extraArgs };
-  const exercise = { contractId: on, choice: "TransferFactory_Transfer", argument, result: completed, ...more };
-  return { exercise: { actors: [alice], ...exercise } };
+  const { result: given = completed, steps = [] } = more;
+  const payloadOf = { expectedAdmin: registrar, transfer: terms, extraArgs };
+  // The scripted ledger has no choice observers: here the operator, who is shown this choice, is an actor.
+  const internal = {
+    contractId: on,
+    choice: "AllocationFactory_TransferInternal",
+    argument: { payload: payloadOf },
+    result: given,
+    actors: [alice, provider, registrar, operator],
+    steps,
+  };
+  const outer = { contractId: on, choice: "TransferFactory_Transfer", argument: payloadOf, result: given };
+  return { exercise: { ...outer, actors: [alice], steps: [{ exercise: internal }] } };
 }
+
+/** TransferFactory_Transfer on a preapproval, which executes the transfer at once. */
+export function transferringDirectly(on: string, terms: JsonObject = transfer, steps?: readonly Step[]): Step {
+  const argument = { expectedAdmin: registrar, transfer: terms, extraArgs };
+  const outer = { contractId: on, choice: "TransferFactory_Transfer", argument, result: completed, actors: [alice] };
+  return { exercise: { ...outer, steps: steps ?? [executing("TransferRule_DirectTransfer", terms)] } };
+}
+
+/** The choice of the rule that executes a transfer. As above, the operator is an actor. */
+export const executing = (choice: string, terms: JsonObject): Step => ({
+  exercise: {
+    contractId: "rule",
+    choice,
+    argument: { transfer: terms, extraArgs, expectedOperator: operator },
+    result: { receiverHoldingCid: "received" },
+    actors: [alice, bob, operator],
+  },
+});
 
 /** The transfer is offered: a holding is locked, and the offer names it. */
 export const offering = (on: string, id: string, terms: JsonObject = transfer): Step =>
   transferring(on, terms, { result: pending(id), steps: [holding(`${id}-locked`), offerCreation(id, terms)] });
 
-/** The offer ends by a choice of the standard. */
-export function ending(how: "Accept" | "Reject" | "Withdraw", id: string, more: Partial<Exercise> = {}): Step {
-  const given = how === "Accept" ? completed : result("Failed");
-  const choice = `TransferInstruction_${how}`;
-  const actors = [how === "Withdraw" ? alice : bob];
-  return {
-    exercise: { contractId: id, choice, consuming: true, argument: { extraArgs }, result: given, actors, ...more },
+/** The offer ends by a choice of the standard. An accept that succeeds executes the offer's transfer. */
+export function ending(
+  how: "Accept" | "Reject" | "Withdraw",
+  id: string,
+  more: Partial<Exercise> = {},
+  terms: JsonObject = transfer,
+): Step {
+  const isExecuted = how === "Accept" && more.result === undefined;
+  const locked = { ...terms, inputHoldingCids: [`${id}-locked`] };
+  const exercise = {
+    contractId: id,
+    choice: `TransferInstruction_${how}`,
+    consuming: true,
+    argument: { extraArgs },
+    result: how === "Accept" ? completed : result("Failed"),
+    actors: [how === "Withdraw" ? alice : bob],
+    steps: isExecuted ? [executing("TransferRule_TwoStepTransfer", locked)] : [],
   };
+  return { exercise: { ...exercise, ...more } };
 }

@@ -3,6 +3,13 @@ import { describe, expect, test } from "vitest";
 import { failureOf } from "../servers.js";
 import { templates, notFound, scriptedHistory, transaction, updateId } from "./scripted-responses.js";
 
+test("what is pruned is as unknown as what never was", async () => {
+  const pruned = { status: 400, body: { ...notFound, code: "PARTICIPANT_PRUNED_DATA_ACCESSED" } };
+  const { history } = await scriptedHistory([pruned]);
+  expect(await history.update({ updateId }, templates)).toBeUndefined();
+  expect(await history.creation("offer", templates)).toBeUndefined();
+});
+
 describe("an update that has not arrived yet", () => {
   const missing = { status: 404, body: notFound };
 
@@ -21,6 +28,18 @@ describe("an update that has not arrived yet", () => {
       expect(pauses.every((pause) => pause > 0 && pause <= 250)).toBe(true);
     },
   );
+
+  test.each([0, 1, 40, 140])("takes as long if each look-up takes %s ms", async (duration) => {
+    const { history, advance, time } = await scriptedHistory([missing], 1_000);
+    let queries = 0;
+    const query = (): Promise<undefined> => {
+      advance(duration);
+      return Promise.resolve(void queries++);
+    };
+    expect(await history.pollUntil(query)).toBeUndefined();
+    expect(time()).toBe(1_000);
+    expect(queries).toBeGreaterThan(3);
+  });
 
   test("is none at once where it is not asked for again", async () => {
     const { history, requests } = await scriptedHistory([missing], 1_000);
