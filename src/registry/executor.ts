@@ -101,9 +101,14 @@ export class QueryExecutor {
     return utility;
   }
 
+  /** Throws the error, unless executing the query again may help. */
+  #recover<T>(query: Query<T>, error: unknown): Promise<Answer<T>> {
+    if (error instanceof ContractMissed || error instanceof HoldingsNeeded) return this.#executeAgain(query, error);
+    throw asUnavailable(error);
+  }
+
   /** Reads the holdings that the query needs, or catches up, and executes it again. */
-  async #recover<T>(query: Query<T>, error: unknown): Promise<Answer<T>> {
-    if (!(error instanceof ContractMissed || error instanceof HoldingsNeeded)) throw asUnavailable(error);
+  async #executeAgain<T>(query: Query<T>, error: ContractMissed | HoldingsNeeded): Promise<Answer<T>> {
     let holdings: Preparation["holdings"];
     const attempt = async (hasReachedEnd: boolean): Promise<Answer<T>> => {
       try {
