@@ -7,7 +7,7 @@ import { Participant } from "./participant.js";
 let ledger: ScriptedLedger;
 let participant: Participant;
 beforeEach(async () => {
-  ledger = new ScriptedLedger({ synchronizerId: "A::1220" });
+  ledger = new ScriptedLedger({ offsetsPerTransaction: 1, synchronizerId: "A::1220" });
   participant = await Participant.start({ ledger });
 });
 afterEach(() => participant.close());
@@ -43,7 +43,7 @@ test("the connected synchronizers are those of the updates", async () => {
 test("the version has the maximum delay of checkpoints", async () => {
   expect((await get("/v2/version")).body).toMatchObject({
     version: "3.5.1",
-    features: { offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: { seconds: 1, nanos: 0 } } },
+    features: { offsetCheckpoint: { maxOffsetCheckpointEmissionDelay: { seconds: 75, nanos: 0 } } },
   });
 });
 

@@ -1,4 +1,5 @@
 /** The calls of the API, independent of HTTP and WebSocket. */
+import { type CheckpointMs, checkpointTimes } from "./checkpoints.js";
 import { refusal } from "./errors.js";
 import { filterOf } from "./filters.js";
 import type { ScriptedLedger } from "./ledger.js";
@@ -31,15 +32,14 @@ export interface Serving {
   readonly ledger: ScriptedLedger;
   /** Names of the uploaded packages; undefined if every name is accepted. */
   readonly packageNames: ReadonlySet<string> | undefined;
-  /** Delay of an OffsetCheckpoint after the ledger end has moved, in milliseconds. */
-  readonly checkpointMs: number;
+  readonly checkpointMs: CheckpointMs;
   readonly tokens: Tokens | undefined;
 }
 
 /** Every method throws a Refusal where a participant would answer with an error. */
 export class Calls {
   readonly ledger: ScriptedLedger;
-  readonly checkpointMs: number;
+  readonly checkpointMs: CheckpointMs;
   readonly #packageNames: ReadonlySet<string> | undefined;
   readonly #tokens: Tokens | undefined;
   readonly #token: string | undefined;
@@ -71,7 +71,7 @@ export class Calls {
   }
 
   version(): Version {
-    const seconds = Math.ceil(this.checkpointMs / 1000);
+    const seconds = Math.ceil((checkpointTimes(this.checkpointMs).idle * 75) / 64_000);
     return {
       version: "3.5.1",
       features: {

@@ -114,7 +114,7 @@ function run(ledger: ScriptedLedger, script: readonly { readonly does: string; r
 test("a snapshot plus the later updates equals the expected contracts", () => {
   fc.assert(
     fc.property(steps, fc.double({ min: 0, max: 1, noNaN: true }), (script, share) => {
-      const ledger = new ScriptedLedger();
+      const ledger = new ScriptedLedger({ offsetsPerTransaction: 1 });
       run(ledger, script);
       const at = Math.floor(ledger.end * share);
       const state: State = new Map();

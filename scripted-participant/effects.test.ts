@@ -9,7 +9,7 @@ import { Participant } from "./participant.js";
 let ledger: ScriptedLedger;
 let participant: Participant;
 beforeEach(async () => {
-  ledger = new ScriptedLedger({ synchronizerId: "A::1220" });
+  ledger = new ScriptedLedger({ offsetsPerTransaction: 1, synchronizerId: "A::1220" });
   participant = await Participant.start({ ledger });
 });
 afterEach(() => participant.close());

@@ -51,6 +51,8 @@ export type Change = { readonly contract: Contract; readonly nodeId: number } & 
 export interface Entry {
   readonly form: "transaction" | "reassignment" | "topology" | "checkpoint";
   readonly offset: number;
+  /** A participant takes further offsets for a transaction, which no stream shows. */
+  readonly lastOffset: number;
   readonly updateId: string;
   readonly time: string;
   readonly synchronizerId: string;

@@ -22,7 +22,7 @@ let ledger: ScriptedLedger;
 let participant: Participant;
 const listeners: Listener[] = [];
 beforeEach(async () => {
-  ledger = new ScriptedLedger();
+  ledger = new ScriptedLedger({ offsetsPerTransaction: 1 });
   for (const id of ["a", "b", "c", "d"]) ledger.transact([{ create: creation(id) }]);
   participant = await Participant.start({ ledger });
 });
@@ -330,14 +330,15 @@ describe("checkpoints are withheld", () => {
     await participant.stop();
     participant = await Participant.start({ ledger, checkpointMs: 1 });
     const listener = await opened(4);
+    await listener.receive(1);
     participant.faults.withholdCheckpoints({ ms: 400, streams: "open" });
     const begun = performance.now();
     ledger.checkpoint();
     ledger.elsewhere();
     ledger.transact([{ create: creation("e") }]);
     ledger.checkpoint();
-    const messages = (await listener.receive(2)).map(describeUpdate);
-    expect(messages).toEqual(["7 Transaction", "8 OffsetCheckpoint"]);
+    const messages = (await listener.receive(3)).map(describeUpdate);
+    expect(messages).toEqual(["4 OffsetCheckpoint", "7 Transaction", "8 OffsetCheckpoint"]);
     // Both clocks may be rounded.
     expect(performance.now() - begun).toBeGreaterThan(395);
   });

@@ -4,7 +4,7 @@ import { ScriptedLedger } from "./ledger.js";
 
 let ledger: ScriptedLedger;
 beforeEach(() => {
-  ledger = new ScriptedLedger({ synchronizerId: "A" });
+  ledger = new ScriptedLedger({ offsetsPerTransaction: 1, synchronizerId: "A" });
 });
 
 /** The synchronizer and reassignment counter of every contract. */

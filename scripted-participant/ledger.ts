@@ -10,6 +10,8 @@ export type { Creation, Exercise, Step } from "./steps.js";
 export interface LedgerOptions {
   /** The default synchronizer of transactions. Default "sync-A::1220". */
   readonly synchronizerId?: string;
+  /** How many offsets a transaction takes. It is delivered at the first. Default 3, as on a real participant. */
+  readonly offsetsPerTransaction?: number;
   /** The record time of an update. Default: 5 January 2026 plus one second per offset. */
   readonly clock?: (offset: number) => Date;
 }
@@ -22,24 +24,36 @@ export interface UpdateOptions {
 }
 
 /**
- * Every operation except prune, restore and clear appends one update and returns its offset. An invalid operation, such as
+ * Every operation except prune, restore and clear appends one update and returns its offset. The end is higher after a
+ * transaction. An invalid operation, such as
  * archiving an unknown contract, throws and changes nothing.
  */
 export class ScriptedLedger {
   readonly synchronizerId: string;
   readonly log = new UpdateLog();
   readonly #clock: (offset: number) => Date;
+  readonly #offsetsPerTransaction: number;
   #states = new ContractStates();
   #restores = 0;
 
-  constructor({ synchronizerId = "sync-A::1220", clock = secondByOffset }: LedgerOptions = {}) {
+  constructor({
+    synchronizerId = "sync-A::1220",
+    offsetsPerTransaction = 3,
+    clock = secondByOffset,
+  }: LedgerOptions = {}) {
+    this.#offsetsPerTransaction = offsetsPerTransaction;
     this.synchronizerId = synchronizerId;
     this.#clock = clock;
   }
 
-  /** The offset of the last update; 0 before the first. */
+  /** The last offset taken; 0 before the first update. */
   get end(): number {
     return this.log.end;
+  }
+
+  /** The offset at which the last update is delivered; 0 before the first. */
+  get lastUpdate(): number {
+    return this.log.last?.offset ?? 0;
   }
 
   /** Updates up to and including this offset are pruned; 0 if none are. */
@@ -126,7 +140,7 @@ export class ScriptedLedger {
     return this.#append("checkpoint", this.#next(options), options.synchronizerId ?? this.synchronizerId, []);
   }
 
-  /** A transaction without visible events: it moves the ledger end, and no stream shows it. */
+  /** A transaction of parties that no filter names: it moves the ledger end, and no stream shows it. */
   elsewhere(options: UpdateOptions = {}): number {
     return this.transact([], options);
   }
@@ -168,7 +182,8 @@ export class ScriptedLedger {
 
   #append(form: Entry["form"], offset: number, synchronizerId: string, changes: readonly Change[], party?: string) {
     const updateId = `1220${hash(`update ${this.#restores} ${offset}`)}`;
-    const entry = { form, offset, updateId, time: this.#time(offset), synchronizerId, changes, party };
+    const lastOffset = form === "transaction" ? offset + this.#offsetsPerTransaction - 1 : offset;
+    const entry = { form, offset, lastOffset, updateId, time: this.#time(offset), synchronizerId, changes, party };
     this.#states.apply(entry);
     this.log.append(entry);
     return offset;

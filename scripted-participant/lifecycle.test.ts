@@ -22,7 +22,7 @@ test("it restarts on its port with its ledger", async () => {
   ledger.transact([{ create: creation("b") }]);
   const second = await Participant.start({ port, ledger });
   expect(second.url).toBe(first.url);
-  const again = new Listener(second.url, "/v2/updates", updatesRequest(1, 2));
+  const again = new Listener(second.url, "/v2/updates", updatesRequest(1, 4));
   await again.ended;
   expect(again.texts).toHaveLength(1);
   await second.close();

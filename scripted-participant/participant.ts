@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { JsonValue } from "../src/domain/json.js";
 import { checkToken } from "./authentication.js";
 import { Calls, type Serving } from "./calls.js";
+import type { CheckpointMs } from "./checkpoints.js";
 import { Faults } from "./faults.js";
 import { answer, type HttpOptions, refuse } from "./http.js";
 import { ScriptedLedger } from "./ledger.js";
@@ -24,8 +25,10 @@ export interface ParticipantOptions {
   readonly listLimit?: number;
   /** Names of the uploaded packages; others are rejected. Default: every name is accepted. */
   readonly packageNames?: Iterable<string>;
-  /** Delay of an OffsetCheckpoint after an update that a stream does not show, in milliseconds. Default 500. */
-  readonly checkpointMs?: number;
+  /** When streams send an OffsetCheckpoint. Default: as rarely as a real participant. */
+  readonly checkpointMs?: CheckpointMs;
+  /** A WebSocket on which neither side sends for so long is reset, in milliseconds. Default 60,000. */
+  readonly silenceMs?: number;
   /** Serves https and wss. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
@@ -65,7 +68,7 @@ export class Participant {
     port: number,
     options: ParticipantOptions,
   ) {
-    const { ledger = new ScriptedLedger(), tokens, packageNames, checkpointMs = 500, tls, listLimit = 200 } = options;
+    const { ledger = new ScriptedLedger(), tokens, packageNames, checkpointMs = {}, silenceMs = 60_000, tls, listLimit = 200 } = options;
     this.ledger = ledger;
     this.port = port;
     this.url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`;
@@ -75,7 +78,7 @@ export class Participant {
     const names = packageNames && new Set(packageNames);
     this.#packageNames = names;
     const serving = { ledger, tokens, checkpointMs, packageNames: names };
-    this.#streams = new Streams(serving, this.faults);
+    this.#streams = new Streams(serving, this.faults, silenceMs);
     const httpOptions: HttpOptions = {
       listLimit,
       ledgerEndMs: () => this.faults.takeLedgerEndMs(),
@@ -95,6 +98,14 @@ export class Participant {
   /** Uploads a package, where `packageNames` limits them. */
   upload(packageName: string): void {
     this.#packageNames?.add(packageName);
+  }
+
+  /** Transactions of parties that no filter names, until the participant stops or the returned function is called. */
+  trafficOfOthers(perSecond: number): () => void {
+    const timer = setInterval(() => this.ledger.elsewhere(), 1000 / perSecond);
+    const end = (): void => clearInterval(timer);
+    this.#stopped.signal.addEventListener("abort", end, { once: true });
+    return end;
   }
 
   /** Stops like a crash: cuts every connection and frees the port. Idempotent. */

@@ -145,7 +145,7 @@ describe.skipIf(!hasDocuments)("against the published documents (skipped where .
   test("an update with its ledger effects, by its id and its offset", async () => {
     const format = { eventFormat: eventFormat(), transactionShape: "TRANSACTION_SHAPE_LEDGER_EFFECTS" };
     const effects = { includeTransactions: format };
-    const [entry] = participant.ledger.log.between(participant.ledger.end - 1);
+    const [entry] = participant.ledger.log.between(participant.ledger.lastUpdate - 1);
     for (const [name, which] of Object.entries({
       id: { updateId: entry?.updateId },
       offset: { offset: entry?.offset },

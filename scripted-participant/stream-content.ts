@@ -1,6 +1,7 @@
 /** Sends the messages of the streams active-contracts and updates. */
 import type { JsonValue } from "../src/domain/json.js";
 import type { Calls } from "./calls.js";
+import { CheckpointClock } from "./checkpoints.js";
 import type { UpdatesElement, UpdatesRequest } from "./messages.js";
 import { activeContractsRequest, updatesRequest } from "./requests.js";
 import type { Stream } from "./stream.js";
@@ -16,37 +17,42 @@ export async function streamActiveContracts(calls: Calls, stream: Stream, body: 
 }
 
 /**
- * Sends updates up to the requested end, or until the stream ends. After updates that are not shown it sends an
- * OffsetCheckpoint, `calls.checkpointMs` later.
+ * Sends updates up to the requested end, or until the stream ends. What is not shown, and the further offsets of a
+ * transaction, are told by the next OffsetCheckpoint only. A bounded stream has none.
  */
 export async function streamUpdates(calls: Calls, stream: Stream, body: JsonValue): Promise<void> {
   const request = updatesRequest(body);
   const view = calls.updates(request);
   for (const element of before(calls, request, view, stream.duplicates)) await stream.send(element);
   const { endInclusive } = request;
+  const { log } = calls.ledger;
+  const clock = new CheckpointClock(calls.checkpointMs, stream);
   let read = request.beginExclusive;
-  let shown = read;
+  let told = read;
   while (endInclusive === undefined || read < endInclusive) {
     calls.checkUnpruned(read, endInclusive);
-    const entries = calls.ledger.log.between(read, endInclusive, BATCH);
+    const entries = log.between(read, endInclusive, BATCH);
     for (const entry of entries) {
       read = entry.offset;
+      clock.moved();
       const update = view(entry);
       if (update === undefined || ("OffsetCheckpoint" in update && stream.checkpointsWithheldMs > 0)) continue;
       const element: UpdatesElement = { update };
       await stream.send(element);
-      shown = read;
+      told = read;
     }
-    if (entries.length > 0) continue;
+    if (read < (log.last?.offset ?? 0) && entries.length > 0) continue;
     if (endInclusive !== undefined) return;
-    const withinMs = Math.max(calls.checkpointMs, stream.checkpointsWithheldMs);
-    const hasMoved = await moved(calls, stream, shown === read ? undefined : withinMs);
-    if (stream.over.aborted) return;
-    const last = calls.ledger.log.at(read);
-    if (!hasMoved && last !== undefined && stream.checkpointsWithheldMs === 0) {
+    const dueMs = log.last && clock.dueMs(told < log.end);
+    if (dueMs === 0 && log.last !== undefined) {
+      const { last } = log;
       await stream.send({ update: checkpoint(last) } satisfies UpdatesElement);
-      shown = read;
+      told = last.lastOffset;
+      clock.sent();
+    } else {
+      await moved(calls, stream, dueMs);
     }
+    if (stream.over.aborted) return;
   }
 }
 
@@ -59,23 +65,19 @@ function before(calls: Calls, { beginExclusive }: UpdatesRequest, view: View, co
     .map((update) => ({ update }));
 }
 
-/** Resolves to true when the ledger has moved, and to false on timeout or when the stream ends. */
-function moved(calls: Calls, stream: Stream, withinMs: number | undefined): Promise<boolean> {
+/** Resolves when the ledger has moved, on timeout, or when the stream ends. */
+function moved(calls: Calls, stream: Stream, withinMs: number | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const end = (hasMoved: boolean): void => {
+    const end = (): void => {
       unlisten();
       clearTimeout(timer);
-      stream.over.removeEventListener("abort", over);
-      resolve(hasMoved);
+      stream.over.removeEventListener("abort", end);
+      resolve();
     };
-    const over = (): void => end(false);
-    const unlisten = calls.ledger.log.listen(
-      () => end(true),
-      () => {},
-    );
-    const timer = withinMs === undefined ? undefined : setTimeout(end, withinMs, false);
-    stream.over.addEventListener("abort", over);
+    const unlisten = calls.ledger.log.listen(end, () => {});
+    const timer = withinMs === undefined ? undefined : setTimeout(end, withinMs);
+    stream.over.addEventListener("abort", end);
     // The stream may have ended during the last send; no event follows then.
-    if (stream.over.aborted) over();
+    if (stream.over.aborted) end();
   });
 }

@@ -22,12 +22,14 @@ export class Streams {
   readonly serving = new Set<Promise<void>>();
   readonly #serving: Serving;
   readonly #faults: Faults;
+  readonly #silenceMs: number;
   readonly #webSockets: WebSocketServer;
   readonly #unlisten: readonly (() => void)[];
 
-  constructor(serving: Serving, faults: Faults) {
+  constructor(serving: Serving, faults: Faults, silenceMs: number) {
     this.#serving = serving;
     this.#faults = faults;
+    this.#silenceMs = silenceMs;
     this.#webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, handleProtocols });
     // Canton selects its subprotocol even if the client has not offered it, which makes such a client fail.
     this.#webSockets.on("headers", (headers) => {
@@ -76,6 +78,8 @@ export class Streams {
   #opened(path: StreamPath, webSocket: WebSocket, socket: Socket, logged: LoggedRequest): void {
     const stream = new Stream(path, logged.token, webSocket, socket, this.#faults.take(path));
     const expiry = this.#expire(logged.token);
+    // Pings count as traffic, as on a real participant. The server sends none.
+    socket.setTimeout(this.#silenceMs, () => socket.resetAndDestroy());
     this.open.add(stream);
     webSocket.on("close", () => {
       this.open.delete(stream);

@@ -8,7 +8,11 @@ export class UpdateLog {
   #pruned = 0;
 
   get end(): number {
-    return this.#entries.at(-1)?.offset ?? 0;
+    return this.last?.lastOffset ?? 0;
+  }
+
+  get last(): Entry | undefined {
+    return this.#entries.at(-1);
   }
 
   get pruned(): number {
@@ -26,9 +30,10 @@ export class UpdateLog {
     this.#pruned = upTo;
   }
 
-  /** Removes all entries after an offset, which must be that of an entry, or 0. */
+  /** Removes all entries after an offset, which must be one that an entry took, or 0. */
   restore(to: number): void {
-    if (to < this.#pruned || (to > 0 && this.at(to) === undefined)) throw new Error(`cannot go back to ${to}`);
+    const last = this.#entries[this.#indexAfter(to) - 1];
+    if (to < this.#pruned || to > (last?.lastOffset ?? 0)) throw new Error(`cannot go back to ${to}`);
     this.#entries.length = this.#indexAfter(to);
     this.#events.emit("restored");
   }

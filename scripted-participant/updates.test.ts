@@ -1,8 +1,10 @@
 /** Updates, live and bounded, as a stream and as a list. */
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../src/domain/json.js";
 import { until } from "../test/fixtures/wait.js";
 import { ask, creation, Listener, describeUpdate, updateFormat, updatesRequest } from "./test-client.js";
+import type { CheckpointMs } from "./checkpoints.js";
 import { ScriptedLedger } from "./ledger.js";
 import { Participant } from "./participant.js";
 
@@ -10,7 +12,7 @@ let ledger: ScriptedLedger;
 let participant: Participant;
 const listeners: Listener[] = [];
 beforeEach(async () => {
-  ledger = new ScriptedLedger({ synchronizerId: "A::1220" });
+  ledger = new ScriptedLedger({ offsetsPerTransaction: 1, synchronizerId: "A::1220" });
   participant = await Participant.start({ ledger, listLimit: 3, checkpointMs: 30 });
 });
 afterEach(async () => {
@@ -245,9 +247,68 @@ test("concurrent streams get the same updates, each at its own pace", async () =
   await until("all are open", () => participant.streams === 5);
   for (let count = 0; count < 600; count++) ledger.transact([{ create: creation(`c${count}`) }]);
   for (const listener of all) {
-    const messages = await listener.receive(600);
-    expect(messages.map((message) => Number(describeUpdate(message).split(" ")[0]))).toEqual(
-      Array.from({ length: 600 }, (_, index) => index + 1),
-    );
+    await until("all are there", () => listener.texts.some((text) => text.includes('"offset":600,')));
+    const transactions = listener.messages.map(describeUpdate).filter((update) => update.endsWith("Transaction"));
+    expect(transactions).toEqual(Array.from({ length: 600 }, (_, index) => `${index + 1} Transaction`));
   }
+});
+
+describe("the offsets of a real participant", () => {
+  const open = async (checkpointMs: CheckpointMs, silenceMs?: number): Promise<Listener> => {
+    await participant.stop();
+    ledger = new ScriptedLedger();
+    ledger.transact([{ create: creation("a") }]);
+    participant = await Participant.start({ ledger, checkpointMs, ...(silenceMs === undefined ? {} : { silenceMs }) });
+    const listener = follow(updatesRequest(0));
+    await listener.receive(1);
+    return listener;
+  };
+
+  test("a transaction takes three, and is delivered at the first", async () => {
+    const listener = await open({});
+    expect(ledger.transact([{ create: creation("b") }])).toBe(4);
+    expect(ledger.end).toBe(6);
+    expect((await listener.receive(2)).map(describeUpdate)).toEqual(["1 Transaction", "4 Transaction"]);
+  });
+
+  test("the others, and transactions of others, are told by checkpoints only: after opening, and apart", async () => {
+    const listener = await open({ opening: 100, traffic: 400, idle: 60_000 });
+    expect((await listener.receive(2)).map(describeUpdate)).toEqual(["1 Transaction", "3 OffsetCheckpoint"]);
+    const began = performance.now();
+    const end = participant.trafficOfOthers(50);
+    await listener.receive(4);
+    expect(performance.now() - began).toBeGreaterThan(750);
+    end();
+    const [, , ...checkpoints] = listener.messages.map(describeUpdate);
+    for (const checkpoint of checkpoints) expect(checkpoint).toMatch(/^\d+ OffsetCheckpoint$/);
+  });
+
+  test("an idle ledger is told after a longer time, once", async () => {
+    const listener = await open({ opening: 0, traffic: 60_000, idle: 200 });
+    await listener.receive(2);
+    ledger.elsewhere();
+    const began = performance.now();
+    expect((await listener.receive(3)).map(describeUpdate)[2]).toBe("6 OffsetCheckpoint");
+    expect(performance.now() - began).toBeGreaterThan(150);
+    await pause(300);
+    expect(listener.texts).toHaveLength(3);
+  });
+
+  test("a bounded stream closes at its end at once, though nothing is shown", async () => {
+    await open({});
+    ledger.elsewhere();
+    expect(await receiveAll(updatesRequest(1, ledger.end))).toEqual([]);
+    expect((await receiveAll(updatesRequest(0, 2))).map(describeUpdate)).toEqual(["1 Transaction"]);
+    expect(await receiveAll(updatesRequest(1, ledger.end + 1))).toMatchObject([{ code: "OFFSET_AFTER_LEDGER_END" }]);
+  });
+
+  test("a silent connection is reset; one that pings is not", async () => {
+    const silent = await open({}, 300);
+    const pinging = follow(updatesRequest(0));
+    const timer = setInterval(() => pinging.ping(), 50);
+    expect((await silent.ended).code).toBe(1006);
+    await pause(300);
+    clearInterval(timer);
+    expect(participant.streams).toBe(1);
+  });
 });

@@ -84,7 +84,8 @@ function reassignment(entry: Entry, filter: Filter): Update | undefined {
   return { Reassignment: { value } };
 }
 
-export function checkpoint({ offset, synchronizerId, time }: Entry): Update {
+/** The checkpoint of the last offset that an entry took. */
+export function checkpoint({ lastOffset: offset, synchronizerId, time }: Entry): Update {
   return { OffsetCheckpoint: { value: { offset, synchronizerTimes: [{ synchronizerId, recordTime: time }] } } };
 }
 
