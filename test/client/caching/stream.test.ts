@@ -102,7 +102,7 @@ test("after a restore of the participant from a backup all responses are dropped
   const late = askOther();
   await until("the service has answered", () => registry.arrived === 2);
   isHeld = false;
-  ledger.restore(3);
+  ledger.restore(9);
   await until("the state is replaced", () => registry.statistics().resets === 2);
   held.open();
   expect(await late).toBe("second factory");
