@@ -33,12 +33,7 @@ export function buildResponse(
     ["receiver-credentials", { tag: "AV_List", value: receiverCredentials.map(id) }],
     ["transfer-rule", id(rule)],
   ];
-  const values = Object.fromEntries(
-    entries.flatMap(([name, value]) => [
-      [PREFIX + name, value],
-      [name, value],
-    ]),
-  );
+  const values = Object.fromEntries(entries.map(([name, value]) => [PREFIX + name, value]));
   if (typeof enabled === "boolean") values[`${PREFIX}enable-result-contracts`] = { tag: "AV_Bool", value: enabled };
   const all = [configuration, ...senderCredentials, ...receiverCredentials, rule, lockedHolding].filter(
     (one) => one !== undefined,

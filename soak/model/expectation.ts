@@ -72,9 +72,8 @@ class State {
       if (!isHome) return reject(Code.Aborted);
       this.#addAcceptEntries(context, offer);
     } else {
-      // Reject and withdraw must always be possible: contracts on another synchronizer are omitted.
-      if (isHome) context.addReference("instrument-configuration", this.get(slots.configuration(offer.instrument)));
-      this.#addResultContracts(context);
+      // Reject and withdraw must always be possible: nothing is required. The service of a reject is not disclosed.
+      if (choice === "reject") this.#addResultContracts(context);
     }
     context.addDisclosed(offer.locked);
     return { ok: true, answer: context.answer };
@@ -90,7 +89,6 @@ class State {
     if (transferKind === "offer") {
       context.addReference("instrument-configuration", this.get(slots.configuration(index)));
       context.addList("sender-credentials", this.#credentials(sender, index));
-      this.#addResultContracts(context);
     } else {
       this.#addAcceptEntries(context, query);
     }
@@ -109,7 +107,7 @@ class State {
   /** The service contract is not disclosed, so its synchronizer does not matter. */
   #addResultContracts(context: Context): void {
     const { enableResultContracts: value } = this.get(slots.service).payload;
-    if (typeof value === "boolean") context.addPrefixed("enable-result-contracts", { tag: "AV_Bool", value });
+    if (typeof value === "boolean") context.addEntry("enable-result-contracts", { tag: "AV_Bool", value });
   }
 
   /** None if the holder lacks the credential: an answer has what there is. */
@@ -124,7 +122,7 @@ function allowsInstrument({ payload }: ModelContract, id: string): boolean {
   return allowances.length === 0 || allowances.some((allowance) => allowance.id === id);
 }
 
-/** Builds a choice context. Each entry but one has two names. */
+/** Builds a choice context. */
 class Context {
   readonly #values: JsonObject = {};
   readonly #disclosed = new Map<string, JsonObject>();
@@ -137,11 +135,6 @@ class Context {
   }
 
   addEntry(name: string, value: JsonObject): void {
-    this.#values[name] = value;
-    this.addPrefixed(name, value);
-  }
-
-  addPrefixed(name: string, value: JsonObject): void {
     this.#values[`utility.digitalasset.com/${name}`] = value;
   }
 

@@ -50,6 +50,10 @@ export class Oracle {
       const isAllowed = this.#outages.overlaps(sent.time, now, staleMs - POLL_TOLERANCE_MS);
       return isAllowed ? undefined : `503 without an outage: ${outcome.message}`;
     }
+    if (isWaitRejection(outcome)) {
+      const isAllowed = now - sent.time >= readWaitMs || this.#outages.overlaps(sent.time, now);
+      return isAllowed ? undefined : "503 for an unknown contract before the wait was over";
+    }
     // Not older than a confirmed offset, nor than the staleness limit.
     const low = Math.max(sent.confirmed, this.#world.endAt(sent.time - staleMs));
     // For an unknown id the service waits for the ledger end, unless that takes too long or there is an outage.
@@ -95,6 +99,10 @@ export class Oracle {
 /** Rejected because the ledger was not reachable for too long (src/ingest/staleness.ts). */
 const isStaleRejection = (outcome: Outcome): outcome is Outcome & { readonly ok: false } =>
   !outcome.ok && outcome.code === Code.Unavailable && STALE_MESSAGE.test(outcome.message);
+
+/** Rejected because the ledger's end was not reached within the wait of read-your-writes. */
+const isWaitRejection = (outcome: Outcome): boolean =>
+  !outcome.ok && outcome.code === Code.Unavailable && outcome.message.startsWith("the request names a contract");
 
 const STALE_MESSAGE = /^the ledger has not been reached/;
 
