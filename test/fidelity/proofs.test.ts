@@ -1,72 +1,116 @@
-/** Transfers of a deployed Registry Utility, proved by the service on a participant that has their updates. */
+/** Recorded transfers, proved by the service on a participant that has their updates. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startApp } from "../../src/app/app.js";
-import type { JsonObject, JsonValue } from "../../src/domain/json.js";
+import type { JsonObject } from "../../src/domain/json.js";
+import { unverifiedBody } from "../ledger/participant/proof/proof-service.js";
 import { quiet } from "../fixtures/run-service.js";
 import { until } from "../fixtures/wait.js";
-import {
-  type CreatedEvent,
-  exchange,
-  hasEvidence,
-  ledgerEffects,
-  participantRecording,
-  type RecordedUpdate,
-  transactionOf,
-} from "./evidence.js";
-import { creationsOf } from "./reconstruct.js";
+import { hasEvidence, ledgerEffects, transactionOf } from "./evidence.js";
+import { utilityLedger } from "./recorded-ledger.js";
+import { type LedgerUpdate, mainNetUpdates, participantOf, utilityProofs, utilityUpdates } from "./recorded-updates.js";
 import { exerciseIn, unseenContracts } from "./registry-of-load.js";
-import { type Answers, type HttpAnswer, replay } from "./replay.js";
+import { replay } from "./replay.js";
 
-const ok = (response: JsonValue): HttpAnswer => ({ status: 200, contentType: "application/json", response });
+type Prove = (updateId: string | undefined, transfer: JsonObject | undefined) => Promise<unknown>;
 
-/** Answers look-ups with the recorded updates, and errors as another recorded participant does. */
-function participantOf(updates: readonly RecordedUpdate[]): Answers {
-  const { http } = participantRecording();
-  const unknownUpdate = exchange(http, "update by id, unknown");
-  const unknownContract = exchange(http, "events by contract id, unknown");
-  const end = Math.max(...updates.map((update) => transactionOf(update).offset));
-  return {
-    http({ path, body }) {
-      if (path === "/v2/state/ledger-end") return ok({ offset: end });
-      const { updateId, offset, contractId } = (body ?? {}) as Record<string, JsonValue>;
-      if (path === "/v2/events/events-by-contract-id") return creationOf(updates, contractId) ?? unknownContract;
-      const found = updates.map(transactionOf).findIndex((of) => of.updateId === updateId || of.offset === offset);
-      return updates[found] === undefined ? unknownUpdate : ok(updates[found]);
-    },
-    stream: ({ path }) =>
-      path === "/v2/updates"
-        ? { messages: [] }
-        : { messages: unseenContracts(updates), close: { code: 1000, reason: "" } },
-  };
-}
-
-function creationOf(updates: readonly RecordedUpdate[], contractId: JsonValue | undefined): HttpAnswer | undefined {
-  for (const update of updates) {
-    const createdEvent = creationsOf(update).find((created: CreatedEvent) => created.contractId === contractId);
-    const { synchronizerId } = transactionOf(update);
-    if (createdEvent !== undefined) return ok({ created: { createdEvent, synchronizerId }, archived: null });
-  }
-  return undefined;
-}
-
-/** Starts the service on the recorded updates. Returns a function that asks for the proof in one of them. */
-async function proving() {
-  const updates = ledgerEffects();
-  const { url } = await replay(participantOf(updates));
-  const settings = { ledgerUrl: url, ledgerParties: ["utility-operator::1220"], readWaitMs: 20, graceSeconds: 1 };
-  const service = await startApp({ ...quiet(), ...settings });
+/** Starts the service. Returns a function that gives the status of a proof, or 400 if it cannot be verified. */
+async function proving(
+  updates: readonly LedgerUpdate[],
+  ledgerParties: readonly string[],
+  active: readonly JsonObject[] = [],
+): Promise<Prove> {
+  const { url: ledgerUrl } = await replay(participantOf(updates, active));
+  const service = await startApp({ ...quiet(), ledgerUrl, ledgerParties, readWaitMs: 1, graceSeconds: 1 });
   onTestFinished(() => service.close());
   await until("the service is ready", async () => (await fetch(`${service.url}/readyz`)).ok);
-  return async (index: number, transfer: JsonObject): Promise<unknown> => {
-    const [updateId] = updates.slice(index).map((update) => transactionOf(update).updateId);
+  return async (updateId = "", transfer = {}) => {
     const response = await fetch(`${service.url}/api/utilities/v0/registry/transfer/v0/proof`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ updateId, transfer }),
     });
-    return response.json();
+    const body = (await response.json()) as { readonly status?: string };
+    if (response.status === 200) return body.status;
+    expect(body).toEqual(unverifiedBody);
+    return response.status;
   };
 }
+
+describe.skipIf(!hasEvidence)("the proof of a transfer with Registry App 0.12 (skipped without the recordings)", () => {
+  test.each([
+    ["the operator", ["operator"]],
+    ["registrar and provider", ["registrar", "provider"]],
+    ["the registrar", ["registrar"]],
+  ])("is as expected, read as %s", async (_, names) => {
+    const { parties } = utilityLedger();
+    // One set of flows has a registrar of its own.
+    const readers = Object.entries(parties).filter(([name]) => names.includes(name.replace(/\d$/, "")));
+    const prove = await proving(
+      utilityUpdates(),
+      readers.map(([, party]) => party),
+    );
+    const proofs = utilityProofs();
+    const found = [];
+    for (const { name, updateId, transfer } of proofs) found.push([name, await prove(updateId, transfer)]);
+    expect(found).toEqual(proofs.map((proof) => [proof.name, proof.expect]));
+    expect(found).toHaveLength(28);
+  });
+});
+
+/** The choice of an update that has one of the names; undefined if none has. */
+const choiceIn = ({ events }: LedgerUpdate, choice: string) =>
+  events.find(({ event }) => event.ExercisedEvent?.choice === choice)?.event.ExercisedEvent;
+
+type Transfers = JsonObject & { readonly transfer: JsonObject };
+
+/** The payer's transfer in an update that offers it. */
+const offeredIn = (update: LedgerUpdate): JsonObject | undefined =>
+  (
+    choiceIn(update, "AllocationFactory_TransferInternal")?.choiceArgument as
+      | { readonly payload: Transfers }
+      | undefined
+  )?.payload.transfer;
+
+interface End {
+  readonly status: string;
+  /** The payer's transfer and the offer's, which names the locked holding. */
+  readonly transfers: readonly (JsonObject | undefined)[];
+}
+
+/** How the update ends an offer; undefined if it ends none. */
+function endIn(update: LedgerUpdate, updates: readonly LedgerUpdate[]): End | undefined {
+  const choices = { TransferInstruction_Accept: "Success", TransferInstruction_Withdraw: "Failure" };
+  for (const [choice, status] of Object.entries(choices)) {
+    const offerId = choiceIn(update, choice)?.contractId;
+    const isOffer = ({ CreatedEvent }: LedgerUpdate["events"][number]["event"]) => CreatedEvent?.contractId === offerId;
+    const origin = updates.find(({ events }) => offerId !== undefined && events.some(({ event }) => isOffer(event)));
+    const offer = origin?.events.find(({ event }) => isOffer(event))?.event.CreatedEvent?.createArgument;
+    if (origin === undefined) continue;
+    return { status, transfers: [offeredIn(origin), (offer as Transfers | undefined)?.transfer] };
+  }
+  return undefined;
+}
+
+describe.skipIf(!hasEvidence)("the proof of a transfer on MainNet (skipped without the recordings)", () => {
+  test("is as the choices of its tree say, and 400 for any other tree or transfer", async () => {
+    const updates = mainNetUpdates();
+    const prove = await proving(updates, ["party-1::1220"]);
+    const transfers = updates.flatMap((update) => offeredIn(update) ?? []);
+    const found: Record<string, number> = {};
+    for (const update of updates) {
+      const { updateId } = update;
+      const end = endIn(update, updates);
+      const offered = offeredIn(update);
+      const expected = end?.status ?? (offered === undefined ? 400 : "Pending");
+      const asked = end?.transfers ?? [offered ?? transfers[0]];
+      for (const transfer of asked) expect(await prove(updateId, transfer)).toBe(expected);
+      const other = transfers.find((transfer) => !asked.includes(transfer));
+      expect(await prove(updateId, other)).toBe(400);
+      found[expected] = (found[expected] ?? 0) + 1;
+    }
+    expect(found).toEqual({ Pending: 9, Success: 8, Failure: 1, 400: 26 });
+  });
+});
 
 /** The transfer that the sender asked of the factory. */
 const asAsked = (): JsonObject => transferIn(exerciseIn(ledgerEffects(), 1, "TransferFactory_Transfer").choiceArgument);
@@ -77,21 +121,29 @@ const back = (): JsonObject => transferIn(exerciseIn(ledgerEffects(), 4, "Transf
 
 const transferIn = (argument: JsonObject): JsonObject => argument["transfer"] as JsonObject;
 
-describe.skipIf(!hasEvidence)("the proof of a recorded transfer (skipped without the recordings)", () => {
-  test.each<[update: string, index: number, transfer: () => JsonObject, status: string]>([
-    ["that offers it", 1, asAsked, "Pending"],
-    ["that offers it, as the offer has it", 1, asOffered, "Pending"],
-    ["that accepts it", 2, asAsked, "Success"],
-    ["that accepts it, as the offer has it", 2, asOffered, "Success"],
-    ["that offers it and shows no choice", 3, back, "Pending"],
-    ["that accepts it, if the choice that offered it is not shown", 4, back, "Success"],
-    ["that accepts another transfer", 4, asAsked, "Failure"],
-    ["of a mint", 0, asAsked, "Failure"],
-    ["of a burn", 6, asAsked, "Failure"],
-    ["that offers one of another amount", 1, () => ({ ...asAsked(), amount: "500.0000000001" }), "Failure"],
-    ["that offers one of other inputs", 1, () => ({ ...asAsked(), inputHoldingCids: [] }), "Failure"],
-  ])("from the update %s", async (_, index, transfer, status) => {
-    const prove = await proving();
-    expect(await prove(index, transfer())).toEqual({ status });
+describe.skipIf(!hasEvidence)("the proof of a transfer of an earlier release (skipped without the recordings)", () => {
+  test("is as its update says", async () => {
+    const recorded = ledgerEffects();
+    const updates = recorded.map(transactionOf).map(({ updateId, offset, events }) => ({
+      updateId,
+      offset,
+      events: events.map((event) => ({ event })),
+    }));
+    const prove = await proving(updates, ["utility-operator::1220"], unseenContracts(recorded));
+    const cases: readonly [update: string, index: number, transfer: JsonObject, status: string | number][] = [
+      ["that offers it", 1, asAsked(), "Pending"],
+      ["that offers it, as the offer has it", 1, asOffered(), "Pending"],
+      ["that accepts it", 2, asAsked(), "Success"],
+      ["that accepts it, as the offer has it", 2, asOffered(), "Success"],
+      ["that offers it and shows no choice", 3, back(), "Pending"],
+      ["that accepts it, if the choice that offered it is not shown", 4, back(), "Success"],
+      ["that accepts another transfer", 4, asAsked(), 400],
+      ["of a mint", 0, asAsked(), 400],
+      ["of a burn", 6, asAsked(), 400],
+      ["that offers one of another amount", 1, { ...asAsked(), amount: "500.0000000001" }, 400],
+      ["that offers one of other inputs", 1, { ...asAsked(), inputHoldingCids: [] }, 400],
+    ];
+    for (const [update, index, transfer, status] of cases)
+      expect([update, await prove(updates[index]?.updateId, transfer)]).toEqual([update, status]);
   });
 });
