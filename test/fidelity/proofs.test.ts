@@ -95,7 +95,7 @@ describe.skipIf(!hasEvidence)("the proof of a transfer on MainNet (skipped witho
   test("is as the choices of its tree say, and 400 for any other tree or transfer", async () => {
     const updates = mainNetUpdates();
     const prove = await proving(updates, ["party-1::1220"]);
-    const transfers = updates.flatMap((update) => offeredIn(update) ?? []);
+    const transfers = updates.map(offeredIn).filter((transfer) => transfer !== undefined);
     const found: Record<string, number> = {};
     for (const update of updates) {
       const { updateId } = update;
