@@ -524,7 +524,8 @@ export const RequirementSchema: GenMessage<Requirement> = /*@__PURE__*/
   messageDesc(file_offledger_explain_v1_explain, 8);
 
 /**
- * A claim that is met or missing.
+ * A claim that is met or missing. Property and value are empty for a requirement
+ * without claims, which any credential of the issuer meets.
  *
  * @generated from message offledger.explain.v1.RequiredClaim
  */
@@ -540,7 +541,7 @@ export type RequiredClaim = Message<"offledger.explain.v1.RequiredClaim"> & {
   value: string;
 
   /**
-   * The credential that makes it. Empty if it is missing.
+   * The credential that meets the whole requirement. Empty if none does.
    *
    * @generated from field: string credential = 3;
    */

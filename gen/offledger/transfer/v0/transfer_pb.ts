@@ -96,7 +96,7 @@ export type Transfer = Message<"offledger.transfer.v0.Transfer"> & {
 
   /**
    * Contract ids of the holdings that the transfer takes, in their order: those
-   * that the sender named, or the locked one that stands in the instruction.
+   * that the sender named, or the locked one that stands in the offer.
    *
    * @generated from field: repeated string input_holding_cids = 7;
    */
@@ -139,7 +139,8 @@ export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
   messageDesc(file_offledger_transfer_v0_transfer, 2);
 
 /**
- * The outcome of the transfer.
+ * The outcome of the transfer. A transfer that cannot be verified has none: it
+ * is an error.
  *
  * @generated from message offledger.transfer.v0.VerifyTransferProofResponse
  */
@@ -180,8 +181,7 @@ export enum VerifyTransferProofResponse_Status {
   Success = 1,
 
   /**
-   * The transfer was rejected or withdrawn in the update, or the update does
-   * not contain this transfer. The response says no more.
+   * The offer of the transfer was rejected or withdrawn in the update.
    *
    * @generated from enum value: Failure = 2;
    */

@@ -25,8 +25,14 @@ export const TransferService: GenService<{
    * must know the transfer: the service compares it with the update, and never
    * discloses the update.
    *
-   * Errors: invalid_argument when a field is missing or malformed;
-   * not_found where this service reads a file, which has no updates.
+   * A transfer that cannot be verified is an error, always the same after the
+   * same wait: the update is unknown or pruned, or holds no transfer with
+   * exactly these values. It is no failed transfer: check the request before
+   * paying again.
+   *
+   * Errors: invalid_argument when a field is missing or malformed, or when the
+   * transfer cannot be verified; not_found where this service reads a file,
+   * which has no updates.
    *
    * @generated from rpc offledger.transfer.v0.TransferService.VerifyTransferProof
    */

@@ -126,6 +126,21 @@ describe("nothing is known of pruned updates", () => {
     place.ledger.prune(place.ledger.end);
     expect(await place.status(id, { ...transfer, inputHoldingCids: [`${offer}-locked`] })).toBe(unverified);
   });
+
+  test.each([
+    ["Accept", success],
+    ["Reject", failure],
+  ] as const)(
+    "but the end of an offer whose origin is pruned is known by the locked holding: %s",
+    async (how, expected) => {
+      const offer = fresh("offer");
+      place.transact(offering("factory", offer));
+      place.ledger.prune(place.ledger.end);
+      const id = place.transact(ending(how, offer, { steps: [] }));
+      expect(await place.status(id, { ...transfer, inputHoldingCids: [`${offer}-locked`] })).toBe(expected);
+      expect(await place.status(id)).toBe(unverified);
+    },
+  );
 });
 
 test("an offer that has entered from a synchronizer on which we are not is accepted here", async () => {
