@@ -1,4 +1,5 @@
 /** Daml Decimals: up to 28 digits before the point and 10 after it. */
+import { plainDecimal } from "../../domain/decimal.js";
 import { formatValue } from "../../domain/errors.js";
 import type { JsonReader } from "./json-reader.js";
 
@@ -15,7 +16,8 @@ export function parseDecimal(text: string): bigint | undefined {
 
 /** The decimal in a field, in units of 10^-10. Throws "invalid" if it is malformed. */
 export function decimalField(fields: JsonReader, name: string): bigint {
-  const text = fields.text(name);
+  const raw = fields.raw(name);
+  const text = typeof raw === "number" ? plainDecimal(raw) : fields.text(name);
   const amount = parseDecimal(text);
   if (amount !== undefined) return amount;
   throw fields.invalid(name, `must be a decimal such as 1.0000000000, but is ${formatValue(text)}`);

@@ -1,5 +1,6 @@
 import { type DescMessage, fromJsonString, type JsonValue } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { decimalsAsText, quoteLongNumbers } from "../decoding/decimals.js";
 import { checkTypes } from "../decoding/decode.js";
 import { decodeUtf8, EMPTY_BODY, parseJson } from "../decoding/json-text.js";
 import { refusal } from "../errors/error-details.js";
@@ -11,12 +12,23 @@ import { refusal } from "../errors/error-details.js";
 export const jsonDecoder = (schema?: DescMessage) => ({
   decode({ buffer, byteOffset, byteLength }: Uint8Array = new Uint8Array()): string {
     const bytes = Buffer.from(buffer, byteOffset, byteLength);
-    const value = parseJson(bytes);
-    if (value === undefined) throw refusal("MALFORMED_MESSAGE", EMPTY_BODY);
+    const parsed = parseJson(bytes);
+    if (parsed === undefined) throw refusal("MALFORMED_MESSAGE", EMPTY_BODY);
+    const value = schema === undefined ? parsed : decimalsAsText(schema, parsed);
     if (schema !== undefined) checkTypes(schema, value);
-    return withoutDuplicateKeys(decodeUtf8(bytes), value);
+    const text = quoteLongNumbers(decodeUtf8(bytes));
+    return value === parsed ? withoutDuplicateKeys(text, value) : stringify(value, text);
   },
 });
+
+/** Of a message with changed fields. One that is nested too deep stays as it is, and is refused for these fields. */
+function stringify(value: JsonValue, text: string): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return text;
+  }
+}
 
 /** The library refuses duplicate keys. Here the last one counts, as JSON.parse has it. */
 function withoutDuplicateKeys(text: string, value: JsonValue): string {

@@ -8,6 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { refusal, type Violation } from "../errors/error-details.js";
+import { decimalsAsText } from "./decimals.js";
 import { findWrongType, isObject, isTooDeep, type WrongType } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";
 import { fastDecodeJson, hasOneofField } from "./fast-json.js";
@@ -21,11 +22,12 @@ export function fromJsonObject(schema: DescMessage, json: JsonObject): Message {
   // The fast decoder leaves out members of a oneof.
   const plain = hasOneofField(schema, json) ? undefined : fastDecodeJson(schema, json);
   if (plain !== undefined) return plain;
+  const read = decimalsAsText(schema, json) as JsonObject;
   try {
-    return fromJson(schema, json, reading);
+    return fromJson(schema, read, reading);
   } catch (error) {
     if (isTooDeep(error)) throw malformed("the body is nested too deep");
-    const wrong = findWrongType(schema, json);
+    const wrong = findWrongType(schema, read);
     throw malformed(wrong === undefined ? messageOf(error) : `${wrong.path} ${wrong.problem}`, schema, wrong);
   }
 }
@@ -36,7 +38,7 @@ export function fromJsonBytes(schema: DescMessage, bytes: Buffer): Message {
   if (json === undefined) throw malformed(EMPTY_BODY);
   const plain = isObject(json) && !hasOneofField(schema, json) ? json : undefined;
   const message = plain === undefined ? undefined : fastDecodeJson(schema, plain);
-  return message ?? fromJsonValue(schema, json);
+  return message ?? fromJsonValue(schema, decimalsAsText(schema, json));
 }
 
 function fromJsonValue(schema: DescMessage, json: JsonValue): Message {

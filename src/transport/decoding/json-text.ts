@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { refusal } from "../errors/error-details.js";
+import { quoteLongNumbers } from "./decimals.js";
 import { isNestedDeeper } from "./json-nesting.js";
 
 /** The whitespace of JSON. */
@@ -46,7 +47,9 @@ const hasSurrogateEscape = (text: string): boolean => text.includes("\\u") && SU
 
 function parseText(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
+    const quoted = quoteLongNumbers(text);
+    return quoted === text ? value : (JSON.parse(quoted) as JsonValue);
   } catch (error) {
     if (BLANK.test(text)) return undefined;
     throw refusal(
