@@ -142,12 +142,16 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   });
   shutdown.add((graceMs) => server.close(graceMs));
   const { credentialDays } = config;
-  const limits = { credentialDays, maxContracts: MAX_CHECKED_AT_START };
-  const first = roles.answers ? new FirstInventory({ registry, source, ...limits, now, log }) : undefined;
-  if (first !== undefined) shutdown.add(() => first.close());
+  // A process that only mirrors checks what its parties see.
+  const limits = { credentialDays, maxContracts: roles.answers ? MAX_CHECKED_AT_START : 0 };
+  const parties = config.ledgerUrl === undefined || !roles.mirrors ? undefined : config.ledgerParties;
+  const first = new FirstInventory({ registry, source, parties, ...limits, now, log });
+  shutdown.add(() => first.close());
   await source.start(log);
+  // It never rejects, and the shutdown waits for it.
+  if (parties !== undefined) void first.read();
   // Only memory can be read without waiting for the database.
-  const isKnown = source.isInMemory && source.staleReason() === undefined;
+  const isKnown = source.isInMemory && parties === undefined && source.staleReason() === undefined;
   const inventory = isKnown
     ? await source.reader.read((view) => registry.inventory(view, { now: now(), ...limits }))
     : undefined;
@@ -157,7 +161,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     source: source.name,
     notReadyReason: notReadyReason(),
     inventory,
-    firstInventory: async () => inventory ?? first?.read(),
+    firstInventory: async () => inventory ?? (roles.answers ? first.read() : undefined),
     metricsUrl: operator?.metricsUrl,
     close: () => shutdown.run(),
   };

@@ -7,6 +7,7 @@ import { LedgerError } from "../ledger/participant/errors.js";
 import type { Timeouts } from "../ledger/participant/http.js";
 import { type Snapshot, takeSnapshot } from "../ledger/participant/snapshot.js";
 import { createTokenSource } from "../ledger/participant/tokens/token-source.js";
+import { withPartyWarnings } from "../registry/check/party-warnings.js";
 import type { Inventory } from "../registry/sdk/registry.js";
 import { MemoryStore } from "../store/memory/memory-store.js";
 import { loadRegistry } from "./load-registry.js";
@@ -59,7 +60,7 @@ export async function checkParticipant(
     const store = new MemoryStore();
     await store.replace(snapshot.contracts, snapshot.offset);
     const inventory = store.read((view) => registry.inventory(view, { now, credentialDays: config.credentialDays }));
-    return { name: url.origin + url.pathname, snapshot, inventory };
+    return { name: url.origin + url.pathname, snapshot, inventory: withPartyWarnings(inventory, parties) };
   } catch (error) {
     throw signal.aborted ? tooSlow(limits) : error;
   } finally {

@@ -11,9 +11,9 @@ import { quiet } from "../fixtures/run-service.js";
 
 const NOW = Date.parse("2026-06-01T00:00:00Z");
 
-async function participantWith(): Promise<Participant> {
+async function participantWith(stakeholders: readonly string[] = [parties.operator]): Promise<Participant> {
   const ledger = new ScriptedLedger();
-  play(ledger, completeElements(), { stakeholders: [parties.operator] });
+  play(ledger, completeElements(), { stakeholders });
   const participant = await Participant.start({ ledger });
   onTestFinished(() => participant.stop());
   return participant;
@@ -40,9 +40,33 @@ test("reads the active contracts at the ledger end", async () => {
   expect(inventory.registrars.map(({ party }) => party)).toEqual([parties.registrar]);
 });
 
-test("reads for the configured parties only", async () => {
-  const { snapshot } = await check(await participantWith(), undefined, { ledgerParties: ["stranger::1220"] });
+test("reads for the configured parties only, and warns if they see nothing", async () => {
+  const { snapshot, inventory } = await check(await participantWith(), undefined, {
+    ledgerParties: ["stranger::1220", "other::1220"],
+  });
   expect(snapshot.contracts).toEqual([]);
+  expect(inventory.warnings).toEqual([
+    expect.stringMatching(/^OFFLEDGER_LEDGER_PARTIES: no contract .* is visible to stranger::1220, other::1220\./),
+  ]);
+});
+
+test.each([
+  [[parties.operator], 0],
+  [[parties.registrar, parties.operator], 0],
+  [[parties.registrar, parties.provider], 1],
+])("parties %j, of which the operator sees all: %i warnings", async (ledgerParties, count) => {
+  const participant = await participantWith([parties.operator, parties.registrar, parties.provider]);
+  const { snapshot, inventory } = await check(participant, undefined, { ledgerParties });
+  expect(snapshot.contracts).toHaveLength(completeElements().length);
+  expect(inventory.warnings).toEqual(
+    Array.from(
+      { length: count },
+      () =>
+        expect.stringMatching(
+          /none of registrar::1220, provider::1220 is the operator of .*, which is operator::1220\. /,
+        ) as unknown,
+    ),
+  );
 });
 
 test("ends after the total time, whatever the participant does", async () => {

@@ -92,6 +92,54 @@ describe("a mirrored ledger", () => {
   });
 });
 
+describe("parties that see too little", () => {
+  const none = /"msg":"OFFLEDGER_LEDGER_PARTIES: no contract of the registry is visible to stranger::1220\./;
+
+  test.each([
+    ["serve", false],
+    ["serve", true],
+    ["mirror", true],
+  ])("are logged once by %s, with a database: %s", async (command, hasDatabase) => {
+    const env = { ...ofLedger(), OFFLEDGER_LEDGER_PARTIES: "stranger::1220" };
+    const program = start(command, { ...env, ...(hasDatabase && ofDatabase()) });
+    await until("it is logged", () => none.test(program.err));
+    program.stop();
+    const { err } = await program.ended();
+    expect(err.match(new RegExp(none, "g"))).toHaveLength(1);
+  });
+
+  test("are a warning of the check", async () => {
+    const { code, out } = await start("check", { ...ofLedger(), OFFLEDGER_LEDGER_PARTIES: "stranger::1220" }).ended();
+    expect(code).toBe(1);
+    expect(out).toContain("is visible to stranger::1220.");
+  });
+
+  test("none of them is the operator", async () => {
+    const other = "provider::1220";
+    const ledger = new ScriptedLedger();
+    play(ledger, completeElements(), { stakeholders: [other] });
+    const seen = await Participant.start({ ledger, checkpointMs: 20 });
+    onTestFinished(() => seen.stop());
+    const env = { OFFLEDGER_LEDGER_URL: seen.url, OFFLEDGER_LEDGER_PARTIES: other };
+    const program = start("serve", env);
+    await until("it is logged", () =>
+      /"msg":"OFFLEDGER_LEDGER_PARTIES: none of provider::1220 is the operator/.test(program.err),
+    );
+    program.stop();
+    await program.ended();
+    const { code, out } = await start("check", env).ended();
+    expect(code).toBe(1);
+    expect(out).toContain("which is operator::1220. Transfer preapprovals");
+  });
+
+  test.each(["serve", "check", "mirror"])("a malformed one ends %s with 2", async (command) => {
+    const env = { ...ofLedger(), ...ofDatabase(), OFFLEDGER_LEDGER_PARTIES: `${parties.operator},provider` };
+    const { code, out, err } = await start(command, env).ended();
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(/^offledger: OFFLEDGER_LEDGER_PARTIES must be .*, got "operator::1220,provider"\n/);
+  });
+});
+
 describe("a database", () => {
   test("of one process: as offledger check", async () => {
     const expected = await checked();

@@ -3,6 +3,7 @@ import { abortablePause } from "../../util/abortable-pause.js";
 import { errorMessage } from "../../util/error-message.js";
 import type { Logger } from "../../util/logger.js";
 import type { Inventory, Registry } from "../sdk/registry.js";
+import { partyWarnings, withPartyWarnings } from "./party-warnings.js";
 import { scanInventory } from "./scan-inventory.js";
 
 export interface FirstInventoryOptions {
@@ -13,6 +14,8 @@ export interface FirstInventoryOptions {
     openScan(): StoreScan;
   };
   readonly credentialDays: number;
+  /** The parties whose contracts a ledger is read for; undefined for another source. */
+  readonly parties: readonly string[] | undefined;
   /** How many contracts of each template are checked. */
   readonly maxContracts: number;
   /** Milliseconds since 1970. */
@@ -51,7 +54,7 @@ export class FirstInventory {
     for (let attempts = 1; await this.#isReady(); attempts++) {
       try {
         const inventory = await this.#scan();
-        return signal.aborted ? undefined : inventory;
+        return signal.aborted ? undefined : this.#checkParties(inventory);
       } catch (error) {
         const isTemporary = error instanceof NotReady || error instanceof StoreUnavailable;
         if (!isTemporary || attempts === MAX_ATTEMPTS) {
@@ -62,6 +65,13 @@ export class FirstInventory {
       }
     }
     return undefined;
+  }
+
+  #checkParties(inventory: Inventory): Inventory {
+    const { parties, log } = this.#options;
+    if (parties === undefined) return inventory;
+    for (const warning of partyWarnings(inventory, parties)) log.warn({ parties }, warning);
+    return withPartyWarnings(inventory, parties);
   }
 
   /** Waits until the source is ready. False after `close`. */

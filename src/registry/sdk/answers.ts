@@ -52,6 +52,11 @@ export interface Inventory {
   }[];
   /** How many contracts of each template are stored. */
   readonly counts: readonly { readonly qualifiedName: string; readonly count: number }[];
+  /**
+   * The parties that contracts name as operator of the registry's software, who alone sees some of them; absent if the
+   * registry has no such party.
+   */
+  readonly operators?: readonly string[] | undefined;
   /** Problems that will make requests fail: warnings, or a sentence each. At most 1,000 of a kind. */
   readonly warnings: readonly (Warning | string)[];
   /** How many warnings of each kind there are; absent if all are listed. */

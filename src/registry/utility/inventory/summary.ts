@@ -4,10 +4,14 @@ import type { Inventory } from "../../sdk/registry.js";
 import { instrumentConfiguration } from "../templates/instruments.js";
 import { allocationFactory } from "../templates/services.js";
 
-/** The registrars with their instruments, and how many contracts of each template there are. */
-export function summarize(view: View, templates: readonly Template[]): Pick<Inventory, "registrars" | "counts"> {
+/** The registrars with their instruments, the operators, and how many contracts of each template there are. */
+export function summarize(
+  view: View,
+  templates: readonly Template[],
+): Pick<Inventory, "registrars" | "counts" | "operators"> {
   const configurations = view.all(instrumentConfiguration);
-  const served = [...new Set(view.all(allocationFactory).map(({ fields }) => fields.registrar))].toSorted();
+  const factories = view.all(allocationFactory);
+  const served = [...new Set(factories.map(({ fields }) => fields.registrar))].toSorted();
   const templateCounts = view.templateCounts();
   const counts = templates.map((template) => ({
     qualifiedName: template.qualifiedName,
@@ -22,5 +26,8 @@ export function summarize(view: View, templates: readonly Template[]): Pick<Inve
         .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     })),
     counts: counts.filter(({ count }) => count > 0),
+    operators: [
+      ...new Set([...factories, ...configurations].flatMap(({ fields }) => fields.operator ?? [])),
+    ].toSorted(),
   };
 }
