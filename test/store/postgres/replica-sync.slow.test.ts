@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, type QueryResultRow } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { CatchUpProgress } from "../../../src/domain/freshness.js";
 import { Database, type Statement } from "../../../src/store/postgres/database.js";
 import { DatabaseError } from "../../../src/store/postgres/errors.js";
 import { ReplicaSync, type ReplicaSyncOptions } from "../../../src/store/postgres/read/replica-sync.js";
@@ -161,11 +162,12 @@ describe("a replica with a sync", () => {
       ["of the test", "back", "of the test", "back"],
     ]) {
       database.isUnavailable = true;
-      expect(await Promise.all([sync.catchUp(10, 10), sync.catchUp(10, 10)])).toEqual([false, false]);
-      expect(await sync.catchUp(10, 10)).toBe(false);
+      await until("it is lost", () => events.length === expected.length - 1);
+      // There is nobody to ask: the wait ends at once.
+      expect(await within(SOON_MS, "it has given up", all(sync.catchUp(60_000)))).toEqual([]);
       expect(events).toEqual(expected.slice(0, -1));
       database.isUnavailable = false;
-      await Promise.all([sync.catchUp(10, 10), sync.catchUp(10, 10)]);
+      await until("it is back", () => events.length === expected.length);
       expect(events).toEqual(expected);
     }
   });
@@ -180,59 +182,97 @@ describe("a replica with a sync", () => {
   });
 });
 
+async function all(progress: AsyncIterable<CatchUpProgress>): Promise<CatchUpProgress[]> {
+  const yielded: CatchUpProgress[] = [];
+  for await (const one of progress) yielded.push(one);
+  return yielded;
+}
+
+const soon = (progress: AsyncIterable<CatchUpProgress>) => within(SOON_MS, "it is answered", all(progress));
+
 describe("catchUp", () => {
-  test("is true after the mirror has moved the store past the offset", async () => {
+  test("has reached the end when the mirror says so, and then the replica has what the mirror has written", async () => {
     let offset = 10;
     await mirror(() => writer.apply([{ active: fruit("b") }], ++offset));
     const { sync, replica } = await followWithoutPolling();
-    expect(await within(SOON_MS, "it is answered", sync.catchUp(10, 60_000))).toBe(true);
+    expect((await soon(sync.catchUp(60_000))).at(-1)).toBe("reached");
     expect(replica.status.offset).toBe(11);
-    expect(await within(SOON_MS, "it is answered", sync.catchUp(11, 60_000))).toBe(true);
+    expect((await soon(sync.catchUp(60_000))).at(-1)).toBe("reached");
     expect(replica.status.offset).toBe(12);
   });
 
-  test("is false if the mirror had nothing to catch up with", async () => {
+  test("tells each move of the replica before", async () => {
+    const { sync, replica } = await followWithoutPolling();
+    const seen: (number | undefined)[] = [];
+    let offset = 11;
+    const first = delay(100).then(() => writer.apply([{ active: fruit("id-0") }], offset));
+    for await (const progress of sync.catchUp(SOON_MS)) {
+      await first;
+      expect(progress).toBe("advanced");
+      seen.push(replica.status.offset);
+      if (offset === 14) break;
+      // While the caller looks at the store, too.
+      await writer.apply([{ active: fruit(`id-${offset}`) }], ++offset);
+      await at(replica, offset);
+    }
+    expect(seen).toEqual([11, 12, 13, 14]);
+  });
+
+  test("has reached the end if the mirror had nothing to catch up with", async () => {
     const requests = await mirror(async () => {});
     const { sync } = await followWithoutPolling();
-    expect(await within(SOON_MS, "it is answered", sync.catchUp(10, 60_000))).toBe(false);
+    expect(await soon(sync.catchUp(60_000))).toEqual(["reached"]);
     expect(requests).toHaveLength(1);
-    expect(await within(SOON_MS, "it is answered", sync.catchUp(9, 60_000))).toBe(true);
   });
 
   test("waits for the reply to its own request", async () => {
     const { sync } = await followWithoutPolling();
-    const catching = sync.catchUp(10, 1_500);
+    const catching = all(sync.catchUp(1_000));
     for (const payload of ["", "another request"]) {
       await schema.sql("SELECT pg_notify('offledger_caught_up', $1)", [payload]);
     }
-    await delay(300);
-    // A sync that took one of these as its reply would have refreshed before this.
-    await schema.sql("UPDATE offledger.state SET ledger_offset = 11");
-    expect(await catching).toBe(true);
+    expect(await catching).toEqual([]);
   });
 
-  test("shares the next request among callers that come during one", async () => {
+  test("shares a request among callers that come while one is being sent, and no others", async () => {
     const requests = await mirror(() => delay(200));
     const { sync } = await followWithoutPolling();
-    await within(SOON_MS, "all are answered", Promise.all(Array.from({ length: 20 }, () => sync.catchUp(10, 60_000))));
-    expect(requests).toHaveLength(2);
-    expect(new Set(requests).size).toBe(2);
+    const first = Array.from({ length: 20 }, () => soon(sync.catchUp(60_000)));
+    await until("both have been sent", () => requests.length === 2);
+    // The replies are not there yet. These may have seen what is later than the requests.
+    const later = Array.from({ length: 20 }, () => soon(sync.catchUp(60_000)));
+    expect(new Set((await Promise.all([...first, ...later])).flat())).toEqual(new Set(["reached"]));
+    expect(requests).toHaveLength(4);
+    expect(new Set(requests).size).toBe(4);
   });
 
-  test("gives up after its timeout", async () => {
+  test("gives up after its time", async () => {
     const { sync } = await followWithoutPolling();
-    expect(await within(SOON_MS, "it has given up", sync.catchUp(10, 300))).toBe(false);
+    expect(await soon(sync.catchUp(300))).toEqual([]);
+    expect(await within(2_000, "both have given up", Promise.all([all(sync.catchUp(900)), all(sync.catchUp(900))]))).toEqual(
+      [[], []],
+    );
   });
 
-  test("gives up after its timeout for a caller that joins the next request", async () => {
-    const { sync } = await followWithoutPolling();
-    const [first, second] = [sync.catchUp(10, 4_000), sync.catchUp(10, 4_000)];
-    expect(await within(6_500, "both have given up", Promise.all([first, second]))).toEqual([false, false]);
-  });
-
-  test("refreshes even without a reply", async () => {
-    const { sync } = await followWithoutPolling();
-    await schema.sql("UPDATE offledger.state SET ledger_offset = 11");
-    expect(await within(SOON_MS, "it has given up", sync.catchUp(10, 100))).toBe(true);
+  test("gives up if the database cannot be read after the reply", async () => {
+    class Failing extends Database {
+      override async query<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
+        const rows = await super.query<R>(statement, values);
+        if (isReached && !statementText(statement).includes("pg_notify")) throw new DatabaseError("lost", "of the test");
+        return rows;
+      }
+    }
+    let isReached = false;
+    await mirror(async () => {
+      isReached = true;
+    });
+    const database = new Failing(schema.url, 2);
+    onTestFinished(() => database.close());
+    const { sync, replica } = follow({ database, polls: false });
+    await at(replica, 10);
+    await listening();
+    expect(await soon(sync.catchUp(60_000))).toEqual([]);
   });
 });
+
+const statementText = (statement: Statement): string => (typeof statement === "string" ? statement : statement.text);
