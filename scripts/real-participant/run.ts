@@ -1,0 +1,92 @@
+/**
+ * Runs flows with the real packages on a real participant, each choice submitted by the acting party alone with the answer
+ * of the built service, whose mirror reads as the operator; docs/conformance.md says how:
+ *
+ *   npm run real-participant -- --parties parties.json [--ledger URL] [--secret TEXT] [--parts flows,wallet,dry-run,tokens]
+ *     [--instruments registrar/PLAIN,…] [--flows TEXT]
+ *
+ * Ends with 1 if the service refused or the ledger rejected anything.
+ */
+import { parseArgs } from "node:util";
+import { dryRun } from "./dry-run.js";
+import { flows, type Report } from "./flows.js";
+import { Instrument } from "./instrument.js";
+import { Ledger, readOnboarded, signToken } from "./ledger.js";
+import { Service } from "./service.js";
+import { tokens } from "./tokens.js";
+import { wallet } from "./wallet.js";
+
+const DAY_SECONDS = 86_400;
+
+const { values } = parseArgs({
+  options: {
+    ledger: { type: "string", default: process.env["LEDGER"] ?? "http://127.0.0.1:7864" },
+    parties: { type: "string", default: "parties.json" },
+    // Of the tokens of a participant that authenticates; without it none is sent.
+    secret: { type: "string" },
+    parts: { type: "string", default: "flows,wallet,dry-run" },
+    instruments: { type: "string" },
+    // Runs only the flows whose names contain the text.
+    flows: { type: "string", default: "" },
+  },
+});
+
+let failed = 0;
+
+const report: Report = async (name, run) => {
+  try {
+    const note = await run();
+    print(`accepted  ${name}${note === undefined ? "" : `: ${note}`}`);
+  } catch (error) {
+    failed++;
+    print(`FAILED    ${name}: ${String(error).slice(0, 1_000)}`);
+  }
+};
+
+const { secret, ledger: url } = values;
+const onboarded = readOnboarded(values.parties);
+const adminToken = secret === undefined ? undefined : signToken(secret, "participant_admin", DAY_SECONDS);
+const ledger = new Ledger(url, () => adminToken);
+const parts = new Set(values.parts.split(","));
+const all = Object.entries(onboarded.registrars).flatMap(([registrar, { configs }]) =>
+  Object.keys(configs).map((id) => `${registrar}/${id}`),
+);
+const chosen = values.instruments?.split(",") ?? all;
+
+const service = await Service.start({
+  OFFLEDGER_LEDGER_URL: url,
+  OFFLEDGER_LEDGER_PARTIES: onboarded.parties["operator"] ?? "",
+  OFFLEDGER_PREPARE_USER_ID: "participant_admin",
+});
+try {
+  const instruments = chosen.map((name) => {
+    const [registrar = "", id = ""] = name.split("/");
+    return new Instrument(ledger, service, onboarded, registrar, id);
+  });
+  const { issuer1 = "", alice = "" } = onboarded.parties;
+  // The onboarding gives the credentials of holders, not that of issuance.
+  await instruments[0]?.credential(issuer1, alice, "isMinter", "yes");
+  for (const instrument of instruments) {
+    if (parts.has("flows"))
+      for (const flow of flows.filter(({ name }) => name.includes(values.flows)))
+        await report(`${instrument.name} ${flow.name}`, () => flow.run(instrument));
+    if (parts.has("dry-run")) await dryRun(instrument, report);
+  }
+  if (parts.has("wallet")) await wallet(instruments, report);
+  if (parts.has("tokens")) await tokens({ ledger, onboarded, secret, chosen }, report);
+  printDurations(service.durations);
+} finally {
+  await service.stop();
+}
+print(failed === 0 ? "all accepted" : `${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+function printDurations(durations: readonly number[]): void {
+  const sorted = durations.toSorted((a, b) => a - b);
+  const percentile = (of: number) => (sorted[Math.ceil(sorted.length * of) - 1] ?? 0).toFixed(0);
+  print(`${sorted.length} answers: p50 ${percentile(0.5)} ms, p90 ${percentile(0.9)} ms, p99 ${percentile(0.99)} ms`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
