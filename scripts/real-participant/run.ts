@@ -1,9 +1,9 @@
 /**
  * Runs flows with the real packages on a real participant, each choice submitted by the acting party alone with the answer
- * of the built service, whose mirror reads as the operator; docs/conformance.md says how:
+ * of the built service, whose mirror reads as the operator. See docs/conformance.md:
  *
- *   npm run real-participant -- --parties parties.json [--ledger URL] [--secret TEXT] [--parts flows,wallet,dry-run,tokens]
- *     [--instruments registrar/PLAIN,…] [--flows TEXT]
+ *   npx tsx scripts/real-participant/run.ts [--ledger URL] [--parties FILE] [--parts flows,wallet,dry-run,tokens]
+ *     [--instruments registrar/PLAIN,…] [--flows TEXT] [--secret TEXT]
  *
  * Ends with 1 if the service refused or the ledger rejected anything.
  */
@@ -74,7 +74,7 @@ try {
   }
   if (parts.has("wallet")) await wallet(instruments, report);
   if (parts.has("tokens")) await tokens({ ledger, onboarded, secret, chosen }, report);
-  printDurations(service.durations);
+  if (service.durations.length > 0) printDurations(service.durations);
 } finally {
   await service.stop();
 }
