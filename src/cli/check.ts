@@ -3,6 +3,8 @@ import { checkParticipant } from "../app/check-participant.js";
 import { checkSnapshot } from "../app/check-snapshot.js";
 import type { Config } from "../config/config.js";
 import { snapshotPath } from "../app/source-options.js";
+import type { Inventory } from "../registry/sdk/registry.js";
+import { isInformation } from "../registry/sdk/warnings.js";
 import { LedgerError } from "../ledger/participant/errors.js";
 import { checkFailure, EXIT_FAILURE, fail, messageOf, participantFailure, snapshotFailure } from "./failure.js";
 import { formatParticipantCheck, formatSnapshotCheck, print } from "./output.js";
@@ -11,6 +13,9 @@ import { formatParticipantCheck, formatSnapshotCheck, print } from "./output.js"
 export function check(config: Config): Promise<void> {
   return config.ledgerUrl === undefined ? checkFile(config) : checkLedger(config, config.ledgerUrl);
 }
+
+const needsAction = ({ warnings }: Inventory): boolean =>
+  warnings.some((warning) => typeof warning === "string" || !isInformation(warning.kind));
 
 async function checkFile(config: Config): Promise<void> {
   const path = snapshotPath(config);
@@ -23,7 +28,7 @@ async function checkFile(config: Config): Promise<void> {
   try {
     const { snapshot, inventory } = await checkSnapshot(config, content, Date.now());
     print(formatSnapshotCheck(path, snapshot, inventory));
-    if (inventory === undefined || inventory.warnings.length > 0) process.exitCode = EXIT_FAILURE;
+    if (inventory === undefined || needsAction(inventory)) process.exitCode = EXIT_FAILURE;
   } catch (error) {
     fail(checkFailure(error));
   }
@@ -34,7 +39,7 @@ async function checkLedger(config: Config, url: URL): Promise<void> {
     const result = await checkParticipant(config, Date.now());
     print(formatParticipantCheck(result));
     const { snapshot, inventory } = result;
-    if (inventory.warnings.length + snapshot.unreadable.length > 0) process.exitCode = EXIT_FAILURE;
+    if (needsAction(inventory) || snapshot.unreadable.length > 0) process.exitCode = EXIT_FAILURE;
   } catch (error) {
     fail(error instanceof LedgerError ? participantFailure(url, error) : checkFailure(error));
   }

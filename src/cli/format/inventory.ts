@@ -1,5 +1,5 @@
 import type { Inventory } from "../../registry/sdk/registry.js";
-import { describeWarning, warningKinds } from "../../registry/sdk/warnings.js";
+import { describeWarning, isInformation, warningKinds } from "../../registry/sdk/warnings.js";
 
 /** Maximum number of warnings printed per kind. */
 const MAX_PRINTED = 10;
@@ -7,6 +7,7 @@ const MAX_PRINTED = 10;
 /** The warnings of one kind. */
 interface Group {
   readonly kind: string;
+  readonly isInformation: boolean;
   readonly sentences: readonly string[];
   /** There may be more than sentences. */
   readonly count: number;
@@ -30,23 +31,24 @@ function formatRegistrar({ party, instruments }: Inventory["registrars"][number]
 
 /** The warnings by kind. */
 function formatWarnings({ warnings, warningCounts }: Inventory): string[] {
-  const groups = [...warningKinds, "other"].map((kind): Group => {
+  const groups = [...warningKinds, "other" as const].map((kind): Group => {
     const sentences = warnings.flatMap((warning) => {
       if (typeof warning === "string") return kind === "other" ? [warning] : [];
       return warning.kind === kind ? [describeWarning(warning)] : [];
     });
     const counts: Readonly<Record<string, number>> = warningCounts ?? {};
-    return { kind, sentences, count: Math.max(sentences.length, counts[kind] ?? 0) };
+    const isForInformation = kind !== "other" && isInformation(kind);
+    return { kind, isInformation: isForInformation, sentences, count: Math.max(sentences.length, counts[kind] ?? 0) };
   });
   return groups.filter(({ count }) => count > 0).flatMap(formatGroup);
 }
 
-function formatGroup({ kind, sentences, count }: Group): string[] {
+function formatGroup({ kind, isInformation: isForInformation, sentences, count }: Group): string[] {
   // Sorted, because not every store lists contracts in the same order.
   const printed = sentences
     .toSorted()
     .slice(0, MAX_PRINTED)
     .map((sentence) => `  ${sentence}`);
   const more = count > MAX_PRINTED ? [`  … and ${count - MAX_PRINTED} more`] : [];
-  return ["", `warning: ${kind} (${count})`, ...printed, ...more];
+  return ["", `${isForInformation ? "information" : "warning"}: ${kind} (${count})`, ...printed, ...more];
 }

@@ -44,18 +44,29 @@ export async function scanWarnings(
   let checked = 0;
   let offset: number | undefined;
   for (const check of checks) {
-    const listed = await scan.ids(check.template);
+    const { template, overall } = check;
+    const listed = await scan.ids(template);
     const ids = listed.ids.slice(0, maxContracts);
-    isComplete &&= listed.isComplete && ids.length === listed.ids.length;
-    const checkStep = steps.run(check.template, ids, (view, contracts) => ({
-      warnings: check.warnings(checkContext(view, now(), credentialDays), contracts),
-      offset: view.offset,
-    }));
+    const isWhole = listed.isComplete && ids.length === listed.ids.length;
+    isComplete &&= isWhole;
+    const observed: unknown[] = [];
+    const checkStep = steps.run(template, ids, (view, contracts) => {
+      const context = checkContext(view, now(), credentialDays);
+      return {
+        warnings: check.warnings(context, contracts),
+        observed: isWhole ? overall?.observe(context, contracts) : undefined,
+        offset: view.offset,
+      };
+    });
     for await (const { result, count } of checkStep) {
       checked += count;
+      observed.push(result.observed);
       for (const warning of result.warnings) found.add(warning);
       offset = result.offset;
     }
+    if (overall === undefined || !isWhole || signal.aborted) continue;
+    const concluded = await scan.read((view) => overall.conclude(checkContext(view, now(), credentialDays), observed));
+    for (const warning of concluded) found.add(warning);
   }
   return { found, isComplete, checked, offset };
 }

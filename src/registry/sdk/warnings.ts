@@ -5,12 +5,16 @@ import type { RequestContext } from "./registry.js";
 
 /** What can be wrong, in the order of reports. docs/check.md explains each. */
 export const warningKinds = [
-  /** A registrar has instruments or pending instructions, but no factory. */
+  /** A registrar, or a group of one, has instruments or pending instructions, but no factory. */
   "no-factory",
   /** An instrument of a pending instruction, or every instrument of a factory's registrar, has no configuration. */
   "no-configuration",
-  /** A registrar has no transfer rule. */
+  /** A registrar, or a group of one, has no transfer rule. */
   "no-rule",
+  /** Several groups of operator and provider have an instrument of a registrar. */
+  "several-groups",
+  /** An additional identifier of an instrument finds another instrument. */
+  "ambiguous-identifier",
   /** Every usable configuration of an instrument is between synchronizers. */
   "configuration-in-reassignment",
   /** Another contract that a choice needs is between synchronizers. */
@@ -25,13 +29,24 @@ export const warningKinds = [
   "contract-missing",
   /** The holding that a pending instruction has locked does not exist. */
   "holding-missing",
+  /** The deadline of a pending instruction has passed. */
+  "instruction-expired",
   /** A party of a pending instruction lacks required credentials. */
   "credentials-missing",
+  /** No credential meets a requirement of an instrument, for any party. */
+  "requirement-unmet",
+  /** The claims that a requirement asks for are spread over several credentials of a party. */
+  "credentials-split",
   /** A credential ends soon, and no other one replaces it. */
   "credential-expires",
+  /** The factories of a group are known to be older than version 2 of the token standard. An information. */
+  "no-version-2",
 ] as const;
 
 export type WarningKind = (typeof warningKinds)[number];
+
+/** Whether warnings of the kind are for information only: `offledger check` succeeds with them. */
+export const isInformation = (kind: WarningKind): boolean => kind === "no-version-2";
 
 /** Something on the ledger or in the configuration that makes operations fail. */
 export interface Warning {
@@ -64,13 +79,20 @@ export const refusalStatus: Readonly<Record<RegistryErrorReason, number>> = {
 
 /** A warning for people: what is wrong, which operations fail and how, and what to do. */
 export function describeWarning({ kind, problem, operations, refusal, remedy }: Warning): string {
-  const onLedger = kind === "credential-expires" ? "Will fail on the ledger" : "Fails on the ledger";
-  const failure = refusal === undefined ? onLedger : `Answered ${refusalStatus[refusal]}`;
+  const failure =
+    refusal === undefined ? (answeredBut[kind] ?? "Fails on the ledger") : `Answered ${refusalStatus[refusal]}`;
   return `${problem}. ${failure}: ${operations.join(", ")}. ${remedy}.`;
 }
 
+/** What is wrong with operations that are answered, if not that the choice fails on the ledger. */
+const answeredBut: Partial<Record<WarningKind, string>> = {
+  "several-groups": "May fail on the ledger",
+  "ambiguous-identifier": "Answered with the other instrument",
+  "credential-expires": "Will fail on the ledger",
+};
+
 /** Finds what will fail for the contracts of one template, a few of them at a time. */
-export interface Check<F = unknown> {
+export interface Check<F = unknown, O = unknown> {
   /** The template whose contracts are checked. */
   readonly template: Template<F>;
   /**
@@ -79,6 +101,16 @@ export interface Check<F = unknown> {
    * is synchronous, has no side effects, and may be run again.
    */
   warnings(context: CheckContext, contracts: readonly Contract<F>[]): readonly Warning[];
+  /** What only all contracts of the template show together. Absent if nothing. */
+  readonly overall?: OverallCheck<F, O>;
+}
+
+/** A check of all contracts of a template, a few of them at a time. Its methods are as `Check.warnings`. */
+export interface OverallCheck<F, O> {
+  /** What some of the contracts show. Keep it small: it is held for every step. */
+  observe(context: CheckContext, contracts: readonly Contract<F>[]): O;
+  /** The warnings, once every contract has been observed. Not called if some were not. */
+  conclude(context: CheckContext, observed: readonly O[]): readonly Warning[];
 }
 
 export interface CheckContext extends RequestContext {

@@ -1,16 +1,16 @@
-import { checkContext } from "../../check/check-context.js";
 /** What the Registry Utility serves, and what will fail. The checks run the operations themselves. */
 import type { Template } from "../../../domain/template.js";
 import type { View } from "../../../store/port.js";
+import { checkContext } from "../../check/check-context.js";
 import { WarningCollector } from "../../check/warning-collector.js";
 import type { Check, Inventory, InventoryOptions } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
-import { checkCredentials } from "./checks/credentials.js";
-import { checkInstructions } from "./checks/instructions.js";
-import { checkInstruments } from "./checks/instruments.js";
-import { checkRegistrars } from "./checks/registrars.js";
+import { instrumentConfiguration } from "../templates/instruments.js";
+import { allocationFactory } from "../templates/services.js";
+import { checkCredentials } from "./credentials.js";
+import { checkInstructions } from "./instructions.js";
+import { checkInstruments, checkRegistrars } from "./instruments.js";
 import { linesByOperation } from "./operation-lines.js";
-import { summarize } from "./summary.js";
 
 /** The checks of a registry with these contexts. */
 export function createChecks(contexts: UtilityContexts): readonly Check[] {
@@ -31,18 +31,47 @@ export function inventory(
   { now, credentialDays, maxContracts = Infinity }: InventoryOptions,
 ): Inventory {
   const collector = new WarningCollector();
+  const context = checkContext(view, now, credentialDays);
   // Without contracts to check, a large template must not be read.
   for (const check of maxContracts === 0 ? [] : checks) {
-    const contracts = view.all(check.template).slice(0, maxContracts);
-    for (const warning of check.warnings(checkContext(view, now, credentialDays), contracts)) collector.add(warning);
+    const { template, overall } = check;
+    const all = view.all(template);
+    const contracts = all.slice(0, maxContracts);
+    for (const warning of check.warnings(context, contracts)) collector.add(warning);
+    if (overall === undefined || contracts.length < all.length) continue;
+    for (const warning of overall.conclude(context, [overall.observe(context, contracts)])) collector.add(warning);
   }
-  const summary = summarize(view, contexts.templates);
   const unchecked = checks.reduce((sum, { template }) => sum + Math.max(0, countOf(view, template) - maxContracts), 0);
   return {
-    ...summary,
+    ...summarize(view, contexts.templates),
     warnings: collector.warnings(),
     warningCounts: collector.counts,
     unchecked: unchecked === 0 ? undefined : unchecked,
+  };
+}
+
+/** The registrars with their instruments, the operators, and how many contracts of each template there are. */
+function summarize(
+  view: View,
+  templates: readonly Template[],
+): Pick<Inventory, "registrars" | "counts" | "operators"> {
+  const configurations = view.all(instrumentConfiguration);
+  const factories = view.all(allocationFactory);
+  const served = [...new Set(factories.map(({ fields }) => fields.registrar))].toSorted();
+  const counts = templates.map((template) => ({
+    qualifiedName: template.qualifiedName,
+    count: countOf(view, template),
+  }));
+  return {
+    registrars: served.map((party) => ({
+      party,
+      instruments: configurations
+        .filter(({ fields }) => fields.registrar === party)
+        .map(({ fields }) => fields.defaultIdentifier)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    })),
+    counts: counts.filter(({ count }) => count > 0),
+    operators: [...new Set([...factories, ...configurations].map(({ fields }) => fields.operator))].toSorted(),
   };
 }
 

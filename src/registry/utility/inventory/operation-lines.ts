@@ -1,4 +1,5 @@
 /** The definitions of the contexts, taken apart, to find which lines of an operation make it fail. */
+import type { View } from "../../../store/port.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import {
   factoryOperations,
@@ -7,7 +8,14 @@ import {
   type Operation,
 } from "../contexts/operations.js";
 import type { OperationRow } from "../contexts/table.js";
-import type { ContextDefinition, EntryRule } from "../entries/context-definition.js";
+import type { PackageVersions } from "../contexts/versions.js";
+import {
+  type ContextDefinition,
+  type EntryRule,
+  prefetchContext,
+  prefetchInputs,
+} from "../entries/context-definition.js";
+import type { PrefetchInputs } from "../entries/context-entry.js";
 import {
   holderCredentialsEntry,
   issuerCredentialsEntry,
@@ -36,20 +44,23 @@ export interface OperationLines<O extends Operation = Operation> extends Definit
   readonly lines: readonly Line[];
   /** The roles whose credentials the operation needs. */
   readonly roles: readonly Role[];
+  /** Whether a party without these is refused. */
+  readonly requiresCredentials: boolean;
 }
 
 export interface LinesByOperation {
   readonly factories: ReadonlyMap<FactoryOperation, OperationLines<FactoryOperation>>;
   readonly choices: ReadonlyMap<ChoiceOperation, OperationLines<ChoiceOperation>>;
+  readonly packageVersions: PackageVersions;
 }
 
-export function linesByOperation({ factories, choices, table }: UtilityContexts): LinesByOperation {
+export function linesByOperation({ factories, choices, table, packageVersions }: UtilityContexts): LinesByOperation {
   const byFactory = factoryOperations.map((name) => [name, linesOf(name, table[name], factories[name])] as const);
   // The record has exactly the names of its type.
   const byChoice = (Object.keys(choices) as ChoiceOperation[]).map(
     (name) => [name, linesOf(name, table[name], choices[name])] as const,
   );
-  return { factories: new Map(byFactory), choices: new Map(byChoice) };
+  return { factories: new Map(byFactory), choices: new Map(byChoice), packageVersions };
 }
 
 /** `definition` is compiled from `row`, so their lines correspond. */
@@ -73,6 +84,7 @@ function linesOf<O extends Operation>(
     strict: { ...definition, entries: definition.entries.map(toStrict) },
     lines: [...entries, ...disclosures],
     roles: [...new Set(definition.entries.flatMap(({ part }) => credentialRoles.get(part) ?? []))],
+    requiresCredentials: definition.entries.some(({ part, required }) => required && credentialRoles.has(part)),
   };
 }
 
@@ -85,3 +97,15 @@ const credentialRoles = new Map<unknown, Role>([
   [holderCredentialsEntry, "holder"],
   [issuerCredentialsEntry, "issuer"],
 ]);
+
+/** Announcements take two round trips, in this order. */
+export const prefetchPhases = ["inputs", "configurations"] as const;
+export type PrefetchPhase = (typeof prefetchPhases)[number];
+
+/** Announces what the attempts of an operation look up. `strict` looks up the same contracts as `answered`. */
+export const prefetchOperation = (
+  view: View,
+  { strict }: Definitions,
+  inputs: PrefetchInputs,
+  phase: PrefetchPhase,
+): void => (phase === "inputs" ? prefetchInputs(view, [strict], inputs) : prefetchContext(view, strict, inputs));

@@ -6,8 +6,12 @@ import type { View } from "../../../store/port.js";
 import type { PartySearch, RequestContext } from "../../sdk/registry.js";
 import type { UtilityContexts } from "../contexts/contexts.js";
 import type { ChoiceOperation } from "../contexts/operations.js";
-import type { LinesByOperation, OperationLines } from "../inventory/operation-lines.js";
-import { prefetchOperation } from "../inventory/prefetch.js";
+import {
+  type LinesByOperation,
+  type OperationLines,
+  prefetchOperation,
+  prefetchPhases,
+} from "../inventory/operation-lines.js";
 import { prefetchAll } from "../inventory/views.js";
 import { contextOn, instructionInputs } from "../operations/choice-context.js";
 import { requireSynchronizer } from "../selection/candidates.js";
@@ -76,7 +80,7 @@ function prefetch(
   completion: OperationLines<ChoiceOperation>,
   instructions: readonly Contract<Instruction>[],
 ): void {
-  for (const phase of ["inputs", "configurations"] as const)
+  for (const phase of prefetchPhases)
     prefetchAll(view, instructions, (collecting, instruction) => {
       const inputs = { ...instructionInputs(instruction), registrar: instruction.fields.admin };
       prefetchOperation(collecting, completion, inputs, phase);

@@ -102,7 +102,8 @@ function groupsOf(view: View, registrar: string, instruments: readonly string[])
   return common.length > 0 ? common : first;
 }
 
-function distinctGroups(contracts: readonly Contract<GroupParties>[]): Group[] {
+/** The groups of the contracts, in their order. */
+export function distinctGroups(contracts: readonly Contract<GroupParties>[]): Group[] {
   const groups: Group[] = [];
   for (const contract of contracts) {
     const group = groupOf(contract);

@@ -26,6 +26,11 @@ export interface Instruction {
   readonly lockedHolding: string | undefined;
   /** Further holdings that it locks; absent if `lockedHolding` is the only one. */
   readonly otherLockedHoldings?: readonly string[] | undefined;
+  /**
+   * The ledger time, in microseconds since 1970, from which it can no longer be accepted or executed. Undefined, or absent,
+   * if it has none. `offledger check` reads it.
+   */
+  readonly deadline?: number | undefined;
 }
 
 /** Every instrument of the instruction. */
@@ -56,6 +61,7 @@ export const transferOffer = defineTemplate(
       receiver: holderIn(transfer, "receiver"),
       issuers: undefined,
       lockedHolding: transfer.texts("inputHoldingCids")[0],
+      deadline: transfer.optionalTime("executeBefore"),
     };
   },
   noIndexKeys,
@@ -66,7 +72,8 @@ export const dvpLegAllocation = defineTemplate(
   "utility-registry-v0",
   "Utility.Registry.V0.Holding.Allocation:DvpLegAllocation",
   (payload): Instruction => {
-    const leg = payload.object("allocation").object("transferLeg");
+    const allocation = payload.object("allocation");
+    const leg = allocation.object("transferLeg");
     const instrument = leg.object("instrumentId");
     return {
       admin: instrument.id("admin"),
@@ -77,6 +84,7 @@ export const dvpLegAllocation = defineTemplate(
       receiver: holderIn(leg, "receiver"),
       issuers: undefined,
       lockedHolding: payload.id("lockedHoldingCid"),
+      deadline: allocation.optionalObject("settlement")?.optionalTime("settleBefore"),
     };
   },
   noIndexKeys,
@@ -118,6 +126,7 @@ function issuance(
         receiver: undefined,
         issuers: [fields.id("holder")],
         lockedHolding: lockedHolding(payload),
+        deadline: fields.optionalTime("executeBefore"),
       };
     },
     noIndexKeys,

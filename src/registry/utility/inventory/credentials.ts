@@ -1,0 +1,281 @@
+/** Requirements that parties do not meet, or soon will not: nobody does, only several credentials do, or one ends. */
+import type { Contract } from "../../../domain/contract.js";
+import type { RegistryErrorReason } from "../../../domain/errors.js";
+import type { View } from "../../../store/port.js";
+import type { Check, CheckContext, InstrumentConfiguration, Requirement, Warning } from "../../sdk/registry.js";
+import { chooseCredentials, includesClaim, meets, whyInvalid } from "../selection/choose-credentials.js";
+import { requirementsFor, type Role } from "../selection/credentials.js";
+import { indexKeys } from "../templates/index-keys.js";
+import { instrumentConfiguration } from "../templates/instruments.js";
+import { claimsOn, type Credential, credential } from "../templates/parties.js";
+import type { LinesByOperation, OperationLines } from "./operation-lines.js";
+import { remedies } from "./problems.js";
+
+const DAY_MS = 86_400_000;
+const MICROS_PER_MS = 1_000;
+/** An allow-list may have 10,000 subjects. Looks up other credentials for at most this many subjects of a longer list. */
+const MAX_SUBJECTS = 100;
+
+/** An instrument that has a requirement. */
+interface Use {
+  readonly configuration: InstrumentConfiguration;
+  readonly role: Role;
+}
+
+/** A requirement, and all that have it, at least one. Many instruments have the same. */
+interface SharedRequirement {
+  /** Equal for equal requirements. */
+  readonly name: string;
+  readonly requirement: Requirement;
+  readonly first: Use;
+  readonly others: readonly Use[];
+}
+
+/** The requirements by issuer. */
+type Requirements = ReadonlyMap<string, readonly SharedRequirement[]>;
+
+/** Warns of credentials that end soon, of claims spread over several, and of requirements that none meets. */
+export const checkCredentials = (lines: LinesByOperation): Check<Credential, ReadonlySet<string>> => ({
+  template: credential,
+  warnings(context, credentials) {
+    const requirements = allRequirements(context.view);
+    const concerned = credentials.flatMap((one) => {
+      const ofIssuer = requirements.get(one.fields.issuer) ?? [];
+      const ending = endsSoon(one, context) ? subjectsOf(one.fields) : [];
+      const partial = partialClaims(one.fields, ofIssuer);
+      const parties = [...new Set([...ending, ...partial.map(({ party }) => party)])];
+      return ofIssuer.length === 0 || parties.length === 0 ? [] : [{ one, ofIssuer, partial, parties }];
+    });
+    // The candidates that may replace or complete it.
+    context.view.prefetch(() =>
+      concerned.flatMap(({ one, parties }) =>
+        parties.map((party) => ({ template: credential, indexKey: indexKeys.credential(one.fields.issuer, party) })),
+      ),
+    );
+    return concerned.flatMap(({ one, ofIssuer, partial }) => [
+      ...checkEnd(context, lines, one, ofIssuer),
+      ...partial.flatMap(({ party, shared }) => checkSplit(context, lines, one, party, shared)),
+    ]);
+  },
+  overall: {
+    /** The names of the requirements that one of the credentials meets. */
+    observe({ view, now }, credentials) {
+      const requirements = allRequirements(view);
+      return new Set(
+        credentials
+          .filter(({ fields }) => whyInvalid(fields, now) === undefined)
+          .flatMap(({ fields }) =>
+            (requirements.get(fields.issuer) ?? [])
+              .filter(({ requirement }) => isMetForAnyone(fields, requirement))
+              .map(({ name }) => name),
+          ),
+      );
+    },
+    conclude({ view }, observed) {
+      const met = new Set(observed.flatMap((names) => [...names]));
+      return [...allRequirements(view).values()]
+        .flat()
+        .filter(({ name }) => !met.has(name))
+        .flatMap((shared) => unmet(lines, shared));
+    },
+  },
+});
+
+/** The requirements of the newest configuration of each instrument in each group. */
+function allRequirements(view: View): Requirements {
+  const newest = new Map<string, InstrumentConfiguration>();
+  for (const { fields } of view.all(instrumentConfiguration)) {
+    const { operator, provider, registrar, defaultIdentifier } = fields;
+    const name = JSON.stringify([operator, provider, registrar, defaultIdentifier.id]);
+    if (!newest.has(name)) newest.set(name, fields);
+  }
+  const byName = new Map<string, { readonly requirement: Requirement; readonly uses: Use[] }>();
+  for (const configuration of newest.values())
+    for (const role of ["holder", "issuer"] as const)
+      for (const requirement of requirementsFor(role, configuration)) {
+        const name = JSON.stringify(requirement);
+        const known = byName.get(name) ?? { requirement, uses: [] };
+        known.uses.push({ configuration, role });
+        byName.set(name, known);
+      }
+  const byIssuer = new Map<string, SharedRequirement[]>();
+  for (const [name, { requirement, uses }] of byName) {
+    const [first, ...others] = uses;
+    if (first === undefined) continue;
+    const ofIssuer = byIssuer.get(requirement.issuer) ?? [];
+    ofIssuer.push({ name, requirement, first, others });
+    byIssuer.set(requirement.issuer, ofIssuer);
+  }
+  return byIssuer;
+}
+
+/** The operations that need credentials of these roles, by whether a request without them is refused. */
+function operationsFor(
+  { factories, choices }: LinesByOperation,
+  uses: readonly Use[],
+): { readonly operations: readonly string[]; readonly refusal: RegistryErrorReason | undefined }[] {
+  const roles = new Set(uses.map(({ role }) => role));
+  const needing = [...factories.values(), ...choices.values()].filter((one) =>
+    one.roles.some((role) => roles.has(role)),
+  );
+  const named = (wanted: boolean) => needing.filter((one) => one.requiresCredentials === wanted).map(nameOf);
+  return [
+    { operations: named(false), refusal: undefined },
+    { operations: named(true), refusal: "not-found" as const },
+  ].filter(({ operations }) => operations.length > 0);
+}
+
+const nameOf = ({ operation }: OperationLines): string => operation;
+
+/** `the holder of instrument "USD" of registrar R and of 2 more`. */
+function describeUses({ configuration, role }: Use, others: readonly Use[]): string {
+  const { registrar, defaultIdentifier } = configuration;
+  const more = others.length === 0 ? "" : ` and of ${others.length} more`;
+  return `the ${role} of instrument "${defaultIdentifier.id}" of registrar ${registrar}${more}`;
+}
+
+const describeClaims = ({ requiredClaims }: Requirement): string =>
+  requiredClaims.map(({ property, value }) => `${property} = ${value}`).join(", ");
+
+const isMetForAnyone = ({ subjects }: Credential, { requiredClaims }: Requirement): boolean =>
+  requiredClaims.length === 0 ||
+  subjects.some(({ claims }) => requiredClaims.every((claim) => includesClaim(claims, claim)));
+
+function unmet(lines: LinesByOperation, { requirement, first, others }: SharedRequirement): readonly Warning[] {
+  const { issuer, requiredClaims } = requirement;
+  const { registrar, defaultIdentifier } = first.configuration;
+  const lacking =
+    requiredClaims.length === 0 ? "exists" : `makes the claims ${describeClaims(requirement)} for any party`;
+  return operationsFor(lines, [first, ...others]).map(({ operations, refusal }) => ({
+    kind: "requirement-unmet",
+    registrar,
+    instrument: defaultIdentifier.id,
+    operations,
+    refusal,
+    problem: `no valid credential of issuer ${issuer} ${lacking}, as required of ${describeUses(first, others)}`,
+    remedy: remedies["requirement-unmet"],
+  }));
+}
+
+/** The parties of whom it makes some, but not all, of the claims that a requirement asks for. */
+function partialClaims(
+  { subjects }: Credential,
+  requirements: readonly SharedRequirement[],
+): { readonly party: string; readonly shared: SharedRequirement }[] {
+  const several = requirements.filter(({ requirement }) => requirement.requiredClaims.length > 1);
+  if (several.length === 0) return [];
+  return subjects.slice(0, MAX_SUBJECTS).flatMap(({ subject: party, claims }) =>
+    several.flatMap((shared) => {
+      const { requiredClaims } = shared.requirement;
+      const made = requiredClaims.filter((claim) => includesClaim(claims, claim)).length;
+      return made > 0 && made < requiredClaims.length ? [{ party, shared }] : [];
+    }),
+  );
+}
+
+/** Whether only several credentials together make the claims on the party. The newest of them warns. */
+function checkSplit(
+  { view, now }: CheckContext,
+  lines: LinesByOperation,
+  { contractId }: Contract<Credential>,
+  party: string,
+  { requirement, first, others }: SharedRequirement,
+): readonly Warning[] {
+  const { issuer, requiredClaims } = requirement;
+  const valid = view
+    .byKey(credential, indexKeys.credential(issuer, party))
+    .filter(({ fields }) => whyInvalid(fields, now) === undefined);
+  if (valid.some(({ fields }) => meets(fields, party, requirement))) return [];
+  const making = valid.filter(({ fields }) =>
+    requiredClaims.some((claim) => includesClaim(claimsOn(fields, party), claim)),
+  );
+  if (making[0]?.contractId !== contractId) return [];
+  const isMade = requiredClaims.every((claim) =>
+    making.some(({ fields }) => includesClaim(claimsOn(fields, party), claim)),
+  );
+  if (!isMade) return [];
+  const { registrar, defaultIdentifier } = first.configuration;
+  return operationsFor(lines, [first, ...others]).map(({ operations, refusal }) => ({
+    kind: "credentials-split",
+    registrar,
+    instrument: defaultIdentifier.id,
+    contractId,
+    party,
+    operations,
+    refusal,
+    problem:
+      `${making.length} credentials of issuer ${issuer} together make the claims ${describeClaims(requirement)} on ${party}, ` +
+      `but the requirement on ${describeUses(first, others)} asks for one credential that makes all`,
+    remedy: remedies["credentials-split"],
+  }));
+}
+
+const subjectsOf = ({ subjects }: Credential): readonly string[] =>
+  subjects.slice(0, MAX_SUBJECTS).map(({ subject }) => subject);
+
+function endsSoon({ fields, synchronizerId }: Contract<Credential>, { now, credentialDays }: CheckContext): boolean {
+  const { validUntil } = fields;
+  if (validUntil === undefined || synchronizerId === undefined) return false;
+  return validUntil > now * MICROS_PER_MS && validUntil <= (now + credentialDays * DAY_MS) * MICROS_PER_MS;
+}
+
+/** Requirements that parties no longer meet when the credential has ended. */
+function checkEnd(
+  context: CheckContext,
+  lines: LinesByOperation,
+  ending: Contract<Credential>,
+  ofIssuer: readonly SharedRequirement[],
+): readonly Warning[] {
+  const { contractId, fields } = ending;
+  const { validUntil } = fields;
+  if (validUntil === undefined || !endsSoon(ending, context)) return [];
+  const losses = ofIssuer
+    .map(({ requirement, first, others }) => ({
+      uses: [first, ...others],
+      parties: findLoss(context, ending, validUntil, requirement),
+    }))
+    .filter(({ parties }) => parties.length > 0);
+  const [first, ...others] = losses.flatMap(({ uses }) => uses);
+  const [{ parties } = { parties: [] }] = losses;
+  if (first === undefined) return [];
+  const { registrar, defaultIdentifier } = first.configuration;
+  const endMs = validUntil / MICROS_PER_MS;
+  const days = Math.max(1, Math.ceil((endMs - context.now) / DAY_MS));
+  const end = `${new Date(endMs).toISOString()}, in ${days} ${days === 1 ? "day" : "days"}`;
+  return [
+    {
+      kind: "credential-expires",
+      registrar,
+      instrument: defaultIdentifier.id,
+      contractId,
+      party: parties[0],
+      operations: operationsFor(lines, [first, ...others]).flatMap(({ operations }) => operations),
+      problem:
+        `credential ${contractId} of issuer ${fields.issuer} ends at ${end}. From then on ${countParties(parties)} ` +
+        `the requirements on ${describeUses(first, others)}`,
+      remedy: remedies["credential-expires"],
+    },
+  ];
+}
+
+/** The parties that no longer meet the requirement from that end on: no other credential meets it then. */
+function findLoss(
+  { view, now }: CheckContext,
+  { synchronizerId, fields }: Contract<Credential>,
+  validUntil: number,
+  requirement: Requirement,
+): readonly string[] {
+  const end = Math.ceil(validUntil / MICROS_PER_MS);
+  return subjectsOf(fields).filter((party) => {
+    if (!meets(fields, party, requirement)) return false;
+    const candidates = view
+      .byKey(credential, indexKeys.credential(fields.issuer, party))
+      .filter((candidate) => candidate.synchronizerId === synchronizerId);
+    const isLackingAt = (time: number) => chooseCredentials(party, [requirement], candidates, time).lacking.length > 0;
+    // Another credential may end at the same time, for another requirement.
+    return isLackingAt(end) && !isLackingAt(now);
+  });
+}
+
+const countParties = ([first, ...others]: readonly string[]): string =>
+  others.length === 0 ? `${first} does not meet` : `${first} and ${others.length} more do not meet`;

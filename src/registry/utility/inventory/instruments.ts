@@ -1,0 +1,254 @@
+/** What is wrong with the factories of registrars and the configurations of their instruments. */
+import type { Contract } from "../../../domain/contract.js";
+import type { ContractLookup, View } from "../../../store/port.js";
+import type { Check, InstrumentConfiguration, Warning } from "../../sdk/registry.js";
+import { instrumentConfiguration as lookUpConfiguration } from "../operations/instrument-configuration.js";
+import { findGroupFactories } from "../operations/factory.js";
+import { factoriesLookup } from "../operations/require.js";
+import {
+  candidateConfigurations,
+  distinctGroups,
+  type Group,
+  groupOf,
+  instrumentConfigurationLookup,
+  ofGroup,
+} from "../selection/group.js";
+import { indexKeys } from "../templates/index-keys.js";
+import { instrumentConfiguration } from "../templates/instruments.js";
+import { type AllocationFactory, allocationFactory } from "../templates/services.js";
+import {
+  attemptWithFactories,
+  checkChoices,
+  checkFactories,
+  factoriesOf,
+  factoryInputs,
+  usableFor,
+} from "./operations.js";
+import { type LinesByOperation, prefetchOperation, type PrefetchPhase, prefetchPhases } from "./operation-lines.js";
+import { errorIn, findProblems, remedies } from "./problems.js";
+import { prefetchAll, recording, type RecordingContext } from "./views.js";
+
+type Configuration = Contract<InstrumentConfiguration>;
+
+/** Examines at most this many additional identifiers of a configuration. */
+const MAX_IDENTIFIERS = 100;
+/** A sentence names at most this many groups. */
+const MAX_NAMED = 5;
+
+/** Registrars that have a factory, but no instrument; and groups whose factories have no version 2. */
+export const checkRegistrars = (lines: LinesByOperation): Check<AllocationFactory> => ({
+  template: allocationFactory,
+  warnings(context, factories) {
+    context.view.prefetch(() =>
+      factories.flatMap(({ fields: { registrar } }): ContractLookup[] => [
+        factoriesLookup(registrar),
+        { template: instrumentConfiguration, indexKey: indexKeys.instruments(registrar) },
+      ]),
+    );
+    const checked = recording(context);
+    const { view } = checked;
+    return factories.flatMap((factory) => {
+      const group = groupOf(factory);
+      if (!isFirst(factory, factoriesOf(view, group))) return [];
+      const isNewest = isFirst(factory, view.byKey(allocationFactory, indexKeys.factory(group.registrar)));
+      return [
+        ...checkVersion2(checked, lines, group),
+        ...(isNewest ? checkForConfigurations(checked, lines, factory) : []),
+      ];
+    });
+  },
+});
+
+const isFirst = ({ contractId }: Contract, [first]: readonly Contract[]): boolean => first?.contractId === contractId;
+
+function checkVersion2(
+  context: RecordingContext,
+  { packageVersions }: LinesByOperation,
+  group: Group,
+): readonly Warning[] {
+  const factories = factoriesOf(context.view, group);
+  if (usableFor("settlement-factory", factories, packageVersions).length > 0) return [];
+  const { registrar } = group;
+  const query = { registrar, instruments: [], inputHoldings: [], group, version2: packageVersions };
+  const error = errorIn(() => findGroupFactories(context, query));
+  if (error === undefined) return [];
+  return [
+    {
+      kind: "no-version-2",
+      registrar,
+      contractId: factories[0]?.contractId,
+      operations: ["settlement-factory"],
+      refusal: error.reason,
+      problem: `${error.message}. Requests of version 2 for a factory of provider ${group.provider} are refused`,
+      remedy: remedies["no-version-2"],
+    },
+  ];
+}
+
+function checkForConfigurations(
+  context: RecordingContext,
+  { factories: operations }: LinesByOperation,
+  factory: Contract<AllocationFactory>,
+): readonly Warning[] {
+  const { registrar } = factory.fields;
+  const { view } = context;
+  if (view.byKey(instrumentConfiguration, indexKeys.instruments(registrar)).length > 0) return [];
+  const attempt = attemptWithFactories(context, groupOf(factory), [factory]);
+  // Any id will do: there is no instrument.
+  const failing = [...operations.values()].filter((lines) =>
+    findProblems(lines, view, factoryInputs("any"), attempt).some(
+      ({ line, refusal }) => line?.startsWith("instrument-configuration") === true && refusal === "not-found",
+    ),
+  );
+  if (failing.length === 0) return [];
+  return [
+    {
+      kind: "no-configuration",
+      registrar,
+      operations: [...failing.map(({ operation }) => operation), "instrument-configuration"],
+      refusal: "not-found",
+      problem: `registrar ${registrar} has an AllocationFactory, but no InstrumentConfiguration`,
+      remedy: remedies["no-configuration"],
+    },
+  ];
+}
+
+/**
+ * Instruments for which an operation cannot be answered for any party, or not for certain. The newest configuration of an
+ * instrument in each group is checked: the others are not used.
+ */
+export const checkInstruments = (lines: LinesByOperation): Check<InstrumentConfiguration> => ({
+  template: instrumentConfiguration,
+  warnings(context, configurations) {
+    prefetch(context.view, lines, configurations);
+    const checked = recording(context);
+    return configurations.flatMap((configuration) => {
+      const { registrar, defaultIdentifier } = configuration.fields;
+      const { id } = defaultIdentifier;
+      const group = groupOf(configuration);
+      const candidates = candidateConfigurations(checked.view, registrar, id);
+      if (!isFirst(configuration, ofGroup(candidates, group))) return [];
+      return [
+        ...checkFactories(checked, lines, group, id),
+        ...checkChoices(checked, lines, group, id),
+        ...checkLookup(checked, configuration, candidates),
+        ...(isFirst(configuration, candidates) ? checkGroups(lines, candidates) : []),
+        ...checkIdentifiers(checked, configuration),
+      ];
+    });
+  },
+});
+
+/** Whether the configuration can be looked up: not while it is in reassignment. */
+function checkLookup(
+  context: RecordingContext,
+  { fields: { registrar, defaultIdentifier: identifier } }: Configuration,
+  [newest]: readonly Configuration[],
+): readonly Warning[] {
+  const error = errorIn(() => lookUpConfiguration(context, { registrar, identifier }));
+  if (error === undefined) return [];
+  return [
+    {
+      kind: "configuration-in-reassignment",
+      registrar,
+      instrument: identifier.id,
+      contractId: newest?.contractId,
+      operations: ["instrument-configuration"],
+      refusal: error.reason,
+      problem: error.message,
+      remedy: remedies["configuration-in-reassignment"],
+    },
+  ];
+}
+
+/** Whether several groups have the instrument. Then its name alone does not say whose factory a request needs. */
+function checkGroups({ factories }: LinesByOperation, candidates: readonly Configuration[]): readonly Warning[] {
+  const [answering, ...others] = distinctGroups(candidates);
+  const [newest] = candidates;
+  if (newest === undefined || answering === undefined || others.length === 0) return [];
+  const { registrar, defaultIdentifier } = newest.fields;
+  const named = others.slice(0, MAX_NAMED).map(nameOf).join(", ");
+  const more = others.length > MAX_NAMED ? `, and ${others.length - MAX_NAMED} more` : "";
+  return [
+    {
+      kind: "several-groups",
+      registrar,
+      instrument: defaultIdentifier.id,
+      contractId: newest.contractId,
+      // The allocations of a settlement name their group.
+      operations: [...factories.keys()].filter((operation) => operation !== "settlement-factory"),
+      problem:
+        `${others.length + 1} groups have instrument "${defaultIdentifier.id}" of registrar ${registrar}. Where the input ` +
+        `holdings of a request cannot be read, or there are none, ${nameOf(answering)} answers, which has the newest ` +
+        `configuration; the ledger refuses the answer for ${named}${more}`,
+      remedy: remedies["several-groups"],
+    },
+  ];
+}
+
+const nameOf = ({ operator, provider }: Group): string => `(operator ${operator}, provider ${provider})`;
+
+/** The ids, each once, under which a configuration can be looked up besides its own. */
+const additionalIds = ({ fields }: Configuration): readonly string[] => {
+  const ids = new Set(fields.additionalIdentifiers.slice(0, MAX_IDENTIFIERS).map(({ id }) => id));
+  ids.delete(fields.defaultIdentifier.id);
+  return [...ids];
+};
+
+/** Additional identifiers that find another instrument: its default identifier, or an additional one of a newer configuration. */
+function checkIdentifiers({ view }: RecordingContext, configuration: Configuration): readonly Warning[] {
+  const { registrar, defaultIdentifier } = configuration.fields;
+  return additionalIds(configuration).flatMap((id): Warning[] => {
+    const [byDefault] = candidateConfigurations(view, registrar, id);
+    const [byAdditional] = view.byKey(instrumentConfiguration, indexKeys.additionalIdentifier(registrar, id));
+    const found = (byDefault ?? byAdditional)?.fields.defaultIdentifier.id;
+    if (found === undefined || found === defaultIdentifier.id) return [];
+    const why = byDefault === undefined ? "which lists it too, in a newer configuration" : "whose own id it is";
+    return [
+      {
+        kind: "ambiguous-identifier",
+        registrar,
+        instrument: defaultIdentifier.id,
+        contractId: configuration.contractId,
+        operations: ["metadata", "instrument-configuration"],
+        problem:
+          `the additional identifier "${id}" of instrument "${defaultIdentifier.id}" of registrar ${registrar} finds ` +
+          `instrument "${found}", ${why}`,
+        remedy: remedies["ambiguous-identifier"],
+      },
+    ];
+  });
+}
+
+function prefetch(view: View, lines: LinesByOperation, configurations: readonly Configuration[]): void {
+  if (!view.wantsPrefetch) return;
+  view.prefetch(() => configurations.flatMap(lookupsOf));
+  for (const phase of prefetchPhases)
+    prefetchAll(view, configurations, (collecting, one) =>
+      prefetchInstrument(collecting, lines, groupOf(one), one.fields.defaultIdentifier.id, phase),
+    );
+}
+
+function lookupsOf(configuration: Configuration): ContractLookup[] {
+  const { registrar, defaultIdentifier } = configuration.fields;
+  return [
+    factoriesLookup(registrar),
+    ...[defaultIdentifier.id, ...additionalIds(configuration)].flatMap((id): ContractLookup[] => [
+      instrumentConfigurationLookup(registrar, id),
+      { template: instrumentConfiguration, indexKey: indexKeys.additionalIdentifier(registrar, id) },
+    ]),
+  ];
+}
+
+/** The lookups of all operations on an instrument of a group. */
+function prefetchInstrument(
+  view: View,
+  { factories, choices }: LinesByOperation,
+  { registrar, provider }: Group,
+  instrument: string,
+  phase: PrefetchPhase,
+): void {
+  const inputs = { ...factoryInputs(instrument), registrar, provider };
+  for (const lines of factories.values()) prefetchOperation(view, lines, inputs, phase);
+  for (const lines of choices.values()) prefetchOperation(view, lines, inputs, phase);
+}
