@@ -20,7 +20,20 @@ import type { Call } from "../fixtures/protocols.js";
 import { useRegistry } from "../fixtures/registries.js";
 import { account, allocationV1, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { WITH_REWARDS } from "../fixtures/run-service.js";
-import { complete, creations, ENABLED, factories, onInstructions, type Row, table, versions } from "./table.js";
+import { complete, creations, ENABLED, factories, onInstructions, type Row, table, versions, without } from "./table.js";
+
+const PREFIX = "utility.digitalasset.com/";
+/** What some operations need and others do without, how a refusal names it, and which keys stay without it. */
+const missable = [
+  {
+    contractId: "usd",
+    named: 'InstrumentConfiguration of instrument "USD"',
+    // Only a transfer to oneself and exits go on: the former with the rule alone.
+    written: (key: string, name: string) => !name.endsWith("self") || key.endsWith("/transfer-rule"),
+  },
+  { contractId: "rule", named: "TransferRule", written: (key: string) => !key.endsWith("/transfer-rule") },
+  { contractId: "locked", named: "locked holding locked", written: () => true },
+] as const;
 
 const keysOf = ({ values }: JsonObject): string[] => Object.keys(values as JsonObject);
 const sorted = (texts: readonly string[]): string[] => texts.toSorted((a, b) => (a < b ? -1 : 1));
@@ -28,7 +41,7 @@ const sorted = (texts: readonly string[]): string[] => texts.toSorted((a, b) => 
 test("the table has every operation", () => {
   expect(table).toHaveLength(10 + 4 + 6 + 5 + 12);
   expect(table.filter(({ needsBlocklist }) => needsBlocklist)).toHaveLength(10 + 4 + 2 + 1 + 4);
-  expect(table.filter(({ keys }) => keys.includes(ENABLED))).toHaveLength(8 + 6 + 5 + 8);
+  expect(table.filter(({ keys }) => keys.includes(ENABLED))).toHaveLength(5 + 4 + 8);
 });
 
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
@@ -41,8 +54,6 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
       const answer = await ask(url, row);
       expect(keysOf(answer)).toEqual(row.keys);
       expect(answer).toMatchObject({ disclosed: row.disclosed });
-      // Neither the rewards nor the bare name of enable-result-contracts occur anywhere.
-      expect(keysOf(answer).filter((key) => /reward|featured|^enable/.test(key))).toEqual([]);
     });
   });
 
@@ -55,6 +66,37 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
       expect(sorted(keysOf(answer))).toEqual(sorted([...keys, ...rewardKeys]));
       const rewards = rewardKeys.length === 0 ? [] : ["reward", "right"];
       expect(answer).toMatchObject({ disclosed: sorted([...disclosed, ...rewards]) });
+    });
+  });
+
+  describe("the context with bare names", () => {
+    const url = useRegistry(complete(), { contexts: { changes: [{ keys: "both" }] } });
+
+    test.each(table)("of $name", async (row) => {
+      const answer = await ask(url, row);
+      expect(keysOf(answer)).toEqual(row.keys.flatMap((key) => [key, key.replace(PREFIX, "")]));
+      const values = answer["values"] as JsonObject;
+      for (const key of row.keys) expect(values[key.replace(PREFIX, "")]).toEqual(values[key]);
+      expect(answer).toMatchObject({ disclosed: row.disclosed });
+    });
+  });
+
+  describe.each(missable)("without $contractId", ({ contractId, named, written }) => {
+    const url = useRegistry(without(contractId, complete()));
+    // Without a rule there is no direct transfer: see preapprovals.test.ts.
+    const rows = table.filter(({ name }) => !/direct/.test(name));
+
+    test.each(rows.filter(({ needs }) => needs.includes(contractId)))("there is no $name", async (row) => {
+      expect(await ask(url, row)).toEqual(refused(404, named));
+    });
+
+    test.each(rows.filter(({ needs }) => !needs.includes(contractId)))("it is left out: $name", async (row) => {
+      const answer = await ask(url, row);
+      expect(keysOf(answer)).toEqual(row.keys.filter((key) => written(key, row.name)));
+      const disclosed = answer["disclosed"] as readonly string[];
+      expect(disclosed).not.toContain(contractId);
+      // Without a configuration nobody needs credentials.
+      if (contractId !== "usd") expect(disclosed).toEqual(row.disclosed.filter((id) => id !== contractId));
     });
   });
 

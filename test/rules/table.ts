@@ -29,8 +29,6 @@ import {
 
 export const versions = ["v1", "v2"] as const;
 const prefixed = (...names: readonly string[]): string[] => names.map((name) => `utility.digitalasset.com/${name}`);
-const both = (...names: readonly string[]): string[] =>
-  names.flatMap((name) => [`utility.digitalasset.com/${name}`, name]);
 export const ENABLED = "utility.digitalasset.com/enable-result-contracts";
 
 export interface Row {
@@ -40,39 +38,34 @@ export interface Row {
   readonly keys: readonly string[];
   /** Sorted. */
   readonly disclosed: readonly string[];
+  /** Without these there is no answer. */
+  readonly needs: readonly ("usd" | "rule" | "locked")[];
   /** The keys that the setting `rewards` adds; absent if it adds none. */
   readonly rewardKeys?: readonly string[];
   /** The choice fails for an instrument that checks a blocklist. */
   readonly needsBlocklist?: true;
 }
 
-const REWARDS = ["app-reward-configuration", "featured-app-right"];
+const rewardKeys = prefixed("app-reward-configuration", "featured-app-right");
 const [alice, bob, carol] = [account("alice"), account("bob"), account("carol")];
 
 const executed = {
-  keys: [
-    ...both("instrument-configuration", "sender-credentials", "receiver-credentials", "transfer-rule"),
-    ...prefixed("enable-result-contracts"),
-  ],
-  rewardKeys: both(...REWARDS),
+  keys: prefixed("instrument-configuration", "sender-credentials", "receiver-credentials", "transfer-rule"),
+  needs: ["usd", "rule"],
+  rewardKeys,
   needsBlocklist: true,
 } as const;
+const transferred = { ...executed, keys: [...executed.keys, ENABLED] } as const;
 const offered = {
-  keys: [...both("instrument-configuration", "sender-credentials"), ...prefixed("enable-result-contracts")],
-  disclosed: ["alice-holds", "factory", "usd"],
-  needsBlocklist: true,
-} as const;
-const direct = { ...executed, disclosed: ["alice-holds", "carol-approves", "carol-holds", "rule", "usd"] };
-const toSelf = { ...executed, disclosed: ["alice-holds", "factory", "rule", "usd"] };
-const allocated = {
   keys: prefixed("instrument-configuration", "sender-credentials"),
   disclosed: ["alice-holds", "factory", "usd"],
+  needs: ["usd"],
   needsBlocklist: true,
 } as const;
-const left = {
-  keys: [...both("instrument-configuration"), ...prefixed("enable-result-contracts")],
-  disclosed: ["locked", "usd"],
-};
+const direct = { ...transferred, disclosed: ["alice-holds", "carol-approves", "carol-holds", "rule", "usd"] };
+const toSelf = { ...transferred, disclosed: ["alice-holds", "factory", "rule", "usd"], needs: [] };
+const issued = { keys: prefixed("instrument-configuration", "issuer-credentials"), needs: ["usd"] } as const;
+const exit = { disclosed: ["locked"], needs: [] } as const;
 const legs = [leg(alice, bob, "USD")];
 const sides = [legSide("SenderSide", "USD")];
 
@@ -83,8 +76,8 @@ export const factories: readonly Row[] = [
   { name: "v2 transfer-factory, direct", call: transferFactory("v2", transferV2(alice, carol)), ...direct },
   { name: "v1 transfer-factory, self", call: transferFactory("v1", transferV1("alice", "alice")), ...toSelf },
   { name: "v2 transfer-factory, self", call: transferFactory("v2", transferV2(alice, alice)), ...toSelf },
-  { name: "v1 allocation-factory", call: allocationFactory("v1", allocationV1("alice", "bob")), ...allocated },
-  { name: "v2 allocation-factory", call: allocationFactory("v2", allocationV2(alice, sides)), ...allocated },
+  { name: "v1 allocation-factory", call: allocationFactory("v1", allocationV1("alice", "bob")), ...offered },
+  { name: "v2 allocation-factory", call: allocationFactory("v2", allocationV2(alice, sides)), ...offered },
   {
     name: "settlement-factory",
     call: settlementFactory(settlement(legs, ["allocation"])),
@@ -96,15 +89,16 @@ export const factories: readonly Row[] = [
       "enable-result-contracts",
     ),
     disclosed: ["alice-holds", "allocation", "bob-holds", "factory", "locked", "rule", "usd"],
-    rewardKeys: prefixed(...REWARDS),
+    needs: ["usd", "rule", "locked"],
+    rewardKeys,
     needsBlocklist: true,
   },
   {
     name: "burn-mint-factory",
     call: burnMintFactory(["alice"]),
-    keys: prefixed("instrument-configuration", "issuer-credentials", "enable-result-contracts"),
-    disclosed: ["alice-issues", "factory", "registrar-issues", "usd"],
-    rewardKeys: prefixed(...REWARDS),
+    ...issued,
+    disclosed: ["alice-issues", "factory", "usd"],
+    rewardKeys,
     needsBlocklist: true,
   },
 ];
@@ -113,34 +107,27 @@ const onTransfers: readonly Row[] = versions.flatMap((version): Row[] => [
   {
     name: `${version} transfer accept`,
     call: onTransfer(version, "accept", "offer"),
-    ...executed,
+    ...transferred,
     disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
   },
-  { name: `${version} transfer reject`, call: onTransfer(version, "reject", "offer"), ...left },
-  { name: `${version} transfer withdraw`, call: onTransfer(version, "withdraw", "offer"), ...left },
+  { name: `${version} transfer reject`, call: onTransfer(version, "reject", "offer"), keys: [ENABLED], ...exit },
+  { name: `${version} transfer withdraw`, call: onTransfer(version, "withdraw", "offer"), keys: [], ...exit },
 ]);
 
 const onAllocations: readonly Row[] = [
   {
     name: "v1 allocation execute-transfer",
     call: executeTransfer("allocation"),
-    keys: prefixed(
-      "instrument-configuration",
-      "sender-credentials",
-      "receiver-credentials",
-      "transfer-rule",
-      "enable-result-contracts",
-    ),
+    ...executed,
     disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
-    rewardKeys: prefixed(...REWARDS),
-    needsBlocklist: true,
+    needs: ["usd", "rule", "locked"],
   },
   ...versions.flatMap((version) =>
     (["withdraw", "cancel"] as const).map((choice): Row => ({
       name: `${version} allocation ${choice}`,
       call: onAllocation(version, choice, "allocation"),
-      keys: [ENABLED],
-      disclosed: ["locked"],
+      keys: [],
+      ...exit,
     })),
   ),
 ];
@@ -154,7 +141,7 @@ const issuances: readonly (readonly [Kind, Form])[] = [
 export const creations: readonly Row[] = issuances.map(([kind, form]): Row => ({
   name: `${kind} ${form} create`,
   call: createIssuance(kind, form, "alice"),
-  keys: prefixed("instrument-configuration", "issuer-credentials"),
+  ...issued,
   disclosed: ["alice-issues", "factory", "usd"],
   needsBlocklist: true,
 }));
@@ -163,23 +150,25 @@ const onIssuances: readonly Row[] = issuances.flatMap(([kind, form]): Row[] => {
     name: `${kind} ${form} ${choice}`,
     call: onIssuance(kind, form, choice, `${kind}-${form}`),
   });
-  const locked = kind === "burn" && form === "request" ? ["locked"] : [];
+  const locked = kind === "burn" && form === "request" ? (["locked"] as const) : [];
   return [
     {
       ...of("accept"),
-      keys: prefixed("instrument-configuration", "issuer-credentials", "enable-result-contracts"),
+      keys: [...issued.keys, ENABLED],
       disclosed: ["alice-issues", ...locked, "usd"],
-      rewardKeys: prefixed(...REWARDS),
+      needs: [...issued.needs, ...locked],
+      rewardKeys,
       needsBlocklist: true,
     },
-    { ...of("reject"), keys: [ENABLED], disclosed: locked },
-    { ...of("cancel"), keys: [], disclosed: locked },
+    { ...of("reject"), keys: [ENABLED], disclosed: locked, needs: [] },
+    { ...of("cancel"), keys: [], disclosed: locked, needs: [] },
   ];
 });
 
 export const onInstructions = [...onTransfers, ...onAllocations, ...onIssuances];
 export const table = [...factories, ...creations, ...onInstructions];
 
+const { provider } = parties;
 const requirements = {
   holderRequirements: [requirement(["holds=USD"])],
   issuerRequirements: [requirement(["issues=USD"])],
@@ -203,10 +192,14 @@ export const complete = (more: JsonObject = {}, changes: Parameters<typeof regis
     credential("registrar-issues", parties.registrar, "issues=USD"),
     element("TransferPreapproval", "carol-approves", payload.preapproval("carol", ["USD"])),
     element("TransferOffer", "offer", payload.offer("alice", "bob", "USD", "locked")),
-    element("DvpLegAllocation", "allocation", payload.allocation("alice", "bob", "USD", "locked")),
+    element("DvpLegAllocation", "allocation", payload.allocation("alice", "bob", "USD", "locked", { provider })),
     element("MintOffer", "mint-offer", payload.mint("alice", "USD")),
     element("MintRequest", "mint-request", payload.mint("alice", "USD")),
     element("BurnOffer", "burn-offer", payload.burn("alice", "USD")),
     element("BurnRequest", "burn-request", payload.burn("alice", "USD", { lockedHoldingCid: "locked" })),
     element("Holding", "locked", payload.lockedHolding("alice", "USD")),
   );
+
+/** The elements without the contract. */
+export const without = (contractId: string, elements: readonly JsonObject[]): JsonObject[] =>
+  elements.filter((one) => !JSON.stringify(one).includes(`"contractId":"${contractId}"`));
