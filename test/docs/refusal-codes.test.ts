@@ -14,8 +14,6 @@ const NOT_REFUSALS = [
 
 /** Codes that `kind` would give, and for which the rules have no request. */
 const NEVER = [
-  // A registrar without a factory is not served.
-  "factory-missing",
   // An instruction is named by the request: it is unknown or archived.
   "instruction-missing",
   // A transfer without a preapproval that can be used is an offer.

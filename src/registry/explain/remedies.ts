@@ -12,6 +12,14 @@ export function remedyOf(cause: Cause, at: number | undefined): string {
   switch (code) {
     case "registrar-not-served":
       return `Create an AllocationFactory of registrar ${registrar}, ${SEE}.`;
+    case "factory-missing":
+      return `Create an AllocationFactory of registrar ${registrar} with the operator and provider of the instrument, ${SEE}.`;
+    case "version-not-supported":
+      return "Use version 1 of the token standard, or create an AllocationFactory of a newer package.";
+    case "several-groups":
+      return "Settle the allocations of each operator and provider apart.";
+    case "holding-archived":
+      return `Use another holding than ${contractId}.`;
     case "instruction-unknown":
       return "Check the contract id and the registrar, or wait until the service has seen it.";
     case "instruction-archived":
@@ -24,7 +32,7 @@ export function remedyOf(cause: Cause, at: number | undefined): string {
       return "Reject, withdraw or cancel the instruction: it can no longer be executed.";
     case "credential-missing": {
       const listed = claims.map(({ property, value }) => `${property} = ${value}`).join(", ");
-      return `Have ${issuer} issue a credential with ${listed} for ${party}, valid ${at === undefined ? "now" : `at ${new Date(at).toISOString()}`}.`;
+      return `Have ${issuer} issue a credential${listed === "" ? "" : ` with ${listed}`} for ${party}, valid ${at === undefined ? "now" : `at ${new Date(at).toISOString()}`}.`;
     }
     case "blocklist-not-configured":
       return "Add an entry for the blocklist, with `when: checkBlocklist`, to the file of OFFLEDGER_CONTEXTS.";
