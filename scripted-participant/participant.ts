@@ -68,7 +68,15 @@ export class Participant {
     port: number,
     options: ParticipantOptions,
   ) {
-    const { ledger = new ScriptedLedger(), tokens, packageNames, checkpointMs = {}, silenceMs = 60_000, tls, listLimit = 200 } = options;
+    const {
+      ledger = new ScriptedLedger(),
+      tokens,
+      packageNames,
+      checkpointMs = {},
+      silenceMs = 60_000,
+      tls,
+      listLimit = 200,
+    } = options;
     this.ledger = ledger;
     this.port = port;
     this.url = `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`;

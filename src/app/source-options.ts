@@ -38,8 +38,14 @@ export async function participantOptions(config: Config): Promise<ParticipantOpt
 }
 
 function ledgerCredentials(config: Config): LedgerCredentials | undefined {
-  const { ledgerTokenFile, oidcIssuer, oidcClientId, oidcClientSecretFile, oidcAudience } = config;
+  const { ledgerTokenFile, oidcIssuer, oidcClientId, oidcClientSecretFile, oidcAudience, oidcScope } = config;
   if (ledgerTokenFile !== undefined) return { tokenFile: ledgerTokenFile };
   if (oidcIssuer === undefined || oidcClientId === undefined || oidcClientSecretFile === undefined) return undefined;
-  return { issuer: oidcIssuer, clientId: oidcClientId, secretFile: oidcClientSecretFile, audience: oidcAudience };
+  return {
+    issuer: oidcIssuer,
+    clientId: oidcClientId,
+    secretFile: oidcClientSecretFile,
+    audience: oidcAudience,
+    scope: oidcScope,
+  };
 }

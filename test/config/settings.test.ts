@@ -127,6 +127,7 @@ const table: Readonly<Record<Exclude<keyof Config, "databaseUrl">, Row>> = {
   oidcClientId: anyText("oidc-client-id", "a client id", oidc),
   oidcClientSecretFile: anyText("oidc-client-secret-file", "the path of a file", oidc),
   oidcAudience: anyText("oidc-audience", "an audience", oidc),
+  oidcScope: anyText("oidc-scope", "space-separated scopes", oidc),
   prepareUserId: anyText("prepare-user-id", "a user id", participant),
   prepareTokenFile: anyText("prepare-token-file", "the path of a file", prepare),
   databaseConnections: integer("database-connections", 2, 500, 10),

@@ -42,6 +42,11 @@ export const ledgerSettings = {
     description: "audience of the tokens",
     parse: nonEmpty,
   }),
+  oidcScope: optional("oidc-scope", {
+    accepts: "space-separated scopes",
+    description: "scope of the tokens",
+    parse: nonEmpty,
+  }),
   prepareUserId: optional("prepare-user-id", {
     accepts: "a user id",
     description: "user of the participant as whom operators try commands; nothing is submitted",

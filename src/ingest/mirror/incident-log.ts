@@ -28,6 +28,11 @@ const explanations: Readonly<Record<LedgerErrorKind, Explanation>> = {
     message: "the participant is overloaded or not ready",
     hint: "nothing: the request is repeated",
   },
+  internal: {
+    level: "error",
+    message: "the participant reports an internal error",
+    hint: "see the participant's log; the request is repeated slowly",
+  },
   lost: {
     level: "warn",
     message: "the connection to the participant was lost",

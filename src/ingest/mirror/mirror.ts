@@ -94,7 +94,7 @@ export class Mirror {
         // An expired token is not an incident: the next attempt uses a new one.
         if (failure.kind !== "denied" || this.#failures > 1) this.#incidentLog.begin(failure);
         this.#requireSnapshotAfter(failure);
-        await pause(retryDelay(failure.kind, this.#failures, random));
+        await pause(Math.max(failure.retryMs ?? 0, retryDelay(failure.kind, this.#failures, random)));
       }
     }
   }

@@ -9,6 +9,7 @@ const backoffs: Readonly<Record<LedgerErrorKind, BackoffOptions>> = {
   ahead: { firstMs: 100, maxMs: 10_000 },
   denied: { firstMs: 100, maxMs: 60_000 },
   busy: { firstMs: 200, maxMs: 10_000 },
+  internal: { firstMs: 2_000, maxMs: 60_000 },
   lost: { firstMs: 100, maxMs: 10_000 },
   unreadable: { firstMs: 500, maxMs: 30_000 },
   incomplete: { firstMs: 1_000, maxMs: 60_000 },

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../domain/json.js";
+import type { JsonObject, JsonValue } from "../../domain/json.js";
 
 /** What a failure of the participant means for the mirror. */
 export type LedgerErrorKind =
@@ -10,6 +10,8 @@ export type LedgerErrorKind =
   | "denied"
   /** It is overloaded or not ready. */
   | "busy"
+  /** It reports an internal error. That may pass, and an operator should know. */
+  | "internal"
   /** The connection was cut, or could not be opened. */
   | "lost"
   /** A message is malformed. */
@@ -19,24 +21,53 @@ export type LedgerErrorKind =
   /** It rejects the request itself. */
   | "refused";
 
+export interface LedgerErrorDetails {
+  /** For "incomplete": what the participant does not have, as `package` or `package:Module:Entity`. */
+  readonly missing?: readonly string[];
+  /** For "denied": the credentials are accepted, and lack a right. */
+  readonly isForbidden?: boolean;
+  /** After how many milliseconds the participant wants to be asked again. */
+  readonly retryMs?: number | undefined;
+  /** Of an HTTP response. */
+  readonly status?: number | undefined;
+}
+
 /** A failed call of the participant or the issuer. The message never holds a token. */
 export class LedgerError extends Error {
   readonly kind: LedgerErrorKind;
   /** The participant's error code, for example PARTICIPANT_PRUNED_DATA_ACCESSED; undefined if it sent none. */
   readonly code: string | undefined;
-  /** For "incomplete": what the participant does not have, as `package` or `package:Module:Entity`. */
   readonly missing: readonly string[];
+  readonly isForbidden: boolean;
+  readonly retryMs: number | undefined;
+  readonly status: number | undefined;
 
-  constructor(kind: LedgerErrorKind, message: string, code?: string, missing: readonly string[] = []) {
+  constructor(kind: LedgerErrorKind, message: string, code?: string, details: LedgerErrorDetails = {}) {
     super(message);
     this.name = "LedgerError";
     this.kind = kind;
     this.code = code;
-    this.missing = missing;
+    this.missing = details.missing ?? [];
+    this.isForbidden = details.isForbidden ?? false;
+    this.retryMs = details.retryMs;
+    this.status = details.status;
   }
 }
 
-const kindByCode: ReadonlyMap<string | undefined, LedgerErrorKind> = new Map([
+/** An error of the JSON Ledger API. Numbers are -1 where it has none. */
+export interface ApiError {
+  /** Undefined if the message is no error of the API. */
+  readonly code: string | undefined;
+  readonly cause: string | undefined;
+  readonly category: number;
+  readonly grpcCode: number;
+  readonly retryMs: number | undefined;
+}
+
+type Judgement = LedgerErrorKind | "forbidden";
+
+/** Codes that mean more than their category says. */
+const byCode: ReadonlyMap<string | undefined, Judgement> = new Map([
   ["PARTICIPANT_PRUNED_DATA_ACCESSED", "pruned"],
   ["OFFSET_AFTER_LEDGER_END", "ahead"],
   ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", "ahead"],
@@ -45,48 +76,120 @@ const kindByCode: ReadonlyMap<string | undefined, LedgerErrorKind> = new Map([
   ["STALE_STREAM_AUTHORIZATION", "denied"],
   ["PACKAGE_NAMES_NOT_FOUND", "incomplete"],
   ["NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME", "incomplete"],
+  // It has the category of contention, and never passes.
+  ["JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED", "refused"],
 ]);
 
-const kindByStatus: Readonly<Record<number, LedgerErrorKind>> = {
-  401: "denied",
-  403: "denied",
-  429: "busy",
-  500: "busy",
-  502: "busy",
-  503: "busy",
-  504: "busy",
+/** Categories of Canton. From 8 on they reject the request. */
+const byCategory: Readonly<Record<number, Judgement>> = {
+  1: "busy",
+  2: "busy",
+  3: "busy",
+  4: "internal",
+  6: "denied",
+  7: "forbidden",
 };
-const kindByGrpcCode: Readonly<Record<number, LedgerErrorKind>> = { 7: "denied", 8: "busy", 14: "busy", 16: "denied" };
+const FIRST_REJECTING_CATEGORY = 8;
+
+/** For errors that hide their category. */
+const byGrpcCode: Readonly<Record<number, Judgement>> = {
+  1: "busy",
+  4: "busy",
+  7: "forbidden",
+  8: "busy",
+  10: "busy",
+  13: "busy",
+  14: "busy",
+  16: "denied",
+};
+const byStatus: Readonly<Record<number, Judgement>> = {
+  401: "denied",
+  403: "forbidden",
+  408: "busy",
+  409: "busy",
+  429: "busy",
+};
 
 const MAX_CAUSE_LENGTH = 300;
+const MAX_RETRY_MS = 60_000;
+
+/** The status is undefined for a message of a stream. */
+export function judge({ code, category, grpcCode }: ApiError, status?: number): Judgement {
+  return (
+    byCode.get(code) ??
+    byCategory[category] ??
+    (category >= FIRST_REJECTING_CATEGORY ? "refused" : undefined) ??
+    byGrpcCode[grpcCode] ??
+    byStatus[status ?? 0] ??
+    ((status ?? 0) >= 500 ? "busy" : "refused")
+  );
+}
 
 /** The error of an HTTP response. `body` is undefined if it is not JSON. */
-export function responseError(body: JsonValue | undefined, status: number): LedgerError {
-  const { code, cause, grpcCode, missing } = readError(body);
-  const kind = kindByCode.get(code) ?? kindByStatus[status] ?? kindByGrpcCode[grpcCode] ?? "refused";
-  const message = `the participant answered status ${status}, ${code ?? "no code"}: ${cause}`;
-  return new LedgerError(kind, message, code, missing);
+export function responseError(body: JsonValue | undefined, status: number, url = "its URL"): LedgerError {
+  const error = readApiError(body);
+  if (error.code !== undefined || (status !== 404 && status !== 405)) return ledgerError(error, status);
+  const message = `there is no JSON Ledger API at ${url} (status ${status}): check the path of OFFLEDGER_LEDGER_URL`;
+  return new LedgerError("refused", message, undefined, { status });
+}
+
+/** The error of a connection. A port that does not speak HTTP/1.1 is another than that of the JSON Ledger API. */
+export function connectionError(error: Error, message: string): LedgerError {
+  if (!("code" in error && error.code === "HPE_INVALID_CONSTANT")) {
+    return new LedgerError("lost", `${message}: ${error.message}`);
+  }
+  const hint = "it does not speak HTTP/1.1: it may be the participant's gRPC port, not that of its JSON Ledger API";
+  return new LedgerError("refused", `${message}: ${hint} (${error.message})`);
 }
 
 /** The error in a message of a stream; undefined if the message is not an error. */
 export function messageError(message: JsonValue): LedgerError | undefined {
-  const { code, cause, grpcCode, missing, isError } = readError(message);
-  if (!isError) return undefined;
-  const kind = kindByCode.get(code) ?? kindByGrpcCode[grpcCode] ?? "refused";
-  return new LedgerError(kind, `the participant answered ${code ?? "no code"}: ${cause}`, code, missing);
+  const error = readApiError(message);
+  return error.code !== undefined && "cause" in fieldsOf(message) ? ledgerError(error) : undefined;
 }
 
-function readError(value: JsonValue | undefined) {
-  const fields = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
-  const code = typeof fields.code === "string" ? fields.code : undefined;
-  const cause = typeof fields.cause === "string" ? fields.cause : "no cause given";
+/** Reads an error of the JSON Ledger API, which may be anything else. */
+export function readApiError(body: JsonValue | undefined): ApiError {
+  const { code, cause, errorCategory, grpcCodeValue, retryInfo } = fieldsOf(body);
   return {
-    code,
-    cause: cause.slice(0, MAX_CAUSE_LENGTH),
-    missing: kindByCode.get(code) === "incomplete" ? missingNames(cause) : [],
-    grpcCode: typeof fields.grpcCodeValue === "number" ? fields.grpcCodeValue : -1,
-    isError: code !== undefined && "cause" in fields,
+    code: typeof code === "string" ? code : undefined,
+    cause: typeof cause === "string" ? cause : undefined,
+    category: typeof errorCategory === "number" ? errorCategory : -1,
+    grpcCode: typeof grpcCodeValue === "number" ? grpcCodeValue : -1,
+    retryMs: typeof retryInfo === "string" ? retryMsOf(retryInfo) : undefined,
   };
+}
+
+function ledgerError(error: ApiError, status?: number): LedgerError {
+  const { code, cause = "no cause given", retryMs } = error;
+  const judgement = judge(error, status);
+  const kind = judgement === "forbidden" ? "denied" : judgement;
+  const answer = [...(status === undefined ? [] : [`status ${status}`]), code ?? "no code"].join(", ");
+  // Without a code, the token was not looked at when it expired on an open stream, but when it was sent.
+  const hint = judgement === "denied" && !byCode.has(code) ? UNAUTHENTICATED : "";
+  return new LedgerError(kind, `the participant answered ${answer}: ${cause.slice(0, MAX_CAUSE_LENGTH)}${hint}`, code, {
+    missing: kind === "incomplete" ? missingNames(cause) : [],
+    isForbidden: judgement === "forbidden",
+    retryMs: kind === "busy" ? retryMs : undefined,
+    status,
+  });
+}
+
+/** The answer hides the reason. */
+const UNAUTHENTICATED =
+  " (the token is missing, expired or not of a trusted issuer, or lives longer than the participant's maximum, " +
+  "5 minutes unless configured: the participant's log says which)";
+
+const fieldsOf = (value: JsonValue | undefined): JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+
+const UNIT_MS: Readonly<Record<string, number>> = { millisecond: 1, second: 1_000, minute: 60_000 };
+
+/** Reads a duration as Scala writes it, "1 second". One of another unit counts as absent. */
+function retryMsOf(text: string): number | undefined {
+  const [, count, unit = ""] = /^(\d{1,9}) (millisecond|second|minute)s?$/.exec(text) ?? [];
+  const unitMs = UNIT_MS[unit];
+  return unitMs === undefined ? undefined : Math.min(Number(count) * unitMs, MAX_RETRY_MS);
 }
 
 /** Reads the list in a cause: package names, as in `[a, b]`, or pairs of package and template, as in `[(a,M:E)]`. */

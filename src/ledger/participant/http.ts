@@ -3,7 +3,7 @@ import { request as requestHttps } from "node:https";
 import type { JsonValue } from "../../domain/json.js";
 import { abortAfter } from "../../util/abort-after.js";
 import { errorMessage } from "../../util/error-message.js";
-import { LedgerError, responseError } from "./errors.js";
+import { connectionError, LedgerError, responseError } from "./errors.js";
 import type { TokenSource } from "./tokens/token-source.js";
 
 export interface Endpoint {
@@ -40,7 +40,8 @@ export async function callParticipant(
   body?: JsonValue,
 ): Promise<JsonValue> {
   const token = await readToken(endpoint);
-  const { status, text } = await sendRequest(endpointUrl(endpoint, path), {
+  const url = endpointUrl(endpoint, path);
+  const { status, text } = await sendRequest(url, {
     method,
     ca: endpoint.ca,
     signal: endpoint.signal,
@@ -56,7 +57,7 @@ export async function callParticipant(
   const isSuccess = status >= 200 && status < 300;
   if (isSuccess && value !== undefined) return value;
   if (isSuccess) throw new LedgerError("unreadable", `the participant's answer to ${path} is not JSON`);
-  throw forgetDeniedToken(endpoint, responseError(value, status));
+  throw forgetDeniedToken(endpoint, responseError(value, status, url.origin + url.pathname));
 }
 
 /** The token to send. Throws "denied" if it is not valid in a header and in the name of a subprotocol. */
@@ -99,13 +100,17 @@ export function sendRequest(url: URL, request: HttpRequest): Promise<HttpRespons
 function receiveText(url: URL, { method, ca, headers, body }: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     // An abort is reported by its reason: the request's own error says only that it was aborted.
-    const fail = (reason: string) =>
+    const fail = (error: Error) => {
+      const message = `${url.origin} cannot be reached`;
       reject(
-        new LedgerError("lost", `${url.origin} cannot be reached: ${signal.aborted ? abortReason(signal) : reason}`),
+        signal.aborted
+          ? new LedgerError("lost", `${message}: ${errorMessage(signal.reason)}`)
+          : connectionError(error, message),
       );
+    };
     const options = { method, headers, signal };
     const request = url.protocol === "https:" ? requestHttps(url, { ...options, ca }) : requestHttp(url, options);
-    request.on("error", (error) => fail(error.message));
+    request.on("error", fail);
     request.on("response", (response) => {
       const chunks: Buffer[] = [];
       let length = 0;
@@ -114,14 +119,12 @@ function receiveText(url: URL, { method, ca, headers, body }: HttpRequest, signa
         if (length > MAX_RESPONSE_BYTES) request.destroy(new Error(`the response exceeds ${MAX_RESPONSE_BYTES} bytes`));
         else chunks.push(chunk);
       });
-      response.on("error", (error) => fail(error.message));
+      response.on("error", fail);
       response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
     });
     request.end(body);
   });
 }
-
-const abortReason = ({ reason }: AbortSignal): string => errorMessage(reason);
 
 function parseJson(text: string): JsonValue | undefined {
   try {

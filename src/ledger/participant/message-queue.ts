@@ -1,5 +1,5 @@
 import { WebSocket } from "ws";
-import { LedgerError, responseError } from "./errors.js";
+import { connectionError, LedgerError, responseError } from "./errors.js";
 
 /** Bounds of the queue. When one is reached, the socket pauses until a tenth is left. */
 const MAX_MESSAGES = 1_000;
@@ -43,10 +43,10 @@ export class MessageQueue {
     });
     socket.on("unexpected-response", (_request, response) => {
       response.resume();
-      this.#finish(responseError(undefined, response.statusCode ?? 0));
+      this.#finish(responseError(undefined, response.statusCode ?? 0, socket.url));
       socket.terminate();
     });
-    socket.on("error", (error) => this.#finish(new LedgerError("lost", `the stream failed: ${error.message}`)));
+    socket.on("error", (error) => this.#finish(connectionError(error, "the stream failed")));
     socket.on("close", (code) => {
       const isNormal = code === 1000 || code === NO_STATUS;
       this.#finish(isNormal ? "closed" : new LedgerError("lost", `the stream was cut (close code ${code})`));

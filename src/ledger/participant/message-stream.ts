@@ -76,12 +76,13 @@ export class MessageStream implements AsyncIterable<JsonValue> {
 function connect(endpoint: Endpoint, path: string, token: string | undefined, { open }: Timeouts): WebSocket {
   const url = endpointUrl(endpoint, path);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-  // A participant selects daml.ws.auth even without a token, so it must always be offered.
-  const protocols = ["daml.ws.auth", ...(token === undefined ? [] : [`jwt.token.${token}`])];
+  // A participant sees a token in the first place only. It selects daml.ws.auth even without a token.
+  const protocols = [...(token === undefined ? [] : [`jwt.token.${token}`]), "daml.ws.auth"];
   return new WebSocket(url, protocols, {
     handshakeTimeout: open,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
+    ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
     ...(endpoint.ca === undefined ? {} : { ca: endpoint.ca }),
   });
 }

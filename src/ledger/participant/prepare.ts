@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { unavailable, unsupported } from "../../domain/errors.js";
+import { invalidField, unavailable, unsupported } from "../../domain/errors.js";
 import type { JsonObject, JsonValue } from "../../domain/json.js";
 import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "../../domain/prepare.js";
 import { LedgerError } from "./errors.js";
 import { endpointUrl, type Endpoint, type HttpResponse, readToken, sendRequest } from "./http.js";
 import { readPrepared } from "./prepared-transaction.js";
-import { isDenied, isRejection, isTransient, readRejection, type Rejection } from "./rejection.js";
+import { readRejection, type Rejection } from "./rejection.js";
 
 /** The only path that this file calls. A prepared transaction is neither signed nor executed: see docs/security.md. */
 const PATH = "/v2/interactive-submission/prepare";
@@ -32,6 +32,10 @@ export class ParticipantPreparer implements Preparer {
   }
 
   async prepare(command: ExerciseCommand): Promise<Verdict> {
+    // The participant answers such an id with a text, not with an error of its API.
+    if (!TEMPLATE_ID.test(command.templateId)) {
+      throw invalidField("templateId", "must be #package-name:Module:Entity, or have the id of a package");
+    }
     if (this.#inFlight >= MAX_CONCURRENT) throw unavailable(`${MAX_CONCURRENT} commands are being prepared`);
     this.#inFlight++;
     try {
@@ -82,30 +86,42 @@ export class ParticipantPreparer implements Preparer {
       return verdict;
     }
     const rejection = readRejection(status, body, text);
-    if (isDenied(rejection)) throw unavailable(this.#denial(rejection, actAs, hasToken));
-    if (isTransient(rejection)) throw unavailable(`the participant cannot prepare now: ${describe(rejection)}`);
-    if (isRejection(rejection)) {
-      const { code, cause } = rejection;
+    const { kind, code, cause } = rejection;
+    if (kind === "rejected") {
       return { succeeds: false, error: cause, errorCode: code, synchronizer: "", trafficCost: undefined };
+    }
+    if (kind === "forbidden" || kind === "unauthenticated") {
+      throw unavailable(this.#denial(rejection, actAs, hasToken));
+    }
+    if (kind === "transient") {
+      // So a participant answers a contract id that has the form of an id, and is none.
+      const hint = code === "NA" ? " (also for a contract id that no ledger gives)" : "";
+      throw unavailable(`the participant cannot prepare now: ${describe(rejection)}${hint}`);
     }
     if ([404, 405, 501].includes(status)) throw unsupported(`the participant has no ${PATH} (status ${status})`);
     throw unavailable(`the participant does not understand the request: ${describe(rejection)}`);
   }
 
-  #denial({ status }: Rejection, actAs: readonly string[], hasToken: boolean): string {
+  #denial({ kind, status }: Rejection, actAs: readonly string[], hasToken: boolean): string {
     const user = `user ${this.#userId}`;
-    if (status === 403) {
+    if (kind === "forbidden") {
       return (
         `the participant does not let ${user} prepare as ${actAs.join(", ")} (status 403): ` +
         "the user needs the right to read as each of these parties, and the token must be that user's"
       );
     }
     if (hasToken) {
-      return `the participant does not accept the token of ${user} (status ${status}): renew OFFLEDGER_PREPARE_TOKEN_FILE`;
+      return `the participant does not accept the token of ${user} (status ${status}): renew OFFLEDGER_PREPARE_TOKEN_FILE, with a token that lives no longer than the participant allows`;
     }
     return `the participant requires a token of ${user} (status ${status}): set OFFLEDGER_PREPARE_TOKEN_FILE`;
   }
 }
+
+/** `package:Module:Entity`, where the package is an id, or a name after `#`. */
+const TEMPLATE_ID = /^#?[^:#\s]+(:[^:#\s]+){2}$/;
+
+/** Without the suffix of a physical synchronizer, `::35-0`, which this call rejects. */
+const logical = (synchronizerId: string): string => /^[^:]+::[^:]+/.exec(synchronizerId)?.[0] ?? synchronizerId;
 
 /** A new command id each time: the participant must not take a second trial for a repetition of the first. */
 function requestOf(command: ExerciseCommand, userId: string): JsonObject {
@@ -114,13 +130,18 @@ function requestOf(command: ExerciseCommand, userId: string): JsonObject {
     userId,
     commandId: `offledger-prepare-${randomUUID()}`,
     actAs: [...actAs],
+    readAs: [],
     commands: [{ ExerciseCommand: { templateId, contractId, choice, choiceArgument } }],
     disclosedContracts: disclosedContracts.map(disclosureOf),
+    // Required, although the published document calls them optional. Empty: the participant chooses.
+    synchronizerId: "",
+    packageIdSelectionPreference: [],
+    verboseHashing: false,
   };
 }
 
 function disclosureOf({ templateId, contractId, createdEventBlob, synchronizerId }: SubmittedDisclosure): JsonObject {
-  return { templateId, contractId, createdEventBlob, synchronizerId };
+  return { templateId, contractId, createdEventBlob, synchronizerId: logical(synchronizerId) };
 }
 
 const describe = ({ status, code, cause }: Rejection): string =>

@@ -1,14 +1,24 @@
 import type { JsonValue } from "../../domain/json.js";
+import { judge, readApiError } from "./errors.js";
 
-/** A response that is not a success. */
+/** A response to a command that is not a success. */
 export interface Rejection {
+  /** What the participant, or a proxy, says about the command. */
+  readonly kind:
+    | "rejected"
+    /** The token is not accepted. */
+    | "unauthenticated"
+    /** The rights of the user do not suffice. */
+    | "forbidden"
+    /** It fails now, for reasons that have nothing to do with the command. */
+    | "transient"
+    /** Not an error of the API. */
+    | "unknown";
   readonly status: number;
   /** The participant's error code; empty if the response is not an error of its API. */
   readonly code: string;
   /** The participant's message; else the text of the response. */
   readonly cause: string;
-  readonly grpcCode: number;
-  readonly category: number;
 }
 
 /** A Daml exception may have a long payload. */
@@ -16,36 +26,27 @@ const MAX_CAUSE_LENGTH = 4_000;
 /** Of a response that is not an error of the API, such as the page of a proxy. */
 const MAX_TEXT_LENGTH = 300;
 
-const GRPC_PERMISSION_DENIED = 7;
-const GRPC_UNAUTHENTICATED = 16;
-/** The categories of errors that Canton calls retryable: transient failures, and contention on resources. */
-const RETRYABLE_CATEGORIES: ReadonlySet<number> = new Set([1, 2]);
-
 /** Reads an error of the JSON Ledger API. `body` is undefined if the text is not JSON. */
 export function readRejection(status: number, body: JsonValue | undefined, text: string): Rejection {
-  const fields = typeof body === "object" && body !== null && !Array.isArray(body) ? body : {};
-  const { code, cause, grpcCodeValue, errorCategory } = fields;
-  const isError = typeof code === "string" && code !== "" && typeof cause === "string";
+  const error = readApiError(body);
+  const { code = "" } = error;
+  const isError = code !== "" && error.cause !== undefined;
   return {
+    kind: kindOf(judge(error, status), status, isError),
     status,
     code: isError ? code : "",
-    cause: isError ? cut(cause, MAX_CAUSE_LENGTH) : cut(text, MAX_TEXT_LENGTH),
-    grpcCode: typeof grpcCodeValue === "number" ? grpcCodeValue : -1,
-    category: typeof errorCategory === "number" ? errorCategory : -1,
+    cause: isError ? cut(error.cause ?? "", MAX_CAUSE_LENGTH) : cut(text, MAX_TEXT_LENGTH),
   };
 }
 
-/** Whether the participant rejects the caller: the token, or the rights of its user. */
-export const isDenied = ({ status, grpcCode }: Rejection): boolean =>
-  status === 401 || status === 403 || grpcCode === GRPC_UNAUTHENTICATED || grpcCode === GRPC_PERMISSION_DENIED;
-
-/** Whether the participant, or a proxy, fails now for reasons that have nothing to do with the request. */
-export const isTransient = ({ status, category }: Rejection): boolean =>
-  status === 429 || (status >= 500 && status !== 501) || RETRYABLE_CATEGORIES.has(category);
-
-/** Whether the participant has judged the request: an error of its API. One that is denied or transient is none. */
-export const isRejection = (rejection: Rejection): boolean =>
-  rejection.code !== "" && rejection.status >= 400 && rejection.status < 500;
+function kindOf(judgement: ReturnType<typeof judge>, status: number, isError: boolean): Rejection["kind"] {
+  if (judgement === "denied") return "unauthenticated";
+  if (judgement === "forbidden") return "forbidden";
+  // A participant without the endpoint.
+  if (status === 501) return "unknown";
+  if (judgement === "busy" || judgement === "internal") return "transient";
+  return isError && status >= 400 && status < 500 ? "rejected" : "unknown";
+}
 
 /** Cutting a surrogate pair in half would give a string that protobuf cannot encode. */
 const cut = (text: string, length: number): string =>

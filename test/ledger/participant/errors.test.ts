@@ -34,56 +34,115 @@ const codes: readonly (readonly [string, LedgerErrorKind])[] = [
   ["PARTICIPANT_DATA_ACCESSED_AFTER_LEDGER_END", "ahead"],
   ["ACCESS_TOKEN_EXPIRED", "denied"],
   ["STALE_STREAM_AUTHORIZATION", "denied"],
+  ["PACKAGE_NAMES_NOT_FOUND", "incomplete"],
+  ["JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED", "refused"],
 ];
 
 describe("an error code", () => {
   test.each(codes)("%s is %s, as a response and on a stream, whatever the other fields", (code, kind) => {
     expect(ofResponse(errorBody(code), 400)).toBe(kind);
     expect(ofMessage(errorBody(code, { grpcCodeValue: 9 }))).toBe(kind);
-    expect(ofResponse(errorBody(code, { grpcCodeValue: 16 }), 503)).toBe(kind);
+    expect(ofResponse(errorBody(code, { errorCategory: 2, grpcCodeValue: 16 }), 503)).toBe(kind);
   });
 });
 
-describe("a status", () => {
-  test.each<[number, LedgerErrorKind]>([
-    [400, "refused"],
-    [401, "denied"],
-    [403, "denied"],
-    [404, "refused"],
-    [413, "refused"],
-    [429, "busy"],
-    [502, "busy"],
-    [503, "busy"],
-    [504, "busy"],
-  ])("%i is %s, with a body of the documented shape, another body, and none", (status, kind) => {
-    expect(ofResponse(errorBody("SOME_CODE"), status)).toBe(kind);
-    for (const body of [undefined, null, "text", 5, [], {}, { error: "x" }]) {
-      expect(ofResponse(body, status)).toBe(kind);
+describe("without a known code, a category", () => {
+  test.each<[number, string, LedgerErrorKind]>([
+    [1, "SERVER_IS_SHUTTING_DOWN", "busy"],
+    [2, "MAXIMUM_NUMBER_OF_STREAMS", "busy"],
+    [3, "DEADLINE", "busy"],
+    [4, "LEDGER_API_INTERNAL_ERROR", "internal"],
+    [6, "NO_TOKEN", "denied"],
+    [7, "NO_RIGHT", "denied"],
+    [8, "INVALID_ARGUMENT", "refused"],
+    [9, "DAML_FAILURE", "refused"],
+    [11, "CONTRACT_NOT_FOUND", "refused"],
+    [12, "SEEK_AFTER_END", "refused"],
+  ])("%i (%s) is %s, whatever the gRPC code and the status", (errorCategory, code, kind) => {
+    for (const grpcCodeValue of [3, 10, 14, 16]) {
+      expect(ofMessage(errorBody(code, { errorCategory, grpcCodeValue }))).toBe(kind);
+      for (const status of [400, 401, 409, 503]) {
+        expect(ofResponse(errorBody(code, { errorCategory, grpcCodeValue }), status)).toBe(kind);
+      }
     }
   });
 
-  test("counts for more than a gRPC code", () => {
-    expect(ofResponse(errorBody("X", { grpcCodeValue: 16 }), 503)).toBe("busy");
-    expect(ofResponse(errorBody("X", { grpcCodeValue: 14 }), 401)).toBe("denied");
+  test.each<[string, number | undefined]>([
+    ["1 second", 1_000],
+    ["5 seconds", 5_000],
+    ["200 milliseconds", 200],
+    ["1 minute", 60_000],
+    ["2 minutes", 60_000],
+    ["999999999 seconds", 60_000],
+    ["soon", undefined],
+    ["-1 seconds", undefined],
+    ["1 fortnight", undefined],
+  ])("that passes says when to ask again: %s", (retryInfo, retryMs) => {
+    expect(responseError(errorBody("X", { errorCategory: 2, retryInfo }), 409).retryMs).toBe(retryMs);
+    expect(messageError(errorBody("X", { errorCategory: 2, retryInfo }))?.retryMs).toBe(retryMs);
+    expect(responseError(errorBody("OFFSET_AFTER_LEDGER_END", { retryInfo }), 400).retryMs).toBeUndefined();
   });
 });
 
-describe("on a stream, a gRPC code", () => {
-  test.each<[number, string, LedgerErrorKind]>([
-    [3, "INVALID_ARGUMENT", "refused"],
-    [5, "NOT_FOUND", "refused"],
-    [7, "PERMISSION_DENIED", "denied"],
-    [8, "RESOURCE_EXHAUSTED", "busy"],
-    [14, "UNAVAILABLE", "busy"],
-    [16, "UNAUTHENTICATED", "denied"],
-  ])("%i (%s) is %s", (grpcCodeValue, _name, kind) => {
-    expect(ofMessage(errorBody("NA", { grpcCodeValue }))).toBe(kind);
-    expect(ofResponse(errorBody("NA", { grpcCodeValue }), 400)).toBe(kind);
+const hidden = (grpcCodeValue: number): JsonValue => errorBody("NA", { errorCategory: -1, grpcCodeValue });
+
+describe("without a category, a gRPC code", () => {
+  test.each<[number, LedgerErrorKind, boolean]>([
+    [1, "busy", false],
+    [4, "busy", false],
+    [7, "denied", true],
+    [8, "busy", false],
+    [10, "busy", false],
+    [13, "busy", false],
+    [14, "busy", false],
+    [16, "denied", false],
+  ])("%i is %s, whatever the status; forbidden: %s", (grpcCodeValue, kind, isForbidden) => {
+    expect(messageError(hidden(grpcCodeValue))).toMatchObject({ kind, isForbidden });
+    for (const status of [400, 409, 500]) {
+      expect(responseError(hidden(grpcCodeValue), status)).toMatchObject({ kind, isForbidden, status });
+    }
   });
 
-  test("that is missing leaves the error a refusal", () => {
-    expect(ofMessage(errorBody("NA"))).toBe("refused");
+  test("that says nothing leaves a message of a stream a refusal", () => {
+    for (const grpcCodeValue of [3, 5, 9, 11]) expect(ofMessage(hidden(grpcCodeValue))).toBe("refused");
   });
+});
+
+describe("without any of them, a status", () => {
+  test.each<[number, LedgerErrorKind, boolean]>([
+    [400, "refused", false],
+    [401, "denied", false],
+    [403, "denied", true],
+    [404, "refused", false],
+    [408, "busy", false],
+    [409, "busy", false],
+    [413, "refused", false],
+    [429, "busy", false],
+    [500, "busy", false],
+    [502, "busy", false],
+    [503, "busy", false],
+    [504, "busy", false],
+  ])("%i is %s; forbidden: %s", (status, kind, isForbidden) => {
+    for (const body of [undefined, null, "text", 5, [], {}, { error: "x" }, hidden(2)]) {
+      expect(responseError(body, status)).toMatchObject({ kind, isForbidden, status });
+    }
+  });
+});
+
+test("a token that is not accepted is said to live too long perhaps; one that expires on a stream is not", () => {
+  expect(messageError(hidden(16))?.message).toContain("lives longer than the participant's maximum");
+  expect(responseError(undefined, 401).message).toContain("lives longer than the participant's maximum");
+  expect(messageError(hidden(7))?.message).not.toContain("maximum");
+  expect(messageError(errorBody("ACCESS_TOKEN_EXPIRED"))?.message).not.toContain("maximum");
+});
+
+test("a path that is not there is named, and an error of the API is not taken for one", () => {
+  const url = "http://ledger.example/base/v2/updates";
+  expect(responseError({ errors: ["HttpMethod(GET)"], status: 404, ledgerApiError: null }, 404, url)).toMatchObject({
+    kind: "refused",
+    message: `there is no JSON Ledger API at ${url} (status 404): check the path of OFFLEDGER_LEDGER_URL`,
+  });
+  expect(responseError(errorBody("UPDATE_NOT_FOUND", { errorCategory: 11 }), 404, url).message).not.toContain(url);
 });
 
 describe("on a stream, a message that is not an error", () => {
@@ -129,8 +188,8 @@ test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
   "a code that every object has a property of, %s, is a code like others",
   (code) => {
     expect(ofResponse(errorBody(code), 400)).toBe("refused");
-    expect(ofResponse(errorBody(code), 401)).toBe("denied");
-    expect(ofMessage(errorBody(code, { grpcCodeValue: 14 }))).toBe("busy");
+    expect(ofResponse(errorBody(code, { errorCategory: -1 }), 401)).toBe("denied");
+    expect(ofMessage(errorBody(code, { errorCategory: -1, grpcCodeValue: 14 }))).toBe("busy");
   },
 );
 

@@ -139,11 +139,13 @@ const errorBody = (code: string): string => {
     code,
     cause: "because",
     context: { participant: "p" },
-    errorCategory: 9,
+    errorCategory: categories[code] ?? 9,
     grpcCodeValue: 9,
   };
   return JSON.stringify(error);
 };
+
+const categories: Readonly<Record<string, number>> = { NA: -1, SERVICE_NOT_RUNNING: 1 };
 
 describe("an error of the documented shape", () => {
   test.each<[number, string, LedgerErrorKind]>([
@@ -227,9 +229,12 @@ describe("a connection", () => {
     expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
   });
 
-  test("with another protocol is lost", async () => {
-    const url = await serving((request) => void request.socket.end("SSH-2.0-other\r\n"));
-    expectLost(await failureOf(callParticipant(endpointAt(url), "GET", PATH)), url);
+  test("with another protocol is refused: it is another port", async () => {
+    // As a gRPC port answers HTTP/1.1: a frame of HTTP/2.
+    const url = await serving((request) => void request.socket.end(Buffer.from("000012040000000000", "hex")));
+    const failure = await failureOf(callParticipant(endpointAt(url), "GET", PATH));
+    expect(failure).toMatchObject({ kind: "refused", code: undefined });
+    expect(failure.message).toContain(`${url.origin} cannot be reached: it does not speak HTTP/1.1: it may be the`);
   });
 });
 

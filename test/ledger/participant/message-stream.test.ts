@@ -111,7 +111,7 @@ const cantonError = (code: string, grpcCodeValue: number): string => {
     traceId: "t",
     context: {},
     resources: [],
-    errorCategory: 9,
+    errorCategory: code === "SERVICE_NOT_RUNNING" ? 1 : 9,
     grpcCodeValue,
   };
   return JSON.stringify(body);
@@ -258,32 +258,36 @@ describe("a stream that does not open", () => {
   );
 });
 
-/** The subprotocols that each client offered. The server selects the first, as a participant does. */
+/** The subprotocols that each client offered. The server selects daml.ws.auth, as a participant does. */
 async function offers() {
   const offered: (readonly string[])[] = [];
+  const headers: (string | undefined)[] = [];
   const url = await streaming((socket, request) => {
+    headers.push(request.headers.authorization);
     offered.push((request.headers["sec-websocket-protocol"] ?? "").split(/, */));
     socket.once("message", () => socket.close(1000));
   });
-  return { url, offered };
+  return { url, offered, headers };
 }
 
 describe("the subprotocols", () => {
-  test("carry the token that is current when the stream opens", async () => {
-    const { url, offered } = await offers();
+  test("carry the token that is current when the stream opens, first, and so does the header", async () => {
+    const { url, offered, headers } = await offers();
     const tokens = ["one", TOKEN];
     const endpoint = endpointAt(url, { token: () => Promise.resolve(tokens.shift()) });
     for (let count = 0; count < 2; count++) expect((await all(open(endpoint))).failure).toBeUndefined();
     expect(offered).toEqual([
-      ["daml.ws.auth", "jwt.token.one"],
-      ["daml.ws.auth", `jwt.token.${TOKEN}`],
+      ["jwt.token.one", "daml.ws.auth"],
+      [`jwt.token.${TOKEN}`, "daml.ws.auth"],
     ]);
+    expect(headers).toEqual(["Bearer one", `Bearer ${TOKEN}`]);
   });
 
   test("carry no token if there is none", async () => {
-    const { url, offered } = await offers();
+    const { url, offered, headers } = await offers();
     expect((await all(open(endpointAt(url)))).failure).toBeUndefined();
     expect(offered).toEqual([["daml.ws.auth"]]);
+    expect(headers).toEqual([undefined]);
   });
 
   test("that the server does not select fail the stream, without the token in the message", async () => {
@@ -486,6 +490,6 @@ describe.skipIf(!hasOpenssl)("with an own authority", () => {
     );
     expect(got).toEqual(isTrusted ? numbered(3) : []);
     expect(failure?.kind).toBe(isTrusted ? undefined : "lost");
-    expect(requests).toEqual(isTrusted ? [`daml.ws.auth,jwt.token.${TOKEN}`] : []);
+    expect(requests).toEqual(isTrusted ? [`jwt.token.${TOKEN},daml.ws.auth`] : []);
   });
 });

@@ -97,6 +97,10 @@ describe("a command that succeeds", () => {
       userId: "console-user",
       commandId: expect.stringMatching(/^offledger-prepare-[0-9a-f-]{36}$/),
       actAs: ["alice::1220"],
+      readAs: [],
+      synchronizerId: "",
+      packageIdSelectionPreference: [],
+      verboseHashing: false,
       commands: [
         {
           ExerciseCommand: {
@@ -125,6 +129,24 @@ describe("a command that succeeds", () => {
       ],
     });
   });
+
+  test("names synchronizers without the suffix of a physical one", async () => {
+    const participant = await participantWith();
+    const disclosedContracts = command.disclosedContracts.map((one) => ({ ...one, synchronizerId: "s::1220::35-0" }));
+    await preparerAt(participant.url).prepare({ ...command, disclosedContracts });
+    const { disclosedContracts: sent } = participant.requests[0]?.body as { disclosedContracts: JsonObject[] };
+    expect(sent.map(({ synchronizerId }) => synchronizerId)).toEqual(["s::1220", "s::1220"]);
+  });
+
+  test.each(["not-a-template", "#a:B", "a:B:C:D", ":B:C", "#:B:C", "a::C", ""])(
+    "has the id of a template, and not %j, which is not sent",
+    async (templateId) => {
+      const participant = await participantWith();
+      const refused = await refusalOf(preparerAt(participant.url).prepare({ ...command, templateId }));
+      expect(refused).toMatchObject({ reason: "invalid", details: { field: "templateId" } });
+      expect(participant.requests).toEqual([]);
+    },
+  );
 
   test("has a new command id each time", async () => {
     const participant = await participantWith();
@@ -230,7 +252,8 @@ describe("a participant that authenticates", () => {
     expect(denied).toMatchObject({
       reason: "unavailable",
       message:
-        "the participant does not accept the token of user console-user (status 401): renew OFFLEDGER_PREPARE_TOKEN_FILE",
+        "the participant does not accept the token of user console-user (status 401): renew OFFLEDGER_PREPARE_TOKEN_FILE, " +
+        "with a token that lives no longer than the participant allows",
     });
     expect(everythingOf(denied)).not.toContain(first);
     await rename(await fileOf(second), path);

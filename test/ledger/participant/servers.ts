@@ -60,13 +60,13 @@ export function serving(listener: (...of: Parameters<RequestListener>) => void |
   return listening(server);
 }
 
-/** A server that accepts WebSockets on every path. */
+/** A server that accepts WebSockets on every path, and selects the subprotocol of a participant. */
 export async function streaming(
   connected: (socket: WebSocket, request: IncomingMessage) => void,
   options: ServerOptions = {},
   server: Server = createServer(),
 ): Promise<URL> {
-  const sockets = new WebSocketServer({ ...options, server });
+  const sockets = new WebSocketServer({ handleProtocols: () => "daml.ws.auth", ...options, server });
   sockets.on("connection", (socket, request) => {
     socket.on("error", () => {});
     connected(socket, request);

@@ -10,6 +10,8 @@ export interface ClientCredentials {
   readonly clientId: string;
   readonly secretFile: string;
   readonly audience: string | undefined;
+  /** Space-separated, RFC 6749 section 3.3. */
+  readonly scope: string | undefined;
 }
 
 interface AccessToken {
@@ -57,7 +59,7 @@ export function clientCredentials(
 }
 
 async function fetchToken(
-  { issuer, clientId, audience }: ClientCredentials,
+  { issuer, clientId, audience, scope }: ClientCredentials,
   secret: string,
   ca: string | undefined,
   signal: AbortSignal,
@@ -75,11 +77,13 @@ async function fetchToken(
   }
   const form = new URLSearchParams({ grant_type: "client_credentials", client_id: clientId, client_secret: secret });
   if (audience !== undefined) form.set("audience", audience);
+  if (scope !== undefined) form.set("scope", scope);
   const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
   const grant = { method: "POST", ca, signal, timeout, headers, body: form.toString() } as const;
   const { access_token: token, expires_in: expiresIn } = parseResponse(
     await sendRequest(new URL(endpoint), grant),
     issuer,
+    secret,
   );
   if (typeof token !== "string" || token === "") {
     throw new LedgerError("denied", `the response of issuer ${base} has no access_token`);
@@ -89,19 +93,40 @@ async function fetchToken(
   return { token, expiresIn: seconds > 0 ? seconds : DEFAULT_EXPIRES_IN };
 }
 
-/** Error messages never quote the response: it may hold a secret. */
+/** Error messages quote nothing of a response but the error of RFC 6749: the rest may hold a secret. */
 function parseResponse(
   { status, text }: { status: number; text: string },
   issuer: URL,
+  secret?: string,
 ): Readonly<Record<string, unknown>> {
   const kind = status === 429 || status >= 500 ? "busy" : "denied";
-  if (status !== 200) throw new LedgerError(kind, `issuer ${issuer.href} answered status ${status}`);
+  const value = parseObject(text);
+  if (status !== 200) {
+    throw new LedgerError(kind, `issuer ${issuer.href} answered status ${status}${describeError(value, secret)}`);
+  }
+  if (value !== undefined) return value;
+  throw new LedgerError("denied", `the response of issuer ${issuer.href} is not a JSON object`);
+}
+
+/** The error of RFC 6749 section 5.2: a constant, and a text for developers. Empty if the response has none. */
+function describeError(response: Readonly<Record<string, unknown>> | undefined, secret = ""): string {
+  const { error, error_description: description } = response ?? {};
+  const texts = [error, description].filter(isErrorText);
+  // An issuer may repeat what it was sent.
+  if (!isErrorText(error) || (secret !== "" && texts.some((text) => text.includes(secret)))) return "";
+  return `, ${texts.join(": ")}`;
+}
+
+/** The RFC allows printable ASCII without quotes and backslashes. */
+const isErrorText = (value: unknown): value is string =>
+  typeof value === "string" && /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,300}$/.test(value);
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     // Every property of an object can be read as unknown.
-    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
-    // Reported below.
+    return undefined;
   }
-  throw new LedgerError("denied", `the response of issuer ${issuer.href} is not a JSON object`);
 }

@@ -32,12 +32,13 @@ interface Issuer {
 interface IssuerOptions {
   readonly path?: string;
   readonly audience?: string;
+  readonly scope?: string;
   readonly configuration?: Answer;
   readonly wait?: Gate;
 }
 
 /** An issuer of tokens `token-1`, `token-2`, … and a source that fetches from it. */
-async function issuing({ path = "", audience, configuration, wait }: IssuerOptions = {}): Promise<Issuer> {
+async function issuing({ path = "", audience, scope, configuration, wait }: IssuerOptions = {}): Promise<Issuer> {
   const requests: Seen[] = [];
   const answers: Answer[] = [];
   const asked = () => requests.filter((request) => request.path === "/oauth/token");
@@ -60,7 +61,7 @@ async function issuing({ path = "", audience, configuration, wait }: IssuerOptio
   const clock = { now: 1_700_000_000_000 };
   const end = new AbortController();
   const secretFile = await fileOf(`${SECRET}\n`);
-  const options = { issuer, clientId: "client & co", secretFile, audience };
+  const options = { issuer, clientId: "client & co", secretFile, audience, scope };
   const source = clientCredentials(options, undefined, end.signal, () => clock.now);
   return { issuer, seen: requests, asked, answers, clock, end, source };
 }
@@ -97,10 +98,18 @@ describe("client credentials", () => {
     ]);
   });
 
-  test("have no audience if none is configured", async () => {
+  test("have a scope, beside the audience", async () => {
+    const { source, asked } = await issuing({ audience: "a", scope: "daml_ledger_api openid" });
+    await source();
+    const form = new URLSearchParams(asked()[0]?.body);
+    expect([form.get("audience"), form.get("scope")]).toEqual(["a", "daml_ledger_api openid"]);
+  });
+
+  test("have no audience and no scope if none is configured", async () => {
     const { source, asked } = await issuing();
     await source();
-    expect(new URLSearchParams(asked()[0]?.body).has("audience")).toBe(false);
+    const form = new URLSearchParams(asked()[0]?.body);
+    expect([form.has("audience"), form.has("scope")]).toEqual([false, false]);
   });
 
   test("are sent once for concurrent callers", async () => {
@@ -127,7 +136,7 @@ describe("client credentials", () => {
   test("whose secret is replaced are sent with the new one", async () => {
     const { issuer, asked, clock } = await issuing();
     const secretFile = await fileOf("old");
-    const options = { issuer, clientId: "c", secretFile, audience: undefined };
+    const options = { issuer, clientId: "c", secretFile, audience: undefined, scope: undefined };
     const source = clientCredentials(options, undefined, new AbortController().signal, () => clock.now);
     await source();
     await writeFile(secretFile, "new");
@@ -138,7 +147,7 @@ describe("client credentials", () => {
 
   test("whose secret is missing are denied, and not sent", async () => {
     const { issuer, asked } = await issuing();
-    const options = { issuer, clientId: "c", secretFile: pathOf("missing"), audience: undefined };
+    const options = { issuer, clientId: "c", secretFile: pathOf("missing"), audience: undefined, scope: undefined };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
     expect(failure).toMatchObject({ kind: "denied" });
     expect(failure.message).toContain(pathOf("missing"));
@@ -221,6 +230,18 @@ describe("an issuer that fails", () => {
     expect(everythingOf(failure)).not.toContain("leaked");
   });
 
+  test.each<[JsonObject, string]>([
+    [{ error: "invalid_scope", error_description: "scope: none" }, "status 400, invalid_scope: scope: none"],
+    [{ error: "invalid_client" }, "status 400, invalid_client"],
+    [{ error: "two\nlines", error_description: "x" }, "status 400"],
+    [{ error: 5, error_description: "x" }, "status 400"],
+    [{ error: "e".repeat(301) }, "status 400"],
+  ])("by %j has the error of RFC 6749 in its message: %s", async (body, described) => {
+    const { source, issuer, answers } = await issuing();
+    answers.push({ status: 400, body });
+    expect((await failureOf(source())).message).toBe(`issuer ${issuer.href} answered ${described}`);
+  });
+
   test.each<[string, string | JsonObject]>([
     ["no JSON", `access_token=leaked&secret=${SECRET}`],
     ["half a JSON text", '{"access_token":"leaked"'],
@@ -265,6 +286,7 @@ describe("an issuer that fails", () => {
       clientId: "c",
       secretFile: await fileOf(SECRET),
       audience: undefined,
+      scope: undefined,
     };
     const failure = await failureOf(clientCredentials(options, undefined, new AbortController().signal, () => 0)());
     expect(failure).toMatchObject({ kind: "lost" });
