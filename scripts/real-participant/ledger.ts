@@ -146,11 +146,14 @@ const standard = "#splice-api-token";
 
 export const templates = {
   factory: `${app}.Service.AllocationFactory:AllocationFactory`,
+  service: `${app}.Service.Registrar:RegistrarService`,
   preapproval: `${app}.Model.TransferPreapproval:TransferPreapproval`,
   MintOffer: `${app}.Model.Mint:MintOffer`,
   MintRequest: `${app}.Model.Mint:MintRequest`,
   BurnOffer: `${app}.Model.Burn:BurnOffer`,
   BurnRequest: `${app}.Model.Burn:BurnRequest`,
+  rule: "#utility-registry-v0:Utility.Registry.V0.Rule.Transfer:TransferRule",
+  configuration: "#utility-registry-v0:Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
   holding: "#utility-registry-holding-v0:Utility.Registry.Holding.V0.Holding:Holding",
   credential: "#utility-credential-v0:Utility.Credential.V0.Credential:Credential",
   transferFactory: `${standard}-transfer-instruction-v1:Splice.Api.Token.TransferInstructionV1:TransferFactory`,

@@ -2,7 +2,7 @@
  * Runs flows with the real packages on a real participant, each choice submitted by the acting party alone with the answer
  * of the built service, whose mirror reads as the operator. See docs/conformance.md:
  *
- *   npx tsx scripts/real-participant/run.ts [--ledger URL] [--parties FILE] [--parts flows,wallet,dry-run,tokens]
+ *   npx tsx scripts/real-participant/run.ts [--ledger URL] [--parties FILE] [--parts flows,groups,wallet,dry-run,tokens]
  *     [--instruments registrar/PLAIN,…] [--flows TEXT] [--secret TEXT]
  *
  * Ends with 1 if the service refused or the ledger rejected anything.
@@ -10,6 +10,7 @@
 import { parseArgs } from "node:util";
 import { dryRun } from "./dry-run.js";
 import { flows, type Report } from "./flows.js";
+import { groups } from "./groups.js";
 import { Instrument } from "./instrument.js";
 import { Ledger, readOnboarded, signToken } from "./ledger.js";
 import { Service } from "./service.js";
@@ -24,7 +25,7 @@ const { values } = parseArgs({
     parties: { type: "string", default: "parties.json" },
     // Of the tokens of a participant that authenticates; without it none is sent.
     secret: { type: "string" },
-    parts: { type: "string", default: "flows,wallet,dry-run" },
+    parts: { type: "string", default: "flows,groups,wallet,dry-run" },
     instruments: { type: "string" },
     // Runs only the flows whose names contain the text.
     flows: { type: "string", default: "" },
@@ -72,6 +73,7 @@ try {
         await report(`${instrument.name} ${flow.name}`, () => flow.run(instrument));
     if (parts.has("dry-run")) await dryRun(instrument, report);
   }
+  if (parts.has("groups")) await groups(ledger, service, onboarded, report);
   if (parts.has("wallet")) await wallet(instruments, report);
   if (parts.has("tokens")) await tokens({ ledger, onboarded, secret, chosen }, report);
   if (service.durations.length > 0) printDurations(service.durations);
