@@ -1,15 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { allocationChoice } from "../fixtures/requests.js";
-import {
-  contractId,
-  contractIds,
-  disclosedBy,
-  failure,
-  prefixed,
-  resultContracts,
-  short,
-} from "../fixtures/context.js";
+import { contractId, contractIds, disclosedBy, failure, prefixed, short } from "../fixtures/context.js";
 import { blobOf, element, type Options, parties, payload, requirement } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
 import {
@@ -34,7 +26,7 @@ const entries = {
   "transfer-rule": contractId("rule"),
 };
 const executed = {
-  values: { ...prefixed(entries), ...resultContracts(true) },
+  values: prefixed(entries),
   disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
 };
 const executedWithRewards = {
@@ -46,7 +38,7 @@ const executedWithRewards = {
 };
 
 describe("executing the transfer of an allocation", () => {
-  test("has the five entries of an acceptance, without aliases, and discloses the locked holding", async () => {
+  test("has the four entries of an acceptance, and discloses the locked holding", async () => {
     expect(await ask(registryOf({}, allocation(), locked()))).toEqual(executed);
   });
 
@@ -78,21 +70,6 @@ describe("executing the transfer of an allocation", () => {
         disclosed: ["alice-holds", "bob-holds", "locked", "rule", "usd"],
       });
     }
-  });
-
-  test("if they are on, has the rewards of the provider that the allocation names, if it names one", async () => {
-    const provider = "provider-2::1220";
-    const reward = element("AppRewardConfiguration", "reward-2", payload.reward({ provider }));
-    const right = element("FeaturedAppRight", "right-2", payload.right({ provider }));
-    const named = element("DvpLegAllocation", "allocation-1", { ...argument, provider });
-    expect(await ask(registryOf({}, named, locked(), reward, right), WITH_REWARDS)).toMatchObject({
-      values: prefixed({
-        "app-reward-configuration": contractId("reward-2"),
-        "featured-app-right": contractId("right-2"),
-      }),
-    });
-    const elements = registryOf({}, allocation(), locked(), reward, right);
-    expect(await ask(elements, WITH_REWARDS)).toEqual(executedWithRewards);
   });
 
   test.each<[string, Parameters<typeof registryOf>[0], string[]]>([

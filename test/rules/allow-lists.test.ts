@@ -11,7 +11,7 @@ import {
   settlementFactory,
   transferFactory,
 } from "../fixtures/calls/operations.js";
-import { contractId, contractIds, map, prefixed, resultContracts, twice } from "../fixtures/context.js";
+import { contractId, contractIds, map, prefixed, resultContracts } from "../fixtures/context.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { askOver, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
 import type { Call } from "../fixtures/protocols.js";
@@ -67,7 +67,7 @@ const operations: readonly (readonly [name: string, call: Call, expected: JsonOb
     {
       factoryId: "factory",
       transferKind: "offer",
-      values: { ...twice({ ...usd, "sender-credentials": listed }), ...enabled },
+      values: prefixed({ ...usd, "sender-credentials": listed }),
       disclosed: ["factory", "list", "usd"],
     },
   ],
@@ -77,7 +77,7 @@ const operations: readonly (readonly [name: string, call: Call, expected: JsonOb
     {
       factoryId: "preapproval",
       transferKind: "direct",
-      values: { ...twice(executed), ...enabled },
+      values: { ...prefixed(executed), ...enabled },
       disclosed: ["list", "preapproval", "rule", "usd"],
     },
   ],
@@ -87,14 +87,14 @@ const operations: readonly (readonly [name: string, call: Call, expected: JsonOb
     {
       factoryId: "factory",
       transferKind: "self",
-      values: { ...twice(executed), ...enabled },
+      values: { ...prefixed(executed), ...enabled },
       disclosed: ["factory", "list", "rule", "usd"],
     },
   ],
   [
     "accepting a transfer",
     onTransfer("v2", "accept", "offer"),
-    { values: { ...twice(executed), ...enabled }, disclosed: ["list", "locked", "rule", "usd"] },
+    { values: { ...prefixed(executed), ...enabled }, disclosed: ["list", "locked", "rule", "usd"] },
   ],
   [
     "an allocation",
@@ -108,7 +108,7 @@ const operations: readonly (readonly [name: string, call: Call, expected: JsonOb
   [
     "executing an allocation",
     executeTransfer("allocation"),
-    { values: { ...prefixed(executed), ...enabled }, disclosed: ["list", "locked", "rule", "usd"] },
+    { values: prefixed(executed), disclosed: ["list", "locked", "rule", "usd"] },
   ],
   [
     "a settlement",
@@ -145,7 +145,7 @@ const operations: readonly (readonly [name: string, call: Call, expected: JsonOb
   [
     "burning and minting",
     burnMintFactory(["alice", "bob"]),
-    { factoryId: "factory", values: { ...prefixed(issued), ...enabled }, disclosed: ["factory", "list", "usd"] },
+    { factoryId: "factory", values: prefixed(issued), disclosed: ["factory", "list", "usd"] },
   ],
 ];
 
@@ -160,7 +160,7 @@ describe.each(restAndGrpc)("over %s, an allow-list", (_protocol, send) => {
   /** The sender's credentials of an offer, if there are these. */
   const chosen = async (...credentials: readonly JsonObject[]): Promise<unknown> => {
     const answer = await ask(registryWith(...credentials), transferFactory("v1", transferV1("alice", "bob")));
-    return (answer["values"] as JsonObject)["sender-credentials"];
+    return (answer["values"] as JsonObject)["utility.digitalasset.com/sender-credentials"];
   };
 
   test("comes after a credential of the party's own, even if that is valid for less long", async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferFactory } from "../fixtures/calls/operations.js";
-import { contractId, contractIds, resultContracts, twice } from "../fixtures/context.js";
+import { contractId, contractIds, prefixed, resultContracts } from "../fixtures/context.js";
 import { element, type Options, payload, requirement } from "../fixtures/elements.js";
 import { askOver, refused, restAndGrpc } from "../fixtures/outcomes.js";
 import { registryOf } from "../fixtures/registries.js";
@@ -16,8 +16,7 @@ const offer = {
   factoryId: "factory",
   transferKind: "offer",
   values: {
-    ...twice({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds("alice-holds") }),
-    ...resultContracts(true),
+    ...prefixed({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds("alice-holds") }),
   },
   disclosed: ["alice-holds", "factory", "usd"],
 };
@@ -25,7 +24,7 @@ const directBy = (id: string): JsonObject => ({
   factoryId: id,
   transferKind: "direct",
   values: {
-    ...twice({
+    ...prefixed({
       "instrument-configuration": contractId("usd"),
       "sender-credentials": contractIds("alice-holds"),
       "receiver-credentials": contractIds("bob-holds"),
@@ -52,9 +51,6 @@ const useless: readonly (readonly [why: string, preapproval: (options?: Options)
   ["of another admin", (options) => approves("it", options, { instrumentAdmin: "registrar-2::1220" })],
 ];
 
-const factoryOf = (id: string, operator: string | null, options?: Options) =>
-  element("AllocationFactory", id, payload.service({ operator }), options);
-
 describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   const ask = askOver(send);
 
@@ -78,19 +74,17 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     expect(await ask(registryOf({}, approves("b"), approves("a")), call)).toEqual(directBy("a"));
   });
 
-  describe("the operator of a preapproval", () => {
-    test("is that of the registrar's newest factory", async () => {
-      const factory = factoryOf("factory", "operator-2::1220", newer);
-      const elements = registryOf({ factory }, factoryOf("old", "operator::1220"), approves("it"));
-      expect(await ask(elements, call)).toEqual(offer);
-      const ofNewest = approves("it", {}, { operator: "operator-2::1220" });
-      expect(await ask([...elements.slice(0, -1), ofNewest], call)).toEqual(directBy("it"));
-    });
-
-    test("is any if the factory names none", async () => {
-      const factory = factoryOf("factory", null);
-      const ofOther = approves("it", {}, { operator: "operator-2::1220" });
-      expect(await ask(registryOf({ factory }, ofOther), call)).toEqual(directBy("it"));
+  test("its operator is that of the rule and the configuration: the provider plays no part", async () => {
+    const operator = "operator-2::1220";
+    const changes = {
+      factory: element("AllocationFactory", "factory", payload.service({ operator })),
+      configuration: element("InstrumentConfiguration", "usd", payload.configuration("USD", { ...needs, operator })),
+      rule: element("TransferRule", "rule", payload.service({ operator })),
+    };
+    expect(await ask(registryOf(changes, approves("it")), call)).toEqual(offer);
+    expect(await ask(registryOf(changes, approves("it", {}, { operator })), call)).toMatchObject({
+      factoryId: "it",
+      transferKind: "direct",
     });
   });
 
@@ -118,8 +112,8 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     });
   });
 
-  test("without any transfer rule the direct transfer is not found, which an offer would not be to accept either", async () => {
-    expect(await ask(registryOf({ rule: undefined }, approves("it")), call)).toEqual(refused(404, "TransferRule"));
+  test("without a rule or a configuration there is no direct transfer", async () => {
+    expect(await ask(registryOf({ rule: undefined }, approves("it")), call)).toEqual(offer);
     expect(await ask(registryOf({ configuration: undefined }, approves("it")), call)).toEqual(
       refused(404, "InstrumentConfiguration", "USD"),
     );

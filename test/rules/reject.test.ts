@@ -21,21 +21,10 @@ test("the context of a rejection, all fields", async () => {
   expect(answer.body).toEqual({
     choiceContextData: {
       values: {
-        "utility.digitalasset.com/instrument-configuration": { tag: "AV_ContractId", value: "configuration" },
-        "instrument-configuration": { tag: "AV_ContractId", value: "configuration" },
         "utility.digitalasset.com/enable-result-contracts": { tag: "AV_Bool", value: true },
       },
     },
     disclosedContracts: [
-      {
-        templateId: "pkg-1:Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
-        contractId: "configuration",
-        createdEventBlob: blobOf("configuration"),
-        synchronizerId: "sync-A",
-        debugPackageName: "utility-registry-v0",
-        debugPayload: payload.configuration("USD"),
-        debugCreatedAt: "2026-01-05T09:00:00.000000Z",
-      },
       {
         templateId: "pkg-1:Utility.Registry.Holding.V0.Holding:Holding",
         contractId: "locked",

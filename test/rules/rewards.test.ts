@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferFactory, transferV1 } from "../fixtures/requests.js";
-import { contractId, contractIds, resultContracts, short, twice } from "../fixtures/context.js";
+import { contractId, contractIds, prefixed, resultContracts, short } from "../fixtures/context.js";
 import { element, payload } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
 import { WITH_REWARDS } from "../fixtures/run-service.js";
@@ -11,7 +11,7 @@ const selfWith = (entries: JsonObject, ...disclosed: string[]): JsonObject => ({
   factoryId: "factory",
   transferKind: "self",
   values: {
-    ...twice({
+    ...prefixed({
       "instrument-configuration": contractId("usd"),
       "sender-credentials": contractIds("alice-holds"),
       "receiver-credentials": contractIds("alice-holds"),

@@ -8,7 +8,7 @@ import {
   settlementFactory,
   transferFactory,
 } from "../fixtures/calls/operations.js";
-import { contractId, contractIds, map, prefixed, resultContracts, twice } from "../fixtures/context.js";
+import { contractId, contractIds, map, prefixed, resultContracts } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { askOver, refused, restAndGrpc, shortOutcome } from "../fixtures/outcomes.js";
 import type { Call } from "../fixtures/protocols.js";
@@ -49,11 +49,11 @@ const configuration = { "instrument-configuration": contractId("usd") };
 const offer = (senderCredentials: JsonObject, ...disclosed: readonly string[]): JsonObject => ({
   factoryId: "factory",
   transferKind: "offer",
-  values: { ...twice({ ...configuration, "sender-credentials": senderCredentials }), ...enabled },
+  values: { ...prefixed({ ...configuration, "sender-credentials": senderCredentials }) },
   disclosed: [...disclosed, "factory", "usd"],
 });
 const executed = (sender: JsonObject, receiver: JsonObject): JsonObject => ({
-  ...twice({
+  ...prefixed({
     ...configuration,
     "sender-credentials": sender,
     "receiver-credentials": receiver,

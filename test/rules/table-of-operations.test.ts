@@ -20,7 +20,17 @@ import type { Call } from "../fixtures/protocols.js";
 import { useRegistry } from "../fixtures/registries.js";
 import { account, allocationV1, leg, settlement, transferV1 } from "../fixtures/requests.js";
 import { WITH_REWARDS } from "../fixtures/run-service.js";
-import { complete, creations, ENABLED, factories, onInstructions, type Row, table, versions, without } from "./table.js";
+import {
+  complete,
+  creations,
+  ENABLED,
+  factories,
+  onInstructions,
+  type Row,
+  table,
+  versions,
+  without,
+} from "./table.js";
 
 const PREFIX = "utility.digitalasset.com/";
 /** What some operations need and others do without, how a refusal names it, and which keys stay without it. */
@@ -105,7 +115,8 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     ["is null", { enableResultContracts: null }, undefined],
     ["is absent", {}, undefined],
   ])("if enableResultContracts %s", (_value, more, written) => {
-    const url = useRegistry(complete({}, { service: element("RegistrarService", "service", payload.service(more)) }));
+    const service = element("RegistrarService", "service", payload.service(more));
+    const url = useRegistry([...without("service", complete()), service]);
 
     test.each(table.filter(({ keys }) => keys.includes(ENABLED)))("$name", async (row) => {
       const answer = await ask(url, row);
@@ -146,7 +157,7 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   });
 
   describe("a registrar without a factory", () => {
-    const url = useRegistry(complete({}, { factory: undefined }));
+    const url = useRegistry(without("factory", complete()));
 
     test.each(onInstructions)("still answers for a known instruction: $name", async (row) => {
       const answer = await ask(url, row);

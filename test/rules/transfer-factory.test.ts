@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { account, transferFactory, transferV1, transferV2 } from "../fixtures/requests.js";
-import { contractId, contractIds, failure, resultContracts, short, twice } from "../fixtures/context.js";
+import { contractId, contractIds, failure, prefixed, resultContracts, short } from "../fixtures/context.js";
 import { element, parties, payload } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
 import { type Running, serve, WITH_REWARDS } from "../fixtures/run-service.js";
@@ -10,14 +10,13 @@ const offerToBob = {
   factoryId: "factory",
   transferKind: "offer",
   values: {
-    ...twice({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds("alice-holds") }),
-    ...resultContracts(true),
+    ...prefixed({ "instrument-configuration": contractId("usd"), "sender-credentials": contractIds("alice-holds") }),
   },
   disclosed: ["alice-holds", "factory", "usd"],
 };
 
 const executed = (sender: string, receiver: string): JsonObject => ({
-  ...twice({
+  ...prefixed({
     "instrument-configuration": contractId("usd"),
     "sender-credentials": contractIds(sender),
     "receiver-credentials": contractIds(receiver),
@@ -116,7 +115,7 @@ const withRewards = ({ values, disclosed, ...others }: typeof aliceToHerself) =>
   ...others,
   values: {
     ...values,
-    ...twice({ "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") }),
+    ...prefixed({ "app-reward-configuration": contractId("reward"), "featured-app-right": contractId("right") }),
   },
   disclosed: [...disclosed, "reward", "right"].toSorted(),
 });
@@ -183,7 +182,6 @@ describe("without a required contract", () => {
   test.each([
     ["an instrument configuration", { configuration: undefined }, "bob", "USD"],
     ["a factory", { factory: undefined }, "bob", "AllocationFactory"],
-    ["a transfer rule for a transfer to oneself", { rule: undefined }, "alice", "TransferRule"],
   ])("a transfer without %s is not found", async (_, changes, receiver, named) => {
     const running = await serving(registryOf(changes));
     expect(short(await running.post(transferFactory(), transferV1("alice", receiver)))).toEqual(failure(404, named));
