@@ -11,6 +11,7 @@ import { readInstruments } from "../config/instruments-file.js";
 import { FirstInventory } from "../registry/check/first-inventory.js";
 import { QueryExecutor } from "../registry/executor.js";
 import type { Inventory } from "../registry/sdk/registry.js";
+import { followPackageVersions } from "./package-versions.js";
 import { loadRegistry } from "./load-registry.js";
 import { monitorWarnings } from "./operator/monitor-warnings.js";
 import { serverOptions } from "./server-options.js";
@@ -148,6 +149,10 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const first = new FirstInventory({ registry, source, parties, ...limits, now, log });
   shutdown.add(() => first.close());
   await source.start(log);
+  if (roles.answers && source.packages !== undefined && registry.learnPackages !== undefined) {
+    const versions = followPackageVersions(registry, source, source.packages, log);
+    shutdown.add(() => versions.close());
+  }
   // It never rejects, and the shutdown waits for it.
   if (parties !== undefined) void first.read();
   // Only memory can be read without waiting for the database.

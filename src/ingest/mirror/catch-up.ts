@@ -143,7 +143,9 @@ export class CatchUp {
     }
     // A snapshot of the present history may have been applied since the request.
     if (end.offset < Math.min(confirmedOffset, this.#applier.confirmedOffset)) {
-      this.#foundOtherHistory(`the ledger ends at offset ${end.offset}, but offset ${confirmedOffset} has been applied`);
+      this.#foundOtherHistory(
+        `the ledger ends at offset ${end.offset}, but offset ${confirmedOffset} has been applied`,
+      );
       return false;
     }
     if (stream === undefined || stream !== this.#applier.stream) return false;

@@ -66,11 +66,7 @@ export class Mirror {
   }
 
   async run(): Promise<void> {
-    await Promise.all([
-      this.#followUpdates(),
-      this.#catchUp.run(),
-      findMissingPackages(this.#applier, this.#options),
-    ]);
+    await Promise.all([this.#followUpdates(), this.#catchUp.run(), findMissingPackages(this.#applier, this.#options)]);
   }
 
   async #followUpdates(): Promise<void> {

@@ -1,12 +1,14 @@
 import { unavailable } from "../../domain/errors.js";
 import type { History } from "../../domain/history.js";
 import type { HoldingFields, HoldingSource } from "../../domain/holdings.js";
+import type { PackageCatalog } from "../../domain/packages.js";
 import type { Template } from "../../domain/template.js";
 import type { Decoder } from "../../ledger/decode.js";
 import { ParticipantClient } from "../../ledger/participant/client.js";
 import { LedgerError } from "../../ledger/participant/errors.js";
 import { ParticipantHistory } from "../../ledger/participant/history.js";
 import { ParticipantHoldings } from "../../ledger/participant/holdings.js";
+import { ParticipantPackages } from "../../ledger/participant/packages.js";
 import { createTokenSource, type LedgerCredentials } from "../../ledger/participant/tokens/token-source.js";
 import { abortablePause } from "../../util/abortable-pause.js";
 import type { Logger } from "../../util/logger.js";
@@ -28,6 +30,7 @@ export interface ParticipantConnection {
   readonly ingestor: Ingestor;
   /** Looks up past updates. `log` returns undefined before the service has started. */
   readonly history: (log: () => Logger | undefined) => History;
+  readonly packages: PackageCatalog;
   /** Looks up holdings of a template. */
   readonly holdings: (template: Template<HoldingFields>, log: () => Logger | undefined) => HoldingSource;
 }
@@ -82,6 +85,7 @@ export function connectParticipant(
         pollUntil: (query) => history.pollUntil(query),
       };
     },
+    packages: new ParticipantPackages(endpointUntil(signal)),
     holdings: (template, log) =>
       new ParticipantHoldings(endpointUntil(signal), parties, {
         template,

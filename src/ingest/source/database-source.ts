@@ -101,6 +101,7 @@ export function databaseSource({
     isInMemory: false,
     history: connection?.history(() => logger),
     holdings: connection && ((template) => connection.holdings(template, () => logger)),
+    packages: connection?.packages,
     async start(log) {
       logger = log;
       // Fail the start only for errors that a retry cannot mend.

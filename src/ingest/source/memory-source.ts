@@ -22,6 +22,7 @@ export function memorySource(
     isInMemory: true,
     history: connection?.history(() => logger),
     holdings: connection && ((template) => connection.holdings(template, () => logger)),
+    packages: connection?.packages,
     async start(log) {
       logger = log;
       ingestion = ingestor.start(store, log, end.signal);

@@ -1,6 +1,7 @@
 import type { Freshness } from "../../domain/freshness.js";
 import type { History } from "../../domain/history.js";
 import type { HoldingFields, HoldingSource } from "../../domain/holdings.js";
+import type { PackageCatalog } from "../../domain/packages.js";
 import type { Template } from "../../domain/template.js";
 import type { ChangeFeed, StoreReader, StoreScan } from "../../store/port.js";
 import type { Logger } from "../../util/logger.js";
@@ -20,6 +21,8 @@ export interface Source extends Freshness {
   readonly history: History | undefined;
   /** Creates a source of holdings by contract id, given their template; undefined for a file. */
   readonly holdings: ((template: Template<HoldingFields>) => HoldingSource) | undefined;
+  /** The participant's packages; undefined for a file. */
+  readonly packages: PackageCatalog | undefined;
   /** Resolves when a file is loaded; reads a participant later. Throws SnapshotError, or a permanent DatabaseError. */
   start(log: Logger): Promise<void>;
   notReadyReason(): string | undefined;

@@ -51,6 +51,8 @@ export interface Registry {
 
   /** The template of holdings, if answers depend on input holdings. The service reads these from the ledger by id. */
   readonly holding?: Template<HoldingFields>;
+  /** Tells it the versions of packages by id, all that the participant has said. Called when more are known. */
+  readonly learnPackages?: (versions: ReadonlyMap<string, string>) => void;
   /** The APIs of a registrar that supports not all of `supportedApis`. Called only for registrars that it serves. */
   readonly supportedApisOf?: (context: RequestContext, registrar: string) => SupportedApis;
   /** The total supply of each instrument, in order; absent if it has none. Called only if holdings are counted. */

@@ -36,6 +36,7 @@ export function utilityRegistry({
     templates: contexts.templates,
     holding,
     supportedApis: SUPPORTED_APIS,
+    learnPackages: (versions) => contexts.packageVersions.learn(versions),
     supportedApisOf: supportedApisOf(contexts.packageVersions),
     instruments,
     transferFactory: (context, query) => transferFactory(context, query, contexts),

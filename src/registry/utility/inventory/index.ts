@@ -51,10 +51,7 @@ export function inventory(
 }
 
 /** The registrars with their instruments, the operators, and how many contracts of each template there are. */
-function summarize(
-  view: View,
-  templates: readonly Template[],
-): Pick<Inventory, "registrars" | "counts" | "operators"> {
+function summarize(view: View, templates: readonly Template[]): Pick<Inventory, "registrars" | "counts" | "operators"> {
   const configurations = view.all(instrumentConfiguration);
   const factories = view.all(allocationFactory);
   const served = [...new Set(factories.map(({ fields }) => fields.registrar))].toSorted();

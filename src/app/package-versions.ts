@@ -1,0 +1,65 @@
+/** Tells the registry the versions of packages, as the participant knows them: package ids say nothing of them. */
+import type { PackageCatalog } from "../domain/packages.js";
+import type { Source } from "../ingest/source/source.js";
+import { NotReady } from "../store/port.js";
+import type { Registry } from "../registry/sdk/registry.js";
+import { abortablePause } from "../util/abortable-pause.js";
+import { errorMessage } from "../util/error-message.js";
+import type { Logger } from "../util/logger.js";
+
+/** How often the store is looked at for packages that have not been asked for: soon after the start, then rarely. */
+const FIRST_MS = 1_000;
+const INTERVAL_MS = 60_000;
+const MAX_PACKAGES = 1_000;
+
+export interface VersionSync {
+  /** Ends it. Resolves when nothing is under way. */
+  close(): Promise<void>;
+}
+
+/** Asks the catalog for the packages of the store's contracts, once for each id. Never rejects. */
+export function followPackageVersions(
+  registry: Registry,
+  source: Pick<Source, "reader">,
+  catalog: PackageCatalog,
+  log: Logger,
+): VersionSync {
+  const end = new AbortController();
+  const pause = abortablePause(end.signal);
+  const known = new Map<string, string>();
+  const asked = new Set<string>();
+  const learnNew = async (): Promise<boolean> => {
+    const stored = await source.reader.read((view) => view.templateCounts().map(({ packageId }) => packageId));
+    const unknown = [...new Set(stored)].filter((id) => !asked.has(id)).slice(0, MAX_PACKAGES);
+    if (unknown.length === 0) return stored.length > 0;
+    const versions = await catalog.versions(unknown);
+    for (const id of unknown) asked.add(id);
+    for (const [id, { version }] of versions ?? []) known.set(id, version);
+    registry.learnPackages?.(known);
+    return true;
+  };
+  const run = async () => {
+    let isLogged = false;
+    for (let wait = FIRST_MS; !end.signal.aborted; await pause(wait)) {
+      try {
+        if (await learnNew()) wait = INTERVAL_MS;
+      } catch (error) {
+        // The store has no contracts yet, or the participant cannot be asked.
+        wait = error instanceof NotReady ? FIRST_MS : INTERVAL_MS;
+        if (error instanceof NotReady || isLogged) continue;
+        isLogged = true;
+        log.warn(
+          { reason: errorMessage(error) },
+          "versions of packages not read: those that are not published count as current",
+        );
+      }
+    }
+  };
+  const running = run();
+  return {
+    async close() {
+      end.abort();
+      await running;
+    },
+  };
+}
