@@ -1,4 +1,5 @@
 /** Tokens, over HTTP and as subprotocols of a WebSocket. */
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { until } from "../test/fixtures/wait.js";
 import { ask, creation, eventFormat, Listener, operator, updatesRequest } from "./test-client.js";
@@ -17,7 +18,7 @@ afterEach(() => participant.close());
 const end = (token?: string) => ask(`${participant.url}/v2/state/ledger-end`, undefined, token);
 const follow = (...protocols: readonly string[]) =>
   new Listener(participant.url, "/v2/updates", updatesRequest(0), protocols);
-const carrying = (token: string) => follow("daml.ws.auth", `jwt.token.${token}`);
+const carrying = (token: string) => follow(`jwt.token.${token}`, "daml.ws.auth");
 
 const redacted = { code: "NA", cause: "A security-sensitive error has been received", errorCategory: -1 };
 
@@ -76,13 +77,46 @@ describe("as a stream", () => {
     expect((await listener.ended).error).toBe("Server sent an invalid subprotocol");
   });
 
-  test("without a valid token it is not opened", async () => {
-    expect((await follow("daml.ws.auth").ended).error).toBe("Unexpected server response: 401");
-    expect((await carrying("a.b.c").ended).error).toBe("Unexpected server response: 401");
-    expect(participant.requests.map(({ status, token }) => [status, token])).toEqual([
-      [401, undefined],
-      [401, "a.b.c"],
-    ]);
+  test.each<[string, () => Listener]>([
+    ["none", () => follow("daml.ws.auth")],
+    ["one in second place", () => follow("daml.ws.auth", `jwt.token.${tokens.issue()}`)],
+    ["one that was never issued", () => carrying("a.b.c")],
+    ["one that has ended", () => carrying(tokens.issue({ expiresInMs: -1 }))],
+  ])("with %s for a token it opens, says so, and closes", async (_, open) => {
+    const listener = open();
+    expect(await listener.ended).toEqual({ code: 1000, error: undefined });
+    expect(listener.messages).toMatchObject([{ ...redacted, grpcCodeValue: 16 }]);
+    expect(listener.protocol).toBe("daml.ws.auth");
+  });
+
+  test("for a user that is not known it is not opened", async () => {
+    expect((await carrying(tokens.issue({ hasUser: false })).ended).error).toBe("Unexpected server response: 403");
+    const answer = await end(tokens.issue({ hasUser: false }));
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { ...redacted, context: { ledger_api_error: "invalid token" } },
+    });
+  });
+
+  test("the header counts where the subprotocols have a token too", async () => {
+    const [good, other] = [tokens.issue(), tokens.issue({ parties: [] })];
+    const open = (header: string, first: string) => {
+      const options = { headers: { authorization: `Bearer ${header}` } };
+      return new Listener(
+        participant.url,
+        "/v2/updates",
+        updatesRequest(0),
+        [`jwt.token.${first}`, "daml.ws.auth"],
+        options,
+      );
+    };
+    const accepted = open(good, other);
+    await accepted.receive(1);
+    expect(accepted.messages[0]).toHaveProperty("update");
+    accepted.end();
+    const refused = open(other, good);
+    await refused.ended;
+    expect(refused.messages).toMatchObject([{ ...redacted, grpcCodeValue: 7 }]);
   });
 
   test("a party without rights is reported by a message", async () => {
@@ -104,9 +138,12 @@ describe("as a stream", () => {
     other.end();
   });
 
-  test("it ends with an error when its token expires", async () => {
-    const listener = carrying(tokens.issue({ expiresInMs: 500 }));
+  test("it ends with an error when it has something to send after its token has expired", async () => {
+    const listener = carrying(tokens.issue({ expiresInMs: 300 }));
     await listener.receive(1);
+    await pause(400);
+    expect(participant.streams).toBe(1);
+    participant.ledger.checkpoint();
     expect((await listener.ended).code).toBe(1000);
     expect(listener.messages[1]).toMatchObject({ code: "ACCESS_TOKEN_EXPIRED", grpcCodeValue: 10 });
     await until("it is gone", () => participant.streams === 0);

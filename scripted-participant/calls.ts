@@ -27,6 +27,7 @@ import type { Preparation } from "./prepare-request.js";
 import { snapshot } from "./snapshot.js";
 import type { Tokens } from "./tokens.js";
 import { type View, viewOf } from "./updates.js";
+import type { Vetted } from "./vetting.js";
 
 export interface Serving {
   readonly ledger: ScriptedLedger;
@@ -34,19 +35,29 @@ export interface Serving {
   readonly packageNames: ReadonlySet<string> | undefined;
   readonly checkpointMs: CheckpointMs;
   readonly tokens: Tokens | undefined;
+  /** The known parties; undefined if every party is known. */
+  readonly parties?: ReadonlySet<string> | undefined;
+  readonly vetted?: readonly Vetted[];
 }
 
 /** Every method throws a Refusal where a participant would answer with an error. */
 export class Calls {
   readonly ledger: ScriptedLedger;
   readonly checkpointMs: CheckpointMs;
+  readonly vetted: readonly Vetted[];
+  readonly #parties: ReadonlySet<string> | undefined;
   readonly #packageNames: ReadonlySet<string> | undefined;
   readonly #tokens: Tokens | undefined;
   readonly #token: string | undefined;
 
-  constructor({ ledger, packageNames, checkpointMs, tokens }: Serving, token: string | undefined) {
+  constructor(
+    { ledger, packageNames, checkpointMs, tokens, parties, vetted = [] }: Serving,
+    token: string | undefined,
+  ) {
     this.ledger = ledger;
     this.checkpointMs = checkpointMs;
+    this.vetted = vetted;
+    this.#parties = parties;
     this.#packageNames = packageNames;
     this.#tokens = tokens;
     this.#token = token;
@@ -65,7 +76,7 @@ export class Calls {
     const ids = new Set([this.ledger.synchronizerId, ...entries.map(({ synchronizerId }) => synchronizerId)]);
     const connectedSynchronizers = [...ids].map((synchronizerId): ConnectedSynchronizer => {
       const synchronizerAlias = synchronizerId.split("::")[0] ?? "";
-      return { synchronizerAlias, synchronizerId, permission: "PARTICIPANT_PERMISSION_SUBMISSION" };
+      return { synchronizerAlias, synchronizerId, permission: "PARTICIPANT_PERMISSION_UNSPECIFIED" };
     });
     return { connectedSynchronizers };
   }
@@ -138,9 +149,9 @@ export class Calls {
   prepareSubmission(request: Preparation): PrepareResponse {
     this.#checkParties(request.parties);
     if (request.userId === undefined && this.#tokens === undefined) {
-      throw refusal("MISSING_FIELD", "The submitted command is missing a mandatory field: user_id");
+      throw refusal("INVALID_TOKEN", "The submitted request is missing a user-id");
     }
-    return prepare(request, this.ledger);
+    return prepare(request, this.ledger, this.#packageNames, this.#parties);
   }
 
   updateById({ updateId, updateFormat }: UpdateByIdRequest): UpdateResponse {

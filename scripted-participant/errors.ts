@@ -18,16 +18,27 @@ const codes = {
   COMMAND_PREPROCESSING_FAILED: [8, 3],
   DAML_AUTHORIZATION_ERROR: [8, 3],
   UNHANDLED_EXCEPTION: [9, 9],
+  DAML_FAILURE: [9, 9],
+  INVALID_PRESCRIBED_SYNCHRONIZER_ID: [9, 9],
+  INVALID_TOKEN: [8, 3],
+  FAILED_TO_PREPARE_TRANSACTION: [8, 3],
+  PROTO_DESERIALIZATION_FAILURE: [8, 3],
+  UNKNOWN_INFORMEES: [11, 5],
   CONTRACT_NOT_FOUND: [11, 5],
   CONTRACT_EVENTS_NOT_FOUND: [11, 5],
   UPDATE_NOT_FOUND: [11, 5],
   PACKAGE_NAMES_NOT_FOUND: [11, 5],
+  NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME: [11, 5],
+  TEMPLATES_OR_INTERFACES_NOT_FOUND: [11, 5],
   JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED: [2, 10],
   ACCESS_TOKEN_EXPIRED: [2, 10],
   STALE_STREAM_AUTHORIZATION: [2, 10],
-  PARTICIPANT_BACKPRESSURE: [2, 8],
+  MAXIMUM_NUMBER_OF_STREAMS: [2, 10],
+  PARTICIPANT_BACKPRESSURE: [2, 10],
   SERVER_IS_SHUTTING_DOWN: [1, 14],
   LEDGER_API_INTERNAL_ERROR: [4, 13],
+  // An internal error that is shown to nobody.
+  HIDDEN_INTERNAL_ERROR: [5, 13],
   UNAUTHENTICATED: [6, 16],
   PERMISSION_DENIED: [7, 7],
 } as const satisfies Readonly<Record<string, readonly [category: number, grpcCode: number]>>;
@@ -49,7 +60,7 @@ const statuses: Readonly<Record<number, number>> = {
 /** Retryable categories. Their errors have retryInfo. */
 const retried: ReadonlySet<number> = new Set([1, 2, 12]);
 /** Security-sensitive categories. Their errors show the gRPC code only. */
-const secret: ReadonlySet<number> = new Set([6, 7]);
+const secret: ReadonlySet<number> = new Set([5, 6, 7]);
 
 const definite = { definite_answer: "false" };
 
@@ -87,8 +98,9 @@ export function refusal(code: ErrorCode, cause: string, options: RefusalOptions 
     code: isSecret ? "NA" : code,
     cause: isSecret ? "A security-sensitive error has been received" : cause,
     traceId,
+    ...(isSecret && { correlationId: traceId }),
     context: isSecret
-      ? {}
+      ? (options.context ?? {})
       : { participant: "'scripted'", tid: traceId, category: String(category), ...definite, ...options.context },
     resources: (options.resources ?? []).map(([type, value]) => [type, value]),
     errorCategory: isSecret ? -1 : category,

@@ -1,6 +1,7 @@
 /** Converts an event format into a filter of contracts. */
 import type { Contract } from "./entries.js";
 import { refusal } from "./errors.js";
+import { DecodingError } from "./json-decoding.js";
 import type { EventFormat, Filters, IdentifierFilter } from "./messages.js";
 
 export interface Sight {
@@ -23,6 +24,10 @@ export function filterOf(format: EventFormat, packageNames?: ReadonlySet<string>
     ([party, filters]) => [party, matchesOf(filters, packageNames)] as const,
   );
   const anyParty = format.filtersForAnyParty === undefined ? [] : matchesOf(format.filtersForAnyParty, packageNames);
+  const malformed = byParty.find(([party]) => !/^[\w:\- ]+$/.test(party));
+  if (malformed !== undefined) {
+    throw refusal("INVALID_ARGUMENT", `non expected character in Daml-LF Party "${malformed[0]}"`);
+  }
   if (byParty.length === 0 && format.filtersForAnyParty === undefined) {
     throw refusal("INVALID_ARGUMENT", "filtersByParty and filtersForAnyParty cannot be empty simultaneously");
   }
@@ -56,10 +61,7 @@ function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | u
   const { templateId, includeCreatedEventBlob = false } = filter.TemplateFilter.value;
   const [, hash, packageReference = "", entity = ""] = /^(#?)([^:]+):([\w.]+:\w+)$/.exec(templateId) ?? [];
   if (entity === "") {
-    throw refusal(
-      "INVALID_FIELD",
-      `The submitted request has a field with invalid value: ${templateId} is no template`,
-    );
+    throw new DecodingError(["templateId", malformedTemplate(templateId)]);
   }
   if (hash === "#" && packageNames?.has(packageReference) === false) {
     throw refusal(
@@ -73,3 +75,6 @@ function matchOf(filter: IdentifierFilter, packageNames: ReadonlySet<string> | u
     return isOf ? includeCreatedEventBlob : undefined;
   };
 }
+
+export const malformedTemplate = (id: string): string =>
+  `Invalid identifier format (${id}) not matching the expected format (<package>:<moduleName>:<entityName>)`;

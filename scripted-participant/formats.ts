@@ -33,7 +33,7 @@ const shapes = [
 function readTransactionFormat(value: JsonValue, where: string): TransactionFormat {
   const { eventFormat, transactionShape } = object(value, where);
   const shape = shapes.find((known) => known === transactionShape);
-  if (shape === undefined) throw new DecodingError(`${where}.transactionShape`, "Unrecognized enum value");
+  if (shape === undefined) throw new DecodingError([`${where}.transactionShape`, "Unrecognized enum value"]);
   return { eventFormat: readEventFormat(eventFormat, `${where}.eventFormat`), transactionShape: shape };
 }
 
@@ -95,5 +95,5 @@ function readIdentifierFilter(value: JsonValue, where: string): IdentifierFilter
     return { InterfaceFilter: { value: { interfaceId: text(interfaceId, `${where}.interfaceId`) } } };
   }
   if (Empty !== undefined) return { Empty: {} };
-  throw new DecodingError(where, "JSON decoding to CNil should never happen");
+  throw new DecodingError([where, "JSON decoding to CNil should never happen"]);
 }

@@ -9,6 +9,7 @@ import type { Refused } from "./faults.js";
 import type { EventsResponse, UpdatesElement } from "./messages.js";
 import { parse, DecodingError } from "./json-decoding.js";
 import { prepareRequest } from "./prepare-request.js";
+import { vettedPackages } from "./vetting.js";
 import {
   activeContractsRequest,
   eventsRequest,
@@ -56,6 +57,7 @@ const answers: Readonly<Record<string, Answer>> = {
   "POST /v2/events/events-by-contract-id": (calls, _url, body) =>
     eventsWithNulls(calls.eventsByContractId(eventsRequest(body))),
   "POST /v2/interactive-submission/prepare": (calls, _url, body) => calls.prepareSubmission(prepareRequest(body)),
+  "POST /v2/package-vetting/list": (calls, _url, body) => vettedPackages(calls.vetted, body),
   "POST /v2/updates/update-by-id": (calls, _url, body) => calls.updateById(updateByIdRequest(body)),
   "POST /v2/updates/update-by-offset": (calls, _url, body) => calls.updateByOffset(updateByOffsetRequest(body)),
 };
@@ -71,9 +73,16 @@ export async function answer(
   try {
     const sent = await text(request);
     const body = sent === "" ? undefined : parse(sent);
+    if (url.pathname === "/livez") return reply(response, 200, "");
     const call = calls(body);
     const answering = answers[`${request.method} ${url.pathname}`];
-    if (answering === undefined) return reply(response, 404, "The requested resource could not be found.");
+    if (answering === undefined && request.method !== "GET" && request.method !== "POST") {
+      return reply(response, 405, "Method Not Allowed");
+    }
+    if (answering === undefined) {
+      return reply(response, 404, noSuchPage(`http://${request.headers.host}${request.url}`, request.method));
+    }
+    if (request.method === "POST" && body === undefined) throw new DecodingError(["", "exhausted input"]);
     return reply(response, 200, await answering(call, url, body ?? null, options));
   } catch (error) {
     if (error instanceof Refusal) return reply(response, error.status, withNulls(error.error));
@@ -93,6 +102,13 @@ export function refuse(response: ServerResponse, refused: Refused): number | und
   if ("page" in refused) return reply(response, refused.page, pageOf(refused.page));
   return reply(response, refused.refusal.status, withNulls(refused.refusal.error));
 }
+
+/** The body of a response for a path that the API does not have. */
+export const noSuchPage = (uri: string, method = "GET"): object => ({
+  errors: [`HttpMethod(${method}), uri: ${uri}`],
+  status: 404,
+  ledgerApiError: null,
+});
 
 export const pageOf = (status: number): string =>
   `<html><body><h1>${status} ${STATUS_CODES[status] ?? ""}</h1></body></html>`;

@@ -2,37 +2,45 @@
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 
 export class DecodingError extends Error {
-  constructor(where: string, problem: string) {
-    super(`Invalid value for: body (${problem} at '.${where}')`);
+  /** All that is wrong, each with the path of its field. */
+  constructor(...problems: readonly (readonly [where: string, problem: string])[]) {
+    const listed = problems.map(([where, problem]) => (where === "" ? problem : `${problem} at '${where}'`));
+    super(`Invalid value for: body (${listed.join(", ")})`);
     this.name = "DecodingError";
   }
 }
 
+const expected = (value: JsonValue | undefined, type: string): string =>
+  value === undefined
+    ? "Missing required field"
+    : `Got value '${JSON.stringify(value)}' with wrong type, expecting ${type}`;
+
+/** Throws for all fields that are absent. */
+export function requireFields(value: JsonObject, names: readonly string[]): void {
+  const missing = names.filter((name) => value[name] === undefined);
+  if (missing.length > 0) throw new DecodingError(...missing.map((name) => [name, "Missing required field"] as const));
+}
+
 export function object(value: JsonValue | undefined, where: string): JsonObject {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new DecodingError(
-    where,
-    value === undefined ? "Missing required field" : "Got value with wrong type, expecting object",
-  );
+  throw new DecodingError([where, expected(value, "object")]);
 }
 
 export function text(value: JsonValue | undefined, where: string): string {
   if (typeof value === "string") return value;
-  throw new DecodingError(
-    where,
-    value === undefined ? "Missing required field" : "Got value with wrong type, expecting string",
-  );
+  throw new DecodingError([where, expected(value, "string")]);
 }
 
-/** An offset must be a JSON number. Canton rejects a string too. */
+/** An offset: a JSON number, or its text. */
 export function long(value: JsonValue | undefined, where: string): number {
-  if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  throw new DecodingError(where, value === undefined ? "Missing required field" : "Long");
+  const number = typeof value === "string" && value !== "" ? Number(value) : value;
+  if (typeof number === "number" && Number.isSafeInteger(number)) return number;
+  throw new DecodingError([where, value === undefined ? "Missing required field" : "Long"]);
 }
 
 export function array(value: JsonValue | undefined, where: string): JsonValue[] {
   if (Array.isArray(value)) return value;
-  throw new DecodingError(where, "Got value with wrong type, expecting array");
+  throw new DecodingError([where, expected(value, "array")]);
 }
 
 /** Decodes a value that may be absent or null. */
@@ -46,7 +54,7 @@ export function optional<T>(
 
 export function flag(value: JsonValue, where: string): boolean {
   if (typeof value === "boolean") return value;
-  throw new DecodingError(where, "Got value with wrong type, expecting 'true' or 'false'");
+  throw new DecodingError([where, expected(value, "'true' or 'false'")]);
 }
 
 /** An object with one property, or empty if the value is undefined. For spreading. */
@@ -61,6 +69,6 @@ export function parse(body: string): JsonValue {
     // JSON.parse returns JSON values only.
     return JSON.parse(body) as JsonValue;
   } catch {
-    throw new DecodingError("", "expected json value");
+    throw new DecodingError(["", "exhausted input"]);
   }
 }

@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { JsonValue } from "../src/domain/json.js";
 import { checkToken } from "./authentication.js";
 import { Calls, type Serving } from "./calls.js";
+import type { Vetted } from "./vetting.js";
 import type { CheckpointMs } from "./checkpoints.js";
 import { Faults } from "./faults.js";
 import { answer, type HttpOptions, refuse } from "./http.js";
@@ -25,6 +26,10 @@ export interface ParticipantOptions {
   readonly listLimit?: number;
   /** Names of the uploaded packages; others are rejected. Default: every name is accepted. */
   readonly packageNames?: Iterable<string>;
+  /** Parties that are known. Default: every party is. */
+  readonly parties?: Iterable<string>;
+  /** What package-vetting/list answers. Default: nothing. */
+  readonly vetted?: readonly Vetted[];
   /** When streams send an OffsetCheckpoint. Default: as rarely as a real participant. */
   readonly checkpointMs?: CheckpointMs;
   /** A WebSocket on which neither side sends for so long is reset, in milliseconds. Default 60,000. */
@@ -72,6 +77,8 @@ export class Participant {
       ledger = new ScriptedLedger(),
       tokens,
       packageNames,
+      parties,
+      vetted = [],
       checkpointMs = {},
       silenceMs = 60_000,
       tls,
@@ -85,7 +92,8 @@ export class Participant {
     this.faults = new Faults(() => this.#streams.open);
     const names = packageNames && new Set(packageNames);
     this.#packageNames = names;
-    const serving = { ledger, tokens, checkpointMs, packageNames: names };
+    const knownParties = parties && new Set(parties);
+    const serving = { ledger, tokens, checkpointMs, packageNames: names, parties: knownParties, vetted };
     this.#streams = new Streams(serving, this.faults, silenceMs);
     const httpOptions: HttpOptions = {
       listLimit,
@@ -153,7 +161,7 @@ export class Participant {
     }
     const callsFor = (body: JsonValue | undefined): Calls => {
       logged.body = body;
-      checkToken(serving.tokens, logged.token);
+      if (logged.path !== "/v2/version") checkToken(serving.tokens, logged.token);
       return new Calls(serving, logged.token);
     };
     logged.status = await answer(request, response, callsFor, options);

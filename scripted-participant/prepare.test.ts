@@ -12,7 +12,14 @@ beforeAll(async () => {
 afterAll(() => participant.stop());
 
 const exercise = { templateId: template, contractId: "a", choice: "Do", choiceArgument: {} };
-const request = { userId: "u", commandId: "c", actAs: [operator], commands: [{ ExerciseCommand: exercise }] };
+const request = {
+  userId: "u",
+  commandId: "c",
+  actAs: [operator],
+  commands: [{ ExerciseCommand: exercise }],
+  synchronizerId: "",
+  packageIdSelectionPreference: [],
+};
 const post = (body: object) => ask(`${participant.url}/v2/interactive-submission/prepare`, body);
 
 const exercising = (fields: object) => ({ ...request, commands: [{ ExerciseCommand: { ...exercise, ...fields } }] });
@@ -35,11 +42,15 @@ describe("a request", () => {
     ["commandId", { ...request, commandId: undefined }],
     ["commands", { ...request, commands: undefined }],
     ["actAs", { ...request, actAs: undefined }],
-    ["commands[].ExerciseCommand", { ...request, commands: [{}] }],
+    ["commands[0].ExerciseCommand", { ...request, commands: [{}] }],
     ["templateId", exercising({ templateId: undefined })],
     ["contractId", exercising({ contractId: undefined })],
     ["choice", exercising({ choice: undefined })],
     ["choiceArgument", exercising({ choiceArgument: undefined })],
+    ["synchronizerId", { ...request, synchronizerId: undefined }],
+    ["synchronizerId", { ...request, synchronizerId: null }],
+    ["packageIdSelectionPreference", { ...request, packageIdSelectionPreference: undefined }],
+    ["Invalid identifier format (T)", exercising({ templateId: "T" })],
     ["createdEventBlob", { ...request, disclosedContracts: [{ contractId: "b" }] }],
   ])("without %s is rejected as text", async (field, body) => {
     const answer = await post(body);
@@ -50,11 +61,16 @@ describe("a request", () => {
 
   test.each<[string, object, string]>([
     ["no command", { ...request, commands: [] }, "MISSING_FIELD"],
-    ["two commands", { ...request, commands: [...request.commands, ...request.commands] }, "INVALID_ARGUMENT"],
+    [
+      "two commands",
+      { ...request, commands: [...request.commands, ...request.commands] },
+      "FAILED_TO_PREPARE_TRANSACTION",
+    ],
     ["no party", { ...request, actAs: [] }, "MISSING_FIELD"],
-    ["no user", { ...request, userId: undefined }, "MISSING_FIELD"],
+    ["no user", { ...request, userId: undefined }, "INVALID_TOKEN"],
     ["an empty choice", exercising({ choice: "" }), "MISSING_FIELD"],
-    ["a template without a module", exercising({ templateId: "T" }), "INVALID_ARGUMENT"],
+    ["a physical synchronizer", { ...request, synchronizerId: "sync-A::1220::35-0" }, "INVALID_FIELD"],
+    ["an unknown synchronizer", { ...request, synchronizerId: "x::1220" }, "INVALID_PRESCRIBED_SYNCHRONIZER_ID"],
   ])("with %s is rejected", async (_what, body, code) => {
     const answer = await post(body);
     expect(answer.status).toBe(400);

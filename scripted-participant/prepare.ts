@@ -13,15 +13,26 @@ import type { Preparation } from "./prepare-request.js";
 /** The traffic of a prepared transaction: its bytes, and those of a response. */
 const RESPONSE_BYTES = 700;
 
-export function prepare(request: Preparation, ledger: ScriptedLedger): PrepareResponse {
-  const { command, disclosedContracts, estimates } = request;
-  for (const id of [command.contractId, ...contractIdsIn(command.choiceArgument)]) requireContract(id, request, ledger);
+export function prepare(
+  request: Preparation,
+  ledger: ScriptedLedger,
+  packageNames: ReadonlySet<string> | undefined,
+  parties: ReadonlySet<string> | undefined,
+): PrepareResponse {
+  const { contractId = "", argument, disclosedContracts, estimates } = request;
+  checkSynchronizer(request.synchronizerId, ledger);
+  checkTemplate(request.templateId, packageNames);
+  if (parties !== undefined && !request.actAs.every((party) => parties.has(party))) {
+    const cause = "The participant is not connected to any synchronizer where the given informees are known.";
+    throw refusal("UNKNOWN_INFORMEES", cause);
+  }
+  const ids = contractId === "" ? [] : [contractId, ...contractIdsIn(argument)];
+  for (const id of ids) requireContract(id, request, ledger);
   const [disclosed] = disclosedContracts;
   const synchronizerId =
-    request.synchronizerId ??
-    disclosed?.synchronizerId ??
-    ledger.contracts.get(command.contractId)?.synchronizerId ??
-    ledger.synchronizerId;
+    [request.synchronizerId, disclosed?.synchronizerId, ledger.contracts.get(contractId)?.synchronizerId].find(
+      (id) => id !== undefined && id !== "",
+    ) ?? ledger.synchronizerId;
   const transaction = transactionBytes(synchronizerId, request.commandId);
   const confirmationRequest = transaction.length + disclosedContracts.length * RESPONSE_BYTES;
   return {
@@ -40,11 +51,46 @@ export function prepare(request: Preparation, ledger: ScriptedLedger): PrepareRe
   };
 }
 
+/** A logical synchronizer to which the participant is connected, or none. */
+function checkSynchronizer(id: string, ledger: ScriptedLedger): void {
+  if (id === "") return;
+  if (id.split("::").length > 2) {
+    const cause = "The submitted command has a field with invalid value: Invalid field synchronizer_id: reserved `::`";
+    throw refusal("INVALID_FIELD", cause);
+  }
+  const known = [ledger.synchronizerId, ...ledger.log.between(0).map(({ synchronizerId }) => synchronizerId)];
+  if (!known.includes(id)) {
+    const cause = `Cannot submit transaction to prescribed synchronizer \`${id}\``;
+    throw refusal("INVALID_PRESCRIBED_SYNCHRONIZER_ID", cause);
+  }
+}
+
+/** A package id is a hash; a name follows `#`. Which templates a package has is not known here. */
+function checkTemplate(templateId: string, packageNames: ReadonlySet<string> | undefined): void {
+  const [reference = ""] = templateId.split(":");
+  if (packageNames === undefined) return;
+  if (!reference.startsWith("#")) {
+    if (/^[0-9a-f]{64}$/.test(reference) && !/^0+$/.test(reference)) return;
+    const resources = [["ErrorResource(TEMPLATE_ID)", templateId]] as const;
+    throw refusal("TEMPLATES_OR_INTERFACES_NOT_FOUND", `Templates do not exist: [${templateId}].`, { resources });
+  }
+  const name = reference.slice(1);
+  if (packageNames.has(name)) return;
+  throw refusal(
+    "PACKAGE_NAMES_NOT_FOUND",
+    `The following package names do not match upgradable packages uploaded on this participant: [${name}].`,
+  );
+}
+
 /** A contract has to be disclosed, or be active and visible to a party of the command. */
 function requireContract(id: string, { parties, disclosedContracts }: Preparation, ledger: ScriptedLedger): void {
   if (disclosedContracts.some(({ contractId }) => contractId === id)) return;
   const contract = ledger.contracts.get(id);
   if (contract && [...contract.signatories, ...contract.observers].some((party) => parties.includes(party))) return;
+  // The suffix of an id begins with its version. Scripted ids may be any text.
+  if (/^00[0-9a-f]{64}/.test(id) && !/^00[0-9a-f]{64}(ca1[0-9a-f]|$)/.test(id)) {
+    throw refusal("HIDDEN_INTERNAL_ERROR", "the suffix of the contract id has no known form");
+  }
   throw refusal("CONTRACT_NOT_FOUND", `Contract could not be found with id ${id}`, {
     resources: [["ErrorResource(CONTRACT_ID)", id]],
   });

@@ -13,7 +13,8 @@ import { flag, given, long, object, optional, text } from "./json-decoding.js";
 export function activeContractsRequest(body: JsonValue): ActiveContractsRequest {
   const { activeAtOffset, eventFormat } = object(body, "");
   return {
-    activeAtOffset: offset(activeAtOffset, "activeAtOffset"),
+    // Required by the published document, and 0 by default on the recorded participant.
+    activeAtOffset: optional(activeAtOffset, "activeAtOffset", offset) ?? 0,
     ...given("eventFormat", optional(eventFormat, "eventFormat", readEventFormat)),
   };
 }
@@ -33,7 +34,11 @@ export function updatesRequest(body: JsonValue): UpdatesRequest {
 
 export function eventsRequest(body: JsonValue): EventsRequest {
   const { contractId, eventFormat } = object(body, "");
-  return { contractId: text(contractId, "contractId"), eventFormat: readEventFormat(eventFormat, "eventFormat") };
+  const id = text(contractId, "contractId");
+  if (eventFormat === undefined) {
+    throw refusal("MISSING_FIELD", "The submitted command is missing a mandatory field: event_format");
+  }
+  return { contractId: id, eventFormat: readEventFormat(eventFormat, "eventFormat") };
 }
 
 export function updateByIdRequest(body: JsonValue): UpdateByIdRequest {

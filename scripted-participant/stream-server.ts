@@ -3,11 +3,11 @@ import type { IncomingMessage } from "node:http";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
-import { AUTH_PROTOCOL, checkToken } from "./authentication.js";
+import { AUTH_PROTOCOL, checkToken, checkUser } from "./authentication.js";
 import { Calls, type Serving } from "./calls.js";
-import { type ErrorCode, Refusal, refusal, withNulls } from "./errors.js";
+import { Refusal, refusal, withNulls } from "./errors.js";
 import type { Faults } from "./faults.js";
-import { pageOf } from "./http.js";
+import { noSuchPage, pageOf } from "./http.js";
 import type { LoggedRequest } from "./request-log.js";
 import { parse } from "./json-decoding.js";
 import { streamActiveContracts, streamUpdates } from "./stream-content.js";
@@ -41,7 +41,7 @@ export class Streams {
     };
     this.#unlisten = [
       serving.ledger.log.listen(() => {}, cutAll),
-      serving.tokens?.listen((token) => this.#end(token, "STALE_STREAM_AUTHORIZATION")) ?? (() => {}),
+      serving.tokens?.listen((token) => this.#revoked(token)) ?? (() => {}),
     ];
   }
 
@@ -54,8 +54,11 @@ export class Streams {
       if (refused !== undefined && "page" in refused)
         return this.#refuse(socket, logged, refused.page, pageOf(refused.page));
       if (refused !== undefined) throw refused.refusal;
-      checkToken(this.#serving.tokens, logged.token);
-      if (path === undefined) return this.#refuse(socket, logged, 404, "The requested resource could not be found.");
+      checkUser(this.#serving.tokens, logged.token);
+      if (path === undefined) {
+        const body = JSON.stringify(noSuchPage(`ws://${request.headers.host}${request.url}`, request.method));
+        return this.#refuse(socket, logged, 404, body, "application/json");
+      }
       logged.status = 101;
       this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
         this.#opened(path, webSocket, socket, logged),
@@ -76,15 +79,18 @@ export class Streams {
   }
 
   #opened(path: StreamPath, webSocket: WebSocket, socket: Socket, logged: LoggedRequest): void {
-    const stream = new Stream(path, logged.token, webSocket, socket, this.#faults.take(path));
-    const expiry = this.#expire(logged.token);
+    const stream = new Stream(
+      path,
+      logged.token,
+      webSocket,
+      socket,
+      this.#faults.take(path),
+      this.#endOf(logged.token),
+    );
     // Pings count as traffic, as on a real participant. The server sends none.
     socket.setTimeout(this.#silenceMs, () => socket.resetAndDestroy());
     this.open.add(stream);
-    webSocket.on("close", () => {
-      this.open.delete(stream);
-      clearTimeout(expiry);
-    });
+    webSocket.on("close", () => this.open.delete(stream));
     // A stream has one request. Later messages are ignored.
     webSocket.once("message", (data: Buffer) => {
       const work = this.#serve(stream, data.toString(), logged).finally(() => this.serving.delete(work));
@@ -94,6 +100,8 @@ export class Streams {
 
   async #serve(stream: Stream, request: string, logged: LoggedRequest): Promise<void> {
     try {
+      // Any other token opens the stream, which then says so.
+      checkToken(this.#serving.tokens, logged.token);
       logged.body = parse(request);
       await stream.begin();
       const calls = new Calls(this.#serving, logged.token);
@@ -107,15 +115,14 @@ export class Streams {
     }
   }
 
-  #expire(token: string | undefined): NodeJS.Timeout | undefined {
+  /** When the token ends, in milliseconds since 1970. Revoked and unknown tokens are refused otherwise. */
+  #endOf(token: string | undefined): number {
     const { tokens } = this.#serving;
-    if (tokens === undefined || token === undefined) return undefined;
-    const ms = Math.min(tokens.endOf(token) - Date.now(), 2 ** 31 - 1);
-    return setTimeout(() => this.#end(token, "ACCESS_TOKEN_EXPIRED"), ms);
+    return tokens === undefined || token === undefined ? Infinity : tokens.endOf(token);
   }
 
-  #end(token: string, code: ErrorCode): void {
-    const refused = refusal(code, "The stream was authorized by a token that is no longer good");
+  #revoked(token: string): void {
+    const refused = refusal("STALE_STREAM_AUTHORIZATION", "Stale stream authorization. Retry quickly.");
     for (const stream of this.open) if (stream.token === token) stream.finish(refused);
   }
 

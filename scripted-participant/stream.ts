@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import type { WebSocket } from "ws";
-import { type Refusal, withNulls } from "./errors.js";
+import { type Refusal, refusal, withNulls } from "./errors.js";
 import type { Ending, StreamPath, StreamFaults } from "./stream-faults.js";
 
 export class Over extends Error {
@@ -21,11 +21,23 @@ export class Stream {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
   readonly #faults: StreamFaults;
+  readonly #expiresAt: number;
   readonly #over = new AbortController();
   #isSilent = false;
 
-  /** `socket` is the WebSocket's, for faults below the WebSocket protocol. */
-  constructor(path: StreamPath, token: string | undefined, webSocket: WebSocket, socket: Socket, faults: StreamFaults) {
+  /**
+   * `socket` is the WebSocket's, for faults below the WebSocket protocol. `expiresAt` is when the token ends, in
+   * milliseconds since 1970.
+   */
+  constructor(
+    path: StreamPath,
+    token: string | undefined,
+    webSocket: WebSocket,
+    socket: Socket,
+    faults: StreamFaults,
+    expiresAt: number,
+  ) {
+    this.#expiresAt = expiresAt;
     this.path = path;
     this.token = token;
     this.#webSocket = webSocket;
@@ -67,6 +79,9 @@ export class Stream {
   async send(message: object): Promise<void> {
     const { delayMs = 0 } = this.#faults;
     if (delayMs > 0) await pause(delayMs, undefined, { signal: this.over }).catch(() => {});
+    this.#check();
+    // A participant looks at the expiry when it has something to send.
+    if (this.#expiresAt <= Date.now()) this.finish(refusal("ACCESS_TOKEN_EXPIRED", "Claims are not valid any more"));
     this.#check();
     const { ending, garbled } = this.#faults;
     const text = JSON.stringify(message);

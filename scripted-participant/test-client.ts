@@ -1,5 +1,5 @@
 /** Contracts, requests and a recording client for the tests of the participant. */
-import { WebSocket } from "ws";
+import { type ClientOptions, WebSocket } from "ws";
 import type { JsonObject, JsonValue } from "../src/domain/json.js";
 import { MAX_WAIT_MS, until, within } from "../test/fixtures/wait.js";
 import type { Creation } from "./ledger.js";
@@ -80,8 +80,9 @@ export class Listener {
     path: StreamPath,
     request: object | string,
     protocols: readonly string[] = ["daml.ws.auth"],
+    options: ClientOptions = {},
   ) {
-    this.#webSocket = new WebSocket(url.replace(/^http/, "ws") + path, [...protocols]);
+    this.#webSocket = new WebSocket(url.replace(/^http/, "ws") + path, [...protocols], options);
     let failure: string | undefined;
     this.#webSocket
       .on("open", () => this.#webSocket.send(typeof request === "string" ? request : JSON.stringify(request)))

@@ -7,11 +7,14 @@ export interface TokenOptions {
   readonly expiresInMs?: number;
   /** The parties it may read as. Default: all. */
   readonly parties?: readonly string[];
+  /** Whether the participant knows the user. Default true. */
+  readonly hasUser?: boolean;
 }
 
 interface Issued {
   readonly expiresAt: number;
   readonly parties: readonly string[] | undefined;
+  readonly hasUser: boolean;
 }
 
 export class Tokens {
@@ -19,11 +22,11 @@ export class Tokens {
   readonly #events = new EventEmitter<{ revoked: [string] }>().setMaxListeners(0);
 
   /** Issues a token in the form of a JWT. Signatures are not checked. */
-  issue({ expiresInMs = 3_600_000, parties }: TokenOptions = {}): string {
+  issue({ expiresInMs = 3_600_000, parties, hasUser = true }: TokenOptions = {}): string {
     const expiresAt = Date.now() + expiresInMs;
     const claims = { sub: "offledger", aud: "ledger", jti: randomUUID(), exp: Math.floor(expiresAt / 1000) };
     const token = [{ alg: "none", typ: "JWT" }, claims, { not: "signed" }].map(encode).join(".");
-    this.#issued.set(token, { expiresAt, parties });
+    this.#issued.set(token, { expiresAt, parties, hasUser });
     return token;
   }
 
@@ -34,6 +37,10 @@ export class Tokens {
   /** When a token expires, in milliseconds since 1970; 0 if it is unknown or revoked. */
   endOf(token: string): number {
     return this.#issued.get(token)?.expiresAt ?? 0;
+  }
+
+  hasUser(token: string): boolean {
+    return this.#issued.get(token)?.hasUser ?? false;
   }
 
   mayRead(token: string, party: string): boolean {
