@@ -45,8 +45,11 @@ export interface App {
   firstInventory(): Promise<Inventory | undefined>;
   /** The URL of the metrics; undefined if none are served. */
   readonly metricsUrl: string | undefined;
-  /** Rejects new requests, waits for pending ones within the grace period, and releases all resources. */
-  close(): Promise<void>;
+  /**
+   * Rejects new requests, waits for pending ones within the grace period, and releases all resources. `reason` is why, for
+   * the log.
+   */
+  close(reason?: string): Promise<void>;
 }
 
 /** Minimum time to send the last traces when requests used up the grace period, in milliseconds. */
@@ -168,6 +171,9 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     inventory,
     firstInventory: async () => inventory ?? (roles.answers ? first.read() : undefined),
     metricsUrl: operator?.metricsUrl,
-    close: () => shutdown.run(),
+    close(reason = "closed by its caller") {
+      log.info({ reason, graceSeconds: config.graceSeconds }, "the service stops");
+      return shutdown.run();
+    },
   };
 }

@@ -52,7 +52,9 @@ export function formatSnapshotCheck(path: string, snapshot: Snapshot, inventory:
 export function formatParticipantCheck({ name, snapshot, inventory }: ParticipantCheck): string {
   const { offset, contracts, unreadable } = snapshot;
   const { stored, counted } = countContracts(contracts);
-  const reasons = unreadable.slice(0, MAX_PROBLEMS).map(({ reason }) => `  ${reason}`);
+  const reasons = unreadable
+    .slice(0, MAX_PROBLEMS)
+    .map(({ contractId = "?", templateId = "?", reason }) => `  ${contractId} of ${templateId}: ${reason}`);
   const more = unreadable.length > MAX_PROBLEMS ? [`  … and ${unreadable.length - MAX_PROBLEMS} more`] : [];
   return [
     `${name} can be served: ${stored} contracts at offset ${offset}`,

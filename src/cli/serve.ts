@@ -10,7 +10,7 @@ export type { Roles };
 export async function serve(config: Config, roles: Roles): Promise<void> {
   try {
     const app = await startApp(config, Date.now, roles);
-    closeOnSignal(() => app.close());
+    closeOnSignal((signal) => app.close(signal));
     // A caller may send a signal as soon as it reads this output.
     print(formatStart(app));
     if (app.inventory !== undefined) return;
@@ -21,10 +21,10 @@ export async function serve(config: Config, roles: Roles): Promise<void> {
   }
 }
 
-function closeOnSignal(close: () => Promise<void>): void {
+function closeOnSignal(close: (signal: string) => Promise<void>): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
-      close().then(
+      close(signal).then(
         () => process.exit(0),
         (error: unknown) => {
           fail({ message: messageOf(error), exitCode: EXIT_FAILURE });

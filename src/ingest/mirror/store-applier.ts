@@ -128,11 +128,10 @@ export class StoreApplier {
   }
 
   #logUnreadable(unreadable: readonly Unreadable[]): void {
-    for (const { contractId, reason } of unreadable) {
-      this.#options.log.error(
-        { contractId, reason },
-        "contract skipped: it cannot be decoded; look for a newer release of this service",
-      );
+    for (const { contractId, templateId, reason } of unreadable) {
+      const message = `contract skipped: ${contractId ?? "one without an id"} of ${templateId ?? "no template"} cannot be parsed`;
+      const hint = "look for a newer release of this service; requests that need the contract are answered without it";
+      this.#options.log.error({ contractId, templateId, reason, hint }, message);
     }
   }
 }

@@ -17,8 +17,18 @@ export interface Update {
 }
 
 export interface Unreadable {
-  readonly contractId: string;
+  /** Undefined if the element does not say. */
+  readonly contractId: string | undefined;
+  readonly templateId: string | undefined;
   readonly reason: string;
+}
+
+/** What an error of a created event is about. */
+export function unreadable(created: JsonValue | undefined, error: unknown): Unreadable {
+  const { contractId, templateId } =
+    typeof created === "object" && created !== null && !Array.isArray(created) ? created : {};
+  const text = (value: JsonValue | undefined) => (typeof value === "string" ? value : undefined);
+  return { contractId: text(contractId), templateId: text(templateId), reason: errorMessage(error) };
 }
 
 /** Throws an Error that names the field if the element does not have the documented form. */
@@ -36,15 +46,15 @@ export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {
       const events = value.events;
       if (!Array.isArray(events)) throw new Error(`events of update ${offset} must be a list`);
       const changes: Change[] = [];
-      const unreadable: Unreadable[] = [];
+      const skipped: Unreadable[] = [];
       for (const event of events) {
         const change = decodeEvent(event, value, decoder);
         if (change === undefined) continue;
-        if ("reason" in change) unreadable.push(change);
+        if ("reason" in change) skipped.push(change);
         else changes.push(change);
       }
       const updateId = requireString(value, "updateId");
-      return { offset, updateId, recorded: readRecordTime(value), changes, unreadable };
+      return { offset, updateId, recorded: readRecordTime(value), changes, unreadable: skipped };
     }
     default:
       throw new Error(`update ${offset} must be a Transaction, Reassignment, OffsetCheckpoint or TopologyTransaction`);
@@ -80,12 +90,13 @@ function decodeActive(
   reassignmentCounter: number,
   decoder: Decoder,
 ): Change | Unreadable | undefined {
-  const contractId = requireString(created, "contractId");
+  // Without an id the update itself is malformed.
+  requireString(created, "contractId");
   try {
     const contract = decoder.decodeCreatedEvent(created, synchronizerId, reassignmentCounter);
     return contract === undefined ? undefined : { active: contract };
   } catch (error) {
-    return { contractId, reason: errorMessage(error) };
+    return unreadable(created, error);
   }
 }
 

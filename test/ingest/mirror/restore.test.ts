@@ -106,7 +106,7 @@ describe("a participant that is restored while a snapshot is taken", () => {
     }));
     await equals(mirror);
     expect(taken(mirror)).toHaveLength(1);
-    expect(taken(mirror)[0]).toContain('"offset":5');
+    expect(taken(mirror)[0]).toContain('"offset":12');
   });
 
   test("after its contracts are read is mirrored correctly, without them", async () => {
@@ -119,7 +119,7 @@ describe("a participant that is restored while a snapshot is taken", () => {
     }));
     await equals(mirror);
     expect(taken(mirror)).toHaveLength(1);
-    expect(taken(mirror)[0]).toContain('"offset":5');
+    expect(taken(mirror)[0]).toContain('"offset":12');
   });
 });
 

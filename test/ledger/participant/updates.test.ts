@@ -201,7 +201,13 @@ describe("a contract that cannot be decoded", () => {
     expect(update).toMatchObject({
       offset: 17,
       changes: [{ active: { contractId: "whole" } }, { archived: "gone" }],
-      unreadable: [{ contractId: "broken", reason: expect.stringContaining(reason) as string }],
+      unreadable: [
+        {
+          contractId: "broken",
+          templateId: wrong.templateId ?? created("broken").templateId,
+          reason: expect.stringContaining(reason) as string,
+        },
+      ],
     });
     expect(update.changes).toHaveLength(2);
   });
