@@ -36,7 +36,7 @@ const RETRY_MS = 100;
 /** A longer fetch is ended. The next goes on where it stopped. */
 const MAX_FETCH_MS = 5_000;
 /** Failures after which the next poll may succeed. After others, such as pruned updates, the stream has to be opened again. */
-const TRANSIENT: ReadonlySet<LedgerErrorKind> = new Set(["busy", "lost", "denied"]);
+const TRANSIENT: ReadonlySet<LedgerErrorKind> = new Set(["busy", "internal", "lost", "denied"]);
 
 /**
  * Brings the store to the ledger's end: every second, and at once for a request that waits. An open stream delivers
@@ -52,7 +52,8 @@ export class CatchUp {
   #waiting = 0;
   /** The newest end that was read. It is reached when the one before is. */
   #target: Target | undefined;
-  #reaching: Promise<void> | undefined;
+  #reaching: Promise<void> = Promise.resolve();
+  #isReaching = false;
   /** The stream that was followed at an earlier poll, or whose request was accepted as that of a fetch. */
   #accepted: UpdateStream | undefined;
   /** What the last poll found. */
@@ -115,7 +116,11 @@ export class CatchUp {
       woken = this.#wake.next;
       const isPoll = this.#isPollDue;
       this.#isPollDue = false;
-      if (!(await this.#readEnd(isPoll))) await this.#retry();
+      try {
+        if (!(await this.#readEnd(isPoll))) await this.#retry();
+      } catch (error) {
+        await this.#fail(error);
+      }
     }
   }
 
@@ -123,24 +128,28 @@ export class CatchUp {
     return this.#options.signal.aborted;
   }
 
-  /** For the requests that wait. */
-  async #retry(): Promise<void> {
+  /** The mirror meets the same failure on its stream and logs it, unless that stream is stuck. */
+  async #fail(error: unknown): Promise<void> {
+    if (!(error instanceof LedgerError)) return this.#retry();
+    if (!TRANSIENT.has(error.kind)) this.#applier.leave(error);
+    await this.#retry(error.retryMs);
+  }
+
+  /** For the requests that wait. The next poll is made anyway. */
+  async #retry(afterMs = RETRY_MS): Promise<void> {
     if (this.#waiting === 0) return;
-    await this.#options.pause(RETRY_MS);
+    await this.#options.pause(Math.min(afterMs, POLL_MS));
     this.#wake.notify();
   }
 
-  /** Reads the ledger's end, and lets the store reach it. Returns whether there is a stream to prove and reach it by. */
+  /**
+   * Reads the ledger's end, and lets the store reach it. Returns whether there is a stream to prove and reach it by. Throws
+   * LedgerError.
+   */
   async #readEnd(isPoll: boolean): Promise<boolean> {
     const { stream, confirmedOffset, checkpoint } = this.#applier;
     if (checkpoint === undefined) return false;
-    let end: LedgerEnd;
-    try {
-      end = await this.#options.lag.readEnd();
-    } catch (error) {
-      this.#failed(error);
-      return false;
-    }
+    const end = await this.#options.lag.readEnd();
     // A snapshot of the present history may have been applied since the request.
     if (end.offset < Math.min(confirmedOffset, this.#applier.confirmedOffset)) {
       this.#foundOtherHistory(
@@ -155,9 +164,7 @@ export class CatchUp {
       this.#last = { end: end.offset, applied: this.#applier.confirmedOffset };
     }
     // Not awaited: a stream without an answer must not delay the notice of a lower end.
-    this.#reaching ??= this.#reachTargets().finally(() => {
-      this.#reaching = undefined;
-    });
+    if (!this.#isReaching) this.#reaching = this.#reachTargets();
     return true;
   }
 
@@ -175,16 +182,18 @@ export class CatchUp {
     return confirmedOffset > this.#last.applied && confirmedOffset < this.#last.end;
   }
 
+  /** Never rejects. */
   async #reachTargets(): Promise<void> {
+    this.#isReaching = true;
     for (let target = this.#target; target !== undefined && !this.#isStopped(); target = this.#target) {
       this.#target = undefined;
       try {
         if (!(await this.#reach(target))) await this.#retry();
       } catch (error) {
-        this.#failed(error);
-        await this.#retry();
+        await this.#fail(error);
       }
     }
+    this.#isReaching = false;
   }
 
   /** Returns whether the stream that is followed has proved to be of the end's history. */
@@ -212,10 +221,5 @@ export class CatchUp {
       clearTimeout(timer);
       updates?.close();
     }
-  }
-
-  /** The mirror meets the same failure on its stream and logs it, unless that stream is stuck. */
-  #failed(error: unknown): void {
-    if (error instanceof LedgerError && !TRANSIENT.has(error.kind)) this.#applier.leave(error);
   }
 }

@@ -10,10 +10,9 @@ import {
 import { takeSnapshot } from "../../ledger/participant/snapshot.js";
 import { errorMessage } from "../../util/error-message.js";
 import { inBatches, MAX_BATCH } from "./in-batches.js";
-import { IncidentLog } from "./incident-log.js";
+import { IncidentLog, retryDelay } from "./incidents.js";
 import { findMissingPackages, SEARCH_INTERVAL_MS } from "./missing-packages.js";
 import { CatchUp } from "./catch-up.js";
-import { retryDelay } from "./retry-delay.js";
 import { StoreApplier, type StoreApplierOptions } from "./store-applier.js";
 
 export interface MirrorOptions extends StoreApplierOptions {
@@ -60,9 +59,11 @@ export class Mirror {
 
   /** Why the service is not ready; undefined if it is. */
   notReadyReason(): string | undefined {
-    const reason = this.#options.lag.notReadyReason();
-    const incident = this.#incidentLog.description;
-    return reason === undefined || incident === undefined ? reason : `${reason}: ${incident}`;
+    const { lag, ledger } = this.#options;
+    const reason = lag.notReadyReason();
+    if (reason === undefined) return undefined;
+    const lacks = ledger.missing.length === 0 ? undefined : `the participant lacks ${ledger.missing.join(", ")}`;
+    return [reason, this.#incidentLog.description ?? lacks].filter((part) => part !== undefined).join(": ");
   }
 
   async run(): Promise<void> {
@@ -90,7 +91,7 @@ export class Mirror {
         // An expired token is not an incident: the next attempt uses a new one.
         if (failure.kind !== "denied" || this.#failures > 1) this.#incidentLog.begin(failure);
         this.#requireSnapshotAfter(failure);
-        await pause(Math.max(failure.retryMs ?? 0, retryDelay(failure.kind, this.#failures, random)));
+        await pause(retryDelay(failure, this.#failures, random));
       }
     }
   }

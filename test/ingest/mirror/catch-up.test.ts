@@ -339,10 +339,10 @@ test("a stream that delivers a backlog is not fetched a second time", async () =
 
 describe("the age", () => {
   test("stays within a poll and a half at any traffic of others, so readiness within 3 s never fails", async () => {
-    for (const everyMs of [1, 7, 50, 200, 900]) {
+    for (const everyMs of [3, 50, 900]) {
       const { advance, ledger, lag, mirror } = await following();
       const ages: number[] = [];
-      for (let elapsed = 0; elapsed < 20_000; elapsed += everyMs) {
+      for (let elapsed = 0; elapsed < 10_000; elapsed += everyMs) {
         ledger.elsewhere();
         await advance(everyMs, () => {
           ages.push(lag.status.age ?? Infinity);

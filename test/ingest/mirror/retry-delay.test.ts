@@ -1,18 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { retryDelay } from "../../../src/ingest/mirror/retry-delay.js";
-import type { LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
+import { retryDelay } from "../../../src/ingest/mirror/incidents.js";
+import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
 
 const kinds = [
   "pruned",
   "ahead",
   "denied",
   "busy",
+  "internal",
   "lost",
   "unreadable",
   "incomplete",
   "refused",
 ] as const satisfies LedgerErrorKind[];
-const longest = (kind: LedgerErrorKind, failures: number): number => retryDelay(kind, failures, () => 1);
+const delayAfter = (kind: LedgerErrorKind, failures: number, random: number): number =>
+  retryDelay(new LedgerError(kind, "of the test"), failures, () => random);
+const longest = (kind: LedgerErrorKind, failures: number): number => delayAfter(kind, failures, 1);
 
 describe.each(kinds)("the delay after %s", (kind) => {
   test("grows with each failure in a row up to a bound", () => {
@@ -32,8 +35,8 @@ describe.each(kinds)("the delay after %s", (kind) => {
   test("is between half of the maximum and the maximum", () => {
     for (const failures of [1, 2, 3, 7, 100]) {
       const all = longest(kind, failures);
-      expect(retryDelay(kind, failures, () => 0)).toBe(all / 2);
-      expect(retryDelay(kind, failures, () => 0.5)).toBe(all * 0.75);
+      expect(delayAfter(kind, failures, 0)).toBe(all / 2);
+      expect(delayAfter(kind, failures, 0.5)).toBe(all * 0.75);
     }
   });
 });
@@ -49,4 +52,17 @@ test("errors of the configuration are retried slowly, lost connections soon", ()
   expect(longest("denied", 100)).toBe(60_000);
   expect(longest("lost", 1)).toBeLessThanOrEqual(200);
   expect(longest("lost", 1)).toBeGreaterThan(0);
+});
+
+test("an internal error of the participant is retried slowly", () => {
+  expect(longest("internal", 1)).toBeGreaterThanOrEqual(2_000);
+  expect(longest("internal", 100)).toBe(60_000);
+});
+
+test("the participant is not asked again before it wants to be", () => {
+  const busy = (retryMs: number) => new LedgerError("busy", "of the test", "MAXIMUM_NUMBER_OF_STREAMS", { retryMs });
+  expect(retryDelay(busy(1_000), 1, () => 0)).toBe(1_000);
+  expect(retryDelay(busy(1_000), 100, () => 1)).toBe(10_000);
+  const denied = new LedgerError("denied", "of the test", undefined, { retryMs: 500 });
+  expect(retryDelay(denied, 1, () => 0)).toBe(500);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Logger } from "../../../src/util/logger.js";
 import { LedgerError, type LedgerErrorKind } from "../../../src/ledger/participant/errors.js";
-import { IncidentLog } from "../../../src/ingest/mirror/incident-log.js";
+import { IncidentLog } from "../../../src/ingest/mirror/incidents.js";
 
 interface Line {
   readonly level: keyof Logger;
@@ -59,6 +59,27 @@ test("the same kind with another code is logged", () => {
   expect(lines).toHaveLength(2);
 });
 
+test("an incident that goes on is described with its latest reason", () => {
+  const { incidentLog } = createLog();
+  expect(incidentLog.description).toBeUndefined();
+  incidentLog.begin(lost);
+  incidentLog.begin(new LedgerError("lost", "refused"));
+  expect(incidentLog.description).toBe("the connection to the participant was lost (refused)");
+  incidentLog.end();
+  expect(incidentLog.description).toBeUndefined();
+});
+
+test("a token that is not accepted and a right that is missing are told apart", () => {
+  const { lines, incidentLog } = createLog();
+  incidentLog.begin(new LedgerError("denied", "status 401"));
+  incidentLog.begin(new LedgerError("denied", "status 403", undefined, { isForbidden: true }));
+  expect(incidentLog.description).toContain("(status 403)");
+  const [first, second] = lines.map(({ message, details }) => `${message} ${JSON.stringify(details)}`);
+  expect(first).toContain("does not accept the credentials");
+  expect(second).toContain("may not read as the configured parties");
+  expect(second).toContain("OFFLEDGER_LEDGER_PARTIES");
+});
+
 test("after its end the same failure is logged again", () => {
   const { lines, incidentLog } = createLog();
   incidentLog.begin(lost);
@@ -72,6 +93,7 @@ test.each<[LedgerErrorKind, keyof Logger]>([
   ["ahead", "error"],
   ["denied", "error"],
   ["busy", "warn"],
+  ["internal", "error"],
   ["lost", "warn"],
   ["unreadable", "error"],
   ["incomplete", "error"],
