@@ -183,10 +183,12 @@ describe("a participant", () => {
     expect(out).toContain("\n  … and 10 more\n");
   });
 
-  test("an empty ledger has no warnings", async () => {
+  test("an empty ledger is one of which the parties see nothing", async () => {
     const participant = await participantWith([]);
     const { code, out } = await run(ledgerFlags(participant.url));
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(out).toContain("no registrar is served");
+    expect(headersIn(out)).toEqual(["warning: other (1)"]);
+    expect(out).toContain(`no contract of the registry is visible to ${parties.operator}.`);
   });
 });

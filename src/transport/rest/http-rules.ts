@@ -28,16 +28,16 @@ export function servedBindings(method: DescMethod, rootRegistrar: string | undef
   if (rootRegistrar === undefined) return bindings;
   const rooted = bindings
     .filter(({ path }) => REGISTRAR_PREFIX.test(path.route))
-    .map(({ path: { route, variables }, ...rest }) => ({
-      ...rest,
-      path: {
-        route: route.replace(REGISTRAR_PREFIX, ""),
-        // The first variable is the registrar.
-        variables: variables.map((variable, index) =>
-          index === 0 ? { ...variable, parts: [{ literal: rootRegistrar }] } : variable,
-        ),
-      },
-    }));
+    .map(({ httpMethod, hasBody, path: { route, variables } }): Binding => {
+      // The first variable is the registrar.
+      const [registrar, ...others] = variables;
+      const fixed = { fieldPath: registrar?.fieldPath ?? [], parts: [{ literal: rootRegistrar }] };
+      return {
+        httpMethod,
+        hasBody,
+        path: { route: route.replace(REGISTRAR_PREFIX, ""), variables: [fixed, ...others] },
+      };
+    });
   return [...bindings, ...rooted];
 }
 

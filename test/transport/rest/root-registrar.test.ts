@@ -1,6 +1,6 @@
 /** The token-standard operations of one registrar at the root, `/registry/…`: each answers as the long form does. */
 import { getOption, hasOption } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { http } from "../../../gen/google/api/annotations_pb.js";
 import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
@@ -52,11 +52,15 @@ describe.each([
     app = await serve({ rootRegistrar: registrar, metricsPort: 0 });
   });
   afterAll(() => app.close());
-  const explain = async (call: object) => {
+  const explained = async ({ method, path, body = {} }: Call) => {
     const url = (app.metricsUrl ?? "").replace(/\/metrics$/, "/api/offledger/v1/explain");
-    const headers = { "content-type": "application/json" };
-    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(call) });
-    return (await response.json()) as { readonly operation: string; readonly request: object; readonly error: string };
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ call: { operation: `${verbOf(method)} ${path}`, request: body } }),
+    });
+    const { operation, request, error } = (await response.json()) as Readonly<Record<string, unknown>>;
+    return { operation, request, error };
   };
 
   test.each(callsOf(registrar))("%s is answered as under the long path", async (_call, call) => {
@@ -72,12 +76,6 @@ describe.each([
   });
 
   test.each(callsOf(registrar))("%s is explained by its path", async (_call, call) => {
-    const explained = async ({ method, path, body = {} }: Call) => {
-      const { operation, request, error } = await explain({
-        call: { operation: `${verbOf(method)} ${path}`, request: body },
-      });
-      return { operation, request, error };
-    };
     const root = await explained(atRoot(call, registrar));
     expect(root.operation).toBe(nameOf(call.method));
     expect(root).toEqual(await explained(call));
@@ -93,17 +91,16 @@ describe.each([
 
 describe("as the long form", () => {
   const logged: string[] = [];
-  const { isLogged, write } = RequestLog.prototype;
   let app: App;
   beforeAll(async () => {
-    RequestLog.prototype.isLogged = () => true;
-    RequestLog.prototype.write = ({ operation, protocol, outcome }) => {
+    vi.spyOn(RequestLog.prototype, "isLogged").mockReturnValue(true);
+    vi.spyOn(RequestLog.prototype, "write").mockImplementation(({ operation, protocol, outcome }) => {
       logged.push(`${operation} ${protocol} ${outcome}`);
-    };
+    });
     app = await serve({ rootRegistrar: acme, metricsPort: 0, ratePerClient: 5 });
   });
   afterAll(async () => {
-    Object.assign(RequestLog.prototype, { isLogged, write });
+    vi.restoreAllMocks();
     await app.close();
   });
   const factory = "/registry/transfer-instruction/v1/transfer-factory";
