@@ -93,6 +93,14 @@ describe("a credential that nobody will miss", () => {
         credential("d", "alice", ["holds=USD"], { validFrom: "2026-06-10T00:00:00Z" }),
       ],
     ],
+    [
+      "it makes one of two claims that one credential has to make",
+      [
+        configuration("USD", needs("holds=USD", "resides=NO")),
+        credential("c", "alice", ["resides=NO"], soon),
+        credential("d", "alice", ["holds=USD"]),
+      ],
+    ],
     ["it is in reassignment", [usd, credential("c", "alice", ["holds=USD"], soon, { moving: "unassigned" })]],
     [
       "the party lacks its claim even now",
@@ -140,11 +148,21 @@ describe("a credential that is missed", () => {
       ["c"],
     ],
     [
-      "it makes one of two claims",
+      "it makes the claims of one of two requirements",
       [
-        configuration("USD", needs("holds=USD", "resides=NO")),
+        configuration("USD", { holderRequirements: [requirement(["holds=USD"]), requirement(["resides=NO"])] }),
         credential("c", "alice", ["resides=NO"], soon),
         credential("d", "alice", ["holds=USD"]),
+      ],
+      ["c"],
+    ],
+    [
+      "another makes one of the two claims that one credential has to make",
+      [
+        configuration("USD", needs("holds=USD", "resides=NO")),
+        credential("c", "alice", ["holds=USD", "resides=NO"], soon),
+        credential("d", "alice", ["holds=USD"]),
+        credential("e", "alice", ["resides=NO"]),
       ],
       ["c"],
     ],
@@ -163,7 +181,6 @@ describe("a credential that is missed", () => {
     expect(byId.get("held")?.operations).toEqual([
       "transfer-factory/offer",
       "transfer-factory/direct",
-      "transfer-factory/self",
       "allocation-factory",
       "settlement-factory",
       "transfer-instruction/accept",

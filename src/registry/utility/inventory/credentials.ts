@@ -52,10 +52,10 @@ export const checkCredentials = (lines: LinesByOperation): Check<Credential, Rea
         parties.map((party) => ({ template: credential, indexKey: indexKeys.credential(one.fields.issuer, party) })),
       ),
     );
-    return concerned.flatMap(({ one, ofIssuer, partial }) => [
-      ...checkEnd(context, lines, one, ofIssuer),
-      ...partial.flatMap(({ party, shared }) => checkSplit(context, lines, one, party, shared)),
-    ]);
+    return concerned.flatMap(({ one, ofIssuer, partial }) => {
+      const split = partial.flatMap(({ party, shared }) => checkSplit(context, lines, one, party, shared));
+      return checkEnd(context, lines, one, ofIssuer).concat(split);
+    });
   },
   overall: {
     /** The names of the requirements that one of the credentials meets. */

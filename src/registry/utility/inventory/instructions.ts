@@ -143,7 +143,11 @@ function checkSettlement(
   matters: (problem: Problem) => boolean,
 ): readonly Warning[] {
   const { view } = context;
-  const group = groupOfInstruction(allocation.fields);
+  const { admin, instrumentId } = allocation.fields;
+  const named = groupOfInstruction(allocation.fields);
+  const [newest] = candidateConfigurations(view, admin, instrumentId);
+  const isNamed = named.operator !== undefined && named.provider !== undefined;
+  const group = isNamed || newest === undefined ? named : groupOf(newest);
   const lines = operations.get(SETTLEMENT);
   const factories = usableFor(SETTLEMENT, factoriesOf(view, group), packageVersions);
   // The warning about the instrument names all operations that need a factory.

@@ -5,12 +5,14 @@ import {
   factoryOperations,
   type FactoryOperation,
   type ChoiceOperation,
+  isExit,
   type Operation,
 } from "../contexts/operations.js";
 import type { OperationRow } from "../contexts/table.js";
 import type { PackageVersions } from "../contexts/versions.js";
 import {
   type ContextDefinition,
+  type DisclosureRule,
   type EntryRule,
   prefetchContext,
   prefetchInputs,
@@ -22,13 +24,14 @@ import {
   receiverCredentialsEntry,
   senderCredentialsEntry,
 } from "../entries/credentials.js";
+import { lockedHoldingDisclosure } from "../entries/disclosures.js";
 import type { Role } from "../selection/credentials.js";
 
 /** An operation as the service answers it, and as the ledger needs it. */
 export interface Definitions {
   /** What the service writes. */
   readonly answered: ContextDefinition;
-  /** The same with every credential required, as the choice on the ledger requires them. */
+  /** The same with all required that the choice on the ledger needs: credentials, and the holding that is locked. */
   readonly strict: ContextDefinition;
 }
 
@@ -70,26 +73,37 @@ function linesOf<O extends Operation>(
   definition: ContextDefinition,
 ): OperationLines<O> {
   const { refusesBlocklist, allowsMissing } = definition;
-  const entries = definition.entries.map((rule, index): Line => {
+  const ofEntry = definition.entries.map((rule, index): Line => {
     const only = { entries: [rule], disclosures: [], refusesBlocklist, allowsMissing };
-    return { name: row.entries[index]?.entry ?? "", answered: only, strict: { ...only, entries: [toStrict(rule)] } };
+    return { name: row.entries[index]?.entry ?? "", answered: only, strict: { ...only, entries: [needed(rule)] } };
   });
-  const disclosures = definition.disclosures.map((rule, index): Line => {
+  const disclosures = isExit(operation) ? definition.disclosures : definition.disclosures.map(needed);
+  const ofDisclosure = definition.disclosures.map((rule, index): Line => {
     const only = { entries: [], disclosures: [rule], refusesBlocklist, allowsMissing };
-    return { name: row.disclosures[index]?.disclosure ?? "", answered: only, strict: only };
+    const strict = { ...only, disclosures: disclosures.slice(index, index + 1) };
+    return { name: row.disclosures[index]?.disclosure ?? "", answered: only, strict };
   });
+  const base = { operation, answered: definition };
+  const requiring = definition.entries.filter(({ part }) => credentialRoles.has(part));
+  // Where what is missing is left out, the ledger needs none of it.
+  if (allowsMissing) {
+    const lines = [...ofEntry, ...ofDisclosure].map(({ name, answered }) => ({ name, answered, strict: answered }));
+    return { ...base, strict: definition, lines, roles: [], requiresCredentials: false };
+  }
   return {
-    operation,
-    answered: definition,
-    strict: { ...definition, entries: definition.entries.map(toStrict) },
-    lines: [...entries, ...disclosures],
-    roles: [...new Set(definition.entries.flatMap(({ part }) => credentialRoles.get(part) ?? []))],
-    requiresCredentials: definition.entries.some(({ part, required }) => required && credentialRoles.has(part)),
+    ...base,
+    strict: { ...definition, entries: definition.entries.map(needed), disclosures },
+    lines: [...ofEntry, ...ofDisclosure],
+    roles: [...new Set(requiring.flatMap(({ part }) => credentialRoles.get(part) ?? []))],
+    requiresCredentials: requiring.some(({ required }) => required),
   };
 }
 
-const toStrict = (rule: EntryRule): EntryRule =>
-  credentialRoles.has(rule.part) ? { ...rule, required: true, requiredWhen: undefined } : rule;
+/** The rule as the choice on the ledger has it, which needs credentials, and the holding that is locked. */
+const needed = <R extends EntryRule | DisclosureRule>(rule: R): R =>
+  credentialRoles.has(rule.part) || rule.part === lockedHoldingDisclosure
+    ? { ...rule, required: true, requiredWhen: undefined }
+    : rule;
 
 const credentialRoles = new Map<unknown, Role>([
   [senderCredentialsEntry, "holder"],
