@@ -22,6 +22,8 @@ const v1 = {
   "splice-api-token-transfer-instruction-v1": 1,
   "splice-api-token-allocation-v1": 1,
   "splice-api-token-allocation-instruction-v1": 1,
+  "splice-api-token-holding-v1": 1,
+  "splice-api-token-allocation-request-v1": 1,
 };
 const all = {
   ...v1,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.js";
 import { transferFactory, transferV1 } from "../fixtures/requests.js";
 import { short } from "../fixtures/context.js";
-import { element, type Options, parties, payload, type Template } from "../fixtures/elements.js";
+import { element, type Options, payload, type Template } from "../fixtures/elements.js";
 import { registryOf, serving } from "../fixtures/registries.js";
 import { type ServeOptions, WITH_REWARDS } from "../fixtures/run-service.js";
 
@@ -89,16 +89,6 @@ test("another registrar's newer configuration with the same id is ignored", asyn
   const argument = payload.configuration("USD", { registrar: "registrar-2::1220" });
   const others = element("InstrumentConfiguration", "others", argument, { createdAt: "2026-02-01T00:00:00.000000Z" });
   expect(await named(registryOf({}, others))).toEqual(usual);
-});
-
-test("a configuration is also found by an additional identifier", async () => {
-  const additionalIdentifiers = [
-    { source: "ISO", id: "US-DOLLAR", scheme: "ISO 4217" },
-    { source: parties.registrar, id: "USD", scheme: "Internal" },
-  ];
-  const argument = payload.configuration("DOLLAR", { additionalIdentifiers });
-  const configuration = element("InstrumentConfiguration", "dollar", argument);
-  expect(await named(registryOf({ configuration }))).toEqual({ ...usual, configuration: "dollar" });
 });
 
 test("the newest preapproval that covers the instrument is the factory", async () => {

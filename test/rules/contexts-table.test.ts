@@ -1,7 +1,7 @@
 /** Changes of the table of operations by the contexts file, over REST and gRPC. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { bool, contractId, contractIds, map, prefixed, twice } from "../fixtures/context.js";
+import { contractId, contractIds, map, prefixed } from "../fixtures/context.js";
 import { contextsFile, elementOf, lines } from "../fixtures/contexts.js";
 import { element, parties, payload, requirement } from "../fixtures/elements.js";
 import { serving } from "../fixtures/registries.js";
@@ -35,7 +35,6 @@ async function servingWith(contexts: string, ...args: Parameters<typeof registry
   return serving(registryWithInstructions(...args), { config: { contexts: await contextsFile(contexts) } });
 }
 
-const enabled = prefixed({ "enable-result-contracts": bool(true) });
 const legOf = (id: string): JsonObject => leg(account("alice"), account("bob"), id);
 const identity = (answer: JsonObject): JsonObject => answer;
 const codeOf = (answer: JsonObject): JsonValue => answer["code"] ?? "";
@@ -78,17 +77,20 @@ describe("lines", () => {
       lines(
         "changes:",
         "  - operations: [transfer-instruction/*]",
-        "    remove: [instrument-configuration, locked-holding]",
+        "    remove: [enable-result-contracts, locked-holding]",
       ),
     );
-    expect(await askFor(running, "transfer-instruction/reject")).toEqual({ values: enabled, disclosed: [] });
-    expect(await askFor(running, "allocation/withdraw")).toEqual({ values: enabled, disclosed: ["locked"] });
+    expect(await askFor(running, "transfer-instruction/reject")).toEqual({ values: {}, disclosed: [] });
+    expect(await askFor(running, "allocation/withdraw")).toEqual({ values: {}, disclosed: ["locked"] });
+    expect(Object.keys(valuesOf(await askFor(running, "mint-offer/reject")))).toEqual([
+      "utility.digitalasset.com/enable-result-contracts",
+    ]);
   });
 
   test.each<[string, string, JsonObject]>([
     ["prefixed by default", "", prefixed({ shard: contractId("shard") })],
     ["prefixed", ", keys: prefixed", prefixed({ shard: contractId("shard") })],
-    ["both", ", keys: both", twice({ shard: contractId("shard") })],
+    ["both", ", keys: both", { ...prefixed({ shard: contractId("shard") }), shard: contractId("shard") }],
     ["one in full", ", keys: [own.example/shard]", { "own.example/shard": contractId("shard") }],
     ["three in full", ", keys: [a, b, c]", { a: contractId("shard"), b: contractId("shard"), c: contractId("shard") }],
   ])("keys are %s", async (_what, keys, values) => {
@@ -123,14 +125,13 @@ describe("rewards", () => {
     "burn-request/accept",
   ]);
 
-  test("are in the operations that may have them, with bare names on transfers", async () => {
+  test("are in the operations that may have them", async () => {
     const before = await askAll(await servingWith(""), identity);
     const running = await servingWith(lines("changes:", "  - rewards: true"));
     const expected = Object.entries(before).map(([name, answer]) => {
       if (!rewarded.has(name)) return [name, answer];
-      const added = name.startsWith("transfer") ? twice(both) : prefixed(both);
       const disclosed = [...disclosedBy(answer), "reward", "right"].toSorted();
-      return [name, { values: { ...valuesOf(answer), ...added }, disclosed }];
+      return [name, { values: { ...valuesOf(answer), ...prefixed(both) }, disclosed }];
     });
     expect(await askAll(running, identity)).toEqual(Object.fromEntries(expected));
   });
@@ -181,15 +182,11 @@ describe("credentials", () => {
       payload.configuration("USD", { issuerRequirements: [requirement(["issues=USD"])] }),
     );
     const running = await servingWith(lines("changes:", "  - credentials: required"), { configuration });
-    const [ofAlice, ofRegistrar] = ["alice", parties.registrar].map(
-      (party) =>
-        `a valid credential for ${party} from issuer ${parties.issuer} with the claim issues = USD does not exist`,
-    );
+    const ofAlice = `a valid credential for alice from issuer ${parties.issuer} with the claim issues = USD does not exist`;
     const expected = {
       "mint-offer/create": ofAlice,
       "burn-request/accept": ofAlice,
-      // The registrar takes part; the message names all that is missing.
-      "burn-mint-factory": `${ofAlice}; ${ofRegistrar}`,
+      "burn-mint-factory": ofAlice,
     };
     for (const [operation, message] of Object.entries(expected))
       expect(await askFor(running, operation)).toEqual({ code: "NotFound", message });

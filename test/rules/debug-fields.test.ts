@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.js";
-import { burnAccept, cancel, sampleRequests, type Endpoint, reject } from "../fixtures/requests.js";
+import { burnAccept, cancel, sampleRequests, transferChoice, type Endpoint } from "../fixtures/requests.js";
 import { disclosedBy } from "../fixtures/context.js";
 import { element, payload } from "../fixtures/elements.js";
 import { instructions, registryOf, serving } from "../fixtures/registries.js";
@@ -71,7 +71,7 @@ test("the payload is unchanged, with null and unknown fields", async () => {
       element("TransferOffer", "offer", payload.offer("alice", "bob", "USD", "locked")),
     ),
   );
-  const [configuration] = disclosedBy(await one.post(reject("offer")));
+  const [configuration] = disclosedBy(await one.post(transferChoice("v2", "accept")("offer")));
   expect(configuration).toMatchObject({ contractId: "usd" });
   expect(configuration?.["debugPayload"]).toStrictEqual(argument);
 });

@@ -8,7 +8,7 @@ import { askOver, refused, restAndGrpc, shortOutcome } from "../fixtures/outcome
 import { useRegistry } from "../fixtures/registries.js";
 import { transferFactory as transferPath, transferV1 } from "../fixtures/requests.js";
 import { withInputs } from "./inputs.js";
-import { complete, type GroupNames, groupElements, rowsOf, without } from "./table.js";
+import { complete, type GroupNames, groupElements, type Row, rowsOf, without } from "./table.js";
 
 const older: Options = { createdAt: "2026-01-01T09:00:00.000000Z" };
 const newer: Options = { createdAt: "2026-02-05T09:00:00.000000Z" };

@@ -116,19 +116,6 @@ describe.each(operations)("accepting $name", ({ template, argument, path }) => {
     });
   });
 
-  test("if they are on, has the rewards of the provider that the instruction names", async () => {
-    const provider = "provider-2::1220";
-    const elements = [
-      element(template, "the-other", { ...argument, provider }),
-      element("AppRewardConfiguration", "reward-2", payload.reward({ provider })),
-      element("FeaturedAppRight", "right-2", payload.right({ provider })),
-    ];
-    const running = await serving(registryOf({ configuration: configured() }, issues(), ...elements), WITH_REWARDS);
-    expect(short(await running.post(path("the-other")))).toMatchObject({
-      disclosed: ["alice-issues", "reward-2", "right-2", "usd"],
-    });
-  });
-
   test("has an empty list without the credential; holder credentials do not count", async () => {
     expect(await ask({})).toEqual({
       values: { ...accepted.values, ...prefixed({ "issuer-credentials": contractIds() }) },

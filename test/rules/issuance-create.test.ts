@@ -153,13 +153,6 @@ describe.each(operations)("to $kind by $form", ({ kind, form, more }) => {
     expect(await ask(asked, {}, element("AllocationFactory", "newest", payload.service(), elsewhere))).toEqual(created);
   });
 
-  test("an instrument is also found by an additional identifier", async () => {
-    const additionalIdentifiers = [{ source: "ISO", id: "DOLLAR", scheme: "ISO 4217" }];
-    const argument = payload.configuration("USD", { ...issued, additionalIdentifiers });
-    const changes = { configuration: element("InstrumentConfiguration", "usd", argument) };
-    expect(await ask(replaced(asked, "instrumentId.id", "DOLLAR"), changes)).toEqual(created);
-  });
-
   test("the newest factory wins, whatever its package", async () => {
     const upgraded = { createdAt: "2026-02-05T09:00:00.000000Z", packageId: "pkg-2" };
     const newest = element("AllocationFactory", "newest", payload.service(), upgraded);

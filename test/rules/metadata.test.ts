@@ -13,6 +13,7 @@ import { until } from "../fixtures/wait.js";
 /** The APIs of the token standard, with their minor versions. */
 const supportedApis = {
   "splice-api-token-metadata-v1": 2,
+  "splice-api-token-holding-v1": 1,
   "splice-api-token-holding-v2": 1,
   "splice-api-token-transfer-instruction-v1": 1,
   "splice-api-token-transfer-instruction-v2": 1,
@@ -20,6 +21,7 @@ const supportedApis = {
   "splice-api-token-allocation-v2": 1,
   "splice-api-token-allocation-instruction-v1": 1,
   "splice-api-token-allocation-instruction-v2": 1,
+  "splice-api-token-allocation-request-v1": 1,
   "splice-api-token-allocation-request-v2": 1,
   "splice-api-token-transfer-events-v2": 1,
 };

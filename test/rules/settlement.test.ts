@@ -36,9 +36,6 @@ afterAll(() => running.close());
 const ask = async (legs: JsonObject[], ids: string[]) =>
   short(await running.post(settlementFactory(), settlement(legs, ids)));
 
-const unknown = (id: string): string =>
-  `allocation ${id} of registrar ${parties.registrar} is not known here: it does not exist or has been archived`;
-
 /** Bob's two credentials, in any order. */
 const isBobs = (list: JsonObject[]): boolean =>
   list.length === 2 && ["bob-holds", "bob-holds-eur"].every((id) => list.some(({ value }) => value === id));
@@ -190,14 +187,6 @@ describe("the context", () => {
 });
 
 describe("a settlement requires", () => {
-  test("a known allocation", async () => {
-    expect(await ask([leg(alice, bob, "USD")], ["usd-leg", "00ff"])).toEqual(failure(404, "00ff"));
-  });
-
-  test("an allocation, not a contract of another template", async () => {
-    expect(await ask([leg(alice, bob, "USD")], ["locked-usd"])).toEqual(failure(404, "locked-usd"));
-  });
-
   test("an allocation of the same registrar", async () => {
     const other = "registrar-2::1220";
     const argument = JSON.stringify(payload.allocation("alice", "bob", "USD", "locked-usd"));
@@ -234,50 +223,6 @@ describe("a settlement requires", () => {
     const lacking = await serving(registryOf({ rule: undefined }, ...added));
     const body = settlement([leg(alice, bob, "USD")], ["usd-leg"]);
     expect(short(await lacking.post(settlementFactory(), body))).toEqual(failure(404, "TransferRule"));
-  });
-
-  describe("and with an unknown allocation", () => {
-    const legs = [leg(alice, carol, "USD"), leg(alice, bob, "GBP")];
-    const causesOn = async (elements: JsonObject[], ids: string[]): Promise<JsonObject> => {
-      const service = await serving(elements, WITH_CREDENTIALS_REQUIRED);
-      const { status, body } = await service.post(settlementFactory(), settlement(legs, ids));
-      return { status, causes: (body as { error: string }).error.split("; ") };
-    };
-
-    test("all else that is missing is named after every unknown allocation", async () => {
-      expect(await causesOn(registryOf({ rule: undefined }, ...added), ["00ff", "usd-leg", "00fe"])).toEqual({
-        status: 404,
-        causes: [
-          unknown("00ff"),
-          unknown("00fe"),
-          `the TransferRule of registrar ${parties.registrar} does not exist`,
-          `the InstrumentConfiguration of instrument "GBP" of registrar ${parties.registrar} does not exist`,
-          `a valid credential for carol from issuer ${parties.issuer} with the claim holds = USD does not exist`,
-        ],
-      });
-    });
-
-    test("a registrar that is not served comes first", async () => {
-      expect(await causesOn(registryOf({ factory: undefined }, ...added), ["00ff"])).toEqual({
-        status: 404,
-        causes: [
-          `registrar ${parties.registrar} is not served here: no AllocationFactory of that party is known`,
-          unknown("00ff"),
-        ],
-      });
-    });
-
-    test("the status is 404 although the factory is in reassignment", async () => {
-      const factory = element("AllocationFactory", "factory", payload.service(), { moving: "unassigned" });
-      expect(await causesOn(registryOf({ factory }, ...added), ["00ff"])).toEqual({
-        status: 404,
-        causes: [
-          unknown("00ff"),
-          `the AllocationFactory of registrar ${parties.registrar} (contract factory) is being reassigned between ` +
-            "synchronizers: retry when it has arrived",
-        ],
-      });
-    });
   });
 
   test("at least one leg", async () => {

@@ -67,6 +67,8 @@ const version1 = {
   "splice-api-token-transfer-instruction-v1": 1,
   "splice-api-token-allocation-v1": 1,
   "splice-api-token-allocation-instruction-v1": 1,
+  "splice-api-token-holding-v1": 1,
+  "splice-api-token-allocation-request-v1": 1,
 };
 const version2 = {
   "splice-api-token-transfer-instruction-v2": 1,
