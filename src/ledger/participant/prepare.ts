@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../domain/json.js";
 import type { ExerciseCommand, Preparer, SubmittedDisclosure, Verdict } from "../../domain/prepare.js";
 import { LedgerError } from "./errors.js";
 import { endpointUrl, type Endpoint, type HttpResponse, readToken, sendRequest } from "./http.js";
-import { readPrepared } from "./prepared-transaction.js";
+import { logicalSynchronizer, readPrepared } from "./prepared-transaction.js";
 import { readRejection, type Rejection } from "./rejection.js";
 
 /** The only path that this file calls. A prepared transaction is neither signed nor executed: see docs/security.md. */
@@ -120,8 +120,6 @@ export class ParticipantPreparer implements Preparer {
 /** `package:Module:Entity`, where the package is an id, or a name after `#`. */
 const TEMPLATE_ID = /^#?[^:#\s]+(:[^:#\s]+){2}$/;
 
-/** Without the suffix of a physical synchronizer, `::35-0`, which this call rejects. */
-const logical = (synchronizerId: string): string => /^[^:]+::[^:]+/.exec(synchronizerId)?.[0] ?? synchronizerId;
 
 /** A new command id each time: the participant must not take a second trial for a repetition of the first. */
 function requestOf(command: ExerciseCommand, userId: string): JsonObject {
@@ -141,7 +139,7 @@ function requestOf(command: ExerciseCommand, userId: string): JsonObject {
 }
 
 function disclosureOf({ templateId, contractId, createdEventBlob, synchronizerId }: SubmittedDisclosure): JsonObject {
-  return { templateId, contractId, createdEventBlob, synchronizerId: logical(synchronizerId) };
+  return { templateId, contractId, createdEventBlob, synchronizerId: logicalSynchronizer(synchronizerId) };
 }
 
 const describe = ({ status, code, cause }: Rejection): string =>

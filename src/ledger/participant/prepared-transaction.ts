@@ -31,11 +31,15 @@ function synchronizerOf(preparedTransaction: string): string {
   try {
     const metadata = fieldOf(Buffer.from(preparedTransaction, "base64"), METADATA);
     const id = metadata && fieldOf(metadata, SYNCHRONIZER_ID);
-    return id === undefined ? "" : new TextDecoder("utf-8", { fatal: true }).decode(id);
+    return id === undefined ? "" : logicalSynchronizer(new TextDecoder("utf-8", { fatal: true }).decode(id));
   } catch {
     return "";
   }
 }
+
+/** Without the suffix of a physical synchronizer, `::35-0`, which no request takes and no contract has. */
+export const logicalSynchronizer = (synchronizerId: string): string =>
+  /^[^:]+::[^:]+/.exec(synchronizerId)?.[0] ?? synchronizerId;
 
 /** The first field with a number and with a length: a message or a string. Throws if the bytes are not protobuf. */
 function fieldOf(message: Uint8Array, number: number): Uint8Array | undefined {
