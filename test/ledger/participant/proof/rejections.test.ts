@@ -102,7 +102,7 @@ const values: readonly (readonly [string, JsonValue])[] = [
   ["amount", " 1.0"],
   ["amount", "1.00000000000"],
   ["amount", "1".repeat(29)],
-  ["amount", 1],
+  ["amount", true],
   ["instrumentId", {}],
   ["instrumentId", { admin: "registrar::1220" }],
   ["instrumentId", { id: "USD" }],
@@ -132,6 +132,11 @@ describe("an invalid request with", () => {
     const spelled = new RegExp(name.replaceAll(/(?=[A-Z])/g, "_?"), "i");
     const named = expect.stringMatching(spelled) as string;
     expect(await refusal(body)).toEqual([400, { error: "invalid_argument", error_description: named }]);
+  });
+
+  test("an amount that is a number is no invalid one", async () => {
+    const id = place.transact(transferring("factory"));
+    expect((await proofAt(place.url, { updateId: id, transfer: { ...transfer, amount: 12.5 } })).text).toBe(success);
   });
 
   test("unknown fields is answered", async () => {
