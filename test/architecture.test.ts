@@ -28,6 +28,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "registry",
     "service",
     "store",
+    "store/port",
     "telemetry",
     "transport",
     "util",
