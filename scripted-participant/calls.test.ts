@@ -31,7 +31,7 @@ test("the ledger end and the pruned offset are JSON numbers", async () => {
 
 test("the connected synchronizers are those of the updates", async () => {
   ledger.transact([{ create: creation("a") }], { synchronizerId: "B::1220" });
-  const permission = "PARTICIPANT_PERMISSION_SUBMISSION";
+  const permission = "PARTICIPANT_PERMISSION_UNSPECIFIED";
   expect((await get(`/v2/state/connected-synchronizers?party=${operator}`)).body).toEqual({
     connectedSynchronizers: [
       { synchronizerAlias: "A", synchronizerId: "A::1220", permission },
@@ -110,8 +110,8 @@ describe("an update by its id", () => {
 describe("an invalid request", () => {
   test.each<[string, object | string]>([
     ["no JSON", "{"],
-    ["an offset in quotes", { activeAtOffset: "1", eventFormat: eventFormat() }],
-    ["no offset", { eventFormat: eventFormat() }],
+    ["an offset that is no number", { activeAtOffset: "x", eventFormat: eventFormat() }],
+    ["a template without a module", { activeAtOffset: 0, eventFormat: eventFormat([operator], "TransferRule") }],
     ["a party without filters", { activeAtOffset: 0, eventFormat: { filtersByParty: { alice: null } } }],
     ["an unknown filter", { activeAtOffset: 0, eventFormat: filtered({ Other: {} }) }],
   ])("%s is rejected in plain text", async (_, body) => {
@@ -123,14 +123,28 @@ describe("an invalid request", () => {
   test.each<[string, string, object]>([
     ["INVALID_ARGUMENT", "no event format", { activeAtOffset: 0 }],
     ["INVALID_ARGUMENT", "no party", { activeAtOffset: 0, eventFormat: { filtersByParty: {} } }],
-    ["INVALID_FIELD", "no template", { activeAtOffset: 0, eventFormat: eventFormat([operator], "TransferRule") }],
+    [
+      "INVALID_ARGUMENT",
+      "a party with other characters",
+      { activeAtOffset: 0, eventFormat: eventFormat(["no body!"]) },
+    ],
     ["NEGATIVE_OFFSET", "a negative offset", { activeAtOffset: -1, eventFormat: eventFormat() }],
   ])("%s: %s", async (code, _, body) => {
     expect(await post("/v2/state/active-contracts", body)).toMatchObject({ status: 400, body: { code } });
   });
 
+  test("an offset may be a text, and is 0 by default", async () => {
+    ledger.transact([{ create: creation("a") }]);
+    const at = (body: object) => post("/v2/state/active-contracts", { ...body, eventFormat: eventFormat() });
+    expect((await at({ activeAtOffset: "1" })).body).toHaveLength(1);
+    expect((await at({})).body).toEqual([]);
+  });
+
   test("an unknown call", async () => {
-    expect(await get("/v2/other")).toMatchObject({ status: 404, body: "The requested resource could not be found." });
+    expect(await get("/v2/other")).toMatchObject({
+      status: 404,
+      body: { errors: [expect.stringMatching(/^HttpMethod\(GET\), uri: http:.*\/v2\/other$/)], ledgerApiError: null },
+    });
   });
 });
 

@@ -186,7 +186,7 @@ describe("an update by its offset", () => {
   test("must be a number above 0", async () => {
     expect(await at(0)).toMatchObject({ status: 400, body: { code: "NON_POSITIVE_OFFSET" } });
     expect(await at(-1)).toMatchObject({ status: 400, body: { code: "NON_POSITIVE_OFFSET" } });
-    expect(await at("1")).toMatchObject({ status: 400, type: "text/plain; charset=UTF-8" });
+    expect(await at("x")).toMatchObject({ status: 400, type: "text/plain; charset=UTF-8" });
   });
 });
 

@@ -62,6 +62,12 @@ const retried: ReadonlySet<number> = new Set([1, 2, 12]);
 /** Security-sensitive categories. Their errors show the gRPC code only. */
 const secret: ReadonlySet<number> = new Set([5, 6, 7]);
 
+/** Errors of the JSON API itself, not of the participant behind it. */
+const ofJsonApi: ReadonlySet<string> = new Set([
+  "LEDGER_API_INTERNAL_ERROR",
+  "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED",
+]);
+
 const definite = { definite_answer: "false" };
 
 export class Refusal extends Error {
@@ -92,14 +98,16 @@ export interface RefusalOptions {
 export function refusal(code: ErrorCode, cause: string, options: RefusalOptions = {}): Refusal {
   const [category, grpcCodeValue] = codes[code];
   const isSecret = secret.has(category);
+  const isOwn = isSecret || ofJsonApi.has(code);
   const traceId = "0af7651916cd43dd8448eb211c80319c";
   const retryInfo = options.retryInfo ?? (retried.has(category) ? "1 second" : undefined);
   return new Refusal(options.status ?? statuses[grpcCodeValue] ?? 500, {
     code: isSecret ? "NA" : code,
     cause: isSecret ? "A security-sensitive error has been received" : cause,
     traceId,
-    ...(isSecret && { correlationId: traceId }),
-    context: isSecret
+    ...(isOwn && { correlationId: traceId }),
+    ...(isOwn && !isSecret && { definiteAnswer: false }),
+    context: isOwn
       ? (options.context ?? {})
       : { participant: "'scripted'", tid: traceId, category: String(category), ...definite, ...options.context },
     resources: (options.resources ?? []).map(([type, value]) => [type, value]),

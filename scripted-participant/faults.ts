@@ -94,10 +94,12 @@ export class Faults {
     this.#queue.push({ path: "/v2/updates", value: { duplicates: updates }, left: times });
   }
 
-  /** Rejects the next calls, WebSocket upgrades included. 503 is SERVER_IS_SHUTTING_DOWN, 429 PARTICIPANT_BACKPRESSURE. */
-  refuse(error: ErrorCode | Refusal | 503 | 429, calls: Calls = {}): void {
-    const code = error === 503 ? "SERVER_IS_SHUTTING_DOWN" : error === 429 ? "PARTICIPANT_BACKPRESSURE" : error;
-    this.#refuse({ refusal: refused(code) }, calls);
+  /** Rejects the next calls, WebSocket upgrades included. 503 is SERVER_IS_SHUTTING_DOWN, 409 or 429 PARTICIPANT_BACKPRESSURE. */
+  refuse(error: ErrorCode | Refusal | 503 | 409 | 429, calls: Calls = {}): void {
+    const code = error === 503 ? "SERVER_IS_SHUTTING_DOWN" : error;
+    // Canton 3.5 answers 409. Earlier releases answered 429.
+    const refusal = typeof code === "number" ? backpressure(code) : refused(code);
+    this.#refuse({ refusal }, calls);
   }
 
   /** Answers the next calls with the HTML error page of a proxy; default status 502. */
@@ -179,6 +181,9 @@ export class Faults {
     this.#refused.push({ value, path, over, left: times });
   }
 }
+
+const backpressure = (status: number): Refusal =>
+  refusal("PARTICIPANT_BACKPRESSURE", "Injected by the test.", { status });
 
 function refused(error: ErrorCode | Refusal): Refusal {
   return typeof error === "string" ? refusal(error, "Injected by the test.") : error;

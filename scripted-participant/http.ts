@@ -73,7 +73,10 @@ export async function answer(
   try {
     const sent = await text(request);
     const body = sent === "" ? undefined : parse(sent);
-    if (url.pathname === "/livez") return reply(response, 200, "");
+    if (url.pathname === "/livez") {
+      response.end();
+      return 200;
+    }
     const call = calls(body);
     const answering = answers[`${request.method} ${url.pathname}`];
     if (answering === undefined && request.method !== "GET" && request.method !== "POST") {

@@ -243,7 +243,7 @@ describe("the WebSocket", () => {
     expect((await listener.ended).error).toBe("Server sent a subprotocol but none was requested");
   });
 
-  test.each([["{"], ["[]"], ['{"activeAtOffset":"0"}']])("reports a decoding error by a message: %s", async (text) => {
+  test.each([["{"], ["[]"], ['{"activeAtOffset":"x"}']])("reports a decoding error by a message: %s", async (text) => {
     const listener = new Listener(participant.url, path, text);
     expect(await listener.ended).toMatchObject({ code: 1000 });
     expect(listener.messages).toMatchObject([{ code: "LEDGER_API_INTERNAL_ERROR", grpcCodeValue: 13 }]);

@@ -41,7 +41,8 @@ test("an open stream sends updates from its begin offset, and stays open", async
   const listener = follow(updatesRequest(1));
   await listener.receive(1);
   ledger.transact([{ archive: "a" }, { create: creation("b") }]);
-  const messages = await listener.receive(2);
+  await until("both are there", () => listener.texts.some((text) => text.includes('"contractId":"b"')));
+  const messages = listener.messages.filter((message) => describeUpdate(message).endsWith("Transaction"));
   expect(messages.map(describeUpdate)).toEqual(["2 Transaction", "3 Transaction"]);
   expect(messages[1]).toEqual({
     update: {

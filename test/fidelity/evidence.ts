@@ -109,6 +109,15 @@ export interface ParticipantRecording {
 export const participantRecording = (): ParticipantRecording =>
   read("participant-3.5-recorded.json") as ParticipantRecording;
 
+/** One case of the wire of a real participant. Long texts, lists and tokens are cut. */
+export interface WireCase {
+  readonly case: string;
+  readonly request: JsonObject | null;
+  readonly response: JsonValue;
+}
+
+export const wireRecording = (): readonly WireCase[] => read("participant-3.5-wire.json") as WireCase[];
+
 /** The exchange of that name. */
 export function exchange<T extends { readonly name: string }>(exchanges: readonly T[], name: string): T {
   const found = exchanges.find((each) => each.name === name);

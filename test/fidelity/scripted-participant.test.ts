@@ -131,7 +131,8 @@ describe.skipIf(!hasEvidence)("the scripted participant (skipped without the rec
   test("rejects a command whose contract is not disclosed as recorded", async () => {
     const recorded = exchange(http, "undisclosed contract");
     const { commands } = recorded.request as { commands: JsonObject };
-    const prepared = { ...recorded, path: "/v2/interactive-submission/prepare", request: commands };
+    const request = { ...commands, synchronizerId: "", packageIdSelectionPreference: [] };
+    const prepared = { ...recorded, path: "/v2/interactive-submission/prepare", request };
     const { status, contentType, value } = await call(prepared);
     expect([status, contentType]).toEqual([recorded.status, recorded.contentType]);
     expect(differences(recorded.response, value)).toEqual([
