@@ -1,8 +1,10 @@
 /** A check of a participant is bounded in time, and every failure of the participant is one error. */
 import { expect, onTestFinished, test } from "vitest";
 import { checkParticipant } from "../../src/app/check-participant.js";
-import { LedgerError } from "../../src/ledger/participant/errors.js";
+import { participantFailure } from "../../src/cli/failure.js";
+import { LedgerError, type LedgerErrorKind } from "../../src/ledger/participant/errors.js";
 import { play } from "../../scripted-participant/elements.js";
+import { refusal, type Refusal } from "../../scripted-participant/errors.js";
 import { ScriptedLedger } from "../../scripted-participant/ledger.js";
 import { Participant } from "../../scripted-participant/participant.js";
 import { parties } from "../fixtures/elements.js";
@@ -106,4 +108,20 @@ test("nothing stays open", async () => {
   const participant = await participantWith();
   await check(participant);
   await expect.poll(() => participant.streams).toBe(0);
+});
+
+test.each<[string, Refusal, LedgerErrorKind, number]>([
+  ["too many streams", refusal("MAXIMUM_NUMBER_OF_STREAMS", "retry later"), "busy", 1],
+  ["an internal error", refusal("LEDGER_API_INTERNAL_ERROR", "broken"), "internal", 1],
+  ["backpressure", refusal("PARTICIPANT_BACKPRESSURE", "busy"), "busy", 1],
+  ["a shutdown", refusal("SERVER_IS_SHUTTING_DOWN", "bye"), "busy", 1],
+  ["no rights", refusal("PERMISSION_DENIED", "no"), "denied", 2],
+  ["no package", refusal("PACKAGE_NAMES_NOT_FOUND", "names: [a]"), "incomplete", 2],
+  ["a wrong request", refusal("INVALID_ARGUMENT", "no"), "refused", 2],
+])("%s is no wrong setting unless it is one", async (_what, error, kind, exitCode) => {
+  const participant = await participantWith();
+  participant.faults.error(error, { path: "/v2/state/active-contracts" });
+  const reason = await failure(check(participant));
+  expect(reason.kind).toBe(kind);
+  expect(participantFailure(new URL(participant.url), reason).exitCode).toBe(exitCode);
 });

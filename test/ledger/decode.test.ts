@@ -48,6 +48,7 @@ describe("an active contract", () => {
         fields: {
           admin: "registrar::1220",
           instrumentId: "USD",
+          operator: "operator::1220",
           provider: "provider::1220",
           sender: "alice",
           receiver: "bob",

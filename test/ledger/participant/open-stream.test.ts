@@ -2,9 +2,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { WebSocket } from "ws";
+import { Participant } from "../../../scripted-participant/participant.js";
+import { creation, updatesRequest } from "../../../scripted-participant/test-client.js";
+import { Tokens } from "../../../scripted-participant/tokens.js";
+import type { JsonValue } from "../../../src/domain/json.js";
 import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import type { Endpoint } from "../../../src/ledger/participant/http.js";
-import { MessageStream } from "../../../src/ledger/participant/message-stream.js";
+import { MessageStream, streamMessages } from "../../../src/ledger/participant/message-stream.js";
 import { gate, until, within } from "../../fixtures/wait.js";
 import { endpointAt, failureOf, closedPort, SOON_MS, streaming } from "./servers.js";
 
@@ -161,5 +165,30 @@ describe("a stream that is not read is not responsive", () => {
     onTestFinished(() => clearInterval(sending));
     expect(await within(SOON_MS, "no answer", opened.isResponsive())).toBe(false);
     expect(opened.hasEnded).toBe(false);
+  });
+});
+
+describe("at a participant that authenticates, which sees a token in the first place only", () => {
+  test("a stream with a token is served, by the subprotocol and by the header; one without is denied", async () => {
+    const tokens = new Tokens();
+    const participant = await Participant.start({ tokens });
+    onTestFinished(() => participant.stop());
+    participant.ledger.transact([{ create: creation("a") }]);
+    const read = async (token?: string) => {
+      const endpoint = endpointAt(new URL(participant.url), { token: () => Promise.resolve(token) });
+      const messages: JsonValue[] = [];
+      const request = JSON.parse(JSON.stringify(updatesRequest(0, 3))) as JsonValue;
+      for await (const message of streamMessages(endpoint, "/v2/updates", request, true)) messages.push(message);
+      return messages;
+    };
+    expect(await read(tokens.issue())).toHaveLength(1);
+    expect(await failureOf(read())).toMatchObject({ kind: "denied", isForbidden: false });
+    expect(await failureOf(read(tokens.issue({ expiresInMs: -1 })))).toMatchObject({ kind: "denied" });
+    expect(await failureOf(read(tokens.issue({ parties: [] })))).toMatchObject({ kind: "denied", isForbidden: true });
+    expect(await failureOf(read(tokens.issue({ hasUser: false })))).toMatchObject({
+      kind: "denied",
+      isForbidden: true,
+    });
+    expect(participant.requests[0]?.protocols[0]).toMatch(/^jwt\.token\./);
   });
 });

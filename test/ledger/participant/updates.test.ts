@@ -129,6 +129,7 @@ describe("a transaction", () => {
             fields: {
               admin: "registrar::1220",
               instrumentId: "USD",
+              operator: "operator::1220",
               provider: "provider::1220",
               sender: "alice",
               receiver: "bob",
