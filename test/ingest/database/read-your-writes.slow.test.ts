@@ -65,15 +65,13 @@ async function replica(config: Config): Promise<string> {
 const offer = (url: string, pair: number, tag: Tag = "0.0"): Promise<Answer> =>
   ask(url + reject(idsOf(pair, tag).offer), "POST");
 
-test("a contract committed before the request is found, although the mirror receives it late", async () => {
+test("a contract committed before the request is found, although the mirror's stream does not deliver it", async () => {
   const { pairs, participant, url, otherUrl } = await startSetup();
+  participant.faults.silence({ streams: "open", path: "/v2/updates" });
   for (let turn = 0; turn < 10; turn++) {
-    participant.faults.delay(200, { streams: "open", path: "/v2/updates" });
     const { tags } = pairs.replace(turn % 3);
     const answers = await Promise.all([url, otherUrl, url].map((one) => offer(one, turn % 3, tags[turn % 3])));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    // It was not there before, so it was waited for.
-    expect(Math.max(...answers.map(({ took }) => took))).toBeGreaterThan(100);
   }
 });
 
