@@ -44,6 +44,7 @@ export class Mirror {
   readonly #catchUp: CatchUp;
   #failures = 0;
   #unreadable = 0;
+  #reportedMissing = "";
 
   constructor(options: MirrorOptions) {
     this.#options = options;
@@ -83,9 +84,11 @@ export class Mirror {
         if (this.#isStopped()) return;
         this.#options.lag.streamLost();
         const left = this.#applier.takeLeft();
-        if (left === "reopen") continue;
-        const failure = left ?? asLedgerError(error);
+        if (left === "reopen" || error instanceof MissingFound) continue;
+        let failure = left ?? asLedgerError(error);
+        const { missing } = this.#options.ledger;
         if (this.#leaveOut(failure)) continue;
+        if (failure.kind === "incomplete") failure = lacksAll([...missing, ...failure.missing], failure);
         if (failure.kind === "ahead") this.#options.lag.historyLost(failure.message);
         this.#failures = now() - startedAt > STEADY_MS ? 1 : this.#failures + 1;
         // An expired token is not an incident: the next attempt uses a new one.
@@ -131,7 +134,8 @@ export class Mirror {
     try {
       await prepare(updates, missing);
       // Neither the stream nor the snapshot has them.
-      if (ledger.missing !== missing) throw new LedgerError("lost", "missing packages were found meanwhile");
+      if (ledger.missing !== missing) throw new MissingFound();
+      this.#warnOfMissing();
       this.#applier.follow(updates);
       for await (const elements of inBatches(updates, MAX_BATCH)) {
         await this.#applier.apply(elements, updates);
@@ -146,14 +150,23 @@ export class Mirror {
 
   /** Whether the next attempt asks for less, because the participant lacks a package. */
   #leaveOut(failure: LedgerError): boolean {
-    const { ledger, lag, log, now } = this.#options;
+    const { ledger, lag, now } = this.#options;
     const hadAll = ledger.missing.length === 0;
     if (failure.kind !== "incomplete" || !ledger.leaveOut(failure)) return false;
     // For what is left out later, the earlier time holds too.
     if (hadAll) lag.incompleteAfter(now() + SEARCH_INTERVAL_MS);
-    const hint = "upload them to the participant; they are looked for every 30 s";
-    log.warn({ missing: ledger.missing, hint }, "the participant lacks packages: their contracts are not served");
     return true;
+  }
+
+  /** Once for each set of them, although the participant names them one by one. */
+  #warnOfMissing(): void {
+    const { ledger, log } = this.#options;
+    const missing = ledger.missing.join(", ");
+    if (missing !== "" && missing !== this.#reportedMissing) {
+      const hint = "upload them to the participant; they are looked for every 30 s";
+      log.warn({ missing: ledger.missing, hint }, "the participant lacks packages: their contracts are not served");
+    }
+    this.#reportedMissing = missing;
   }
 
   #isStopped(): boolean {
@@ -179,3 +192,9 @@ export class Mirror {
 function asLedgerError(error: unknown): LedgerError {
   return error instanceof LedgerError ? error : new LedgerError("lost", errorMessage(error));
 }
+
+const lacksAll = (missing: readonly string[], { code }: LedgerError): LedgerError =>
+  new LedgerError("incomplete", `it lacks ${missing.join(", ")}`, code, { missing });
+
+/** While a snapshot was read, packages came that neither it nor the stream has. */
+class MissingFound extends Error {}

@@ -8,7 +8,7 @@ import { Mirror } from "../../../src/ingest/mirror/mirror.js";
 import type { StalenessLimits } from "../../../src/ingest/staleness.js";
 import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
 import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";
-import { noToken } from "../../../src/ledger/participant/tokens/token-source.js";
+import { noToken, type TokenSource } from "../../../src/ledger/participant/tokens/token-source.js";
 import { templates } from "../../../src/registry/utility/templates/index.js";
 import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { Contract } from "../../../src/domain/contract.js";
@@ -56,11 +56,12 @@ export function startMirror(
   parties: readonly string[] = [operator],
   around: (ledger: Ledger) => Ledger = (ledger) => ledger,
   staleness: StalenessLimits = LIMITS,
+  token: TokenSource = noToken,
 ): RunningMirror {
   const end = new AbortController();
   const { signal } = end;
   const store = new MemoryStore();
-  const endpoint = { url: new URL(url), ca: undefined, token: noToken, signal, timeouts };
+  const endpoint = { url: new URL(url), ca: undefined, token, signal, timeouts };
   const logged: string[] = [];
   const note = (level: string) => (details: object, message: string) =>
     void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
