@@ -7,6 +7,9 @@
  *
  * Ends with 1 if the service refused or the ledger rejected anything.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { dryRun } from "./dry-run.js";
 import { flows, type Report } from "./flows.js";
@@ -14,7 +17,7 @@ import { groups } from "./groups.js";
 import { Instrument } from "./instrument.js";
 import { Ledger, readOnboarded, signToken } from "./ledger.js";
 import { Service } from "./service.js";
-import { tokens } from "./tokens.js";
+import { settingsWithTokens, tokens } from "./tokens.js";
 import { wallet } from "./wallet.js";
 
 const DAY_SECONDS = 86_400;
@@ -54,10 +57,13 @@ const all = Object.entries(onboarded.registrars).flatMap(([registrar, { configs 
 );
 const chosen = values.instruments?.split(",") ?? all;
 
+const folder = await mkdtemp(join(tmpdir(), "offledger-participant-"));
 const service = await Service.start({
   OFFLEDGER_LEDGER_URL: url,
   OFFLEDGER_LEDGER_PARTIES: onboarded.parties["operator"] ?? "",
-  OFFLEDGER_PREPARE_USER_ID: "participant_admin",
+  ...(secret === undefined
+    ? { OFFLEDGER_PREPARE_USER_ID: "participant_admin" }
+    : await settingsWithTokens(ledger, onboarded, secret, folder)),
 });
 try {
   const instruments = chosen.map((name) => {
@@ -79,6 +85,7 @@ try {
   if (service.durations.length > 0) printDurations(service.durations);
 } finally {
   await service.stop();
+  await rm(folder, { recursive: true });
 }
 print(failed === 0 ? "all accepted" : `${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

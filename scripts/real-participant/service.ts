@@ -45,6 +45,7 @@ export class Service {
         ...Object.fromEntries(others),
         OFFLEDGER_PORT: String(port),
         OFFLEDGER_METRICS_PORT: String(operatorPort),
+        OFFLEDGER_LOG_REQUESTS: "none",
         ...settings,
       },
       stdio: ["ignore", "ignore", "pipe"],
