@@ -4,7 +4,7 @@ import type { ContractLookup, View } from "../../../store/port.js";
 import type { Check, InstrumentConfiguration, Warning } from "../../sdk/registry.js";
 import { instrumentConfiguration as lookUpConfiguration } from "../operations/instrument-configuration.js";
 import { findGroupFactories } from "../operations/factory.js";
-import { factoriesLookup } from "../operations/require.js";
+import { factoriesLookup, findFactories } from "../operations/require.js";
 import {
   candidateConfigurations,
   distinctGroups,
@@ -34,6 +34,8 @@ type Configuration = Contract<InstrumentConfiguration>;
 const MAX_IDENTIFIERS = 100;
 /** A sentence names at most this many groups. */
 const MAX_NAMED = 5;
+/** The id of an instrument, where there is none. */
+const ANY = "any";
 
 /** Registrars that have a factory, but no instrument; and groups whose factories have no version 2. */
 export const checkRegistrars = (lines: LinesByOperation): Check<AllocationFactory> => ({
@@ -45,30 +47,40 @@ export const checkRegistrars = (lines: LinesByOperation): Check<AllocationFactor
         { template: instrumentConfiguration, indexKey: indexKeys.instruments(registrar) },
       ]),
     );
+    const bare = factories.filter((factory) => isNewestWithoutInstrument(context.view, factory));
+    for (const phase of prefetchPhases)
+      prefetchAll(context.view, bare, (collecting, factory) =>
+        prefetchInstrument(collecting, lines, groupOf(factory), ANY, phase),
+      );
     const checked = recording(context);
-    const { view } = checked;
-    return factories.flatMap((factory) => {
-      const group = groupOf(factory);
-      if (!isFirst(factory, factoriesOf(view, group))) return [];
-      const isNewest = isFirst(factory, view.byKey(allocationFactory, indexKeys.factory(group.registrar)));
-      return [
-        ...checkVersion2(checked, lines, group),
-        ...(isNewest ? checkForConfigurations(checked, lines, factory) : []),
-      ];
-    });
+    return [
+      ...factories.flatMap((factory) => checkVersion2(checked, lines, factory)),
+      ...bare.flatMap((factory) => checkForConfigurations(checked, lines, factory)),
+    ];
   },
 });
 
 const isFirst = ({ contractId }: Contract, [first]: readonly Contract[]): boolean => first?.contractId === contractId;
 
+const isNewestWithoutInstrument = (view: View, factory: Contract<AllocationFactory>): boolean => {
+  const { registrar } = factory.fields;
+  return (
+    isFirst(factory, findFactories(view, registrar)) &&
+    view.byKey(instrumentConfiguration, indexKeys.instruments(registrar)).length === 0
+  );
+};
+
 function checkVersion2(
   context: RecordingContext,
   { packageVersions }: LinesByOperation,
-  group: Group,
+  factory: Contract<AllocationFactory>,
 ): readonly Warning[] {
-  const factories = factoriesOf(context.view, group);
-  if (usableFor("settlement-factory", factories, packageVersions).length > 0) return [];
+  const group = groupOf(factory);
   const { registrar } = group;
+  const factories = factoriesOf(context.view, group);
+  // One warning for each group.
+  if (!isFirst(factory, factories)) return [];
+  if (usableFor("settlement-factory", factories, packageVersions).length > 0) return [];
   const query = { registrar, instruments: [], inputHoldings: [], group, version2: packageVersions };
   const error = errorIn(() => findGroupFactories(context, query));
   if (error === undefined) return [];
@@ -76,7 +88,7 @@ function checkVersion2(
     {
       kind: "no-version-2",
       registrar,
-      contractId: factories[0]?.contractId,
+      contractId: factory.contractId,
       operations: ["settlement-factory"],
       refusal: error.reason,
       problem: `${error.message}. Requests of version 2 for a factory of provider ${group.provider} are refused`,
@@ -91,12 +103,9 @@ function checkForConfigurations(
   factory: Contract<AllocationFactory>,
 ): readonly Warning[] {
   const { registrar } = factory.fields;
-  const { view } = context;
-  if (view.byKey(instrumentConfiguration, indexKeys.instruments(registrar)).length > 0) return [];
   const attempt = attemptWithFactories(context, groupOf(factory), [factory]);
-  // Any id will do: there is no instrument.
   const failing = [...operations.values()].filter((lines) =>
-    findProblems(lines, view, factoryInputs("any"), attempt).some(
+    findProblems(lines, context.view, factoryInputs(ANY), attempt).some(
       ({ line, refusal }) => line?.startsWith("instrument-configuration") === true && refusal === "not-found",
     ),
   );
