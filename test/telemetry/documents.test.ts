@@ -65,7 +65,10 @@ const values: Readonly<Record<string, readonly string[]>> = {
   ],
   result: ["sent", "failed"],
   kind: [
-    ..."no-factory no-configuration no-rule configuration-in-reassignment contract-in-reassignment".split(" "),
+    ..."no-factory no-configuration no-rule several-groups ambiguous-identifier requirement-unmet no-version-2".split(
+      " ",
+    ),
+    ..."instruction-expired credentials-split configuration-in-reassignment contract-in-reassignment".split(" "),
     ..."instruction-in-reassignment no-common-synchronizer blocklist-not-configured contract-missing".split(" "),
     ..."holding-missing credentials-missing credential-expires".split(" "),
   ],

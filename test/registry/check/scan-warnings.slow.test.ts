@@ -14,7 +14,7 @@ import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
 import { parseYaml } from "../../../src/util/yaml/yaml.js";
 import { type Defect, defectsAt } from "../../fixtures/defects.js";
-import { element, payload } from "../../fixtures/elements.js";
+import { element, parties, payload, requirement } from "../../fixtures/elements.js";
 import { apple, fruit } from "../../fixtures/fruits.js";
 import { FetchingReader } from "../../fixtures/fetching-reader.js";
 import { completeElements } from "../../fixtures/operation-calls.js";
@@ -156,6 +156,44 @@ describe("steps", () => {
   });
 });
 
+describe("a check of all contracts together", () => {
+  /** It counts. */
+  const counting = (conclude: (observed: readonly number[]) => readonly []): Check<unknown, number> => ({
+    template: apple,
+    warnings: () => [],
+    overall: {
+      observe: (_context, contracts) => contracts.length,
+      conclude: (_context, observed) => conclude(observed),
+    },
+  });
+
+  test.each([0, 250])("concludes once from what the steps observed: of %d contracts", async (count) => {
+    const store = new MemoryStore();
+    await store.replace(someFruits(count), 7);
+    const conclude = vi.fn<(observed: readonly number[]) => readonly []>(() => []);
+    await scanWarnings(store.openScan(), [counting(conclude)], options());
+    expect(conclude.mock.calls).toHaveLength(1);
+    expect(conclude.mock.calls[0]?.[0].reduce((sum, one) => sum + one, 0)).toBe(count);
+  });
+
+  test("concludes nothing from a part, nor after an abort", async () => {
+    const store = new MemoryStore();
+    await store.replace(someFruits(50), 7);
+    const scan = store.openScan();
+    const conclude = vi.fn<(observed: readonly number[]) => readonly []>(() => []);
+    await scanWarnings(scan, [counting(conclude)], { ...options(), maxContracts: 49 });
+    const partly: StoreScan = {
+      ids: async (template) => ({ ...(await scan.ids(template)), isComplete: false }),
+      read: (use) => scan.read(use),
+    };
+    await scanWarnings(partly, [counting(conclude)], options());
+    const end = new AbortController();
+    const pause = async () => end.abort();
+    await scanWarnings(scan, [counting(conclude)], { ...options(), pause, signal: end.signal });
+    expect(conclude).not.toHaveBeenCalled();
+  });
+});
+
 describe("on a database", () => {
   let schema: Schema;
   beforeAll(async () => {
@@ -197,17 +235,32 @@ describe("on a database", () => {
       element("TransferOffer", `offer-${index}`, payload.offer(`party-${index}`, "bob", "USD", `held-${index}`)),
       element("Holding", `held-${index}`, payload.lockedHolding(`party-${index}`, "USD")),
       element("DvpLegAllocation", `leg-${index}`, payload.allocation("alice", `party-${index}`, "USD", "locked")),
-      element("InstrumentConfiguration", `config-${index}`, payload.configuration(`I${index}`)),
+      element(
+        "InstrumentConfiguration",
+        `config-${index}`,
+        payload.configuration(`I${index}`, {
+          additionalIdentifiers: [{ source: parties.registrar, id: `also-${index}`, scheme: "Internal" }],
+          holderRequirements: [requirement(["a=1", "b=2"])],
+        }),
+      ),
+      element("Credential", `a-${index}`, payload.credential(`party-${index}`, ["a=1"])),
+      element("Credential", `b-${index}`, payload.credential(`party-${index}`, ["b=2"])),
+      element("AllocationFactory", `factory-${index}`, payload.service({ registrar: `registrar-${index}` })),
     ]).flat();
     const store = await storeOf({ elements: completeElements({ added: many }) }, registry);
     const replica = await replicaOf(store, registry);
     const queries = vi.spyOn(schema.database, "query");
     const given = options();
     const { found } = await scanWarnings(replica.openScan(), registry.checks ?? [], given);
-    expect(found.counts).toMatchObject({ "credentials-missing": 500 });
+    expect(found.counts).toMatchObject({
+      "credentials-missing": 500,
+      "credentials-split": 250,
+      "requirement-unmet": 1,
+      "no-configuration": 250,
+    });
     // Nine templates are listed; the steps are those after which it rests.
     const steps = given.pause.mock.calls.length;
-    expect(steps).toBeLessThan(1_000 / 10);
+    expect(steps).toBeLessThan(1_750 / 10);
     expect(queries.mock.calls.length).toBeLessThanOrEqual(9 + steps * 6);
     queries.mockRestore();
   });

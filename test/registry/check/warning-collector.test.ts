@@ -44,6 +44,8 @@ test("counts every kind, and lists them in a fixed order", () => {
     "no-factory": 1,
     "no-configuration": 0,
     "no-rule": 0,
+    "several-groups": 0,
+    "ambiguous-identifier": 0,
     "configuration-in-reassignment": 0,
     "contract-in-reassignment": 0,
     "instruction-in-reassignment": 0,
@@ -51,8 +53,12 @@ test("counts every kind, and lists them in a fixed order", () => {
     "blocklist-not-configured": 0,
     "contract-missing": 0,
     "holding-missing": 0,
+    "instruction-expired": 0,
     "credentials-missing": 0,
+    "requirement-unmet": 0,
+    "credentials-split": 0,
     "credential-expires": 1,
+    "no-version-2": 0,
   });
 });
 
