@@ -35,6 +35,6 @@ test("the list of a running service", async () => {
 test("the table has every kind, in the order of the reports", async () => {
   const app = await start({ metricsPort: 0 });
   const { counts } = await listWarnings(app.metricsUrl);
-  const kinds = [...page.matchAll(/^\| `([a-z]+(?:-[a-z]+)+)` \|/gm)].map(([, kind]) => kind);
+  const kinds = [...page.matchAll(/^\| `([a-z]+(?:-[a-z\d]+)+)` \|/gm)].map(([, kind]) => kind);
   expect(kinds).toEqual(Object.keys(counts));
 });

@@ -52,7 +52,6 @@ describe("an active contract", () => {
           provider: "provider::1220",
           sender: "alice",
           receiver: "bob",
-          operator: "operator::1220",
           issuers: undefined,
           lockedHolding: "locked",
           deadline: Date.parse("2036-01-05T09:00:00Z") * 1_000,

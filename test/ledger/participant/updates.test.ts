@@ -133,7 +133,6 @@ describe("a transaction", () => {
               provider: "provider::1220",
               sender: "alice",
               receiver: "bob",
-              operator: "operator::1220",
               lockedHolding: "locked",
               deadline: Date.parse("2036-01-05T09:00:00Z") * 1_000,
             },
