@@ -20,6 +20,12 @@ const follow = (...protocols: readonly string[]) =>
   new Listener(participant.url, "/v2/updates", updatesRequest(0), protocols);
 const carrying = (token: string) => follow(`jwt.token.${token}`, "daml.ws.auth");
 
+function carryingTwo(inHeader: string, inProtocol: string): Listener {
+  const options = { headers: { authorization: `Bearer ${inHeader}` } };
+  const protocols = [`jwt.token.${inProtocol}`, "daml.ws.auth"];
+  return new Listener(participant.url, "/v2/updates", updatesRequest(0), protocols, options);
+}
+
 const redacted = { code: "NA", cause: "A security-sensitive error has been received", errorCategory: -1 };
 
 describe("over HTTP", () => {
@@ -100,21 +106,11 @@ describe("as a stream", () => {
 
   test("the header counts where the subprotocols have a token too", async () => {
     const [good, other] = [tokens.issue(), tokens.issue({ parties: [] })];
-    const open = (header: string, first: string) => {
-      const options = { headers: { authorization: `Bearer ${header}` } };
-      return new Listener(
-        participant.url,
-        "/v2/updates",
-        updatesRequest(0),
-        [`jwt.token.${first}`, "daml.ws.auth"],
-        options,
-      );
-    };
-    const accepted = open(good, other);
+    const accepted = carryingTwo(good, other);
     await accepted.receive(1);
     expect(accepted.messages[0]).toHaveProperty("update");
     accepted.end();
-    const refused = open(other, good);
+    const refused = carryingTwo(other, good);
     await refused.ended;
     expect(refused.messages).toMatchObject([{ ...redacted, grpcCodeValue: 7 }]);
   });

@@ -135,9 +135,9 @@ describe("an invalid request", () => {
 
   test("an offset may be a text, and is 0 by default", async () => {
     ledger.transact([{ create: creation("a") }]);
-    const at = (body: object) => post("/v2/state/active-contracts", { ...body, eventFormat: eventFormat() });
-    expect((await at({ activeAtOffset: "1" })).body).toHaveLength(1);
-    expect((await at({})).body).toEqual([]);
+    const path = "/v2/state/active-contracts";
+    expect((await post(path, { activeAtOffset: "1", eventFormat: eventFormat() })).body).toHaveLength(1);
+    expect((await post(path, { eventFormat: eventFormat() })).body).toEqual([]);
   });
 
   test("an unknown call", async () => {

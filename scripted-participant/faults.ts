@@ -98,8 +98,7 @@ export class Faults {
   refuse(error: ErrorCode | Refusal | 503 | 409 | 429, calls: Calls = {}): void {
     const code = error === 503 ? "SERVER_IS_SHUTTING_DOWN" : error;
     // Canton 3.5 answers 409. Earlier releases answered 429.
-    const refusal = typeof code === "number" ? backpressure(code) : refused(code);
-    this.#refuse({ refusal }, calls);
+    this.#refuse({ refusal: typeof code === "number" ? backpressure(code) : refused(code) }, calls);
   }
 
   /** Answers the next calls with the HTML error page of a proxy; default status 502. */

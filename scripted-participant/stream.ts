@@ -96,9 +96,9 @@ export class Stream {
   }
 
   /** Closes normally. An error is sent as the last message. */
-  finish(refusal?: Refusal, code = 1000): void {
+  finish(error?: Refusal, code = 1000): void {
     if (this.over.aborted || this.#isSilent) return;
-    if (refusal !== undefined) this.#webSocket.send(JSON.stringify(withNulls(refusal.error)));
+    if (error !== undefined) this.#webSocket.send(JSON.stringify(withNulls(error.error)));
     this.#webSocket.close(code);
     this.#over.abort();
   }

@@ -254,17 +254,18 @@ test("concurrent streams get the same updates, each at its own pace", async () =
   }
 });
 
-describe("the offsets of a real participant", () => {
-  const open = async (checkpointMs: CheckpointMs, silenceMs?: number): Promise<Listener> => {
-    await participant.stop();
-    ledger = new ScriptedLedger();
-    ledger.transact([{ create: creation("a") }]);
-    participant = await Participant.start({ ledger, checkpointMs, ...(silenceMs === undefined ? {} : { silenceMs }) });
-    const listener = follow(updatesRequest(0));
-    await listener.receive(1);
-    return listener;
-  };
+/** Restarts with the offsets of a real participant, and follows. */
+async function open(checkpointMs: CheckpointMs, silenceMs?: number): Promise<Listener> {
+  await participant.stop();
+  ledger = new ScriptedLedger();
+  ledger.transact([{ create: creation("a") }]);
+  participant = await Participant.start({ ledger, checkpointMs, ...(silenceMs === undefined ? {} : { silenceMs }) });
+  const listener = follow(updatesRequest(0));
+  await listener.receive(1);
+  return listener;
+}
 
+describe("the offsets of a real participant", () => {
   test("a transaction takes three, and is delivered at the first", async () => {
     const listener = await open({});
     expect(ledger.transact([{ create: creation("b") }])).toBe(4);

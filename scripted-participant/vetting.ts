@@ -22,7 +22,6 @@ const MAX_PAGE_SIZE = 100;
 export function vettedPackages(vetted: readonly Vetted[], body: JsonValue): object {
   const { packageMetadataFilter, pageToken, pageSize } = object(body, "");
   const filter = optional(packageMetadataFilter, "packageMetadataFilter", object) ?? {};
-  const texts = (value: JsonValue, where: string) => array(value, where).map((one) => text(one, where));
   const ids = optional(filter.packageIds, "packageIds", texts) ?? [];
   const prefixes = optional(filter.packageNamePrefixes, "packageNamePrefixes", texts) ?? [];
   const size = optional(pageSize, "pageSize", long) ?? 0;
@@ -52,6 +51,8 @@ export function vettedPackages(vetted: readonly Vetted[], body: JsonValue): obje
     nextPageToken: page.length === 0 ? "" : Buffer.from(`from ${from + page.length}`).toString("base64"),
   };
 }
+
+const texts = (value: JsonValue, where: string): string[] => array(value, where).map((one) => text(one, where));
 
 function positionOf(token: string): number {
   if (token === "") return 0;

@@ -120,7 +120,6 @@ export class ParticipantPreparer implements Preparer {
 /** `package:Module:Entity`, where the package is an id, or a name after `#`. */
 const TEMPLATE_ID = /^#?[^:#\s]+(:[^:#\s]+){2}$/;
 
-
 /** A new command id each time: the participant must not take a second trial for a repetition of the first. */
 function requestOf(command: ExerciseCommand, userId: string): JsonObject {
   const { actAs, templateId, contractId, choice, choiceArgument, disclosedContracts } = command;

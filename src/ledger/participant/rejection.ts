@@ -29,13 +29,13 @@ const MAX_TEXT_LENGTH = 300;
 /** Reads an error of the JSON Ledger API. `body` is undefined if the text is not JSON. */
 export function readRejection(status: number, body: JsonValue | undefined, text: string): Rejection {
   const error = readApiError(body);
-  const { code = "" } = error;
-  const isError = code !== "" && error.cause !== undefined;
+  const { code = "", cause } = error;
+  const isError = code !== "" && cause !== undefined;
   return {
     kind: kindOf(judge(error, status), status, isError),
     status,
     code: isError ? code : "",
-    cause: isError ? cut(error.cause ?? "", MAX_CAUSE_LENGTH) : cut(text, MAX_TEXT_LENGTH),
+    cause: isError ? cut(cause, MAX_CAUSE_LENGTH) : cut(text, MAX_TEXT_LENGTH),
   };
 }
 
