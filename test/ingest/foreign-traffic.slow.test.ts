@@ -53,8 +53,8 @@ const accept = (url: string, id: string) =>
   ask(`${url}${registry()}/transfer-instruction/v2/${id}/choice-contexts/accept`, {});
 
 function create(ledger: ScriptedLedger, elements: readonly JsonObject[]): void {
-  const creations = creationsOf(elements).map((one) => ({ ...one, signatories: [parties.operator] }));
-  ledger.transact(creations.map((one) => ({ create: one })));
+  const signatories = [parties.operator];
+  ledger.transact(creationsOf(elements).map((one) => ({ create: Object.assign(one, { signatories }) })));
 }
 
 const offer = (id: string): readonly JsonObject[] => [
@@ -96,6 +96,7 @@ test.each(["mirror", "replica"] as const)(
     expect(all.created.p99 - all.known.p99).toBeLessThan(BOUND_MS);
     expect(all.unknown.p99 - all.known.p99).toBeLessThan(BOUND_MS);
   },
+  600_000,
 );
 
 test.each(["mirror", "replica"] as const)(

@@ -147,6 +147,10 @@ async function* givingUp(): AsyncGenerator<CatchUpProgress> {
   // Nothing comes.
 }
 
+async function* onlyAdvancing(store: MemoryStore): AsyncGenerator<CatchUpProgress> {
+  for await (const progress of arriving(other)(store)) if (progress === "advanced") yield progress;
+}
+
 const NONE = { begun: 0, ended: 0 };
 const ONE = { begun: 1, ended: 1 };
 const NOT_REACHED = "the request names a contract that is not known yet, and the ledger is not reached in time";
@@ -198,10 +202,6 @@ describe("a contract that the store does not have yet", () => {
       await expect(execute(byId("offer"))).rejects.toEqual(failing("unavailable", NOT_REACHED));
       expect(waits).toEqual(ONE);
     }
-
-    async function* onlyAdvancing(store: MemoryStore): AsyncGenerator<CatchUpProgress> {
-      for await (const progress of arriving(other)(store)) if (progress === "advanced") yield progress;
-    }
   });
 
   test("ends the wait as soon as it is known to be archived", async () => {
@@ -251,7 +251,7 @@ describe("a contract that the store does not have yet", () => {
     const seen: (boolean | undefined)[] = [];
     const leavingOut: Query<string> = (served, context) => {
       seen.push(context.hasReachedEnd);
-      return context.hasReachedEnd === true ? "without" : byId("offer")(served, context);
+      return context.hasReachedEnd ? "without" : byId("offer")(served, context);
     };
     const { execute } = await setUp({ catchUp: arriving(other) });
     expect(await execute(leavingOut)).toBe("without");

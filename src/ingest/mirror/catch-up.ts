@@ -70,28 +70,24 @@ export class CatchUp {
     await this.#reaching;
   }
 
-  /** See Freshness. */
+  /** See Freshness. Without a wait the store counts as caught up. */
   async *wait(): AsyncGenerator<CatchUpProgress> {
     const { lag, readWait } = this.#options;
+    if (readWait === 0) return yield "reached";
     const { reads } = lag;
-    let isOver = false;
-    const over = new Notifier();
-    const expired = over.next;
-    const timer = setTimeout(() => {
-      isOver = true;
-      over.notify();
-    }, readWait);
+    let timer: NodeJS.Timeout | undefined;
+    const expired = new Promise<"expired">((resolve) => {
+      timer = setTimeout(resolve, readWait, "expired");
+    });
     this.#waiting++;
     try {
       let { moved } = lag;
       this.#wake.notify();
-      for (;;) {
-        await Promise.race([moved, expired]);
+      while (!lag.hasReachedEndAfter(reads)) {
+        if ((await Promise.race([moved, expired])) === "expired") return;
         // What moves it while the caller looks at the store ends the next wait.
         moved = lag.moved;
-        if (lag.hasReachedEndAfter(reads)) break;
-        if (isOver) return;
-        yield "advanced";
+        if (!lag.hasReachedEndAfter(reads)) yield "advanced";
       }
       yield "reached";
     } finally {

@@ -1,3 +1,4 @@
+import { alreadyCaughtUp } from "../../domain/freshness.js";
 import type { Template } from "../../domain/template.js";
 import { contentId } from "../../store/postgres/content-id.js";
 import { Database } from "../../store/postgres/database.js";
@@ -119,7 +120,11 @@ export function databaseSource({
       if (!roles.answers) return leaderLoop === undefined ? "the service is starting" : leaderLoop.notReadyReason();
       const { failure } = replica.status;
       if (failure !== undefined) return `the database cannot be ${failure.kind === "unavailable" ? "reached" : "read"}`;
-      return replicaStaleReason() ?? replica.status.otherHistory ?? notReadyReason(replica.status, limits);
+      const reason = replicaStaleReason() ?? replica.status.otherHistory ?? notReadyReason(replica.status, limits);
+      // Only the leader knows why.
+      if (reason === undefined || !replica.status.isOurs) return reason;
+      if (leaderLoop?.isLeader === true) return leaderLoop.notReadyReason() ?? reason;
+      return `${reason}; /readyz and the log of the process that mirrors say why`;
     },
     status() {
       const { offset, age } = roles.answers ? replica.status : (leaderLoop?.status ?? NO_STATUS);
@@ -131,7 +136,7 @@ export function databaseSource({
         pool: database.pool,
       };
     },
-    catchUp: () => replicaSync.catchUp(limits.readWait + ROUND_TRIP_MS),
+    catchUp: () => (limits.readWait === 0 ? alreadyCaughtUp() : replicaSync.catchUp(limits.readWait + ROUND_TRIP_MS)),
     async close() {
       end.abort();
       await running;

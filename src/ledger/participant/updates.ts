@@ -27,9 +27,10 @@ export interface Unreadable {
 export function unreadable(created: JsonValue | undefined, error: unknown): Unreadable {
   const { contractId, templateId } =
     typeof created === "object" && created !== null && !Array.isArray(created) ? created : {};
-  const text = (value: JsonValue | undefined) => (typeof value === "string" ? value : undefined);
-  return { contractId: text(contractId), templateId: text(templateId), reason: errorMessage(error) };
+  return { contractId: textOf(contractId), templateId: textOf(templateId), reason: errorMessage(error) };
 }
+
+const textOf = (value: JsonValue | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** Throws an Error that names the field if the element does not have the documented form. */
 export function decodeUpdate(element: JsonValue, decoder: Decoder): Update {

@@ -38,7 +38,7 @@ interface Fetch {
 }
 
 /** A mirror that has followed a ledger for three polls. */
-async function following() {
+async function following({ readWait = READ_WAIT_MS } = {}) {
   const clock = new VirtualClock();
   const restoreTimers = clock.install();
   const ledger = new ScriptedLedger();
@@ -74,7 +74,7 @@ async function following() {
   const now = () => clock.now;
   const lag = new LagTracker({ unreadyAfter: 3_000, staleAfter: 60_000 }, now, () => watched.ledgerEnd());
   const store = new MemoryStore();
-  const parts = { writer: store, lag, log, now, readWait: READ_WAIT_MS, signal };
+  const parts = { writer: store, lag, log, now, readWait, signal };
   const mirror = new Mirror({
     ...parts,
     ledger: watched,
@@ -252,52 +252,68 @@ describe("requests at the same time", () => {
   });
 });
 
-describe("a wait that cannot end gives up within its time", () => {
-  const givesUp = async (
-    breakIt: (setup: Awaited<ReturnType<typeof following>>) => void,
-    duringWait = (_: Awaited<ReturnType<typeof following>>) => {},
-  ) => {
-    const setup = await following();
-    setup.ledger.elsewhere();
-    breakIt(setup);
-    const asking = setup.ask();
-    await setup.advance(READ_WAIT_MS / 2);
-    duringWait(setup);
-    await setup.advance(READ_WAIT_MS);
-    expect(asking.progress).not.toContain("reached");
-    expect(asking.ended).toBe(READ_WAIT_MS);
-    return setup;
-  };
+type Setup = Awaited<ReturnType<typeof following>>;
 
+/** Breaks something, and lets a request wait. */
+async function waitWhile(breakIt: (setup: Setup) => void): Promise<Setup & { readonly asking: Asking }> {
+  const setup = await following();
+  setup.ledger.elsewhere();
+  breakIt(setup);
+  const asking = setup.ask();
+  await setup.advance(2 * READ_WAIT_MS);
+  return { ...setup, asking };
+}
+
+const hasGivenUp = ({ progress, ended }: Asking): boolean => !progress.includes("reached") && ended === READ_WAIT_MS;
+
+describe("a wait that cannot end gives up within its time", () => {
   test("if the end cannot be read", async () => {
-    const { participant, ask, advance } = await givesUp(({ participant: { callFaults } }) => {
-      for (let count = 0; count < 30; count++) callFaults.push("busy");
+    const {
+      participant,
+      ask,
+      advance,
+      asking: first,
+    } = await waitWhile(({ participant: { callFaults } }) => {
+      for (let count = 0; count < 40; count++) callFaults.push("busy");
     });
+    expect(hasGivenUp(first)).toBe(true);
     participant.callFaults.length = 0;
     const asking = ask();
     await advance(READ_WAIT_MS);
     expect(asking.progress.at(-1)).toBe("reached");
   });
 
-  test("if the fetch delivers nothing", () => givesUp(({ hooks }) => void (hooks.fetch = silent)));
-
-  test("if the stream is dead, although the end can be read", () =>
-    givesUp(({ participant }) => {
-      for (const wire of participant.wires) wire.die(false);
-    }));
-
-  test("if the participant is down", () => givesUp(({ participant }) => participant.stop()));
+  test.each<[string, (setup: Setup) => void]>([
+    ["if the fetch delivers nothing", ({ hooks }) => void (hooks.fetch = silent)],
+    [
+      "if the stream is dead, although the end can be read",
+      ({ participant }) => participant.wires.forEach((wire) => wire.die(false)),
+    ],
+    ["if the participant is down", ({ participant }) => participant.stop()],
+  ])("%s", async (_, breakIt) => {
+    expect(hasGivenUp((await waitWhile(breakIt)).asking)).toBe(true);
+  });
 
   test("if the ledger ends before the store: that is another history", async () => {
-    const { mirror } = await givesUp(({ ledger, participant }) => {
+    const { mirror, asking } = await waitWhile(({ ledger, participant }) => {
       // A dead connection shows no cut.
       for (const wire of participant.wires) wire.die(false);
       participant.wires.clear();
       ledger.clear();
       participant.snapshotDelays.push(60_000);
     });
+    expect(hasGivenUp(asking)).toBe(true);
     expect(mirror.notReadyReason()).toContain("the ledger ends at offset 0");
   });
+});
+
+test("a service that does not wait answers at once, even if the ledger is ahead", async () => {
+  const { ask, advance, participant, hooks } = await following({ readWait: 0 });
+  participant.stop();
+  const asking = ask();
+  await advance(0);
+  expect(asking).toMatchObject({ progress: ["reached"], ended: 0 });
+  expect(hooks.reads).toBe(0);
 });
 
 test("a failed read of the end is repeated for a request that waits", async () => {

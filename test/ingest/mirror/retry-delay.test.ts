@@ -60,9 +60,9 @@ test("an internal error of the participant is retried slowly", () => {
 });
 
 test("the participant is not asked again before it wants to be", () => {
-  const busy = (retryMs: number) => new LedgerError("busy", "of the test", "MAXIMUM_NUMBER_OF_STREAMS", { retryMs });
-  expect(retryDelay(busy(1_000), 1, () => 0)).toBe(1_000);
-  expect(retryDelay(busy(1_000), 100, () => 1)).toBe(10_000);
+  const busy = new LedgerError("busy", "of the test", "MAXIMUM_NUMBER_OF_STREAMS", { retryMs: 1_000 });
+  expect(retryDelay(busy, 1, () => 0)).toBe(1_000);
+  expect(retryDelay(busy, 100, () => 1)).toBe(10_000);
   const denied = new LedgerError("denied", "of the test", undefined, { retryMs: 500 });
   expect(retryDelay(denied, 1, () => 0)).toBe(500);
 });

@@ -187,7 +187,15 @@ async function mirrored(ledger: Ledger, holds: (lag: LagTracker) => boolean): Pr
     () => now,
     () => watched.ledgerEnd(),
   );
-  const parts = { decoder: new Decoder([]), writer: new MemoryStore(), lag, readWait: 0, log, random: () => 0.5, pause };
+  const parts = {
+    decoder: new Decoder([]),
+    writer: new MemoryStore(),
+    lag,
+    readWait: 0,
+    log,
+    random: () => 0.5,
+    pause,
+  };
   const running = new Mirror({ ...parts, ledger: closing, now: () => now, signal: end.signal }).run();
   for (; now < 600_000 && !holds(lag); now += 500) await vi.advanceTimersByTimeAsync(500);
   const isReached = holds(lag);

@@ -249,16 +249,17 @@ describe("catchUp", () => {
   test("gives up after its time", async () => {
     const { sync } = await followWithoutPolling();
     expect(await soon(sync.catchUp(300))).toEqual([]);
-    expect(await within(2_000, "both have given up", Promise.all([all(sync.catchUp(900)), all(sync.catchUp(900))]))).toEqual(
-      [[], []],
-    );
+    expect(
+      await within(2_000, "both have given up", Promise.all([all(sync.catchUp(900)), all(sync.catchUp(900))])),
+    ).toEqual([[], []]);
   });
 
   test("gives up if the database cannot be read after the reply", async () => {
     class Failing extends Database {
       override async query<R extends QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<R[]> {
         const rows = await super.query<R>(statement, values);
-        if (isReached && !statementText(statement).includes("pg_notify")) throw new DatabaseError("lost", "of the test");
+        if (isReached && !statementText(statement).includes("pg_notify"))
+          throw new DatabaseError("lost", "of the test");
         return rows;
       }
     }

@@ -277,7 +277,7 @@ class Run {
     if (this.#wrong !== undefined) return;
     if (isRecovered()) {
       // A connection that is dead and unnoticed may still be followed.
-      for (const { reached } = { reached: this.#reached }; this.#reached === reached && this.#wrong === undefined; ) {
+      for (const { reached } = { reached: this.#reached }; this.#reached === reached && this.#wrong === undefined;) {
         if (this.#clock.now > begun + RECOVERY_MS) this.#wrong = "it does not catch up for a request";
         void this.#ask();
         await this.#advance(READ_WAIT_MS + 1);
