@@ -265,7 +265,7 @@ describe("a problem is reported with its line and path", () => {
       "a change of nothing",
       change("  - operations: [settlement-factory]"),
       2,
-      "changes[0] must have add, remove, credentials or rewards",
+      "changes[0] must have add, remove, credentials, rewards or keys",
     ],
     [
       "an unknown operation",
@@ -361,19 +361,19 @@ describe("a problem is reported with its line and path", () => {
       "an unknown condition",
       change("  - rewards: true", "    when: checkblocklist"),
       3,
-      'changes[0].when must be checkBlocklist, severalInstruments, or a map with a package, but is "checkblocklist"',
+      'changes[0].when must be checkBlocklist, severalInstruments, configured, or a map with a package, but is "checkblocklist"',
     ],
     [
       "an empty condition",
       change("  - rewards: true", "    when:"),
       3,
-      "changes[0].when must be checkBlocklist, severalInstruments, or a map with a package, but has no value",
+      "changes[0].when must be checkBlocklist, severalInstruments, configured, or a map with a package, but has no value",
     ],
     [
       "a list of conditions",
       change("  - rewards: true", "    when: [checkBlocklist]"),
       3,
-      "changes[0].when must be checkBlocklist, severalInstruments, or a map with a package, but is a list",
+      "changes[0].when must be checkBlocklist, severalInstruments, configured, or a map with a package, but is a list",
     ],
     [
       "a condition without a package",
@@ -421,13 +421,13 @@ describe("a problem is reported with its line and path", () => {
       "a condition for what is removed",
       change("  - remove: [transfer-rule]", "    when: checkBlocklist"),
       3,
-      "changes[0].when must be absent from a change that removes or switches off",
+      "changes[0].when must be absent from a change that removes, switches off or has keys",
     ],
     [
       "a condition for rewards that are off",
       change("  - rewards: false", "    when: checkBlocklist"),
       3,
-      "changes[0].when must be absent from a change that removes or switches off",
+      "changes[0].when must be absent from a change that removes, switches off or has keys",
     ],
     [
       "an unknown name to remove",
@@ -536,7 +536,7 @@ describe("a problem is reported with its line and path", () => {
   test("once for a change of many operations", async () => {
     expect(await problemsOf(change("  - add: [{ entry: enable-result-contracts }]"))).toEqual([
       "2: changes[0].add[0] must not add the key utility.digitalasset.com/enable-result-contracts to " +
-        "transfer-factory/offer, which has it: remove that entry in this change",
+        "transfer-factory/direct, which has it: remove that entry in this change",
     ]);
   });
 
@@ -629,7 +629,8 @@ describe("a good file", () => {
     const line = { required: false, requiredWhen: undefined, when: undefined };
     expect(table["mint-offer/accept"]).toEqual({
       needsBlocklist: true,
-      rewardKeys: "prefixed",
+      hasRewards: true,
+      allowsMissing: false,
       entries: [
         {
           ...line,

@@ -78,7 +78,7 @@ test("the tables of the page name every field, condition, value and form", () =>
   const named = new Set([...page.text.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name));
   const fields =
     "packages entries changes operations when add remove rewards credentials entry disclosure keys required " +
-    "checkBlocklist severalInstruments template find value field is prefix registrar provider instrument sender " +
+    "checkBlocklist severalInstruments configured template find value field is prefix registrar provider instrument sender " +
     "receiver holder party contract-id list map-by-party";
   expect(fields.split(" ").filter((field) => !named.has(field))).toEqual([]);
 });

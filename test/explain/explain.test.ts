@@ -52,7 +52,7 @@ describe("a request that succeeds", () => {
     ]);
     const { body } = await explainCall(service, accept);
     const rule = body.searches.find(({ name }) => name.startsWith("the TransferRule"));
-    expect(rule?.entries).toEqual(["utility.digitalasset.com/transfer-rule", "transfer-rule"]);
+    expect(rule?.entries).toEqual(["utility.digitalasset.com/transfer-rule"]);
     const found = rule?.candidates.map(({ contract, chosen, reason }) => [contract.contractId, chosen, reason]);
     expect(found?.toSorted()).toEqual([
       ["elsewhere", false, "is on synchronizer sync-B"],

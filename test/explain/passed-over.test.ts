@@ -50,11 +50,11 @@ test("the preapprovals that do not count, beside the one that is chosen", async 
   expect(body.answer).toMatchObject({ factoryId: "counts", transferKind: "direct" });
   expect(candidatesOf(body, "the TransferPreapproval")).toEqual([
     ["counts", true, ""],
-    ["elsewhere", false, "is on a synchronizer without the contracts of the instrument"],
+    ["elsewhere", false, "is on a synchronizer without the configuration or the rule of the instrument"],
     ["moving", false, "is between synchronizers"],
     ["older", false, "a newer one is chosen"],
     ["other-instrument", false, "does not allow this instrument"],
-    ["other-operator", false, "names another operator than the newest AllocationFactory"],
+    ["other-operator", false, "names another operator than the instrument's, operator::1220"],
   ]);
 });
 
@@ -66,7 +66,7 @@ test("every preapproval if none counts, each with its reason", async () => {
   const body = await explained(added, transfer, requests.transferV1("alice", "bob"));
   expect(body.answer).toMatchObject({ transferKind: "offer" });
   expect(candidatesOf(body, "the TransferPreapproval")).toEqual([
-    ["elsewhere", false, "is on a synchronizer without the contracts of the instrument"],
+    ["elsewhere", false, "is on a synchronizer without the configuration or the rule of the instrument"],
     ["other-instrument", false, "does not allow this instrument"],
   ]);
 });

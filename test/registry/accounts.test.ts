@@ -56,12 +56,15 @@ describe("an account", () => {
 const withMeta = (sender: string, values: JsonObject): JsonObject => ({ sender, meta: { values } });
 
 describe("a field that is a party in version 1", () => {
-  test("is that party, whatever meta says about the account", () => {
+  test("is that party, with the provider and the id that meta says", () => {
     const alice = { owner: "alice", provider: undefined, id: "", party: "alice", isSpecial: false };
     expect(readIn({ sender: "alice" })).toEqual(alice);
+    expect(readIn(withMeta("alice", { "cip-112/sender.id": "" }))).toEqual(alice);
     const values = { "cip-112/sender.id": "savings", "cip-112/sender.provider": "bank" };
-    expect(readIn(withMeta("alice", values))).toEqual(alice);
-    expect(readIn(withMeta("alice", { "cip-112/sender.id": "cip-112/mint" }))).toEqual(alice);
+    expect(readIn(withMeta("alice", values))).toEqual({ ...alice, id: "savings", provider: "bank" });
+    const ofMint = withMeta("alice", { "cip-112/sender.id": "cip-112/mint" });
+    expect(readIn(ofMint)).toEqual({ ...alice, id: "cip-112/mint" });
+    expect(readIn(withMeta("alice", { "cip-112/receiver.id": "savings" }))).toEqual(alice);
   });
 
   test("is an account in version 2", () => {

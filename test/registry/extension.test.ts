@@ -121,7 +121,7 @@ describe("is refused:", () => {
     [
       "a condition that is null",
       { operations: [{ rewards: true, when: null }] },
-      "module.operations[0].when must be checkBlocklist, severalInstruments, or a map with a package, but has no value",
+      "module.operations[0].when must be checkBlocklist, severalInstruments, configured, or a map with a package, but has no value",
     ],
     [
       "a big integer",

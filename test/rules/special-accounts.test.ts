@@ -249,7 +249,7 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   });
 
   describe("account data in meta.values of version 1", () => {
-    test("is ignored for a party that is an owner", async () => {
+    test("leaves the party of an owner, whatever its id and its provider", async () => {
       const values = {
         "cip-112/sender.id": "savings",
         "cip-112/sender.provider": "bank",
