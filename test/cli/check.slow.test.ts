@@ -185,9 +185,9 @@ describe("a participant", () => {
     const { code, out, err } = await run(ledgerFlags(participant.url));
     expect({ code, err }).toEqual({ code: 1, err: "" });
     expect(out).toContain(
-      "30 contracts cannot be read, and are left out:\n  registrar must be a string, but is missing\n",
+      "30 contracts cannot be read, and are left out:\n  operator must be a string, but is missing\n",
     );
-    expect(out.match(/registrar must be a string/g)).toHaveLength(20);
+    expect(out.match(/operator must be a string/g)).toHaveLength(20);
     expect(out).toContain("\n  … and 10 more\n");
   });
 

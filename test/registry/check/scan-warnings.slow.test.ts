@@ -156,17 +156,17 @@ describe("steps", () => {
   });
 });
 
-describe("a check of all contracts together", () => {
-  /** It counts. */
-  const counting = (conclude: (observed: readonly number[]) => readonly []): Check<unknown, number> => ({
-    template: apple,
-    warnings: () => [],
-    overall: {
-      observe: (_context, contracts) => contracts.length,
-      conclude: (_context, observed) => conclude(observed),
-    },
-  });
+/** A check that counts the contracts. */
+const counting = (conclude: (observed: readonly number[]) => readonly []): Check<unknown, number> => ({
+  template: apple,
+  warnings: () => [],
+  overall: {
+    observe: (_context, contracts) => contracts.length,
+    conclude: (_context, observed) => conclude(observed),
+  },
+});
 
+describe("a check of all contracts together", () => {
   test.each([0, 250])("concludes once from what the steps observed: of %d contracts", async (count) => {
     const store = new MemoryStore();
     await store.replace(someFruits(count), 7);
