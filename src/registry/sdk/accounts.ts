@@ -37,8 +37,11 @@ export function accountIn(fields: JsonReader, name: string, admin: string): Acco
   const named = fields.id(name);
   const owner = named === NO_OWNER ? undefined : named;
   const values = fields.optionalObject("meta")?.optionalObject("values");
-  const provider = values?.optionalId(`cip-112/${name}.provider`);
-  const id = values?.optionalId(`cip-112/${name}.id`);
+  const textOf = (field: string): string | undefined =>
+    values?.raw(`cip-112/${name}.${field}`) === undefined ? undefined : values.text(`cip-112/${name}.${field}`);
+  // Both are texts, in which "" stands for none.
+  const provider = textOf("provider") || undefined;
+  const id = textOf("id");
   const party = owner ?? provider;
   if (party !== undefined) return { owner, provider, id: id ?? "", party, isSpecial: false };
   // Without an id the party alone names the special account.
