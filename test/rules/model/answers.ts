@@ -8,7 +8,7 @@ import type { Holder } from "./entries.js";
 import { type Expected, failed } from "./expected.js";
 import { answerWithFactory, type Situation, unservedFailures, withArguments } from "./factories.js";
 import { findInstruction, lockedHoldings } from "./instructions.js";
-import type { Ledger } from "./ledger.js";
+import { groupOf, type Ledger } from "./ledger.js";
 import { allConfigurations, findOperator, instrumentConfiguration, listInstruments, supportedApis } from "./lists.js";
 import type { IssuanceOperation, Request } from "./requests.js";
 import type { Settings } from "./settings.js";
@@ -19,9 +19,9 @@ export function expectedAnswer(ledger: Ledger, settings: Settings, request: Requ
   const situation: Situation = { ledger, settings, registrar: "registrar" in request ? request.registrar : "" };
   switch (request.operation) {
     case "transfer-factory":
-      return transferFactory(situation, request.choiceArguments);
+      return transferFactory(situation, request.choiceArguments, request.apiVersion === "v2");
     case "allocation-factory":
-      return allocationFactory(situation, request.choiceArguments);
+      return allocationFactory(situation, request.choiceArguments, request.apiVersion === "v2");
     case "settlement-factory":
       return settlementFactory(situation, request.choiceArguments);
     case "mint-offer/create":
@@ -51,14 +51,15 @@ export function expectedAnswer(ledger: Ledger, settings: Settings, request: Requ
   }
 }
 
-function allocationFactory(situation: Situation, choice: JsonObject): Expected {
+function allocationFactory(situation: Situation, choice: JsonObject, isVersion2: boolean): Expected {
   return withArguments(
     situation,
     () => allocationArguments(situation.registrar, choice),
     ({ sender, instruments, sent }) =>
-      answerWithFactory(situation, "allocation-factory", {
-        instruments,
-        sender: { account: sender, instruments: sent },
+      answerWithFactory(situation, {
+        operation: "allocation-factory",
+        inputs: { instruments, sender: { account: sender, instruments: sent } },
+        isVersion2,
       }),
   );
 }
@@ -68,7 +69,6 @@ interface Issuance {
   readonly holders: readonly string[];
 }
 
-/** Burning and minting at once also needs the credentials of the registrar, after those of the output owners. */
 function issuanceFactory(
   situation: Situation,
   operation: IssuanceOperation,
@@ -76,8 +76,8 @@ function issuanceFactory(
 ): Expected {
   const unserved = unservedFailures(situation);
   if (unserved.length > 0) return { kind: "failure", failures: unserved };
-  const issuers = operation === "burn-mint-factory" ? [...holders, situation.registrar] : holders;
-  return answerWithFactory(situation, operation, { instruments: [instrument], issuers: distinct(issuers) });
+  const inputs = { instruments: [instrument], issuers: distinct(holders) };
+  return answerWithFactory(situation, { operation, inputs, isVersion2: false });
 }
 
 interface ChoiceRequest {
@@ -96,14 +96,14 @@ function choiceContext(situation: Situation, { operation, registrar, contractId 
     const unserved = registrar === undefined ? [] : unservedFailures(situation);
     return failed(404, ...(unserved[0]?.mentions ?? [contractId]));
   }
-  const { contract, instrument, sender, receiver, holder, provider } = instruction;
+  const { contract, instrument, sender, receiver, holder } = instruction;
   const synchronizer = contract.synchronizerId;
   if (synchronizer === undefined) return failed(409);
   const instruments = [instrument];
   const holderOf = (account: Account | undefined): Holder | undefined =>
     account === undefined ? undefined : { account, instruments };
   const { context, missing, blocked } = buildContext(
-    { ledger, settings, registrar: instruction.registrar, synchronizer },
+    { ledger, settings, registrar: instruction.registrar, group: groupOf(contract), synchronizer },
     row,
     contract,
     {
@@ -111,7 +111,6 @@ function choiceContext(situation: Situation, { operation, registrar, contractId 
       sender: holderOf(sender),
       receiver: holderOf(receiver),
       issuers: holder === undefined ? [] : [holder],
-      provider,
     },
     lockedHoldings(ledger, instruction),
   );

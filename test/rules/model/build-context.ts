@@ -3,7 +3,7 @@ import type { Template } from "../../fixtures/elements.js";
 import type { ContextRow, EntryName } from "./contexts.js";
 import { type EntryInputs, valueOf } from "./entries.js";
 import type { ExpectedContext, Failure } from "./expected.js";
-import { type LedgerContract, read, registrarsContracts } from "./ledger.js";
+import { type LedgerContract, ofGroup, read, registrarsContracts } from "./ledger.js";
 import type { Settings } from "./settings.js";
 import { isOlder } from "./versions.js";
 import { Selection, type SelectionOptions } from "./selection.js";
@@ -12,6 +12,8 @@ import { Selection, type SelectionOptions } from "./selection.js";
 export interface Disclosure {
   readonly contractId: string;
   readonly candidates: readonly LedgerContract[];
+  /** Default: as the row says of locked holdings. */
+  readonly isRequired?: boolean;
 }
 
 export interface Attempt {
@@ -37,32 +39,37 @@ const rewardEntries: readonly EntryName[] = ["app-reward-configuration", "featur
 
 /** `exercised` is the contract of the choice: the factory, or the instruction. */
 export function buildContext(
-  where: Omit<SelectionOptions, "isExit">,
-  { entries, isExit = false, bareNames = false, rewards = false }: ContextRow,
+  where: Omit<SelectionOptions, "isExit" | "isSelf">,
+  { entries, isExit = false, isSelf = false, needsHolding = false, rewards = false }: ContextRow,
   exercised: LedgerContract,
   inputs: EntryInputs,
   disclosures: readonly Disclosure[],
 ): Attempt {
-  const selection = new Selection({ ...where, isExit });
+  const selection = new Selection({ ...where, isExit, isSelf });
   const all = rewards && hasRewards(where.settings, exercised) ? [...entries, ...rewardEntries] : entries;
   const needsConfigurations = all.some((entry) => entry.startsWith("instrument-configuration"));
   if (needsConfigurations) selection.pickConfigurations(inputs.instruments);
+  const isConfigured = selection.configurations.size > 0;
   const values = all.flatMap((entry) => {
+    // The ledger reads nothing for a transfer to oneself: without a configuration it has its rule and rewards alone.
+    if (isSelf && !isConfigured && /-credentials$|^enable/.test(entry)) return [];
     const value = valueOf(entry, selection, inputs);
-    if (value === undefined) return [];
-    const prefixed = { key: `${PREFIX}${entry}`, value };
-    return bareNames && entry !== "enable-result-contracts" ? [prefixed, { key: entry, value }] : [prefixed];
+    return value === undefined ? [] : [{ key: `${PREFIX}${entry}`, value }];
   });
   const checked = [...selection.configurations].filter(
     ([, { payload }]) => !isExit && read(payload, "checkBlocklist") === true,
   );
   const { blocklist } = where.settings;
   if (blocklist && checked.length > 0) {
-    const rule = selection.pick(registrarsContracts(where.ledger, "TransferRule", where.registrar), false);
+    const rule = selection.pick(
+      ofGroup(registrarsContracts(where.ledger, "TransferRule", where.registrar), where.group),
+      false,
+    );
     if (rule !== undefined) values.push({ key: "blocklist", value: { is: "contract", contractId: rule.contractId } });
   }
   const disclosed = disclosures.flatMap(
-    ({ contractId, candidates }) => selection.pick(candidates, !isExit, contractId)?.contractId ?? [],
+    ({ contractId, candidates, isRequired = needsHolding }) =>
+      selection.pick(candidates, isRequired, contractId)?.contractId ?? [],
   );
   const isBlocked = !blocklist && checked.length > 0;
   const instruments = checked.map(([instrument]) => `instrument "${instrument}"`);

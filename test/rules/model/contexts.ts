@@ -18,46 +18,37 @@ export interface ContextRow {
   readonly entries: readonly EntryName[];
   /** "Reject, withdraw and cancel must always be possible": nothing is required, and a blocklist is no obstacle. */
   readonly isExit?: boolean;
-  /** Every entry but `enable-result-contracts` stands a second time under its bare name. */
-  readonly bareNames?: boolean;
+  /** A transfer to oneself: nothing is required, and what is elsewhere or in reassignment is left out. */
+  readonly isSelf?: boolean;
+  /** Whether the locked holding is required. The receiver of an offer sees it. */
+  readonly needsHolding?: boolean;
   /** Whether the setting for rewards adds its two entries. */
   readonly rewards?: boolean;
 }
 
-const transferAccept: ContextRow = {
-  entries: [
-    "instrument-configuration",
-    "sender-credentials",
-    "receiver-credentials",
-    "transfer-rule",
-    "enable-result-contracts",
-  ],
-  bareNames: true,
-  rewards: true,
-};
-const transferExit: ContextRow = {
-  entries: ["instrument-configuration", "enable-result-contracts"],
-  bareNames: true,
-  isExit: true,
-};
-const allocationExit: ContextRow = { entries: ["enable-result-contracts"], isExit: true };
+const executed: readonly EntryName[] = [
+  "instrument-configuration",
+  "sender-credentials",
+  "receiver-credentials",
+  "transfer-rule",
+];
+const transferAccept: ContextRow = { entries: [...executed, "enable-result-contracts"], rewards: true };
+const created: ContextRow = { entries: ["instrument-configuration", "sender-credentials"] };
+const noEntries: ContextRow = { entries: [], isExit: true };
+const rejected: ContextRow = { entries: ["enable-result-contracts"], isExit: true };
 const issuanceCreate: ContextRow = { entries: ["instrument-configuration", "issuer-credentials"] };
 const issuanceAccept: ContextRow = {
-  entries: ["instrument-configuration", "issuer-credentials", "enable-result-contracts"],
+  entries: [...issuanceCreate.entries, "enable-result-contracts"],
+  needsHolding: true,
   rewards: true,
 };
-const issuanceReject: ContextRow = { entries: ["enable-result-contracts"], isExit: true };
-const issuanceCancel: ContextRow = { entries: [], isExit: true };
 
 /** The operations whose extra disclosure is the factory; a settlement also discloses allocations and their holdings. */
 export const factoryContexts = {
-  "transfer-factory/offer": {
-    entries: ["instrument-configuration", "sender-credentials", "enable-result-contracts"],
-    bareNames: true,
-  },
+  "transfer-factory/offer": created,
   "transfer-factory/direct": transferAccept,
-  "transfer-factory/self": transferAccept,
-  "allocation-factory": { entries: ["instrument-configuration", "sender-credentials"] },
+  "transfer-factory/self": { ...transferAccept, isSelf: true },
+  "allocation-factory": created,
   "settlement-factory": {
     entries: [
       "transfer-rule",
@@ -66,16 +57,14 @@ export const factoryContexts = {
       "holder-credentials",
       "enable-result-contracts",
     ],
+    needsHolding: true,
     rewards: true,
   },
   "mint-offer/create": issuanceCreate,
   "mint-request/create": issuanceCreate,
   "burn-offer/create": issuanceCreate,
   "burn-request/create": issuanceCreate,
-  "burn-mint-factory": {
-    entries: ["instrument-configuration", "issuer-credentials", "enable-result-contracts"],
-    rewards: true,
-  },
+  "burn-mint-factory": { ...issuanceCreate, rewards: true },
 } as const satisfies Record<string, ContextRow>;
 
 interface ChoiceRow extends ContextRow {
@@ -85,23 +74,28 @@ interface ChoiceRow extends ContextRow {
 /** The operations on one instruction. The extra disclosure is its locked holding, if it has one. */
 export const choiceContexts = {
   "transfer-instruction/accept": { template: "TransferOffer", ...transferAccept },
-  "transfer-instruction/reject": { template: "TransferOffer", ...transferExit },
-  "transfer-instruction/withdraw": { template: "TransferOffer", ...transferExit },
-  "allocation/execute-transfer": { template: "DvpLegAllocation", entries: transferAccept.entries, rewards: true },
-  "allocation/withdraw": { template: "DvpLegAllocation", ...allocationExit },
-  "allocation/cancel": { template: "DvpLegAllocation", ...allocationExit },
+  "transfer-instruction/reject": { template: "TransferOffer", ...rejected },
+  "transfer-instruction/withdraw": { template: "TransferOffer", ...noEntries },
+  "allocation/execute-transfer": {
+    template: "DvpLegAllocation",
+    entries: executed,
+    needsHolding: true,
+    rewards: true,
+  },
+  "allocation/withdraw": { template: "DvpLegAllocation", ...noEntries },
+  "allocation/cancel": { template: "DvpLegAllocation", ...noEntries },
   "mint-offer/accept": { template: "MintOffer", ...issuanceAccept },
-  "mint-offer/reject": { template: "MintOffer", ...issuanceReject },
-  "mint-offer/cancel": { template: "MintOffer", ...issuanceCancel },
+  "mint-offer/reject": { template: "MintOffer", ...rejected },
+  "mint-offer/cancel": { template: "MintOffer", ...noEntries },
   "mint-request/accept": { template: "MintRequest", ...issuanceAccept },
-  "mint-request/reject": { template: "MintRequest", ...issuanceReject },
-  "mint-request/cancel": { template: "MintRequest", ...issuanceCancel },
+  "mint-request/reject": { template: "MintRequest", ...rejected },
+  "mint-request/cancel": { template: "MintRequest", ...noEntries },
   "burn-offer/accept": { template: "BurnOffer", ...issuanceAccept },
-  "burn-offer/reject": { template: "BurnOffer", ...issuanceReject },
-  "burn-offer/cancel": { template: "BurnOffer", ...issuanceCancel },
+  "burn-offer/reject": { template: "BurnOffer", ...rejected },
+  "burn-offer/cancel": { template: "BurnOffer", ...noEntries },
   "burn-request/accept": { template: "BurnRequest", ...issuanceAccept },
-  "burn-request/reject": { template: "BurnRequest", ...issuanceReject },
-  "burn-request/cancel": { template: "BurnRequest", ...issuanceCancel },
+  "burn-request/reject": { template: "BurnRequest", ...rejected },
+  "burn-request/cancel": { template: "BurnRequest", ...noEntries },
 } as const satisfies Record<string, ChoiceRow>;
 
 export type FactoryContext = keyof typeof factoryContexts;

@@ -3,7 +3,7 @@ import type { JsonValue } from "../../../src/domain/json.js";
 import { contractsOf, type Ledger, type LedgerContract, microseconds, read, readList, readText } from "./ledger.js";
 import { distinct } from "./choice-arguments.js";
 
-/** What a party needs from one issuer: claims as `property=value`. */
+/** What one credential has to meet: claims as `property=value`. */
 export interface Requirement {
   readonly issuer: string;
   readonly claims: readonly string[];
@@ -13,30 +13,32 @@ export interface Requirement {
 export interface CredentialChoice {
   readonly party: string;
   readonly issuer: string;
-  /** Every set of contract ids that the specification allows, each sorted. All have the same size. */
+  /** Every set of contract ids that the specification allows, each sorted: they differ in contract ids alone. */
   readonly sets: readonly (readonly string[])[];
-  /** Required claims that the sets do not make, but credentials elsewhere do. */
-  readonly madeElsewhere: readonly string[];
-  /** Required claims that no credential makes anywhere. */
-  readonly madeNowhere: readonly string[];
 }
 
-/** The requirements of several configurations; those of one issuer are met together. */
+export interface ChosenCredentials {
+  readonly choices: readonly CredentialChoice[];
+  /** The requirements that no credential on the synchronizer meets. */
+  readonly unmet: readonly (Requirement & { readonly isMetElsewhere: boolean })[];
+}
+
+/** The requirements of several configurations, each once. */
 export function requirementsOf(
   configurations: readonly LedgerContract[],
   field: "holderRequirements" | "issuerRequirements",
 ): Requirement[] {
-  const all = configurations.flatMap(({ payload }) => readList(payload, field));
-  return distinct(all.map(issuerOf)).map((issuer) => ({
-    issuer,
-    claims: distinct(
-      all
-        .filter((requirement) => issuerOf(requirement) === issuer)
-        .flatMap((requirement) => readList(requirement, "requiredClaims"))
-        .map((pair) => `${readText(pair, "_1")}=${readText(pair, "_2")}`),
-    ),
-  }));
+  const all = configurations
+    .flatMap(({ payload }) => readList(payload, field))
+    .map((requirement) => ({
+      issuer: issuerOf(requirement),
+      claims: readList(requirement, "requiredClaims").map((pair) => `${readText(pair, "_1")}=${readText(pair, "_2")}`),
+    }));
+  return distinct(all.map((one) => JSON.stringify(one))).map((text) => JSON.parse(text) as Requirement);
 }
+
+const MINUTE = 60_000_000;
+const DAY = 24 * 60 * MINUTE;
 
 /** `now` is in milliseconds since 1970. */
 export function chooseCredentials(
@@ -44,29 +46,38 @@ export function chooseCredentials(
   synchronizer: string,
   now: number,
   party: string,
-  { issuer, claims }: Requirement,
-): CredentialChoice {
-  const everywhere = contractsOf(ledger, "Credential").filter(
-    (credential) =>
-      issuerOf(credential.payload) === issuer &&
-      [party, issuer].includes(holderOf(credential)) &&
-      isValid(credential, now) &&
-      claimsOn(credential, party).some((claim) => claims.includes(claim)),
-  );
-  const here = everywhere.filter(({ synchronizerId }) => synchronizerId === synchronizer);
-  const made = (credentials: readonly LedgerContract[]): string[] =>
-    claims.filter((claim) => credentials.some((one) => claimsOn(one, party).includes(claim)));
-  const missing = claims.filter((claim) => !made(here).includes(claim));
-  const makesAll = (set: readonly LedgerContract[]): boolean => made(set).length === made(here).length;
+  requirements: readonly Requirement[],
+): ChosenCredentials {
+  const valid = contractsOf(ledger, "Credential").filter((credential) => isValid(credential, now));
+  const here = valid.filter(({ synchronizerId }) => synchronizerId === synchronizer);
+  const isMet = (credentials: readonly LedgerContract[], one: Requirement): boolean =>
+    credentials.some((credential) => meetsAlone(credential, party, one));
+  const met = requirements.filter((one) => isMet(here, one));
+  const lasting = [DAY, MINUTE, 0]
+    .map((ahead) => here.filter((one) => validUntil(one) >= now * 1000 + ahead))
+    .find((some) => met.every((one) => isMet(some, one)));
+  const issuers = distinct(met.map(({ issuer }) => issuer));
   return {
-    party,
-    issuer,
-    sets: preferred(smallest(here, makesAll), here, party, makesAll).map((set) =>
-      set.map(({ contractId }) => contractId).toSorted(compareTexts),
-    ),
-    madeElsewhere: missing.filter((claim) => made(everywhere).includes(claim)),
-    madeNowhere: missing.filter((claim) => !made(everywhere).includes(claim)),
+    choices: issuers.map((issuer) => {
+      const own = met.filter((one) => one.issuer === issuer);
+      const useful = (lasting ?? []).filter((credential) => own.some((one) => meetsAlone(credential, party, one)));
+      const sets = smallest(useful, (set) => own.every((one) => isMet(set, one)));
+      return { party, issuer, sets: preferred(sets, party).map(idsOf) };
+    }),
+    unmet: requirements
+      .filter((one) => !met.includes(one))
+      .map((one) => ({ ...one, isMetElsewhere: isMet(valid, one) })),
   };
+}
+
+/** One credential meets a requirement by itself. One that a third party holds meets none. */
+function meetsAlone(credential: LedgerContract, party: string, { issuer, claims }: Requirement): boolean {
+  const made = claimsOn(credential, party);
+  return (
+    issuerOf(credential.payload) === issuer &&
+    [party, issuer].includes(holderOf(credential)) &&
+    claims.every((claim) => made.includes(claim))
+  );
 }
 
 /** Every set of the smallest size that meets the condition. */
@@ -88,30 +99,12 @@ function subsets<T>(elements: readonly T[], size: number): T[][] {
   );
 }
 
-/**
- * The sets in which no credential can be exchanged for a better one. Between sets that differ in several credentials,
- * and between credentials of one rank, the specification leaves the choice open.
- */
-function preferred(
-  sets: readonly LedgerContract[][],
-  credentials: readonly LedgerContract[],
-  party: string,
-  condition: (set: readonly LedgerContract[]) => boolean,
-): LedgerContract[][] {
-  return sets.filter((set) =>
-    set.every((chosen) => {
-      const others = set.filter((one) => one !== chosen);
-      return !credentials.some(
-        (better) => !set.includes(better) && isBetter(better, chosen, party) && condition([...others, better]),
-      );
-    }),
-  );
-}
-
-/** "One held by P before one held by the issuer, the one valid longest first." */
-function isBetter(a: LedgerContract, b: LedgerContract, party: string): boolean {
-  const byHolder = Number(holderOf(a) === party) - Number(holderOf(b) === party);
-  return byHolder === 0 ? validUntil(a) > validUntil(b) : byHolder > 0;
+/** Those with most credentials held by the party, and of these those whose first end is the latest. */
+function preferred(sets: readonly LedgerContract[][], party: string): LedgerContract[][] {
+  const own = (set: readonly LedgerContract[]): number => set.filter((one) => holderOf(one) === party).length;
+  const end = (set: readonly LedgerContract[]): number => Math.min(...set.map(validUntil));
+  const most = sets.filter((set) => own(set) === Math.max(...sets.map(own)));
+  return most.filter((set) => end(set) === Math.max(...most.map(end)));
 }
 
 /** validFrom ≤ now < validUntil, each optional. */
@@ -131,6 +124,7 @@ function claimsOn({ payload }: LedgerContract, subject: string): string[] {
     .map((claim) => `${readText(claim, "property")}=${readText(claim, "value")}`);
 }
 
+const idsOf = (set: readonly LedgerContract[]): string[] =>
+  set.map(({ contractId }) => contractId).toSorted((a, b) => (a < b ? -1 : 1));
 const issuerOf = (value: JsonValue): string => readText(value, "issuer") ?? "";
 const holderOf = ({ payload }: LedgerContract): string => readText(payload, "holder") ?? "";
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : 1);

@@ -3,7 +3,7 @@ import type { Account } from "./accounts.js";
 import type { EntryName } from "./contexts.js";
 import { chooseCredentials, type CredentialChoice, requirementsOf } from "./credentials.js";
 import type { ExpectedValue } from "./expected.js";
-import { contractsOf, type LedgerContract, read, readText, registrarsContracts } from "./ledger.js";
+import { contractsOf, type LedgerContract, ofGroup, read, readText, registrarsContracts } from "./ledger.js";
 import type { Selection } from "./selection.js";
 
 /** A party with the instruments whose requirements it has to meet. */
@@ -21,13 +21,11 @@ export interface EntryInputs {
   readonly issuers?: readonly string[];
   /** The parties of `holder-credentials`. */
   readonly holders?: readonly Holder[];
-  /** The provider of the factory or the instruction. Undefined if it names none: the configuration does. */
-  readonly provider?: string | undefined;
 }
 
 /** Undefined if the entry is left out. */
 export function valueOf(entry: EntryName, selection: Selection, inputs: EntryInputs): ExpectedValue | undefined {
-  const { ledger, registrar, isExit } = selection.options;
+  const { ledger, registrar, group, isSelf } = selection.options;
   const [only, second] = inputs.instruments;
   switch (entry) {
     case "instrument-configuration":
@@ -54,13 +52,15 @@ export function valueOf(entry: EntryName, selection: Selection, inputs: EntryInp
       return { is: "credentials by party", parties: new Map(holders) };
     }
     case "transfer-rule":
-      return single(selection.pick(registrarsContracts(ledger, "TransferRule", registrar), !isExit, registrar));
+      return single(
+        selection.pick(ofGroup(registrarsContracts(ledger, "TransferRule", registrar), group), !isSelf, registrar),
+      );
     case "enable-result-contracts":
       return enableResultContracts(selection);
     case "app-reward-configuration":
-      return single(selection.pick(rewardsOf(selection, inputs), false));
+      return single(selection.pick(rewardsOf(selection), false));
     case "featured-app-right":
-      return single(selection.pick(rightsOf(selection, inputs), false));
+      return single(selection.pick(rightsOf(selection), false));
   }
 }
 
@@ -79,50 +79,45 @@ function credentialsOf(selection: Selection, holder: Holder | undefined): readon
 const issuerCredentials = (selection: Selection, party: string, { instruments }: EntryInputs) =>
   choose(selection, party, instruments, "issuerRequirements");
 
-/** Claims that are made only elsewhere are 409. Claims that nobody makes are left out, or 404 if they are required. */
+/** What is met only elsewhere is 409. What nobody meets is left out, or 404 if it is required. */
 function choose(
   selection: Selection,
   party: string,
   instruments: readonly string[],
   field: "holderRequirements" | "issuerRequirements",
 ): readonly CredentialChoice[] {
-  const { ledger, synchronizer, settings } = selection.options;
+  const { ledger, synchronizer, settings, isSelf } = selection.options;
+  const { credentialsRequired: isRequired, now } = settings;
   const configurations = instruments.flatMap((instrument) => selection.configurations.get(instrument) ?? []);
-  return requirementsOf(configurations, field).map((requirement) => {
-    const choice = chooseCredentials(ledger, synchronizer, settings.now, party, requirement);
-    if (choice.madeElsewhere.length > 0) selection.fail(409);
-    const properties = choice.madeNowhere.map((claim) => claim.split("=")[0] ?? "");
-    if (settings.credentialsRequired && properties.length > 0) selection.fail(404, party, choice.issuer, ...properties);
-    return choice;
-  });
+  const requirements = requirementsOf(configurations, field);
+  const { choices, unmet } = chooseCredentials(ledger, synchronizer, now, party, requirements);
+  for (const { issuer, claims, isMetElsewhere } of unmet) {
+    if (isMetElsewhere && (isRequired || !isSelf)) selection.fail(409);
+    const properties = claims.map((claim) => claim.split("=")[0] ?? "");
+    if (!isMetElsewhere && isRequired) selection.fail(404, party, issuer, ...properties);
+  }
+  return choices;
 }
 
 /** Read from the newest service on the synchronizer, else from the newest anywhere; it is not disclosed. */
 function enableResultContracts({ options }: Selection): ExpectedValue | undefined {
-  const services = registrarsContracts(options.ledger, "RegistrarService", options.registrar);
+  const services = ofGroup(registrarsContracts(options.ledger, "RegistrarService", options.registrar), options.group);
   const service = services.find(({ synchronizerId }) => synchronizerId === options.synchronizer) ?? services[0];
   const value = read(service?.payload, "enableResultContracts");
   return typeof value === "boolean" ? { is: "flag", value } : undefined;
 }
 
-function providerOf({ configurations }: Selection, { provider, instruments }: EntryInputs): string | undefined {
-  return provider ?? readText(configurations.get(instruments[0] ?? "")?.payload, "provider");
-}
-
-function rewardsOf(selection: Selection, inputs: EntryInputs): LedgerContract[] {
-  const provider = providerOf(selection, inputs);
-  return contractsOf(selection.options.ledger, "AppRewardConfiguration").filter(
-    ({ payload }) => readText(payload, "provider") === provider,
-  );
-}
+const rewardsOf = ({ options: { ledger, group } }: Selection): LedgerContract[] =>
+  ofGroup(contractsOf(ledger, "AppRewardConfiguration"), group);
 
 /** Anyone can create a FeaturedAppRight: it has to be of the DSO that the reward configuration names, if there is one. */
-function rightsOf(selection: Selection, inputs: EntryInputs): LedgerContract[] {
-  const provider = providerOf(selection, inputs);
-  const rewards = rewardsOf(selection, inputs);
-  const here = rewards.find(({ synchronizerId }) => synchronizerId === selection.options.synchronizer);
+function rightsOf(selection: Selection): LedgerContract[] {
+  const { ledger, group, synchronizer } = selection.options;
+  const rewards = rewardsOf(selection);
+  const here = rewards.find(({ synchronizerId }) => synchronizerId === synchronizer);
   const dso = readText((here ?? rewards[0])?.payload, "details.dso");
-  return contractsOf(selection.options.ledger, "FeaturedAppRight").filter(
-    ({ payload }) => readText(payload, "provider") === provider && [undefined, readText(payload, "dso")].includes(dso),
+  return contractsOf(ledger, "FeaturedAppRight").filter(
+    ({ payload }) =>
+      readText(payload, "provider") === group.provider && [undefined, readText(payload, "dso")].includes(dso),
   );
 }

@@ -5,8 +5,18 @@ import { distinct } from "./choice-arguments.js";
 import { type ContextRow, type FactoryContext, factoryContexts } from "./contexts.js";
 import type { EntryInputs } from "./entries.js";
 import { type Expected, failed, type Failure } from "./expected.js";
-import { type Ledger, type LedgerContract, readText, registrarsContracts } from "./ledger.js";
+import {
+  configurationsOf,
+  type Group,
+  groupOf,
+  isSameGroup,
+  type Ledger,
+  type LedgerContract,
+  ofGroup,
+  registrarsContracts,
+} from "./ledger.js";
 import type { Settings } from "./settings.js";
+import { isOlder } from "./versions.js";
 
 /** The state on which a request is answered. */
 export interface Situation {
@@ -36,16 +46,53 @@ export function withArguments<T>(situation: Situation, parse: () => T, answer: (
   }
 }
 
-export const answerWithFactory = (
+/**
+ * The group of a request that names no input holdings: that of the newest configuration of its instruments, else that of
+ * the newest factory.
+ */
+export function groupOfRequest(situation: Situation, instruments: readonly string[]): Group | undefined {
+  const [first = [], ...others] = instruments.map((instrument) =>
+    configurationsOf(situation.ledger, situation.registrar, instrument).map(groupOf),
+  );
+  const ofAll = first.filter((group) => others.every((groups) => groups.some((one) => isSameGroup(one, group))));
+  const [factory] = allocationFactoriesOf(situation);
+  return ofAll[0] ?? first[0] ?? (factory === undefined ? undefined : groupOf(factory));
+}
+
+/** The factories of the group; those of version 2 alone, if that is asked for. Or why there are none. */
+export function factoriesOf(
   situation: Situation,
-  operation: FactoryContext,
-  inputs: EntryInputs,
-  disclosures: readonly Disclosure[] = [],
-): Expected => answerOn(situation, allocationFactoriesOf(situation), operation, inputs, disclosures);
+  group: Group,
+  isVersion2: boolean,
+): { readonly factories: readonly LedgerContract[]; readonly refused: Failure | undefined } {
+  const all = ofGroup(allocationFactoriesOf(situation), group);
+  const factories = isVersion2 ? all.filter((one) => !isOlder(situation.settings, one, "0.9.0")) : all;
+  if (factories.length > 0) return { factories, refused: undefined };
+  return { factories, refused: { status: 404, mentions: all.length === 0 ? ["AllocationFactory"] : ["version 2"] } };
+}
+
+interface FactoryRequest {
+  readonly operation: FactoryContext;
+  readonly inputs: EntryInputs;
+  /** Default: that of the instruments. */
+  readonly group?: Group | undefined;
+  readonly isVersion2: boolean;
+  readonly disclosures?: readonly Disclosure[];
+}
+
+export function answerWithFactory(situation: Situation, request: FactoryRequest): Expected {
+  const { operation, inputs, isVersion2, disclosures = [] } = request;
+  const group = request.group ?? groupOfRequest(situation, inputs.instruments);
+  if (group === undefined) return failed(404);
+  const { factories, refused } = factoriesOf(situation, group, isVersion2);
+  if (refused !== undefined) return { kind: "failure", failures: [refused] };
+  return answerOn(situation, group, factories, operation, inputs, disclosures);
+}
 
 /** Answers on the synchronizer of the newest factory that shares it with the needed contracts. */
 export function answerOn(
   { ledger, settings, registrar }: Situation,
+  group: Group,
   factories: readonly LedgerContract[],
   operation: FactoryContext,
   inputs: EntryInputs,
@@ -56,13 +103,13 @@ export function answerOn(
   for (const synchronizer of distinct(factories.map(({ synchronizerId }) => synchronizerId))) {
     const factory = factories.find(({ synchronizerId }) => synchronizerId === synchronizer);
     if (synchronizer === undefined || factory === undefined) continue;
-    const { contractId, payload } = factory;
+    const { contractId } = factory;
     const { context, missing, blocked } = buildContext(
-      { ledger, settings, registrar, synchronizer },
+      { ledger, settings, registrar, group, synchronizer },
       { ...row, entries: entriesFor(operation, inputs) },
       factory,
-      { ...inputs, provider: readText(payload, "provider") },
-      [{ contractId, candidates: [factory] }, ...disclosures],
+      inputs,
+      [{ contractId, candidates: [factory], isRequired: true }, ...disclosures],
     );
     failures.push(...missing, ...blocked);
     // A blocklist is no reason to answer from another synchronizer.

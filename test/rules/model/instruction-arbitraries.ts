@@ -1,7 +1,7 @@
 /** Random instructions: transfer offers, allocations, and offers and requests to mint and burn. */
 import fc from "fast-check";
 import type { Template } from "../../fixtures/elements.js";
-import { draft, lockedHolding, type LockedHolding, optional } from "./contract-drafts.js";
+import { draft, lockedHolding, type LockedHolding } from "./contract-drafts.js";
 import { instrument, operator, party, provider, registrar, trader } from "./names.js";
 
 const meta = { values: {} };
@@ -22,12 +22,11 @@ const allocation = draft(
   "DvpLegAllocation",
   fc.record({
     operator,
-    provider: optional(provider),
+    provider,
     leg: fc.record({ sender: party, receiver: party, instrumentId }),
   }),
-  ({ operator: by, provider: of, leg }) => ({
-    operator: by,
-    ...(of === undefined ? {} : { provider: of }),
+  ({ leg, ...parties }) => ({
+    ...parties,
     allocation: {
       settlement: {
         executor: "executor::1220",

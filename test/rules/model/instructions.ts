@@ -16,7 +16,6 @@ export interface Instruction {
   readonly holder: string | undefined;
   /** The contract ids of the holding that it locks: none or one. */
   readonly lockedHoldings: readonly string[];
-  readonly provider: string | undefined;
 }
 
 /** Where the terms are in the payload. */
@@ -61,7 +60,6 @@ function parse(template: InstructionTemplate, contract: LedgerContract): Instruc
     receiver: account("receiver"),
     holder: readText(terms, "holder"),
     lockedHoldings: typeof locked === "string" ? [locked] : [],
-    provider: readText(payload, "provider"),
   };
 }
 

@@ -76,12 +76,28 @@ export function identifiersOf({ payload }: LedgerContract): readonly Identifier[
   }));
 }
 
-/** The configurations whose default or additional identifier has the id of the instrument. */
+/** The configurations whose default identifier has the id of the instrument: choices compare no other. */
 export function configurationsOf(ledger: Ledger, registrar: string, instrument: string): LedgerContract[] {
-  return registrarsContracts(ledger, "InstrumentConfiguration", registrar).filter((configuration) =>
-    identifiersOf(configuration).some(({ id }) => id === instrument),
+  return registrarsContracts(ledger, "InstrumentConfiguration", registrar).filter(
+    (configuration) => identifiersOf(configuration)[0]?.id === instrument,
   );
 }
+
+/** The operator and the provider that all contracts of an answer name. */
+export interface Group {
+  readonly operator: string;
+  readonly provider: string;
+}
+
+export const groupOf = ({ payload }: LedgerContract): Group => ({
+  operator: readText(payload, "operator") ?? "",
+  provider: readText(payload, "provider") ?? "",
+});
+
+export const isSameGroup = (a: Group, b: Group): boolean => a.operator === b.operator && a.provider === b.provider;
+
+export const ofGroup = (contracts: readonly LedgerContract[], group: Group): LedgerContract[] =>
+  contracts.filter((contract) => isSameGroup(groupOf(contract), group));
 
 /** `Paused` is a constructor without fields: the string, any object and `true` are read as paused. */
 export function isPaused({ payload }: LedgerContract): boolean {

@@ -14,17 +14,16 @@ import {
   registrarsContracts,
 } from "./ledger.js";
 
-/** The newest configuration with exactly this identifier, the default one or an additional one. */
-export function instrumentConfiguration(
-  { ledger, registrar }: Situation,
-  { source, id, scheme }: Identifier,
-): Expected {
-  const candidates = registrarsContracts(ledger, "InstrumentConfiguration", registrar).filter((configuration) =>
-    identifiersOf(configuration).some((one) => one.source === source && one.id === id && one.scheme === scheme),
-  );
+/** The newest configuration with exactly this default identifier; without one, with this additional one. */
+export function instrumentConfiguration({ ledger, registrar }: Situation, identifier: Identifier): Expected {
+  const all = registrarsContracts(ledger, "InstrumentConfiguration", registrar);
+  const isAsked = (one: Identifier): boolean =>
+    one.source === identifier.source && one.id === identifier.id && one.scheme === identifier.scheme;
+  const byDefault = all.filter((configuration) => identifiersOf(configuration).slice(0, 1).some(isAsked));
+  const candidates = byDefault.length > 0 ? byDefault : all.filter((one) => identifiersOf(one).some(isAsked));
   const active = candidates.find(({ synchronizerId }) => synchronizerId !== undefined);
   if (active !== undefined) return { kind: "contracts", contractIds: [active.contractId] };
-  return candidates.length > 0 ? failed(409) : failed(404, id);
+  return candidates.length > 0 ? failed(409) : failed(404, identifier.id);
 }
 
 /** The instruments of a registrar by their default ids. Metadata discloses nothing, so no synchronizer matters. */

@@ -26,10 +26,13 @@ export const namedRegistrar = fc.oneof(
   { weight: 1, arbitrary: fc.constant(registrars[2]) },
 );
 export const operator = fc.oneof(
-  { weight: 5, arbitrary: fc.constant(operators[0]) },
+  { weight: 15, arbitrary: fc.constant(operators[0]) },
   { weight: 1, arbitrary: fc.constant(operators[1]) },
 );
-export const provider = fc.constantFrom(...providers);
+export const provider = fc.oneof(
+  { weight: 10, arbitrary: fc.constant(providers[0]) },
+  { weight: 1, arbitrary: fc.constant(providers[1]) },
+);
 export const instrument = fc.oneof(
   { weight: 6, arbitrary: fc.constant("USD") },
   { weight: 3, arbitrary: fc.constant("EUR") },

@@ -96,11 +96,14 @@ const factory = (
   fc.oneof(
     ...registrars.map((registrar, index) => ({
       weight: [14, 5, 1][index] ?? 1,
-      arbitrary: choiceOf(registrar).map((choiceArguments): RequestDraft => (ledger) => ({
-        operation,
-        registrar,
-        choiceArguments: choiceArguments(ledger),
-      })),
+      arbitrary: fc
+        .tuple(choiceOf(registrar), fc.constantFrom("v1", "v2"))
+        .map(([choiceArguments, apiVersion]): RequestDraft => (ledger) => ({
+          operation,
+          registrar,
+          choiceArguments: choiceArguments(ledger),
+          apiVersion,
+        })),
     })),
   );
 

@@ -16,7 +16,12 @@ export type RegistrarsChoice = Extract<InstructionChoice, `transfer-instruction/
 export type IssuanceChoice = Exclude<InstructionChoice, RegistrarsChoice>;
 
 export type Request =
-  | { readonly operation: FactoryOperation; readonly registrar: string; readonly choiceArguments: JsonObject }
+  | {
+      readonly operation: FactoryOperation;
+      readonly registrar: string;
+      readonly choiceArguments: JsonObject;
+      readonly apiVersion?: "v1" | "v2";
+    }
   | {
       readonly operation: IssuanceOperation;
       readonly registrar: string;

@@ -1,15 +1,18 @@
 /** Chooses the contracts of one answer on one synchronizer, and notes which are missing there. */
 import type { Failure, Status } from "./expected.js";
-import { configurationsOf, type Ledger, type LedgerContract } from "./ledger.js";
+import { configurationsOf, type Group, type Ledger, type LedgerContract, ofGroup } from "./ledger.js";
 import type { Settings } from "./settings.js";
 
 export interface SelectionOptions {
   readonly ledger: Ledger;
   readonly settings: Settings;
   readonly registrar: string;
+  readonly group: Group;
   readonly synchronizer: string;
   /** Exits require nothing. */
   readonly isExit: boolean;
+  /** A transfer to oneself requires nothing, and leaves out what is in reassignment too. */
+  readonly isSelf: boolean;
 }
 
 export class Selection {
@@ -34,15 +37,16 @@ export class Selection {
   pick(candidates: readonly LedgerContract[], isRequired: boolean, ...mentions: string[]): LedgerContract | undefined {
     const active = candidates.find(({ synchronizerId }) => synchronizerId === this.options.synchronizer);
     if (active !== undefined) return active;
+    if (this.options.isSelf && !isRequired) return undefined;
     if (candidates.some(({ synchronizerId }) => synchronizerId === undefined)) this.fail(409);
     else if (isRequired) this.fail(candidates.length === 0 ? 404 : 409, ...mentions);
     return undefined;
   }
 
   pickConfigurations(instruments: readonly string[]): void {
-    const { ledger, registrar, isExit } = this.options;
+    const { ledger, registrar, group, isSelf } = this.options;
     for (const instrument of instruments) {
-      const found = this.pick(configurationsOf(ledger, registrar, instrument), !isExit, instrument);
+      const found = this.pick(ofGroup(configurationsOf(ledger, registrar, instrument), group), !isSelf, instrument);
       if (found !== undefined) this.configurations.set(instrument, found);
     }
   }

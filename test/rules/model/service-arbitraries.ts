@@ -10,11 +10,7 @@ const requirementList = (drawn: readonly { issuer: string; claims: readonly stri
   drawn.map((one) => ({ issuer: one.issuer, requiredClaims: one.claims.map((claim) => ({ _1: claim, _2: "yes" })) }));
 
 export const factoryOf = (of: fc.Arbitrary<string>) =>
-  draft(
-    "AllocationFactory",
-    fc.record({ operator: fc.option(operator, { freq: 15, nil: undefined }), provider, registrar: of }),
-    ({ operator: named, ...others }) => ({ ...(named === undefined ? {} : { operator: named }), ...others }),
-  );
+  draft("AllocationFactory", fc.record({ operator, provider, registrar: of }), (fields) => fields);
 export const serviceOf = (of: fc.Arbitrary<string>) =>
   draft(
     "RegistrarService",

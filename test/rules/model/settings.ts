@@ -16,4 +16,6 @@ export interface Settings {
    * rule, since the names of the real contracts are not public.
    */
   readonly blocklist: boolean;
+  /** Whether a settlement with an allocation that was never seen is 404. */
+  readonly rejectsUnknown: boolean;
 }

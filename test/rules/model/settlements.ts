@@ -3,9 +3,10 @@ import type { JsonObject } from "../../../src/domain/json.js";
 import type { Account } from "./accounts.js";
 import { distinct, settledInstruments, type Settlement, settlementArguments } from "./choice-arguments.js";
 import type { Holder } from "./entries.js";
-import { type Expected, failed } from "./expected.js";
+import type { Expected } from "./expected.js";
 import { answerWithFactory, type Situation, withArguments } from "./factories.js";
 import { findInstruction, type Instruction, lockedHoldings } from "./instructions.js";
+import { groupOf, isSameGroup } from "./ledger.js";
 
 export function settlementFactory(situation: Situation, choice: JsonObject): Expected {
   const { ledger, settings, registrar } = situation;
@@ -14,22 +15,40 @@ export function settlementFactory(situation: Situation, choice: JsonObject): Exp
     () => settlementArguments(choice, settings.limits),
     (settlement) => {
       const allocations = new Map<string, Instruction>();
-      const unknown: string[] = [];
+      const refused: string[] = [];
       for (const { contractId } of settlement.allocations) {
-        const allocation = findInstruction(ledger, "DvpLegAllocation", contractId, registrar);
-        if (allocation === undefined) unknown.push(contractId);
-        else allocations.set(contractId, allocation);
+        const allocation = findInstruction(ledger, "DvpLegAllocation", contractId, undefined);
+        if (allocation?.registrar === registrar) allocations.set(contractId, allocation);
+        // One that was never seen may be created in the same transaction.
+        else if (allocation !== undefined || settings.rejectsUnknown) refused.push(contractId);
       }
-      if (unknown.length > 0) return failed(404, ...unknown);
       const found = [...allocations.values()];
+      const [group, ...others] = found.map(({ contract }) => groupOf(contract));
+      if (group !== undefined && others.some((other) => !isSameGroup(other, group))) {
+        const failures = [{ status: 400, mentions: ["cannot be settled together"] } as const];
+        return { kind: "failure", failures };
+      }
       const inputs = {
         instruments: settledInstruments(settlement),
         holders: settlementHolders(settlement, allocations),
       };
-      return answerWithFactory(situation, "settlement-factory", inputs, [
-        ...found.map(({ contract }) => ({ contractId: contract.contractId, candidates: [contract] })),
-        ...found.flatMap((allocation) => lockedHoldings(ledger, allocation)),
-      ]);
+      const answer = answerWithFactory(situation, {
+        operation: "settlement-factory",
+        inputs,
+        group,
+        isVersion2: true,
+        disclosures: [
+          ...found.map(({ contract }) => ({
+            contractId: contract.contractId,
+            candidates: [contract],
+            isRequired: true,
+          })),
+          ...found.flatMap((allocation) => lockedHoldings(ledger, allocation)),
+        ],
+      });
+      if (refused.length === 0) return answer;
+      const more = answer.kind === "failure" ? answer.failures.filter(({ status }) => status === 404) : [];
+      return { kind: "failure", failures: [{ status: 404, mentions: refused }, ...more] };
     },
   );
 }

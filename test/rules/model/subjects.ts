@@ -14,13 +14,18 @@ const byDefault: Settings = {
   rewards: "off",
   packageVersions: new Map(),
   blocklist: false,
+  rejectsUnknown: false,
 };
 
 /** `file` is the parsed content of the operator's contexts file. */
 function subject(settings: Partial<Settings>, file?: object): Subject {
   const all = { ...byDefault, ...settings };
   return {
-    registry: utilityRegistry({ settlementLimits: all.limits, contexts: compileContexts(file) }),
+    registry: utilityRegistry({
+      settlementLimits: all.limits,
+      rejectsUnknownAllocations: all.rejectsUnknown,
+      contexts: compileContexts(file),
+    }),
     settings: all,
   };
 }
@@ -49,7 +54,7 @@ const listed = new Map([...packageVersions].filter(([id]) => id !== "app-v0-0.5.
 export const subjects: Readonly<Record<string, Subject>> = {
   "by default": subject({}),
   "with required credentials, rewards and a blocklist": subject(
-    { credentialsRequired: true, rewards: "on", blocklist: true },
+    { credentialsRequired: true, rewards: "on", blocklist: true, rejectsUnknown: true },
     { changes: [{ credentials: "required", rewards: true }, blocklist] },
   ),
   "with versions of packages, and rewards for older ones": subject(

@@ -2,18 +2,28 @@
 import type { JsonObject } from "../../../src/domain/json.js";
 import type { Account } from "./accounts.js";
 import { type Transfer, transferArguments } from "./choice-arguments.js";
-import type { Expected } from "./expected.js";
-import { allocationFactoriesOf, answerOn, answerWithFactory, type Situation, withArguments } from "./factories.js";
+import { type Expected, failed } from "./expected.js";
+import {
+  answerOn,
+  answerWithFactory,
+  factoriesOf,
+  groupOfRequest,
+  type Situation,
+  withArguments,
+} from "./factories.js";
 import {
   configurationsOf,
   contractsOf,
+  type Group,
   type LedgerContract,
+  ofGroup,
   readList,
   readText,
   registrarsContracts,
 } from "./ledger.js";
+import { isOlder } from "./versions.js";
 
-export function transferFactory(situation: Situation, choice: JsonObject): Expected {
+export function transferFactory(situation: Situation, choice: JsonObject, isVersion2: boolean): Expected {
   const { registrar } = situation;
   return withArguments(
     situation,
@@ -25,14 +35,22 @@ export function transferFactory(situation: Situation, choice: JsonObject): Expec
         sender: { account: transfer.sender, instruments },
         receiver: { account: transfer.receiver, instruments },
       };
+      const group = groupOfRequest(situation, instruments);
+      if (group === undefined) return failed(404);
+      const { refused } = factoriesOf(situation, group, isVersion2);
+      if (refused !== undefined) return { kind: "failure", failures: [refused] };
       const receiver = partyOf(situation, transfer.receiver);
-      if (partyOf(situation, transfer.sender) === receiver)
-        return { ...answerWithFactory(situation, "transfer-factory/self", inputs), transferKind: "self" };
-      const preapprovals = countingPreapprovals(situation, transfer, receiver);
-      if (preapprovals.length === 0)
-        return { ...answerWithFactory(situation, "transfer-factory/offer", inputs), transferKind: "offer" };
+      const isSelf = partyOf(situation, transfer.sender) === receiver;
+      const preapprovals = isSelf ? [] : countingPreapprovals(situation, group, transfer, receiver, isVersion2);
       // Each is a factory: the newest wins that shares a synchronizer with the needed contracts.
-      return { ...answerOn(situation, preapprovals, "transfer-factory/direct", inputs, []), transferKind: "direct" };
+      if (preapprovals.length > 0)
+        return {
+          ...answerOn(situation, group, preapprovals, "transfer-factory/direct", inputs, []),
+          transferKind: "direct",
+        };
+      const transferKind = isSelf ? "self" : "offer";
+      const operation = `transfer-factory/${transferKind}` as const;
+      return { ...answerWithFactory(situation, { operation, inputs, isVersion2 }), transferKind };
     },
   );
 }
@@ -41,22 +59,27 @@ export function transferFactory(situation: Situation, choice: JsonObject): Expec
 const partyOf = ({ registrar }: Situation, { party }: Account): string => party ?? registrar;
 
 /** The preapprovals of the receiver that count, the newest first. */
-function countingPreapprovals(situation: Situation, { instrument }: Transfer, receiver: string): LedgerContract[] {
-  const { ledger, registrar } = situation;
-  const operator = readText(allocationFactoriesOf(situation)[0]?.payload, "operator");
-  return contractsOf(ledger, "TransferPreapproval").filter(({ payload, synchronizerId }) => {
+function countingPreapprovals(
+  { ledger, registrar, settings }: Situation,
+  group: Group,
+  { instrument }: Transfer,
+  receiver: string,
+  isVersion2: boolean,
+): LedgerContract[] {
+  return contractsOf(ledger, "TransferPreapproval").filter((preapproval) => {
+    const { payload, synchronizerId } = preapproval;
     const allowances = readList(payload, "instrumentAllowances").map((allowance) => readText(allowance, "id"));
-    /** Whether one is on the synchronizer of the preapproval, or none exists. */
-    const isUsable = (candidates: readonly LedgerContract[]): boolean =>
-      candidates.length === 0 || candidates.some((candidate) => candidate.synchronizerId === synchronizerId);
+    const isHere = (candidates: readonly LedgerContract[]): boolean =>
+      ofGroup(candidates, group).some((candidate) => candidate.synchronizerId === synchronizerId);
     return (
       readText(payload, "receiver") === receiver &&
       readText(payload, "instrumentAdmin") === registrar &&
       synchronizerId !== undefined &&
-      (operator === undefined || readText(payload, "operator") === operator) &&
+      readText(payload, "operator") === group.operator &&
       (allowances.length === 0 || allowances.includes(instrument)) &&
-      isUsable(configurationsOf(ledger, registrar, instrument)) &&
-      isUsable(registrarsContracts(ledger, "TransferRule", registrar))
+      !(isVersion2 && isOlder(settings, preapproval, "0.9.0")) &&
+      isHere(configurationsOf(ledger, registrar, instrument)) &&
+      isHere(registrarsContracts(ledger, "TransferRule", registrar))
     );
   });
 }
