@@ -18,6 +18,8 @@ export interface CatchUpOptions {
   readonly signal: AbortSignal;
   /** Called when the participant is known to have accepted the followed stream, and it is open. */
   readonly onAccepted: () => void;
+  /** Called when the end cannot be read although a stream is open, which may deliver nothing for a long time. */
+  readonly onUnreadableEnd: (error: LedgerError) => void;
 }
 
 /** An end to be reached, and the stream that was followed before it was read. */
@@ -31,6 +33,8 @@ interface Target {
 }
 
 const POLL_MS = 1_000;
+/** A token that is renewed, or a restart of the participant's API, may fail a few polls. */
+const REPORTED_READS = 3;
 /** Before another attempt for requests that wait. */
 const RETRY_MS = 100;
 /** A longer fetch is ended. The next goes on where it stopped. */
@@ -56,6 +60,8 @@ export class CatchUp {
   #isReaching = false;
   /** The stream that was followed at an earlier poll, or whose request was accepted as that of a fetch. */
   #accepted: UpdateStream | undefined;
+  /** Polls in a row that could not read the end. */
+  #failedReads = 0;
   /** What the last poll found. */
   #last = { end: 0, applied: 0 };
 
@@ -113,8 +119,11 @@ export class CatchUp {
       const isPoll = this.#isPollDue;
       this.#isPollDue = false;
       try {
-        if (!(await this.#readEnd(isPoll))) await this.#retry();
+        const isReachable = await this.#readEnd(isPoll);
+        this.#failedReads = 0;
+        if (!isReachable) await this.#retry();
       } catch (error) {
+        if (isPoll) this.#reportFailedRead(error);
         await this.#fail(error);
       }
     }
@@ -122,6 +131,12 @@ export class CatchUp {
 
   #isStopped(): boolean {
     return this.#options.signal.aborted;
+  }
+
+  /** An expired token ends an idle stream late, and a dead connection never. Without a stream the mirror reports. */
+  #reportFailedRead(error: unknown): void {
+    if (!(error instanceof LedgerError) || this.#applier.stream === undefined) return;
+    if (++this.#failedReads >= REPORTED_READS) this.#options.onUnreadableEnd(error);
   }
 
   /** The mirror meets the same failure on its stream and logs it, unless that stream is stuck. */

@@ -50,7 +50,11 @@ export class Mirror {
     this.#options = options;
     this.#applier = new StoreApplier(options);
     this.#incidentLog = new IncidentLog(options.log, options.now);
-    this.#catchUp = new CatchUp(this.#applier, { ...options, onAccepted: () => this.#recovered() });
+    this.#catchUp = new CatchUp(this.#applier, {
+      ...options,
+      onAccepted: () => this.#recovered(),
+      onUnreadableEnd: (error) => this.#incidentLog.begin(error),
+    });
   }
 
   /** See Freshness. */

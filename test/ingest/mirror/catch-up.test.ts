@@ -5,6 +5,7 @@ import { LagTracker } from "../../../src/ingest/mirror/lag-tracker.js";
 import { Mirror } from "../../../src/ingest/mirror/mirror.js";
 import { watchedLedger } from "../../../src/ingest/mirror/watched-ledger.js";
 import { Decoder } from "../../../src/ledger/decode.js";
+import { LedgerError } from "../../../src/ledger/participant/errors.js";
 import type { Ledger, UpdateStream } from "../../../src/ledger/participant/ledger.js";
 import { templates } from "../../../src/registry/utility/templates/index.js";
 import { transferOffer } from "../../../src/registry/utility/templates/instructions.js";
@@ -49,9 +50,16 @@ async function following({ readWait = READ_WAIT_MS } = {}) {
   const client = new VirtualClient(participant, [operator], mirrored, signal);
   const fetches: Fetch[] = [];
   const open = { now: 0, max: 0 };
-  const hooks: { fetch?: (stream: UpdateStream) => UpdateStream; reads: number } = { reads: 0 };
+  const hooks: {
+    fetch?: (stream: UpdateStream) => UpdateStream;
+    reads: number;
+    endFailure?: LedgerError | undefined;
+  } = { reads: 0 };
   const around: Ledger = {
-    ledgerEnd: () => (hooks.reads++, client.ledgerEnd()),
+    ledgerEnd() {
+      hooks.reads++;
+      return hooks.endFailure === undefined ? client.ledgerEnd() : Promise.reject(hooks.endFailure);
+    },
     activeContracts: (offset) => client.activeContracts(offset),
     async updates(after, upTo) {
       if (upTo === undefined) return client.updates(after);
@@ -415,4 +423,20 @@ test("what the service closes itself is no warning", async () => {
   await advance(5_000);
   expect(logged).toEqual(["warn the ledger may have another history: it is checked"]);
   expect(ledger.end).toBeGreaterThan(0);
+});
+
+test("an end that cannot be read is an incident, although the stream is open and nothing happens", async () => {
+  const { advance, logged, hooks, mirror } = await following();
+  logged.length = 0;
+  hooks.endFailure = new LedgerError("denied", "GET /v2/state/ledger-end: 401");
+  await advance(2_000);
+  expect(logged).toEqual([]);
+  await advance(2_500);
+  const denied = "the participant or the token issuer does not accept the credentials";
+  expect(logged).toEqual([`error ${denied}; contracts read before are still served`]);
+  expect(mirror.notReadyReason()).toContain(`${denied} (GET /v2/state/ledger-end: 401)`);
+  hooks.endFailure = undefined;
+  await advance(3_000);
+  expect(logged.at(-1)).toBe("info following the ledger again");
+  expect(mirror.notReadyReason()).toBeUndefined();
 });
