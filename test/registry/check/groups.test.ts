@@ -12,7 +12,7 @@ import { MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { StoreScan } from "../../../src/store/port.js";
 import { Replica } from "../../../src/store/postgres/read/replica.js";
 import { PostgresWriter } from "../../../src/store/postgres/write/postgres-writer.js";
-import { element, type Options, payload, requirement } from "../../fixtures/elements.js";
+import { element, type Options, parties, payload, requirement } from "../../fixtures/elements.js";
 import { completeElements } from "../../fixtures/operation-calls.js";
 import { clock, freshSchema } from "../../fixtures/postgres-schema.js";
 
@@ -32,6 +32,7 @@ const factory = (id: string, more: JsonObject = second, options: Options = {}) =
 const rule = (more: JsonObject = second) => element("TransferRule", "rule-2", payload.service(more));
 const configuration = (id: string, instrument: string, more: JsonObject = {}, options: Options = {}) =>
   element("InstrumentConfiguration", id, payload.configuration(instrument, { ...second, ...more }), options);
+const eur = { source: parties.registrar, id: "EUR", scheme: "Internal" };
 const named = "(operator operator::1220, provider second::1220)";
 
 const creations = ["mint-offer/create", "mint-request/create", "burn-offer/create", "burn-request/create"];
@@ -119,8 +120,28 @@ const cases: Readonly<
         contractId: "usd-6",
         operations: [...transfers, ...issuing],
         says:
-          '8 groups have instrument "USD" of registrar registrar::1220. Where the input holdings of a request cannot be ' +
-          "read, or there are none, (operator operator::1220, provider p6) answers",
+          "(operator operator::1220, provider p6) answers, which has the newest configuration; the ledger refuses the answer " +
+          "for (operator operator::1220, provider p5), (operator operator::1220, provider provider::1220), " +
+          "(operator operator::1220, provider p4), (operator operator::1220, provider p3), " +
+          "(operator operator::1220, provider p2), and 2 more. May fail on the ledger",
+      },
+    ],
+  },
+
+  "the older one of an instrument has no rule": {
+    added: [factory("factory-2"), configuration("usd-2", "USD", {}, earlier)],
+    warnings: [
+      {
+        kind: "no-rule",
+        operations: ["settlement-factory", "transfer-instruction/accept", "allocation/execute-transfer"],
+        says: `the TransferRule of registrar registrar::1220 ${named} does not exist. Answered 404`,
+      },
+      {
+        kind: "several-groups",
+        instrument: "USD",
+        contractId: "usd",
+        operations: [...transfers, ...issuing],
+        says: `the ledger refuses the answer for ${named}. May fail on the ledger`,
       },
     ],
   },
@@ -128,6 +149,8 @@ const cases: Readonly<
   "an older configuration of a group is not used": {
     added: [
       configuration("old", "USD", { provider: "provider::1220", checkBlocklist: true }, earlier),
+      configuration("odd", "USD", { provider: "provider::1220", additionalIdentifiers: [eur] }, earlier),
+      configuration("eur", "EUR", { provider: "provider::1220" }),
       configuration(
         "older",
         "USD",
@@ -139,7 +162,11 @@ const cases: Readonly<
   },
 
   "an instruction is of a group without the instrument": {
-    added: [factory("factory-2"), rule(), element("MintOffer", "mint-2", payload.mint("alice", "USD", second))],
+    added: [
+      factory("factory-2", second, later),
+      rule(),
+      element("MintOffer", "mint-2", payload.mint("alice", "USD", second)),
+    ],
     warnings: [
       {
         kind: "no-configuration",
