@@ -106,7 +106,8 @@ describe("one credential meets a requirement", () => {
   });
 
   test("that the party or the issuer holds: one of a third party never counts", () => {
-    for (const holder of ["party", "issuer"]) expect(chosenOf([requirement("a")], held("1", "a", { holder }))).toEqual(["1"]);
+    for (const holder of ["party", "issuer"])
+      expect(chosenOf([requirement("a")], held("1", "a", { holder }))).toEqual(["1"]);
     for (const letters of ["a", ""])
       expect(choose([requirement(letters)], [held("1", "a", { holder: "other" })]).chosen).toEqual([]);
   });
@@ -137,11 +138,11 @@ describe("each credential of the list is valid", () => {
   });
 });
 
+const soon = (ahead: number): Partial<Draft> => ({ until: NOW + ahead });
+
 /** Each line: of two sets that meet as much, the first is preferred. */
 describe("of the sets that meet most requirements", () => {
   const [a, both] = [[requirement("a")], [requirement("a"), requirement("b")]];
-  const soon = (ahead: number) => ({ until: NOW + ahead });
-
   test.each<[string, readonly Requirement[], readonly Draft[], readonly string[]]>([
     [
       "more requirements come before all else",
@@ -149,7 +150,12 @@ describe("of the sets that meet most requirements", () => {
       [held("1", "a"), held("2", "b", { ...soon(1), holder: "issuer" })],
       ["1", "2"],
     ],
-    ["ends a day ahead before fewer", both, [held("1", "ab", soon(DAY - 1)), held("2", "a"), held("3", "b")], ["2", "3"]],
+    [
+      "ends a day ahead before fewer",
+      both,
+      [held("1", "ab", soon(DAY - 1)), held("2", "a"), held("3", "b")],
+      ["2", "3"],
+    ],
     ["a day ahead is enough", both, [held("1", "ab", soon(DAY)), held("2", "a"), held("3", "b")], ["1"]],
     [
       "ends a minute ahead before fewer",
@@ -169,8 +175,18 @@ describe("of the sets that meet most requirements", () => {
       [held("1", "ab", soon(2 * MINUTE)), held("2", "a"), held("3", "b", soon(2 * MINUTE))],
       ["1"],
     ],
-    ["fewer before held by the party", both, [held("1", "ab", { holder: "issuer" }), held("2", "a"), held("3", "b")], ["1"]],
-    ["held by the party before a later end", a, [held("1", "a", { holder: "issuer" }), held("2", "a", soon(2 * DAY))], ["2"]],
+    [
+      "fewer before held by the party",
+      both,
+      [held("1", "ab", { holder: "issuer" }), held("2", "a"), held("3", "b")],
+      ["1"],
+    ],
+    [
+      "held by the party before a later end",
+      a,
+      [held("1", "a", { holder: "issuer" }), held("2", "a", soon(2 * DAY))],
+      ["2"],
+    ],
     ["a later end", a, [held("1", "a", soon(2 * DAY)), held("2", "a", soon(3 * DAY))], ["2"]],
     ["no end at all", a, [held("1", "a", soon(9_000 * DAY)), held("2", "a")], ["2"]],
     ["the lower contract id", a, [held("2", "a"), held("1", "a")], ["1"]],
@@ -210,10 +226,11 @@ const isValid = ({ from, until }: Draft): boolean =>
 
 /** Every set of credentials that are valid and, as none is listed without need, the best score among them. */
 function bestScore(requirements: readonly Requirement[], drafts: readonly Draft[]): Score {
-  const sets = drafts
-    .filter(isValid)
-    .reduce<readonly Draft[][]>((all, draft) => [...all, ...all.map((set) => [...set, draft])], [[]]);
-  return sets.map((set) => scoreOf(set, requirements)).reduce((best, one) => (compareScores(one, best) > 0 ? one : best));
+  const sets: Draft[][] = [[]];
+  for (const draft of drafts.filter(isValid)) sets.push(...sets.map((set) => set.concat(draft)));
+  return sets
+    .map((set) => scoreOf(set, requirements))
+    .reduce((best, one) => (compareScores(one, best) > 0 ? one : best));
 }
 
 const letters = ["a", "b", "c", "d"];
@@ -226,7 +243,15 @@ const someRequirements = (max: number) =>
     { maxLength: max, selector: namesOf },
   );
 const time = fc.constantFrom(
-  ...[undefined, NOW - 1, NOW, NOW + 1, NOW + MINUTE - 1, NOW + MINUTE, NOW + DAY - 1, NOW + DAY, NOW + 2 * DAY],
+  undefined,
+  NOW - 1,
+  NOW,
+  NOW + 1,
+  NOW + MINUTE - 1,
+  NOW + MINUTE,
+  NOW + DAY - 1,
+  NOW + DAY,
+  NOW + 2 * DAY,
 );
 const someDrafts = fc
   .array(
@@ -272,12 +297,18 @@ describe("on random credentials", () => {
 
   test("it changes at no other time than those announced", () => {
     fc.assert(
-      fc.property(someRequirements(4), someDrafts, fc.integer({ min: 0, max: 3 * DAY }), (requirements, drafts, ahead) => {
-        const later = NOW_MS + Math.floor(ahead / 1_000);
-        const times = [...changeTimes(drafts.map(contractOf))];
-        const isAnnounced = times.some((micros) => NOW < micros && micros <= later * 1_000);
-        if (!isAnnounced) expect(choose(requirements, drafts, later)).toEqual(choose(requirements, drafts));
-      }),
+      fc.property(
+        someRequirements(4),
+        someDrafts,
+        fc.integer({ min: 0, max: 3 * DAY }),
+        (requirements, drafts, ahead) => {
+          const later = NOW_MS + Math.floor(ahead / 1_000);
+          const times = [...changeTimes(drafts.map(contractOf))];
+          const isAnnounced = times.some((micros) => NOW < micros && micros <= later * 1_000);
+          fc.pre(!isAnnounced);
+          expect(choose(requirements, drafts, later)).toEqual(choose(requirements, drafts));
+        },
+      ),
       { numRuns: 1_000 },
     );
   });

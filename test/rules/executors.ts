@@ -45,7 +45,8 @@ export function useStore(name: (typeof storeNames)[number]): (world: World) => P
   });
   afterAll(() => schema?.drop());
   return async ({ registry, elements, archived = [], holdings, catchUp = alreadyCaughtUp, createRecorder }) => {
-    const { writer, reader, refresh } = await emptyStore(registry, schema);
+    const store = await emptyStore(registry, schema);
+    const { writer, reader } = store;
     const decoder = new Decoder(registry.templates);
     await writer.replace(
       elements.flatMap((one) => decoder.decode(one)?.contract ?? []),
@@ -55,7 +56,7 @@ export function useStore(name: (typeof storeNames)[number]): (world: World) => P
       archived.map((contractId): Change => ({ archived: contractId })),
       2,
     );
-    await refresh();
+    await store.refresh();
     const freshness = { staleReason: () => undefined, catchUp };
     return new QueryExecutor(registry, reader, freshness, () => NOW, undefined, holdings, "", createRecorder);
   };

@@ -25,6 +25,9 @@ const moving: readonly Options[] = [{ moving: "unassigned" }, { moving: "arrivin
 const elsewhere: Options = { synchronizerId: "sync-B" };
 const isService = (one: JsonObject): boolean => !isInstruction(one) && !isLocked(one);
 
+const whole = ({ keys, disclosed }: Row) => ({ keys, disclosed });
+const withoutHolding = ({ keys }: Row) => ({ keys, disclosed: [] });
+
 test("the rows", () => {
   expect(exits).toHaveLength(4 + 4 + 8);
   expect(exits.filter(locks)).toHaveLength(4 + 4 + 2);
@@ -43,9 +46,6 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
       );
     });
   }
-  const whole = ({ keys, disclosed }: Row) => ({ keys, disclosed });
-  const withoutHolding = ({ keys }: Row) => ({ keys, disclosed: [] });
-
   // The service is only read, so its synchronizer does not matter.
   describe.each([...moving, elsewhere])("with all else than instruction and holding in %o", (options) => {
     each([...instructions, ...locked, ...moved(options, isService)], whole);

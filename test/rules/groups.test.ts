@@ -31,6 +31,12 @@ const rowNamed = (rows: readonly Row[], name: string): Row => {
   return found;
 };
 
+/** The factory and the rule of a group. */
+const servicesOf = (suffix: string, options: Options) =>
+  groupElements(suffix, {}, {}, options).filter((one) =>
+    /:(AllocationFactory|TransferRule)"/.test(JSON.stringify(one)),
+  );
+
 const differences: readonly (readonly [string, GroupNames])[] = [
   ["another provider", { provider: "provider-2::1220" }],
   ["another operator", { operator: "operator-2::1220" }],
@@ -196,13 +202,12 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   });
 
   test("of two factories and two rules of the group the newest wins, ties by contract id", async () => {
-    const more = (suffix: string, options: Options) =>
-      groupElements(suffix, {}, {}, options).filter((one) =>
-        /:(AllocationFactory|TransferRule)"/.test(JSON.stringify(one)),
-      );
     const { call } = rowNamed(first.table, "v1 transfer-factory, self");
     expect(
-      await ask([...complete(), ...more("-b", newer), ...more("-a", newer), ...more("-c", older)], call),
+      await ask(
+        [...complete(), ...servicesOf("-b", newer), ...servicesOf("-a", newer), ...servicesOf("-c", older)],
+        call,
+      ),
     ).toMatchObject({
       factoryId: "factory-a",
       disclosed: ["alice-holds", "factory-a", "rule-a", "usd"],

@@ -214,26 +214,28 @@ describe("with two synchronizers", () => {
   });
 });
 
+const isFactory = ({ name }: Row): boolean => /transfer-factory|allocation-factory/.test(name);
+const rows = rowsOf("").factories.filter((row) => isFactory(row) && !row.name.includes("direct"));
+/** The group on sync-A, and the same on sync-B with its credentials. `newest` is the newer one. */
+const onBoth = (newest: "sync-A" | "sync-B"): JsonObject[] =>
+  (["sync-A", "sync-B"] as const).flatMap((synchronizerId) => {
+    const createdAt = newest === synchronizerId ? "2026-02-05T09:00:00.000000Z" : "2026-01-05T09:00:00.000000Z";
+    return JSON.parse(
+      JSON.stringify([...groupElements("", {}, {}, { createdAt }), ...partyElements])
+        .replaceAll(/"contractId":"([^"]*)"/g, `"contractId":"$1-${synchronizerId}"`)
+        .replaceAll('"synchronizerId":"sync-A"', `"synchronizerId":"${synchronizerId}"`),
+    ) as JsonObject[];
+  });
+
+/** Of the disclosed contracts, each once. */
+const synchronizersOf = (answer: Outcome): unknown => {
+  const { choiceContext } = (answer.ok ? answer.answer : {}) as { choiceContext?: JsonObject };
+  const disclosed = (choiceContext?.["disclosedContracts"] ?? []) as { synchronizerId: string }[];
+  return [...new Set(disclosed.map(({ synchronizerId }) => synchronizerId))];
+};
+
 /** A wallet names the synchronizer on which it will submit, in `choiceArguments._targetSynchronizerId`. */
 describe.each(restAndGrpc)("over %s, the synchronizer that a wallet names", (_protocol, send) => {
-  const isFactory = ({ name }: Row): boolean => /transfer-factory|allocation-factory/.test(name);
-  const rows = rowsOf("").factories.filter((row) => isFactory(row) && !row.name.includes("direct"));
-  /** The group on sync-A, and the same on sync-B with its credentials. `newest` is the newer one. */
-  const onBoth = (newest: "sync-A" | "sync-B"): JsonObject[] =>
-    (["sync-A", "sync-B"] as const).flatMap((synchronizerId) => {
-      const createdAt = newest === synchronizerId ? "2026-02-05T09:00:00.000000Z" : "2026-01-05T09:00:00.000000Z";
-      return JSON.parse(
-        JSON.stringify([...groupElements("", {}, {}, { createdAt }), ...partyElements])
-          .replaceAll(/"contractId":"([^"]*)"/g, `"contractId":"$1-${synchronizerId}"`)
-          .replaceAll('"synchronizerId":"sync-A"', `"synchronizerId":"${synchronizerId}"`),
-      ) as JsonObject[];
-    });
-  const synchronizersOf = (answer: Outcome): unknown => {
-    const { choiceContext } = (answer.ok ? answer.answer : {}) as { choiceContext?: JsonObject };
-    const disclosed = (choiceContext?.["disclosedContracts"] ?? []) as { synchronizerId: string }[];
-    return [...new Set(disclosed.map(({ synchronizerId }) => synchronizerId))];
-  };
-
   describe.each(["sync-A", "sync-B"] as const)("beside a newest factory on %s", (newest) => {
     const url = useRegistry(onBoth(newest));
 

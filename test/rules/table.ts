@@ -125,12 +125,10 @@ export function rowsOf(suffix: string) {
       needs: ["usd", "rule", "locked"],
     },
     ...versions.flatMap((version) =>
-      (["withdraw", "cancel"] as const).map((choice): Row => ({
-        name: `${version} allocation ${choice}`,
-        call: onAllocation(version, choice, id("allocation")),
-        keys: [],
-        ...exit,
-      })),
+      (["withdraw", "cancel"] as const).map((choice): Row => {
+        const call = onAllocation(version, choice, id("allocation"));
+        return { name: `${version} allocation ${choice}`, call, keys: [], ...exit };
+      }),
     ),
   ];
 

@@ -45,7 +45,7 @@ const settled = (...allocations: readonly string[]): Outcome => ({
 });
 const notFound = (...named: readonly string[]): Outcome => ({
   refused: "not-found",
-  message: expect.stringMatching(named.map((one) => `(?=[^]*${one})`).join("")) as unknown as string,
+  message: expect.stringMatching(named.map((one) => `(?=[^]*${one})`).join("")) as string,
 });
 
 /** The store moves on without reaching the ledger's end. */

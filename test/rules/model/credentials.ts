@@ -20,7 +20,7 @@ export interface CredentialChoice {
 export interface ChosenCredentials {
   readonly choices: readonly CredentialChoice[];
   /** The requirements that no credential on the synchronizer meets. */
-  readonly unmet: readonly (Requirement & { readonly isMetElsewhere: boolean })[];
+  readonly unmet: readonly { readonly requirement: Requirement; readonly isMetElsewhere: boolean }[];
 }
 
 /** The requirements of several configurations, each once. */
@@ -66,7 +66,7 @@ export function chooseCredentials(
     }),
     unmet: requirements
       .filter((one) => !met.includes(one))
-      .map((one) => ({ ...one, isMetElsewhere: isMet(valid, one) })),
+      .map((one) => ({ requirement: one, isMetElsewhere: isMet(valid, one) })),
   };
 }
 
@@ -102,10 +102,11 @@ function subsets<T>(elements: readonly T[], size: number): T[][] {
 /** Those with most credentials held by the party, and of these those whose first end is the latest. */
 function preferred(sets: readonly LedgerContract[][], party: string): LedgerContract[][] {
   const own = (set: readonly LedgerContract[]): number => set.filter((one) => holderOf(one) === party).length;
-  const end = (set: readonly LedgerContract[]): number => Math.min(...set.map(validUntil));
   const most = sets.filter((set) => own(set) === Math.max(...sets.map(own)));
-  return most.filter((set) => end(set) === Math.max(...most.map(end)));
+  return most.filter((set) => firstEnd(set) === Math.max(...most.map(firstEnd)));
 }
+
+const firstEnd = (set: readonly LedgerContract[]): number => Math.min(...set.map(validUntil));
 
 /** validFrom ≤ now < validUntil, each optional. */
 function isValid(credential: LedgerContract, now: number): boolean {

@@ -91,7 +91,8 @@ function choose(
   const configurations = instruments.flatMap((instrument) => selection.configurations.get(instrument) ?? []);
   const requirements = requirementsOf(configurations, field);
   const { choices, unmet } = chooseCredentials(ledger, synchronizer, now, party, requirements);
-  for (const { issuer, claims, isMetElsewhere } of unmet) {
+  for (const { requirement, isMetElsewhere } of unmet) {
+    const { issuer, claims } = requirement;
     if (isMetElsewhere && (isRequired || !isSelf)) selection.fail(409);
     const properties = claims.map((claim) => claim.split("=")[0] ?? "");
     if (!isMetElsewhere && isRequired) selection.fail(404, party, issuer, ...properties);

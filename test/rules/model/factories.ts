@@ -54,9 +54,9 @@ export function groupOfRequest(situation: Situation, instruments: readonly strin
   const [first = [], ...others] = instruments.map((instrument) =>
     configurationsOf(situation.ledger, situation.registrar, instrument).map(groupOf),
   );
-  const ofAll = first.filter((group) => others.every((groups) => groups.some((one) => isSameGroup(one, group))));
+  const ofAll = first.find((group) => others.every((groups) => groups.some((one) => isSameGroup(one, group))));
   const [factory] = allocationFactoriesOf(situation);
-  return ofAll[0] ?? first[0] ?? (factory === undefined ? undefined : groupOf(factory));
+  return ofAll ?? first[0] ?? (factory === undefined ? undefined : groupOf(factory));
 }
 
 /** The factories of the group; those of version 2 alone, if that is asked for. Or why there are none. */
