@@ -82,7 +82,11 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
 });
 
 describe("the configuration of an instrument is found", () => {
-  const url = useRegistry(elements);
+  const url = useRegistry([
+    ...elements,
+    configuration("gbp", "GBP", additional("GBP")),
+    configuration("sek", "SEK", additional("GBP"), newer),
+  ]);
 
   test.each<[string, JsonObject, string]>([
     ["by its default identifier", { source: registrar, id: "USD", scheme: "Internal" }, "usd"],
@@ -91,6 +95,11 @@ describe("the configuration of an instrument is found", () => {
       "by an additional one that is another's default id under another scheme",
       { source: "ISO", id: "USD", scheme: "ISO 4217" },
       "thief",
+    ],
+    [
+      "by an additional one, also where it is the id of an older default one from another source",
+      { source: "ISO", id: "GBP", scheme: "ISO 4217" },
+      "sek",
     ],
   ])("%s", async (_how, instrumentIdentifier, contractId) => {
     const response = await fetch(url() + instrumentConfiguration, {

@@ -127,7 +127,7 @@ export function rowsOf(suffix: string) {
     ...versions.flatMap((version) =>
       (["withdraw", "cancel"] as const).map((choice): Row => {
         const call = onAllocation(version, choice, id("allocation"));
-        return { name: `${version} allocation ${choice}`, call, keys: [], ...exit };
+        return { name: `${version} allocation ${choice}`, call, keys: [], disclosed: exit.disclosed, needs: [] };
       }),
     ),
   ];

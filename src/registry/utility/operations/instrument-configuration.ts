@@ -27,7 +27,7 @@ export function instrumentConfiguration(
   const matching =
     ofDefault.length > 0
       ? ofDefault
-      : found.filter(({ fields }) => fields.additionalIdentifiers.some((known) => isSame(known, identifier)));
+      : byAdditional.filter(({ fields }) => fields.additionalIdentifiers.some((known) => isSame(known, identifier)));
   const { source, id, scheme } = identifier;
   const name = `the InstrumentConfiguration of registrar ${registrar} for source "${source}", id "${id}", scheme "${scheme}"`;
   const needed = {
