@@ -152,8 +152,8 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const first = new FirstInventory({ registry, source, parties, ...limits, now, log });
   shutdown.add(() => first.close());
   await source.start(log);
-  if (roles.answers && source.packages !== undefined && registry.learnPackages !== undefined) {
-    const versions = followPackageVersions(registry, source, source.packages, log);
+  if (source.packages !== undefined && registry.learnPackages !== undefined) {
+    const versions = followPackageVersions(registry, source.packages, log);
     shutdown.add(() => versions.close());
   }
   // It never rejects, and the shutdown waits for it.

@@ -1,6 +1,5 @@
 /** Tells the registry the versions of packages, as the participant knows them: package ids say nothing of them. */
-import type { PackageCatalog } from "../domain/packages.js";
-import type { Source } from "../ingest/source/source.js";
+import type { SourcePackages } from "../ingest/source/source.js";
 import { NotReady } from "../store/port.js";
 import type { Registry } from "../registry/sdk/registry.js";
 import { abortablePause } from "../util/abortable-pause.js";
@@ -17,23 +16,16 @@ export interface VersionSync {
   close(): Promise<void>;
 }
 
-/** Asks the catalog for the packages of the store's contracts, once for each id. Never rejects. */
-export function followPackageVersions(
-  registry: Registry,
-  source: Pick<Source, "reader">,
-  catalog: PackageCatalog,
-  log: Logger,
-): VersionSync {
+/** Asks the catalog for the packages of the store's contracts, until it knows them. Never rejects. */
+export function followPackageVersions(registry: Registry, { catalog, ids }: SourcePackages, log: Logger): VersionSync {
   const end = new AbortController();
   const pause = abortablePause(end.signal);
   const known = new Map<string, string>();
-  const asked = new Set<string>();
   const learnNew = async (): Promise<boolean> => {
-    const stored = await source.reader.read((view) => view.templateCounts().map(({ packageId }) => packageId));
-    const unknown = [...new Set(stored)].filter((id) => !asked.has(id)).slice(0, MAX_PACKAGES);
+    const stored = await ids();
+    const unknown = [...new Set(stored)].filter((id) => !known.has(id)).slice(0, MAX_PACKAGES);
     if (unknown.length === 0) return stored.length > 0;
     const versions = await catalog.versions(unknown);
-    for (const id of unknown) asked.add(id);
     for (const [id, { version }] of versions ?? []) known.set(id, version);
     registry.learnPackages?.(known);
     return true;

@@ -4,6 +4,7 @@ import { contentId } from "../../store/postgres/content-id.js";
 import { Database } from "../../store/postgres/database.js";
 import { asDatabaseError, DatabaseError } from "../../store/postgres/errors.js";
 import { migrate } from "../../store/postgres/migrate.js";
+import { StoredPackages, storing } from "../../store/postgres/packages.js";
 import { ReplicaSync } from "../../store/postgres/read/replica-sync.js";
 import { Replica } from "../../store/postgres/read/replica.js";
 import { abortablePause } from "../../util/abortable-pause.js";
@@ -67,6 +68,7 @@ export function databaseSource({
   const pause = abortablePause(signal);
   const database = new Database(url.href, connections);
   const contents = contentId(templates, countsSupply, keepsOptional);
+  const storedPackages = new StoredPackages(database);
   const replica = new Replica(database, { templates, contentId: contents, cacheBytes, clock });
   let logger: Logger | undefined;
   const replicaSync = new ReplicaSync({
@@ -102,7 +104,10 @@ export function databaseSource({
     isInMemory: false,
     history: connection?.history(() => logger),
     holdings: connection && ((template) => connection.holdings(template, () => logger)),
-    packages: connection?.packages,
+    packages: {
+      catalog: connection === undefined ? storedPackages : storing(connection.packages, storedPackages),
+      ids: () => storedPackages.ids(),
+    },
     async start(log) {
       logger = log;
       // Fail the start only for errors that a retry cannot mend.

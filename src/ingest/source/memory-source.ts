@@ -22,7 +22,10 @@ export function memorySource(
     isInMemory: true,
     history: connection?.history(() => logger),
     holdings: connection && ((template) => connection.holdings(template, () => logger)),
-    packages: connection?.packages,
+    packages: connection && {
+      catalog: connection.packages,
+      ids: async () => store.read((view) => view.templateCounts().map(({ packageId }) => packageId)),
+    },
     async start(log) {
       logger = log;
       ingestion = ingestor.start(store, log, end.signal);
