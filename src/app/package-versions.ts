@@ -17,7 +17,11 @@ export interface VersionSync {
 }
 
 /** Asks the catalog for the packages of the store's contracts, until it knows them. Never rejects. */
-export function followPackageVersions(registry: Registry, { catalog, ids }: SourcePackages, log: Logger): VersionSync {
+export function followPackageVersions(
+  registry: Pick<Registry, "learnPackages">,
+  { catalog, ids }: SourcePackages,
+  log: Logger,
+): VersionSync {
   const end = new AbortController();
   const pause = abortablePause(end.signal);
   const known = new Map<string, string>();
