@@ -57,7 +57,11 @@ export function offsetAt(time: string): number | undefined {
 }
 
 export class Pairs {
-  readonly ledger = new ScriptedLedger({ clock: (offset) => new Date(BEGIN + offset * 1000) });
+  /** One offset for each transaction, so that offsets and states are the same. */
+  readonly ledger = new ScriptedLedger({
+    offsetsPerTransaction: 1,
+    clock: (offset) => new Date(BEGIN + offset * 1000),
+  });
   /** Of all histories. */
   readonly #states = new Map<number, State[]>();
   /** By all tags of the pairs. */

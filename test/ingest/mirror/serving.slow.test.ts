@@ -39,11 +39,12 @@ const factory = creation(
 );
 const offer = (id: string): Creation =>
   creation(app, "Utility.Registry.App.V0.Model.Transfer:TransferOffer", id, payload.offer("alice", "bob", "USD", "h"));
-const configuration = creation(
-  "utility-registry-v0",
-  "Utility.Registry.V0.Configuration.Instrument:InstrumentConfiguration",
-  "usd",
-  payload.configuration("USD"),
+/** That of every offer. */
+const locked = creation(
+  "utility-registry-holding-v0",
+  "Utility.Registry.Holding.V0.Holding:Holding",
+  "h",
+  payload.lockedHolding("alice", "USD"),
 );
 
 const stops: (() => Promise<unknown>)[] = [];
@@ -122,15 +123,15 @@ test("before the first snapshot it is live, not ready, and answers 503 with Retr
 
 test("a contract in reassignment is 409, and afterwards disclosed on the new synchronizer", async () => {
   const { ledger, url } = await participantWith();
-  ledger.transact([{ create: offer("offer") }, { create: configuration }]);
+  ledger.transact([{ create: offer("offer") }, { create: locked }]);
   const service = await serviceOn(url);
   await becomesReady(service);
-  expect(places(await reject(service, "offer"))).toEqual([["usd", A]]);
-  ledger.unassign(["offer", "usd"], B);
+  expect(places(await reject(service, "offer"))).toEqual([["h", A]]);
+  ledger.unassign(["offer", "h"], B);
   await until("the offer is between synchronizers", async () => (await reject(service, "offer")).status === 409);
-  ledger.assign(["offer", "usd"]);
+  ledger.assign(["offer", "h"]);
   await until("the offer has arrived", async () => (await reject(service, "offer")).status === 200);
-  expect(places(await reject(service, "offer"))).toEqual([["usd", B]]);
+  expect(places(await reject(service, "offer"))).toEqual([["h", B]]);
 });
 
 test("a contract that the mirror has not seen yet is waited for", async () => {
