@@ -192,7 +192,7 @@ describe("the program serves a module", () => {
       "--ledger-url",
       "http://127.0.0.1:9",
       "--ledger-parties",
-      "p",
+      "p::1220",
       "--port",
       "0",
     ];

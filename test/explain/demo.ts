@@ -25,12 +25,6 @@ interface DemoElement {
 const contractOf = (element: JsonObject): DemoContract | undefined =>
   (element as unknown as DemoElement).contractEntry.JsActiveContract?.createdEvent;
 
-function lockedBy(element: JsonObject): readonly [string] {
-  const transfer = contractOf(element)?.createArgument["transfer"] as { inputHoldingCids: [string] } | undefined;
-  if (transfer === undefined) throw new Error("the offer is not in reassignment");
-  return transfer.inputHoldingCids;
-}
-
 /** The one contract of a template whose arguments have all of these texts. */
 function place(kind: Kind, entity: string, names: string, ...texts: readonly string[]): Place {
   const found = demoElements.filter((element) => {
@@ -51,9 +45,6 @@ const configuration = place("configuration", "InstrumentConfiguration", BOND, `"
 const rule = place("rule", "TransferRule", registrar, registrar);
 const credential = (party: string): Place => place("credential", "Credential", party, `"subject":"${party}"`, BOND);
 const offer = place("instruction", "TransferOffer", contractId("offer bond to bob"), contractId("offer bond to bob"));
-const [locked] = lockedBy(offer.element);
-const holding = place("holding", "Holding", locked, `"contractId":"${locked}"`);
-
 const transfer = requests.transferV1(alice, bob);
 const body = JSON.parse(
   JSON.stringify(transfer).replaceAll("registrar::1220", registrar).replaceAll('"USD"', `"${BOND}"`),
@@ -68,6 +59,6 @@ export const demoSituations: readonly Situation[] = [
   {
     operation: `POST ${requests.transferChoice("v1", "accept")(offer.id, registrar)}`,
     body: { meta: {} },
-    needs: [offer, configuration, rule, credential(alice), credential(bob), holding],
+    needs: [offer, configuration, rule, credential(alice), credential(bob)],
   },
 ];

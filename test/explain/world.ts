@@ -122,7 +122,8 @@ export const situations: readonly ((r: number, i: number) => Situation)[] = [
   (r, i) => ({
     operation: `POST ${requests.transferChoice("v1", "accept")(offer(r, i).id, registrarOf(r))}`,
     body: { meta: {} },
-    needs: [offer(r, i), configuration(r, i), rule(r), ...both(r, i), holding(r, i, "offer")],
+    // The receiver sees the locked holding.
+    needs: [offer(r, i), configuration(r, i), rule(r), ...both(r, i)],
   }),
   (r, i) => ({
     operation: `POST ${requests.allocationChoice("v1", "execute-transfer")(allocation(r, i).id, registrarOf(r))}`,
