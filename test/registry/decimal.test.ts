@@ -108,7 +108,12 @@ describe("units", () => {
     expect(decimalField(fields("2.5"), "amount")).toBe(25_000_000_000n);
   });
 
-  test.each([["1e3"], [""], [5], [null]])("%j throws invalid with the field's path", (amount) => {
+  test("of a JSON number is its value", () => {
+    expect(decimalField(fields(5), "amount")).toBe(50_000_000_000n);
+    expect(decimalField(fields(1e-7), "amount")).toBe(1_000n);
+  });
+
+  test.each([["1e3"], [""], [1e-11], [null]])("%j throws invalid with the field's path", (amount) => {
     let thrown: unknown;
     try {
       decimalField(fields(amount), "amount");
