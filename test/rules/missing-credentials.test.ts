@@ -146,6 +146,15 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
     });
   });
 
+  test("a transfer to oneself is answered also if credentials are required: the ledger reads none", async () => {
+    const call = transferFactory("v1", transferV1("bob", "bob"));
+    expect(await ask(registryWith(knows("bob")), call, WITH_CREDENTIALS_REQUIRED)).toMatchObject({
+      factoryId: "factory",
+      transferKind: "self",
+      values: prefixed({ "sender-credentials": contractIds("bob-knows") }),
+    });
+  });
+
   test("burning and minting has what each owner has, in this order, and nothing of the registrar", async () => {
     const call = burnMintFactory(["bob", "alice", "carol", "bob"]);
     const registrars = knows(parties.registrar);

@@ -87,8 +87,9 @@ export const ChoiceContextSchema: GenMessage<ChoiceContext> = /*@__PURE__*/
  */
 export type ChoiceContextData = Message<"offledger.choice_context.v1.ChoiceContextData"> & {
   /**
-   * The entries by name, for example "instrument-configuration". Empty when the
-   * choice needs none.
+   * The entries by name, for example
+   * "utility.digitalasset.com/instrument-configuration". Empty when the choice
+   * needs none.
    *
    * @generated from field: map<string, offledger.choice_context.v1.AnyValue> values = 1;
    */

@@ -58,7 +58,8 @@ function changeRow(operation: Operation, row: OperationRow, change: ContextChang
   const { keys } = change;
   if (keys !== undefined) entries = entries.map((line) => withKeys(line, keys));
   if (change.credentialsRequired !== undefined)
-    entries = entries.map((line) => requireCredentials(line, change, canRequire, report));
+    // The ledger reads nothing where everything may be missing.
+    entries = entries.map((line) => requireCredentials(line, change, canRequire && !row.allowsMissing, report));
   return { ...row, entries, disclosures };
 }
 
