@@ -83,6 +83,11 @@ test("the participant receives the command with the context and the disclosed co
     userId: "user",
     commandId: expect.any(String),
     actAs: ["alice::1220", "bob::1220"],
+    // The participant requires these.
+    readAs: [],
+    synchronizerId: "",
+    packageIdSelectionPreference: [],
+    verboseHashing: false,
     commands: [
       {
         ExerciseCommand: {

@@ -137,4 +137,6 @@ export async function openRegistry(url: string, options: TestRegistryOptions = {
 
 /** Waits until the registry has handled the latest update of the ledger, which must be a change, on a stream. */
 export const handled = (registry: TestRegistry, ledger: ScriptedLedger, stream = 1): Promise<void> =>
-  until("the change is handled", () => registry.events.some((one) => one.stream >= stream && one.offset >= ledger.lastUpdate));
+  until("the change is handled", () =>
+    registry.events.some((one) => one.stream >= stream && one.offset >= ledger.lastUpdate),
+  );
