@@ -19,17 +19,17 @@ export interface VersionSync {
 /** Asks the catalog for the packages of the store's contracts, until it knows them. Never rejects. */
 export function followPackageVersions(
   registry: Pick<Registry, "learnPackages">,
-  { catalog, ids }: SourcePackages,
+  packages: SourcePackages,
   log: Logger,
 ): VersionSync {
   const end = new AbortController();
   const pause = abortablePause(end.signal);
   const known = new Map<string, string>();
   const learnNew = async (): Promise<boolean> => {
-    const stored = await ids();
+    const stored = await packages.ids();
     const unknown = [...new Set(stored)].filter((id) => !known.has(id)).slice(0, MAX_PACKAGES);
     if (unknown.length === 0) return stored.length > 0;
-    const versions = await catalog.versions(unknown);
+    const versions = await packages.catalog.versions(unknown);
     for (const [id, { version }] of versions ?? []) known.set(id, version);
     registry.learnPackages?.(known);
     return true;

@@ -52,10 +52,10 @@ test("a participant that cannot be asked is logged once, and nothing fails", asy
 });
 
 test("what a mirror has asked is in the database, for replicas", async () => {
-  const { database, drop } = await freshSchema();
-  onTestFinished(drop);
+  const schema = await freshSchema();
+  onTestFinished(() => schema.drop());
   const participant = catalogOf({ "id-1": "0.7.0" });
-  const stored = new StoredPackages(database);
+  const stored = new StoredPackages(schema.database);
   await storing(participant, stored).versions(["id-1", "id-2"]);
   await storing(participant, stored).versions(["id-1"]);
   expect([...(await stored.versions(["id-1", "id-2"]))]).toEqual([["id-1", { name: "app", version: "0.7.0" }]]);

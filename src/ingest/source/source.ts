@@ -11,7 +11,7 @@ import type { SourceStatus } from "./source-status.js";
 export interface SourcePackages {
   readonly catalog: PackageCatalog;
   /** The packages of the stored contracts. Rejects if they cannot be read, or before the first contracts. */
-  ids(): Promise<readonly string[]>;
+  readonly ids: () => Promise<readonly string[]>;
 }
 
 /** A store together with what keeps it equal to a file or a ledger. */

@@ -1,7 +1,7 @@
 import type { PackageCatalog, PackageVersion } from "../../domain/packages.js";
 import type { Database } from "./database.js";
 
-const stored = {
+const storedIds = {
   name: "stored_package_ids",
   text: "SELECT DISTINCT package_id FROM offledger.template_counts WHERE count > 0",
 };
@@ -30,7 +30,7 @@ export class StoredPackages implements PackageCatalog {
 
   /** The packages of the contracts that are stored, in any generation. */
   async ids(): Promise<readonly string[]> {
-    const rows = await this.#database.query<Pick<Row, "package_id">>(stored);
+    const rows = await this.#database.query<Pick<Row, "package_id">>(storedIds);
     return rows.map(({ package_id }) => package_id);
   }
 
