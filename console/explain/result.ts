@@ -165,7 +165,8 @@ function claimParts({
   return [
     badge(isMet ? "met" : "missing", isMet ? "good" : "bad"),
     " ",
-    h("span", { class: "chip mono" }, `${property} = ${value}`),
+    // A requirement without claims is met by any credential of the issuer.
+    h("span", { class: "chip mono" }, property === "" ? "any credential" : `${property} = ${value}`),
     ...(isMet ? [" by ", contractId(credential)] : []),
     ...(validUntil === undefined ? [] : [", until ", timeOf(validUntil)]),
     passedOver.length > 0 && candidateList(passedOver, omittedPassedOver),

@@ -91,7 +91,8 @@ function formatRequirement({ party, issuer, instruments, synchronizer, required,
 
 function formatClaim(required: RequiredClaim): string[] {
   const { property, value, credential, validUntil, passedOver, omittedPassedOver } = required;
-  const claim = `${property} = ${value}`;
+  // A requirement without claims is met by any credential of the issuer.
+  const claim = property === "" ? "any credential" : `${property} = ${value}`;
   const end = validUntil === undefined ? "" : `, until ${time(validUntil)}`;
   return [
     credential === "" ? `    missing ${claim}` : `    met     ${claim} by ${credential}${end}`,
