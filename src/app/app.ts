@@ -4,7 +4,7 @@ import { openApi as generated, openApiWithRoot, packageVersion, readDescriptorSe
 import { configurationId } from "./configuration-id.js";
 import { createWatch } from "./create-watch.js";
 import { ShutdownSequence } from "./shutdown-sequence.js";
-import { createAuth } from "../auth/create-auth.js";
+import { createAuth } from "../auth/auth.js";
 import { securedDocument } from "../auth/secured-document.js";
 import type { Config } from "../config/config.js";
 import { readInstruments } from "../config/instruments-file.js";

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { isUtility } from "../transport/errors/errors.js";
-import { protectedOperations } from "./protected-operations.js";
+import { protectedOperations } from "./auth.js";
 
 /** The name that the published document of the Utilities API has. */
 const SCHEME = "BearerAuth";

@@ -1,0 +1,84 @@
+/** Which operations need a token, and the guard that rejects requests for them without a valid one. */
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import type { Config } from "../config/config.js";
+import { SettingError } from "../config/setting-error.js";
+import { invalidToken, readBearerToken } from "../transport/bearer-token.js";
+import { refusal } from "../transport/errors/error-details.js";
+import { reject } from "../transport/errors/reject.js";
+import type { Guard } from "../transport/server.js";
+import { DEFAULT_KEY_LIMITS, IssuerKeys, KeysUnavailable, TokenVerifier } from "./tokens.js";
+
+/** Creates the guard that verifies tokens; none without an issuer. Throws SettingError. `now` is in ms since 1970. */
+export function createAuth(config: Config, services: readonly DescService[], now: () => number): Guard[] {
+  const { authJwksUrl: jwksUrl, authIssuer: issuer, authAudience: audience, authAlgorithms: algorithms } = config;
+  // The configuration sets all three or none.
+  if (jwksUrl === undefined || issuer === undefined || audience === undefined) return [];
+  if (jwksUrl.username !== "" || jwksUrl.password !== "") {
+    throw new SettingError("OFFLEDGER_AUTH_JWKS_URL", "an http or https URL", "it must not contain credentials");
+  }
+  const names = services.flatMap(({ typeName, methods }) => methods.map(({ name }) => `${typeName}/${name}`));
+  const operations = protectedOperations(names, config.authOperations);
+  return [
+    (server, log) => {
+      const keys = new IssuerKeys(jwksUrl, log);
+      const verifier = new TokenVerifier(keys, { issuer, audience, algorithms }, now);
+      server.addHook("onRequest", async (request, reply) => {
+        if (!operations.has(request.routeOptions.config.operation ?? "")) return undefined;
+        const token = readBearerToken(request);
+        const error = typeof token === "string" ? await errorOf(verifier.verify(token)) : token;
+        if (error === undefined) return undefined;
+        reject(request, reply, error);
+        return reply;
+      });
+      // The first request need not wait, and the log shows a wrong URL at startup.
+      keys.refresh();
+    },
+  ];
+}
+
+const unavailable = refusal(
+  "ISSUER_UNAVAILABLE",
+  "token cannot be verified: the keys of its issuer are unavailable; retry later",
+  { retrySeconds: Math.ceil(DEFAULT_KEY_LIMITS.retryMs / 1000) },
+);
+
+/** The error to reject a request with; undefined where its token is valid. */
+async function errorOf(reason: Promise<string | undefined>): Promise<ConnectError | undefined> {
+  try {
+    const invalid = await reason;
+    return invalid === undefined ? undefined : invalidToken(invalid);
+  } catch (error) {
+    if (error instanceof KeysUnavailable) return unavailable;
+    throw error;
+  }
+}
+
+const VARIABLE = "OFFLEDGER_AUTH_OPERATIONS";
+const ACCEPTS = "full names of operations or services";
+
+/** Always open: probes send no token. */
+const HEALTH = "offledger.health.v1.HealthService";
+/** Open by default: a browser loads the same document at /docs. */
+const OPEN_API = "offledger.operator.v0.OperatorService/GetOpenApiSpec";
+
+/**
+ * The operations that need a token. `all` are the full names of those that are served; `selected` may name services.
+ * Throws SettingError for a name not served.
+ */
+export function protectedOperations(
+  all: readonly string[],
+  selected: readonly string[] | undefined,
+): ReadonlySet<string> {
+  if (selected === undefined) return new Set(all.filter((name) => name !== OPEN_API && !isHealth(name)));
+  return new Set(selected.flatMap((name) => expandName(name, all)));
+}
+
+function expandName(name: string, all: readonly string[]): string[] {
+  if (isHealth(name)) throw new SettingError(VARIABLE, ACCEPTS, `${HEALTH} needs no token, so that probes work`);
+  const operations = all.filter((operation) => operation === name || operation.startsWith(`${name}/`));
+  if (operations.length > 0) return operations;
+  throw new SettingError(VARIABLE, ACCEPTS, `"${name}" is not served; an example of a name is ${OPEN_API}`);
+}
+
+const isHealth = (name: string): boolean => name === HEALTH || name.startsWith(`${HEALTH}/`);

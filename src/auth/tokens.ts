@@ -1,0 +1,218 @@
+/** Verifies the bearer tokens of callers with the keys that their issuer publishes (RFC 7517). */
+import { hash } from "node:crypto";
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from "jose";
+import { LRUCache } from "lru-cache";
+import type { Logger } from "pino";
+import { abortAfter } from "../util/abort-after.js";
+
+export interface KeyLimits {
+  /** Longest wait for a response of the issuer. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** Shortest time between a failure and the next request to the issuer. */
+  readonly retryMs: number;
+  /** Shortest time between a fetch and the next one for an unknown key. */
+  readonly cooldownMs: number;
+  /** Age at which keys are fetched again. The old ones serve meanwhile. */
+  readonly refreshMs: number;
+  /** Age at which keys are no longer used: the issuer may have withdrawn them. */
+  readonly maxAgeMs: number;
+}
+
+export const DEFAULT_KEY_LIMITS: KeyLimits = {
+  timeoutMs: 5_000,
+  maxBytes: 256 * 1024,
+  retryMs: 5_000,
+  cooldownMs: 10_000,
+  refreshMs: 600_000,
+  maxAgeMs: 86_400_000,
+};
+
+/** The keys cannot be fetched or used, so a token can be neither accepted nor rejected. */
+export class KeysUnavailable extends Error {}
+
+/**
+ * jose's key set, which fetches one at a time and not for each unknown key, and here also neither within `retryMs` of a
+ * failure nor more than `maxBytes`; it serves on while it is refreshed.
+ */
+export class IssuerKeys {
+  readonly #url: URL;
+  readonly #log: Logger;
+  readonly #limits: KeyLimits;
+  readonly #keySet: ReturnType<typeof createRemoteJWKSet>;
+  #retryAt = 0;
+  #refreshAt = 0;
+  /** The last reason that was logged, until keys are fetched. */
+  #failure: string | undefined;
+
+  constructor(url: URL, log: Logger, limits: KeyLimits = DEFAULT_KEY_LIMITS) {
+    this.#url = url;
+    this.#log = log;
+    this.#limits = limits;
+    this.#keySet = createRemoteJWKSet(url, {
+      timeoutDuration: limits.timeoutMs,
+      cooldownDuration: limits.cooldownMs,
+      cacheMaxAge: limits.maxAgeMs,
+      [customFetch]: this.#fetch,
+    });
+  }
+
+  /** Finds the key that a token names. Throws KeysUnavailable, or the errors of jose that concern the token. */
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    if (performance.now() >= this.#refreshAt) this.refresh();
+    try {
+      return await this.#keySet(header, token);
+    } catch (error) {
+      const isOfToken = error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
+      throw isOfToken || error instanceof KeysUnavailable ? error : this.reportUnusable(error);
+    }
+  };
+
+  /** Starts a fetch. A failure is logged, and a later token tries again. */
+  refresh(): void {
+    this.#keySet.reload().catch(() => {});
+  }
+
+  /** Reports a key that cannot verify signatures: a mistake of the issuer, not of the token. */
+  reportUnusable(error: unknown): KeysUnavailable {
+    return this.#reportUnavailable(`unusable key: ${messageOf(error)}`);
+  }
+
+  readonly #fetch: FetchImplementation = async (url, init) => {
+    if (performance.now() < this.#retryAt) throw new KeysUnavailable(this.#failure);
+    this.#refreshAt = performance.now() + this.#limits.refreshMs;
+    try {
+      const { timeoutMs, maxBytes } = this.#limits;
+      const text = await abortAfter(timeoutMs, init.signal, async (signal) =>
+        readText(await fetch(url, { ...init, signal }), maxBytes),
+      );
+      checkKeySet(text);
+      if (this.#failure !== undefined) this.#log.info({ url: this.#url.origin }, "issuer keys available again");
+      this.#failure = undefined;
+      return new Response(text);
+    } catch (error) {
+      this.#retryAt = this.#refreshAt = performance.now() + this.#limits.retryMs;
+      throw this.#reportUnavailable(messageOf(error));
+    }
+  };
+
+  #reportUnavailable(reason: string): KeysUnavailable {
+    if (this.#failure !== reason) this.#log.warn({ url: this.#url.origin, reason }, "issuer keys unavailable");
+    this.#failure = reason;
+    return new KeysUnavailable(reason);
+  }
+}
+
+async function readText(response: Response, maxBytes: number): Promise<string> {
+  if (response.status !== 200) throw new Error(`response has status ${response.status}`);
+  let text = "";
+  const decoder = new TextDecoder();
+  // The types of streams do not say that the chunks are bytes. Leaving the loop cancels the body.
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > maxBytes) throw new Error(`response is larger than ${maxBytes} bytes`);
+  }
+  return text;
+}
+
+/** The message of JSON.parse would put a part of the response into the log. */
+function checkKeySet(text: string): void {
+  try {
+    createLocalJWKSet(JSON.parse(text));
+  } catch {
+    throw new Error("response is not a JWK set (RFC 7517)");
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // The message of fetch itself is "fetch failed".
+  const { cause } = error;
+  return cause instanceof Error && cause.message !== "" ? cause.message : error.message;
+}
+
+export interface TokenRules {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly algorithms: readonly string[];
+}
+
+const MAX_TOKEN_LENGTH = 8_192;
+const CLOCK_TOLERANCE_S = 30;
+/** How long a valid token is cached. Longer would accept keys that are withdrawn. */
+const MAX_CACHE_MS = 60_000;
+const MAX_CACHED_TOKENS = 10_000;
+
+/** Verifies tokens, and caches the hashes of valid ones: a signature check costs more than most responses. */
+export class TokenVerifier {
+  readonly #keys: IssuerKeys;
+  readonly #options: JWTVerifyOptions;
+  readonly #now: () => number;
+  readonly #validTokens: LRUCache<string, true>;
+
+  /** `now` is in milliseconds since 1970. */
+  constructor(keys: IssuerKeys, { issuer, audience, algorithms }: TokenRules, now: () => number) {
+    this.#keys = keys;
+    this.#now = now;
+    this.#validTokens = new LRUCache({ max: MAX_CACHED_TOKENS, ttl: MAX_CACHE_MS, ttlResolution: 0, perf: { now } });
+    this.#options = {
+      issuer,
+      audience,
+      algorithms: [...algorithms],
+      requiredClaims: ["exp"],
+      clockTolerance: CLOCK_TOLERANCE_S,
+    };
+  }
+
+  /** Why a token is invalid, without any part of it; undefined where it is valid. Throws KeysUnavailable. */
+  async verify(token: string): Promise<string | undefined> {
+    if (token.length > MAX_TOKEN_LENGTH) return `token is longer than ${MAX_TOKEN_LENGTH} characters`;
+    const tokenHash = hash("sha256", token, "base64");
+    if (this.#validTokens.get(tokenHash) === true) return undefined;
+    try {
+      const options = { ...this.#options, currentDate: new Date(this.#now()) };
+      const { payload } = await jwtVerify(token, this.#keys.find, options);
+      const ttl = Math.min((payload.exp ?? 0) * 1000 - this.#now(), MAX_CACHE_MS);
+      // lru-cache reads a ttl of 0 as "never expires". A token may have expired within the clock tolerance.
+      if (ttl > 0) this.#validTokens.set(tokenHash, true, { ttl });
+      return undefined;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return describe(error, this.#options.algorithms ?? []);
+      throw error instanceof KeysUnavailable ? error : this.#keys.reportUnusable(error);
+    }
+  }
+}
+
+/** Fixed texts only: the message of an error may contain parts of the token. */
+function describe(error: errors.JOSEError, algorithms: readonly string[]): string {
+  if (error instanceof errors.JWTExpired) return "token expired";
+  if (error instanceof errors.JWTClaimValidationFailed) return claimReasons[error.claim] ?? MALFORMED;
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    return `token algorithm is not allowed; allowed are ${algorithms.join(", ")}`;
+  }
+  return reasons[error.code] ?? MALFORMED;
+}
+
+const MALFORMED = "token is not a valid signed JWT";
+
+const claimReasons: Readonly<Record<string, string>> = {
+  iss: "token issuer is not trusted (iss)",
+  aud: "token is not for this service (aud)",
+  exp: "token has no expiry (exp)",
+  nbf: "token is not valid yet (nbf)",
+};
+
+const reasons: Readonly<Record<string, string>> = {
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "token signature is invalid",
+  ERR_JWKS_NO_MATCHING_KEY: "token is signed with a key that its issuer does not publish",
+  ERR_JWKS_MULTIPLE_MATCHING_KEYS: "token does not name the key that signed it (kid)",
+};

@@ -1,0 +1,229 @@
+/** The keys of the issuer: fetched, cached, rotated, unavailable. Valid tokens are cached. */
+import { once } from "node:events";
+import { request } from "node:http";
+import { connect } from "node:http2";
+import { Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Code } from "@connectrpc/connect";
+import { pino } from "pino";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  DEFAULT_KEY_LIMITS,
+  IssuerKeys,
+  type KeyLimits,
+  KeysUnavailable,
+  TokenVerifier,
+} from "../../src/auth/tokens.js";
+import { authenticatedCalls } from "../fixtures/authenticated-calls.js";
+import { at, AUDIENCE, ISSUER, type JwksReply, JwksServer, Key, NOW } from "../fixtures/issuer.js";
+import { serveFile } from "../fixtures/run-service.js";
+import { until } from "../fixtures/wait.js";
+
+const [first, second] = await Promise.all([Key.make("first"), Key.make("second", "ES256")]);
+const rules = { issuer: ISSUER, audience: AUDIENCE, algorithms: ["RS256", "ES256"] };
+const FAILURE: JwksReply = { status: 500, body: "oops" };
+const VALID = "valid";
+const UNAVAILABLE = "unavailable";
+const UNPUBLISHED = "token is signed with a key that its issuer does not publish";
+
+async function startIssuer(published: JwksReply): Promise<JwksServer> {
+  const issuer = new JwksServer(published);
+  await issuer.open();
+  onTestFinished(() => issuer.close());
+  return issuer;
+}
+
+/** A verifier with the keys of an issuer, without pause after a failure. `logged` collects its log. */
+async function createVerifier(published: JwksReply, limits: Partial<KeyLimits> = {}) {
+  const issuer = await startIssuer(published);
+  const logged: string[] = [];
+  const sink = new Writable({
+    write(line: Buffer, _encoding, done) {
+      logged.push(line.toString());
+      done();
+    },
+  });
+  let now = Date.parse(NOW);
+  const log = pino({ level: "trace" }, sink);
+  const keys = new IssuerKeys(issuer.url, log, { ...DEFAULT_KEY_LIMITS, retryMs: 0, ...limits });
+  const verifier = new TokenVerifier(keys, rules, () => now);
+  const verify = async (token: string): Promise<string> => {
+    try {
+      return (await verifier.verify(token)) ?? VALID;
+    } catch (error) {
+      if (error instanceof KeysUnavailable) return UNAVAILABLE;
+      throw error;
+    }
+  };
+  let count = 0;
+  /** Verifies a token that is not cached. */
+  const verifyNew = async (key: Key, kid = key.kid) => verify(await key.sign({ jti: String(count++) }, { kid }));
+  return { issuer, logged, verify, verifyNew, pass: (seconds: number) => (now += seconds * 1000) };
+}
+
+describe("keys", () => {
+  test("are fetched once for many tokens at once", async () => {
+    const { issuer, verifyNew } = await createVerifier([first]);
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => verifyNew(first)));
+    expect(new Set(verdicts)).toEqual(new Set([VALID]));
+    expect(issuer.requestCount).toBe(1);
+  });
+
+  test("rotate: a new one is found after the cooldown, a withdrawn one is no longer accepted", async () => {
+    const { issuer, verifyNew } = await createVerifier([first], { cooldownMs: 400 });
+    expect(await verifyNew(first)).toBe(VALID);
+    issuer.published = [second];
+    expect(await verifyNew(second)).toBe(UNPUBLISHED);
+    await sleep(450);
+    expect(await verifyNew(second)).toBe(VALID);
+    expect(await verifyNew(first)).toBe(UNPUBLISHED);
+    expect(issuer.requestCount).toBe(2);
+  });
+
+  test("are not fetched for each token that names an unknown one", async () => {
+    const { issuer, verifyNew } = await createVerifier([first]);
+    for (let index = 0; index < 50; index++) expect(await verifyNew(first, `made up ${index}`)).toBe(UNPUBLISHED);
+    expect(issuer.requestCount).toBe(1);
+  });
+
+  test("are refreshed in the background; the old ones serve while the issuer is unavailable", async () => {
+    const { issuer, verifyNew, logged } = await createVerifier([first], { refreshMs: 0 });
+    expect(await verifyNew(first)).toBe(VALID);
+    await issuer.close();
+    expect(await verifyNew(first)).toBe(VALID);
+    await until("the failure is logged", () => logged.length > 0);
+    expect(await verifyNew(first)).toBe(VALID);
+    issuer.published = [second];
+    await issuer.open();
+    await until("the old key is no longer accepted", async () => (await verifyNew(first)) !== VALID);
+    expect(await verifyNew(second)).toBe(VALID);
+  });
+
+  test("are not used past their maximum age", async () => {
+    const { issuer, verifyNew } = await createVerifier([first], { maxAgeMs: 0 });
+    expect(await verifyNew(first)).toBe(VALID);
+    await issuer.close();
+    expect(await verifyNew(first)).toBe(UNAVAILABLE);
+  });
+});
+
+describe("an unavailable issuer", () => {
+  test("is asked again; each change is logged once", async () => {
+    const { issuer, verifyNew, logged } = await createVerifier(FAILURE);
+    for (let index = 0; index < 5; index++) expect(await verifyNew(first)).toBe(UNAVAILABLE);
+    issuer.published = [first];
+    for (let index = 0; index < 5; index++) expect(await verifyNew(first)).toBe(VALID);
+    expect(logged.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 40, msg: "issuer keys unavailable", reason: "response has status 500" },
+      { level: 30, msg: "issuer keys available again" },
+    ]);
+  });
+
+  test("leaves known keys; a token of an unknown key may be valid", async () => {
+    const { issuer, verify, verifyNew } = await createVerifier([first], { cooldownMs: 0 });
+    expect(await verifyNew(first)).toBe(VALID);
+    await issuer.close();
+    expect(await verifyNew(second)).toBe(UNAVAILABLE);
+    expect(await verifyNew(first)).toBe(VALID);
+    expect(await verify(await first.sign({ exp: at(-100) }))).toBe("token expired");
+  });
+
+  test("is not asked for each token", async () => {
+    const { issuer, verifyNew } = await createVerifier([first], { cooldownMs: 0, retryMs: 60_000 });
+    expect(await verifyNew(first)).toBe(VALID);
+    issuer.published = FAILURE;
+    for (let index = 0; index < 50; index++) expect(await verifyNew(first, `made up ${index}`)).toBe(UNAVAILABLE);
+    expect(await verifyNew(first)).toBe(VALID);
+    expect(issuer.requestCount).toBe(2);
+  });
+
+  test.each<[string, JwksReply]>([
+    ["nothing", "silence"],
+    ["an error", FAILURE],
+    ["a redirection", { status: 302, body: "" }],
+    ["malformed JSON", { status: 200, body: "<html>secret words</html>" }],
+    ["no keys", { status: 200, body: '{"secret":"words"}' }],
+    ["malformed keys", { status: 200, body: '{"keys":["secret words"]}' }],
+    ["null", { status: 200, body: "null" }],
+    ["more than the limit", { status: 200, body: `{"keys":[]${" ".repeat(300_000)}}` }],
+    ["an unusable key", { status: 200, body: '{"keys":[{"kty":"RSA","kid":"first","n":"AA","e":"AQAB"}]}' }],
+  ])("answers %s: nothing of it, and of the token, is logged", async (_title, published) => {
+    const { verify, logged } = await createVerifier(published, { timeoutMs: 300 });
+    const token = await first.sign();
+    expect(await verify(token)).toBe(UNAVAILABLE);
+    expect(logged).toHaveLength(1);
+    for (const piece of [...token.split("."), "secret words", "oops"]) expect(logged.join("")).not.toContain(piece);
+  });
+
+  test("publishes a symmetric key, which is none for tokens", async () => {
+    const { verifyNew } = await createVerifier({
+      status: 200,
+      body: '{"keys":[{"kty":"oct","kid":"first","k":"AAAA"}]}',
+    });
+    expect(await verifyNew(first)).toBe(UNPUBLISHED);
+  });
+});
+
+async function serve(published: JwksReply) {
+  const issuer = await startIssuer(published);
+  const config = { authJwksUrl: issuer.url, authIssuer: ISSUER, authAudience: AUDIENCE };
+  const running = await serveFile(undefined, { now: NOW, config });
+  onTestFinished(() => running.close());
+  return { issuer, running };
+}
+
+describe("the service without keys", () => {
+  test("answers 503 with Retry-After on every protocol; health and requests without a token as usual", async () => {
+    const { running } = await serve(FAILURE);
+    for (const [way, ask] of Object.entries(authenticatedCalls)) {
+      const result = await ask(running.url, `Bearer ${await first.sign()}`);
+      expect({ way, ...result }).toMatchObject({ way, code: Code.Unavailable, retryAfter: "5", challenge: null });
+      expect((await ask(running.url)).code).toBe(Code.Unauthenticated);
+    }
+    expect((await running.get("/readyz")).status).toBe(200);
+  });
+
+  test("survives clients that leave while it waits for keys", async () => {
+    const { issuer, running } = await serve("silence");
+    const authorization = `Bearer ${await first.sign()}`;
+    const session = connect(running.url);
+    const stream = session.request({ ":path": "/api/utilities/v0/operator", authorization });
+    const sent = request(`${running.url}/api/utilities/v0/operator`, { headers: { authorization } }).end();
+    const failed = once(sent, "error").catch(() => {});
+    await sleep(200);
+    sent.destroy();
+    stream.close();
+    await Promise.all([failed, once(stream, "close")]);
+    await issuer.close();
+    await sleep(100);
+    expect((await running.get("/readyz")).status).toBe(200);
+    session.destroy();
+  });
+});
+
+describe("a valid token", () => {
+  test("is cached for a minute, but not past its expiry", async () => {
+    const { issuer, verify, verifyNew, pass } = await createVerifier([first], { cooldownMs: 0 });
+    const long = await first.sign({ exp: at(3600) });
+    const short = await first.sign({ exp: at(40) });
+    for (const token of [long, short]) expect(await verify(token)).toBe(VALID);
+    // The key is withdrawn, which the token of an unknown key reveals.
+    issuer.published = [second];
+    expect(await verifyNew(second)).toBe(VALID);
+    pass(39);
+    expect(await verify(short)).toBe(VALID);
+    pass(2);
+    expect(await verify(short)).toBe(UNPUBLISHED);
+    expect(await verify(long)).toBe(VALID);
+    pass(20);
+    expect(await verify(long)).toBe(UNPUBLISHED);
+  });
+
+  test("is not cached after its expiry, although clocks may differ", async () => {
+    const { verify, pass } = await createVerifier([first]);
+    const token = await first.sign({ exp: at(0) });
+    expect(await verify(token)).toBe(VALID);
+    pass(31);
+    expect(await verify(token)).toBe("token expired");
+  });
+});
