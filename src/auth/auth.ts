@@ -4,8 +4,8 @@ import type { ConnectError } from "@connectrpc/connect";
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
 import { invalidToken, readBearerToken } from "../transport/bearer-token.js";
-import { refusal } from "../transport/errors/error-details.js";
-import { reject } from "../transport/errors/reject.js";
+import { rejection } from "../transport/errors.js";
+import { reject } from "../transport/reject.js";
 import type { Guard } from "../transport/server.js";
 import { DEFAULT_KEY_LIMITS, IssuerKeys, KeysUnavailable, TokenVerifier } from "./tokens.js";
 
@@ -37,7 +37,7 @@ export function createAuth(config: Config, services: readonly DescService[], now
   ];
 }
 
-const unavailable = refusal(
+const unavailable = rejection(
   "ISSUER_UNAVAILABLE",
   "token cannot be verified: the keys of its issuer are unavailable; retry later",
   { retrySeconds: Math.ceil(DEFAULT_KEY_LIMITS.retryMs / 1000) },

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { isUtility } from "../transport/errors/errors.js";
+import { isUtility } from "../transport/errors.js";
 import { protectedOperations } from "./auth.js";
 
 /** The name that the published document of the Utilities API has. */

@@ -1,6 +1,6 @@
 import type { Cause, CauseFields } from "./cause.js";
 
-/** Why a query fails: see "The surface" in the specification. src/transport/errors/errors.ts maps it to a status and body. */
+/** Why a query fails: see "The surface" in the specification. src/transport/errors.ts maps it to a status and body. */
 export type RegistryErrorReason =
   /** The query is malformed or incomplete, or names another registrar. */
   | "invalid"

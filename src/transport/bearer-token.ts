@@ -1,7 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { boundedMemoize } from "../util/bounded-memoize.js";
-import { refusal } from "./errors/error-details.js";
+import { rejection } from "./errors.js";
 
 /** RFC 6750 requires a parameter in a challenge. */
 const CHALLENGE = 'Bearer realm="offledger"';
@@ -22,7 +22,7 @@ export function readBearerToken({ raw }: FastifyRequest): string | ConnectError 
 /** Memoized, because errors are expensive: a flood of invalid tokens must not be. There are few reasons. */
 export const invalidToken = boundedMemoize((reason) => {
   const challenge = `${CHALLENGE}, error="invalid_token", error_description="${reason}"`;
-  return refusal("TOKEN_INVALID", reason, { headers: { "www-authenticate": challenge } });
+  return rejection("TOKEN_INVALID", reason, { headers: { "www-authenticate": challenge } });
 });
 
-const missingToken = refusal("TOKEN_MISSING", MISSING_TOKEN, { headers: { "www-authenticate": CHALLENGE } });
+const missingToken = rejection("TOKEN_MISSING", MISSING_TOKEN, { headers: { "www-authenticate": CHALLENGE } });

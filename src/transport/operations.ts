@@ -4,10 +4,9 @@ import { isHealth } from "./middleware/health-requests.js";
 import { Answer } from "../registry/basis.js";
 import type { ServiceBinding } from "../service/service-binding.js";
 import { EncodableResponse } from "./encoding/encodable-response.js";
-import { toConnectError } from "./errors/errors.js";
+import { noteRefusal, toConnectError } from "./errors.js";
 import { type ArgumentLimits, argumentLimitCheck } from "./decoding/argument-limits.js";
 import { ruleCheck } from "./decoding/validation.js";
-import { noteRefusal } from "./errors/refused-requests.js";
 
 /** One rpc, ready to be called by any protocol. */
 export interface Operation {

@@ -13,7 +13,7 @@ import { connect } from "./connect/connect.js";
 import type { StandardServices } from "./connect/standard-services.js";
 import type { ArgumentLimits } from "./decoding/argument-limits.js";
 import { keepLeadingByteOrderMarks } from "./decoding/text-encoding.js";
-import { httpError } from "./errors/errors.js";
+import { httpError } from "./errors.js";
 import { responseBudgetError } from "./admission/admission-error.js";
 import { type Budgets, createBudgets } from "./admission/budgets.js";
 import type { Certificate } from "./listener/certificate.js";

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { REQUEST_ID, requestIdOf } from "../telemetry/request-ids.js";
 import { refuseConnect, refuseGrpc } from "./connect/send-error.js";
-import { refusal } from "./errors/error-details.js";
-import { toRestError } from "./errors/errors.js";
+import { rejection, toRestError } from "./errors.js";
 import { grpcProtocolOf } from "./middleware/protocol.js";
 import { sendJson, setHeaders } from "./reply.js";
 
@@ -14,7 +13,7 @@ const RPC_PATH = /^\/\w+(?:\.\w+)+\/\w+$/;
 
 /** Answers a request that arrives during shutdown: in the form of its protocol, over REST with the body of its path. */
 export function sendShutdownResponse(request: IncomingMessage, response: ServerResponse): void {
-  const error = refusal("SHUTTING_DOWN", MESSAGE, { retrySeconds: RETRY_SECONDS });
+  const error = rejection("SHUTTING_DOWN", MESSAGE, { retrySeconds: RETRY_SECONDS });
   if (grpcProtocolOf(request) !== undefined) {
     refuseGrpc(request, response, error);
     return;

@@ -13,7 +13,7 @@ import { isNotModified } from "../../src/transport/caching/conditional.js";
 import { TEST_SERVER_OPTIONS } from "../fixtures/server-options.js";
 import { validatorFields } from "../../src/transport/caching/validators.js";
 import { JSON_WRITE_OPTIONS } from "../../src/transport/encoding/json-options.js";
-import { toRestError } from "../../src/transport/errors/errors.js";
+import { toRestError } from "../../src/transport/errors.js";
 import { type Operation, operations } from "../../src/transport/operations.js";
 import type { Call } from "../fixtures/protocols.js";
 import type { HttpResponse, ServerSentEvent } from "./documented-client.js";

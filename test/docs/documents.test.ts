@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { http } from "../../gen/google/api/annotations_pb.js";
 import { formatDefault, helpText } from "../../src/cli/help.js";
 import { type Setting, settings } from "../../src/config/settings.js";
-import { ERROR_REASONS } from "../../src/transport/errors/error-reasons.js";
+import { ERROR_REASONS } from "../../src/transport/errors.js";
 import { type Running, serveFile } from "../fixtures/run-service.js";
 import { expandShortened } from "./shortened.js";
 
@@ -75,7 +75,7 @@ test("docs/configuration.md lists every setting in the order of the help", () =>
 test("docs/errors.md lists every reason of an error with its code", () => {
   const rows = readFileSync("docs/errors.md", "utf8").matchAll(/^\| `([A-Z_]+)` \| `([a-z_]+)` \|/gm);
   const listed = [...rows].map(([, reason, code]) => [reason, code]);
-  expect(listed).toEqual(Object.entries(ERROR_REASONS).map(([reason, code]) => [reason, codeToString(code)]));
+  expect(listed).toEqual(Object.entries(ERROR_REASONS).map(([reason, { code }]) => [reason, codeToString(code)]));
 });
 
 test("the request of docs/errors.md returns the answer shown", async () => {

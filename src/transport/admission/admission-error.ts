@@ -1,6 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 import { deferredArrival } from "./arrivals.js";
 import type { Budgets } from "./budgets.js";
 import { connectionOf } from "./connection.js";
@@ -8,13 +8,13 @@ import { connectionOf } from "./connection.js";
 const RETRY = { retrySeconds: 1 };
 
 /** Created once, because errors are expensive. */
-const TOO_MANY_REQUESTS = refusal("OVERLOADED", "too many requests are under way; retry later", RETRY);
-export const TOO_MANY_RESPONSES = refusal(
+const TOO_MANY_REQUESTS = rejection("OVERLOADED", "too many requests are under way; retry later", RETRY);
+export const TOO_MANY_RESPONSES = rejection(
   "OVERLOADED",
   "too many responses wait for their clients; retry later",
   RETRY,
 );
-const TOO_MANY_CONNECTIONS = refusal("OVERLOADED", "the service has too many connections; retry later", RETRY);
+const TOO_MANY_CONNECTIONS = rejection("OVERLOADED", "the service has too many connections; retry later", RETRY);
 
 /** Why a request is not admitted; undefined if it is. Does not apply to health requests. */
 export function admissionError({ raw, record }: FastifyRequest): ConnectError | undefined {

@@ -5,12 +5,11 @@ import { compressionGzip } from "@connectrpc/connect-node";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
-import { refusal } from "../errors/error-details.js";
+import { recordRefusal, rejection } from "../errors.js";
 import { rpcFastPath } from "../fast-path/fast-path.js";
 import { protocolOf } from "../middleware/protocol.js";
 import type { Operation, Report } from "../operations.js";
-import { recordRefusal } from "../errors/refused-requests.js";
-import { reject } from "../errors/reject.js";
+import { reject } from "../reject.js";
 import type { ServedMethods } from "../rest/served-methods.js";
 import { encodedOnce } from "../watch/encoded-once.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
@@ -55,7 +54,7 @@ export function connect(
     server.addHook("onRequest", rpcFastPath(operations, maxBodyBytes, compresses));
     server.addHook("onRequest", (request, reply, done) => {
       if (hasValidUrl(request)) beginCall(request, reply, done);
-      else reject(request, reply, refusal("MALFORMED_URL", "the Host header and the path are not a URL"));
+      else reject(request, reply, rejection("MALFORMED_URL", "the Host header and the path are not a URL"));
     });
     await server.register(fastifyConnectPlugin, {
       routes(router) {

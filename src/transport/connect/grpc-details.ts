@@ -2,11 +2,11 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import { type Refusal, RefusalSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
-import { fitRefusal } from "../errors/refusal-detail.js";
+import { fitRefusal } from "../errors.js";
 
 /**
  * In google.rpc.Status. They leave 1 KiB to the message: see grpc-status.ts. ErrorInfo, RetryInfo and BadRequest together
- * never have more: see error-details.ts.
+ * never have more: see errors.ts.
  */
 const MAX_DETAILS_BYTES = 3_184;
 /** Tags and lengths of a detail, its type and its value, and the prefix of the type. */

@@ -1,7 +1,7 @@
 import { ConnectError } from "@connectrpc/connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { memoizeLast } from "../../util/memoize-last.js";
-import { cut } from "../errors/error-details.js";
+import { cut } from "../errors.js";
 import { grpcDetails } from "./grpc-details.js";
 import { encodeGrpcMessage } from "./grpc-message.js";
 

@@ -3,7 +3,7 @@ import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { decimalsAsText, quoteLongNumbers } from "../decoding/decimals.js";
 import { checkTypes } from "../decoding/decode.js";
 import { decodeUtf8, EMPTY_BODY, parseJson } from "../decoding/json-text.js";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 
 /**
  * A `textDecoder` for connect-es: accepts the JSON texts that the fast path accepts, and throws invalid_argument. With
@@ -13,7 +13,7 @@ export const jsonDecoder = (schema?: DescMessage) => ({
   decode({ buffer, byteOffset, byteLength }: Uint8Array = new Uint8Array()): string {
     const bytes = Buffer.from(buffer, byteOffset, byteLength);
     const parsed = parseJson(bytes);
-    if (parsed === undefined) throw refusal("MALFORMED_MESSAGE", EMPTY_BODY);
+    if (parsed === undefined) throw rejection("MALFORMED_MESSAGE", EMPTY_BODY);
     const value = schema === undefined ? parsed : decimalsAsText(schema, parsed);
     if (schema !== undefined) checkTypes(schema, value);
     const text = quoteLongNumbers(decodeUtf8(bytes));

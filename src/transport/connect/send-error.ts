@@ -7,8 +7,7 @@ import { REQUEST_ID, requestIdOf } from "../../telemetry/request-ids.js";
 import type { RequestRecord } from "../../telemetry/request-record.js";
 import { memoizeLast } from "../../util/memoize-last.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
-import { refusal } from "../errors/error-details.js";
-import { outcomeOf } from "../errors/errors.js";
+import { outcomeOf, rejection } from "../errors.js";
 import { hijack, setHeaders } from "../reply.js";
 import { grpcStatus } from "./grpc-status.js";
 
@@ -47,7 +46,7 @@ export function refuseConnect(response: ServerResponse, error: ConnectError, req
 export function connectErrorBody(status: number, message: string): Buffer {
   const code = outcomeOf(status);
   if (code === 0) throw new Error(`status ${status} is no refusal`);
-  return Buffer.from(errorToJsonBytes(refusal("PROTOCOL_ERROR", message, { code }), JSON_WRITE_OPTIONS));
+  return Buffer.from(errorToJsonBytes(rejection("PROTOCOL_ERROR", message, { code }), JSON_WRITE_OPTIONS));
 }
 
 /** Refuses a gRPC or gRPC-Web request that has no Fastify reply. */

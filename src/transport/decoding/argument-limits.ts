@@ -1,7 +1,7 @@
 /** Limits on the structure of choice arguments, whatever their size in bytes. */
 import type { DescField, DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 
 export interface ArgumentLimits {
   /** Maximum nesting of objects and lists. */
@@ -76,6 +76,6 @@ class Measure {
   #error(problem: string): ConnectError {
     const { name, jsonName } = this.#field;
     const violations = [{ field: name, description: problem }];
-    return refusal("ARGUMENTS_TOO_COMPLEX", `${jsonName} ${problem}`, { violations });
+    return rejection("ARGUMENTS_TOO_COMPLEX", `${jsonName} ${problem}`, { violations });
   }
 }

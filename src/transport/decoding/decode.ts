@@ -7,7 +7,7 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
-import { refusal, type Violation } from "../errors/error-details.js";
+import { rejection, type Violation } from "../errors.js";
 import { decimalsAsText } from "./decimals.js";
 import { findWrongType, isObject, isTooDeep, type WrongType } from "./type-errors.js";
 import { fastDecodeBinary } from "./fast-binary.js";
@@ -65,7 +65,7 @@ export function fromBinaryBytes(schema: DescMessage, bytes: Buffer): Message {
 }
 
 function malformed(message: string, schema?: DescMessage, wrong?: WrongType): ConnectError {
-  return refusal("MALFORMED_MESSAGE", message, { violations: violationsOf(schema, wrong) });
+  return rejection("MALFORMED_MESSAGE", message, { violations: violationsOf(schema, wrong) });
 }
 
 function violationsOf(schema: DescMessage | undefined, wrong: WrongType | undefined): Violation[] {

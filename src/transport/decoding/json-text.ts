@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 import { quoteLongNumbers } from "./decimals.js";
 import { isNestedDeeper } from "./json-nesting.js";
 
@@ -20,12 +20,12 @@ const MAX_NESTING = 64 * 1024;
  */
 export function parseJson(bytes: Buffer): JsonValue | undefined {
   if (isNestedDeeper(bytes, MAX_NESTING))
-    throw refusal("MALFORMED_MESSAGE", `the body must not be nested deeper than ${MAX_NESTING} objects and lists`);
+    throw rejection("MALFORMED_MESSAGE", `the body must not be nested deeper than ${MAX_NESTING} objects and lists`);
   const text = decodeUtf8(bytes);
   const value = parseText(text);
   // Only an escape can make a lone surrogate.
   if (value !== undefined && hasSurrogateEscape(text) && !isWellFormed(value)) {
-    throw refusal(
+    throw rejection(
       "MALFORMED_MESSAGE",
       "the strings of the body must be well-formed Unicode, but one has half of a surrogate pair",
     );
@@ -38,7 +38,7 @@ export function decodeUtf8(bytes: Buffer): string {
   const text = bytes.toString();
   // Invalid bytes become the replacement character. A search for it in a string of ASCII returns at once.
   if (text.includes("\ufffd") && !isUtf8(bytes))
-    throw refusal("MALFORMED_MESSAGE", "the body must be UTF-8, but has other bytes");
+    throw rejection("MALFORMED_MESSAGE", "the body must be UTF-8, but has other bytes");
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
@@ -52,7 +52,7 @@ function parseText(text: string): JsonValue | undefined {
     return quoted === text ? value : (JSON.parse(quoted) as JsonValue);
   } catch (error) {
     if (BLANK.test(text)) return undefined;
-    throw refusal(
+    throw rejection(
       "MALFORMED_MESSAGE",
       `the body must be JSON: ${error instanceof Error ? error.message : String(error)}`,
     );

@@ -2,7 +2,7 @@ import { type DescMessage, getOption, isFieldSet, type Message } from "@bufbuild
 import { pathToString } from "@bufbuild/protobuf/reflect";
 import { createValidator, type Violation as RuleViolation } from "@bufbuild/protovalidate";
 import { message as messageRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import { refusal, type Violation } from "../errors/error-details.js";
+import { rejection, type Violation } from "../errors.js";
 import { fastCheckFor } from "./fast-check.js";
 import { fieldOf } from "./fast-schema.js";
 
@@ -22,7 +22,7 @@ export function ruleCheck(schema: DescMessage): RuleCheck {
       violation.ruleId === MESSAGE_ONEOF ? describeOneof(schema, request) : describe(violation),
     );
     const message = problems.map(({ jsonPath, description }) => `${jsonPath}: ${description}`).join("; ");
-    throw refusal("INVALID_FIELD", message, { violations: problems });
+    throw rejection("INVALID_FIELD", message, { violations: problems });
   };
 }
 

@@ -9,7 +9,7 @@ import type { Incoming } from "../drain-body.js";
 import type { ChunkList } from "../encoding/chunk-list.js";
 import type { EncodableResponse } from "../encoding/encodable-response.js";
 import type { Operation } from "../operations.js";
-import { recordRefusal } from "../errors/refused-requests.js";
+import { recordRefusal } from "../errors.js";
 
 export interface FastCall {
   readonly operation: Operation;

@@ -2,7 +2,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import { fromBinaryBytes, fromJsonBytes } from "../decoding/decode.js";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 import type { FastCall } from "./call.js";
 import { messageTooLarge } from "./read-body.js";
 
@@ -23,14 +23,14 @@ export function decodeConnectBinary({ operation }: FastCall, body: Buffer): Mess
 export function decodeGrpc(call: FastCall, body: Buffer, maxBytes: number): Message {
   if (body.length === 0) {
     const message = "protocol error: missing input message for unary method";
-    throw refusal("PROTOCOL_ERROR", message, { code: Code.Unimplemented });
+    throw rejection("PROTOCOL_ERROR", message, { code: Code.Unimplemented });
   }
   checkLengths(body, maxBytes);
   const { message, rest } = decodeFrame(call, body);
   if (rest === undefined) return message;
   decodeFrame(call, rest);
   const extra = "protocol error: received extra input message for unary method";
-  throw refusal("PROTOCOL_ERROR", extra, { code: Code.Unimplemented });
+  throw rejection("PROTOCOL_ERROR", extra, { code: Code.Unimplemented });
 }
 
 /** connect-es looks at the lengths of all frames that it has received before it reads the first. */
@@ -51,11 +51,11 @@ interface Frame {
 function decodeFrame(call: FastCall, bytes: Buffer): Frame {
   const end = FRAME_HEADER_BYTES + (bytes.length < FRAME_HEADER_BYTES ? 0 : bytes.readUInt32BE(1));
   if (bytes.length < end) {
-    throw refusal("PROTOCOL_ERROR", "protocol error: the length of the message is not what its frame says");
+    throw rejection("PROTOCOL_ERROR", "protocol error: the length of the message is not what its frame says");
   }
   if (((bytes[0] ?? 0) & COMPRESSED_FLAG) !== 0) {
     const compressed = "protocol error: received compressed envelope, but do not know how to decompress";
-    throw refusal("PROTOCOL_ERROR", compressed, { code: Code.Internal });
+    throw rejection("PROTOCOL_ERROR", compressed, { code: Code.Internal });
   }
   return {
     message: decodeConnectBinary(call, bytes.subarray(FRAME_HEADER_BYTES, end)),

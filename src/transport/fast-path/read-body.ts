@@ -6,7 +6,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { BodyBuffer, type BodyOptions } from "../admission/body-buffer.js";
 import type { Connection } from "../admission/connection.js";
 import { drainBody, type Incoming } from "../drain-body.js";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 import { countExternalGarbage } from "../../util/external-garbage.js";
 import { enqueue } from "./response-batching.js";
 
@@ -79,10 +79,10 @@ export function readBody(
 }
 
 export const messageTooLarge = (limit: number): ConnectError =>
-  refusal("BODY_TOO_LARGE", `the message is larger than ${limit} bytes, the limit of this service`);
+  rejection("BODY_TOO_LARGE", `the message is larger than ${limit} bytes, the limit of this service`);
 
 export const tooManyBodies = (): ConnectError =>
-  refusal("OVERLOADED", "too many large requests are being received; retry later", { retrySeconds: RETRY_SECONDS });
+  rejection("OVERLOADED", "too many large requests are being received; retry later", { retrySeconds: RETRY_SECONDS });
 
 /** The content-length of a request; undefined without a valid one. */
 export function contentLength({ headers }: Pick<IncomingMessage, "headers">): number | undefined {

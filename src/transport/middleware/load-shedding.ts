@@ -1,5 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 import { onTickEnd } from "../fast-path/response-batching.js";
 
 const RETRY_SECONDS = 1;
@@ -28,7 +28,7 @@ export class Shedding {
   readonly #shortTickMs: number;
   readonly #overloadDelayMs: number;
   /** Created once, because errors are expensive. */
-  readonly #error = refusal("OVERLOADED", "server overloaded; retry later", { retrySeconds: RETRY_SECONDS });
+  readonly #error = rejection("OVERLOADED", "server overloaded; retry later", { retrySeconds: RETRY_SECONDS });
   #allowedDelayMs: number;
   #tickStartedAt: number | undefined;
   #tickEndedAt = performance.now();

@@ -5,7 +5,7 @@ import { isHealthRequest } from "./health-requests.js";
 import { Shedding } from "./load-shedding.js";
 import { rejectPath } from "./path-length.js";
 import { limitRates, type Rates } from "./rate-limits.js";
-import { reject } from "../errors/reject.js";
+import { reject } from "../reject.js";
 
 export interface MiddlewareOptions {
   readonly corsOrigins: Origins;

@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { refusal } from "../errors/error-details.js";
-import { httpError } from "../errors/errors.js";
-import { reject } from "../errors/reject.js";
+import { httpError, rejection } from "../errors.js";
+import { reject } from "../reject.js";
 import { sendRestError } from "../rest/rest.js";
 import { pathOf } from "../rest/rest-path.js";
 
 /** A URL is ASCII, so its length is its size in bytes. */
 export function rejectPath(request: FastifyRequest, reply: FastifyReply, maxBytes: number): void {
   const message = `path of ${request.url.length} bytes exceeds the limit of ${maxBytes} bytes`;
-  if (request.routeOptions.config.isRpc === true) reject(request, reply, refusal("PATH_TOO_LONG", message));
+  if (request.routeOptions.config.isRpc === true) reject(request, reply, rejection("PATH_TOO_LONG", message));
   else void sendRestError(reply, httpError(414, message, pathOf(request)));
 }

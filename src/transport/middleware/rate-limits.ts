@@ -1,7 +1,7 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { refusal } from "../errors/error-details.js";
-import { reject } from "../errors/reject.js";
+import { rejection } from "../errors.js";
+import { reject } from "../reject.js";
 import { clientKey } from "./client-address.js";
 import { isHealthRequest } from "./health-requests.js";
 
@@ -28,7 +28,7 @@ export async function limitRates(server: FastifyInstance, { perClient, inAll }: 
       const result = await count(request);
       if (result.isAllowed || !result.isExceeded) return undefined;
       const message = `rate limit exceeded: ${max} requests per second ${scope}`;
-      return refusal("RATE_LIMITED", message, { retrySeconds: result.ttlInSeconds });
+      return rejection("RATE_LIMITED", message, { retrySeconds: result.ttlInSeconds });
     };
   };
   const limits = [

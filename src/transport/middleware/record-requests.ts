@@ -3,7 +3,7 @@ import { deferredArrival } from "../admission/arrivals.js";
 import { connectionOf, responseOf } from "../admission/connection.js";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { RequestRecord, type RequestObserver } from "../../telemetry/request-record.js";
-import { outcomeOf } from "../errors/errors.js";
+import { outcomeOf } from "../errors.js";
 import { flushOverdue } from "../fast-path/response-batching.js";
 
 /** Call it before adding other hooks. Code that sends a response past Fastify must complete the record itself. */

@@ -2,8 +2,8 @@ import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { formatValue } from "../../domain/errors.js";
 import { invalidToken, readBearerToken } from "../bearer-token.js";
-import { refusal } from "../errors/error-details.js";
-import { reject } from "../errors/reject.js";
+import { rejection } from "../errors.js";
+import { reject } from "../reject.js";
 import type { Guard } from "../server.js";
 import { EXPOSITION_PATHS } from "./exposition-routes.js";
 import { boundToLoopback, isLoopbackHost } from "./loopback.js";
@@ -12,7 +12,7 @@ import type { OperatorToken } from "./token.js";
 const VARIABLE = "OFFLEDGER_OPERATOR_TOKEN_FILE";
 
 /** Created once, because errors are expensive. */
-const NOT_LOOPBACK = refusal(
+const NOT_LOOPBACK = rejection(
   "ACCESS_DENIED",
   `this is served to operators only: set ${VARIABLE}, or bind the operator's port to a loopback address`,
 );
@@ -51,5 +51,5 @@ function checkLocal({ raw }: FastifyRequest, isLocal: boolean): ConnectError | u
   const message =
     `the host of the request must be localhost, an address in 127.0.0.0/8, or [::1], but is ${formatValue(host)}; ` +
     `set ${VARIABLE} for other names`;
-  return refusal("ACCESS_DENIED", message);
+  return rejection("ACCESS_DENIED", message);
 }

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 import { restFields } from "./rest-fields.js";
 
 /** A query as Fastify parses it: a repeated parameter is a list. */
@@ -45,7 +45,7 @@ function valueOf(
   if (field.fieldKind === "list") return Array.isArray(known) ? [...known, ...values] : values;
   const [value = "", ...more] = values;
   if (more.length > 0 || known !== undefined) {
-    throw refusal("MALFORMED_MESSAGE", `the query parameter ${name} is given more than once`);
+    throw rejection("MALFORMED_MESSAGE", `the query parameter ${name} is given more than once`);
   }
   return value;
 }
@@ -56,5 +56,5 @@ function scalar(field: DescField, name: string, text: string): JsonValue {
   if (type === ScalarType.BOOL && (text === "true" || text === "false")) return text === "true";
   if (type !== ScalarType.INT32) return text;
   if (/^-?\d{1,15}$/.test(text)) return Number(text);
-  throw refusal("MALFORMED_MESSAGE", `${name} must be an integer, but is ${formatValue(text)}`);
+  throw rejection("MALFORMED_MESSAGE", `${name} must be an integer, but is ${formatValue(text)}`);
 }

@@ -1,6 +1,6 @@
 import type { DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
 import { formatValue } from "../../domain/errors.js";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 import type { Binding } from "./http-rules.js";
 import { valueOf } from "./path-template.js";
 import { fromJsonObject } from "../decoding/decode.js";
@@ -63,5 +63,5 @@ function bind(into: JsonObject, schema: DescMessage, fieldPath: readonly string[
 
 function bodyObject(body: JsonValue): JsonObject {
   if (isObject(body)) return body;
-  throw refusal("MALFORMED_MESSAGE", `the body must be a JSON object, but is ${formatValue(body)}`);
+  throw rejection("MALFORMED_MESSAGE", `the body must be a JSON object, but is ${formatValue(body)}`);
 }

@@ -4,10 +4,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
 import { connectionOf } from "../admission/connection.js";
-import { refusal } from "../errors/error-details.js";
-import { httpError, type RestError, toRestError } from "../errors/errors.js";
+import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
 import { restFastPath } from "../fast-path/fast-path.js";
-import { recordRefusal } from "../errors/refused-requests.js";
 import { sendRest } from "./send-rest.js";
 import type { Operation } from "../operations.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
@@ -83,5 +81,5 @@ function toError(error: FastifyError, path: string, report: (defect: unknown) =>
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) return httpError(status, error.message, path);
   report(error);
-  return toRestError(refusal("INTERNAL", "something went wrong here"), path);
+  return toRestError(rejection("INTERNAL", "something went wrong here"), path);
 }

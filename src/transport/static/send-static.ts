@@ -7,7 +7,7 @@ import { type Connection, connectionOf, responseOf } from "../admission/connecti
 import { matchesEtag } from "../caching/if-none-match.js";
 import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
 import { varyByEncoding } from "../compression/vary.js";
-import { reject } from "../errors/reject.js";
+import { reject } from "../reject.js";
 import { hijack, setHeaders } from "../reply.js";
 import { SLICE_BYTES, writeSlices } from "../write-slices.js";
 import { byteRange } from "./byte-range.js";

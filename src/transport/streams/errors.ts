@@ -1,12 +1,12 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { refusal } from "../errors/error-details.js";
+import { rejection } from "../errors.js";
 
 const RETRY_SECONDS = 1;
 
 /** A limit is reached; some of what counts towards it will end. */
 export const tooMany = (reason: "TOO_MANY_STREAMS" | "TOO_MANY_MESSAGES", message: string): ConnectError =>
-  refusal(reason, message, { retrySeconds: RETRY_SECONDS });
+  rejection(reason, message, { retrySeconds: RETRY_SECONDS });
 
 /** The service ends a stream; the client may open another. */
 export const streamOver = (reason: "STREAM_EXPIRED" | "SHUTTING_DOWN", message: string): ConnectError =>
-  refusal(reason, message, { retrySeconds: RETRY_SECONDS });
+  rejection(reason, message, { retrySeconds: RETRY_SECONDS });

@@ -2,7 +2,7 @@ import type { MessageShape } from "@bufbuild/protobuf";
 import type { WatchRequest, WatchResponseSchema } from "../../../gen/offledger/watch/v1/watch_pb.js";
 import type { WatchBinding } from "../../service/watch.js";
 import { ruleCheck } from "../decoding/validation.js";
-import { toConnectError } from "../errors/errors.js";
+import { toConnectError } from "../errors.js";
 import type { Report } from "../operations.js";
 import { Streams } from "../streams/streams.js";
 

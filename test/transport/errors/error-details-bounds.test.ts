@@ -8,8 +8,7 @@ import { AllocationService } from "../../../gen/offledger/allocation/v1/allocati
 import { RefusalSchema } from "../../../gen/offledger/refusal/v1/refusal_pb.js";
 import { RegistryError } from "../../../src/domain/errors.js";
 import { grpcStatus } from "../../../src/transport/connect/grpc-status.js";
-import { cut, refusal } from "../../../src/transport/errors/error-details.js";
-import { toConnectError } from "../../../src/transport/errors/errors.js";
+import { cut, rejection, toConnectError } from "../../../src/transport/errors.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { detailsOfStatus, grpcHeaders } from "../../fixtures/error-details.js";
 import { bindPartial } from "../../fixtures/partial-service.js";
@@ -27,13 +26,13 @@ function noReport(defect: unknown): void {
 describe("violations", () => {
   test("are at most 20, the first ones", () => {
     const violations = Array.from({ length: 50 }, (_, index) => ({ field: `f${index}`, description: "wrong" }));
-    const fields = violationsOf(refusal("INVALID_FIELD", "", { violations })).map(({ field }) => field);
+    const fields = violationsOf(rejection("INVALID_FIELD", "", { violations })).map(({ field }) => field);
     expect(fields).toEqual(Array.from({ length: 20 }, (_, index) => `f${index}`));
   });
 
   test("are cut", () => {
     const violations = [{ field: "a.".repeat(500), description: "ä".repeat(500) }];
-    const [violation] = violationsOf(refusal("INVALID_FIELD", "", { violations }));
+    const [violation] = violationsOf(rejection("INVALID_FIELD", "", { violations }));
     expect(violation?.field).toMatch(/^(a\.)+a?…$/);
     expect(violation?.description).toMatch(/^ä+…$/);
     expect(Buffer.byteLength(violation?.field ?? "")).toBeLessThanOrEqual(256);
@@ -42,7 +41,7 @@ describe("violations", () => {
   });
 
   test("stay out of an error without any", () => {
-    expect(refusal("INVALID_FIELD", "").findDetails(BadRequestSchema)).toEqual([]);
+    expect(rejection("INVALID_FIELD", "").findDetails(BadRequestSchema)).toEqual([]);
   });
 });
 
@@ -129,7 +128,7 @@ test.each([
 });
 
 test.each(["a", "ä", "%", "\u{1F600}", "\uD800", "\n"])("a message of many %j has a bounded header", (character) => {
-  const header = grpcStatus(refusal("INVALID_ARGUMENT", character.repeat(100_000))).get("grpc-message") ?? "";
+  const header = grpcStatus(rejection("INVALID_ARGUMENT", character.repeat(100_000))).get("grpc-message") ?? "";
   expect(header.length).toBeLessThanOrEqual(2_048);
   expect(header.length).toBeGreaterThan(2_000);
   expect(decodeURIComponent(header)).toMatch(/…$/);
@@ -215,7 +214,7 @@ test("errors for clients are made with their details", () => {
       "transport/connect/handler/library-errors.ts",
       // Copies with a shorter message.
       "transport/connect/grpc-status.ts",
-      "transport/errors/error-details.ts",
+      "transport/errors.ts",
     ].toSorted(),
   );
 });

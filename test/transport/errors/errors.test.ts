@@ -5,8 +5,7 @@ import { AllocationService } from "../../../gen/offledger/allocation/v1/allocati
 import { BurnService } from "../../../gen/offledger/burn/v0/burn_service_pb.js";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.js";
 import { conflict, invalid, notFound, RegistryError, unavailable, unsupported } from "../../../src/domain/errors.js";
-import { refusal } from "../../../src/transport/errors/error-details.js";
-import { httpError, toConnectError, toRestError } from "../../../src/transport/errors/errors.js";
+import { httpError, rejection, toConnectError, toRestError } from "../../../src/transport/errors.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { type Call, protocols } from "../../fixtures/protocols.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
@@ -67,6 +66,21 @@ describe("an error", () => {
       headers: {},
       body: { error: "invalid_argument", error_description: "what is wrong" },
     });
+  });
+
+  test.each([
+    ["BODY_TOO_LARGE", Code.ResourceExhausted, 413],
+    ["PATH_TOO_LONG", Code.InvalidArgument, 414],
+    ["UNKNOWN_OPERATION", Code.Unimplemented, 404],
+    ["OVERLOADED", Code.Unavailable, 503],
+  ] as const)("with the reason %s has its status on REST", (reason, code, status) => {
+    const error = rejection(reason, "what is wrong");
+    expect({ code: error.code, status: toRestError(error, utility).status }).toEqual({ code, status });
+  });
+
+  test("with another code than that of its reason has the status of the code", () => {
+    const error = rejection("BODY_TOO_LARGE", "what is wrong", { code: Code.InvalidArgument });
+    expect(toRestError(error, tokenStandard).status).toBe(400);
   });
 
   test("for a body that is too large has status 413 and no Retry-After", () => {
@@ -139,7 +153,7 @@ describe("a domain error", () => {
   });
 
   test("of the transport is passed on unchanged", () => {
-    const error = refusal("MALFORMED_MESSAGE", "the body must be a JSON object");
+    const error = rejection("MALFORMED_MESSAGE", "the body must be a JSON object");
     expect(error.code).toBe(Code.InvalidArgument);
     expect(error.rawMessage).toBe("the body must be a JSON object");
     expect(toConnectError(error, noReport)).toBe(error);

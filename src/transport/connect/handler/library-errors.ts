@@ -1,6 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { errorInfo } from "../../errors/error-details.js";
-import type { ErrorReason } from "../../errors/error-reasons.js";
+import { errorInfo, type ErrorReason } from "../../errors.js";
 
 /** Messages of connect-es: a prefix, for bytes that are no message, and a whole one, for truncated compressed data. */
 const PARSE_ERROR = "parse binary";

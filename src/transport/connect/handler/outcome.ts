@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { Outcome, Protocol } from "../../../telemetry/request-record.js";
-import { outcomeOf } from "../../errors/errors.js";
+import { outcomeOf } from "../../errors.js";
 import { FRAME_HEADER_BYTES, TRAILERS_FLAG } from "./universal-response.js";
 
 const codes = new Map(Object.values(Code).flatMap((code) => (typeof code === "number" ? [[String(code), code]] : [])));

@@ -1,6 +1,6 @@
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { createAsyncIterable } from "@connectrpc/connect/protocol";
-import { refusal } from "../../errors/error-details.js";
+import { rejection } from "../../errors.js";
 import { grpcStatus } from "../grpc-status.js";
 import { trailersFrame } from "./universal-response.js";
 
@@ -14,7 +14,7 @@ export function unencodableErrorResponse(header: Headers): UniversalServerRespon
   const contentType = header.get("content-type") ?? "";
   if (!contentType.startsWith("application/grpc")) return undefined;
   const head = new Headers({ "content-type": contentType });
-  const trailer = grpcStatus(refusal("MALFORMED_MESSAGE", MESSAGE));
+  const trailer = grpcStatus(rejection("MALFORMED_MESSAGE", MESSAGE));
   if (!contentType.startsWith("application/grpc-web")) return { status: 200, header: head, trailer };
   return { status: 200, header: head, body: createAsyncIterable([trailersFrame(trailer)]) };
 }

@@ -5,7 +5,7 @@ import {
   HealthCheckResponse_ServingStatus as Status,
   type HealthCheckResponseSchema,
 } from "../../../../gen/grpc/health/v1/health_pb.js";
-import { refusal } from "../../errors/error-details.js";
+import { rejection } from "../../errors.js";
 import type { Streams } from "../../streams/streams.js";
 import type { Readiness } from "./readiness.js";
 
@@ -19,7 +19,7 @@ export function health(names: readonly string[], readiness: Readiness, watches: 
   const status = () => (readiness.isReady && !watches.isClosing ? Status.SERVING : Status.NOT_SERVING);
   return {
     check({ service }) {
-      if (!known.has(service)) throw refusal("NOT_FOUND", `service ${service} is not served here`);
+      if (!known.has(service)) throw rejection("NOT_FOUND", `service ${service} is not served here`);
       return { status: status() };
     },
 

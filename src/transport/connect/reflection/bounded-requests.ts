@@ -1,4 +1,4 @@
-import { refusal } from "../../errors/error-details.js";
+import { rejection } from "../../errors.js";
 import { tooMany } from "../../streams/errors.js";
 import type { StreamLimits } from "../../streams/limits.js";
 
@@ -31,7 +31,7 @@ async function nextRequest<T>(
   const ended = new Promise<never>((_resolve, reject) => {
     const onIdle = () => {
       const message = `no request arrived within ${idleMs} ms; open another stream`;
-      reject(refusal("DEADLINE_EXCEEDED", message));
+      reject(rejection("DEADLINE_EXCEEDED", message));
     };
     const timer = setTimeout(onIdle, idleMs);
     signal.addEventListener("abort", () => reject(signal.reason), { signal: settled.signal });

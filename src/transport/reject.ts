@@ -1,12 +1,12 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { REQUEST_ID } from "../../telemetry/request-ids.js";
-import { rejectRpc } from "../connect/send-error.js";
-import { drainBody } from "../drain-body.js";
+import { REQUEST_ID } from "../telemetry/request-ids.js";
+import { rejectRpc } from "./connect/send-error.js";
+import { drainBody } from "./drain-body.js";
 import { toRestError } from "./errors.js";
-import { protocolOf } from "../middleware/protocol.js";
-import { hijack, sendJson, setHeaders } from "../reply.js";
-import { pathOf } from "../rest/rest-path.js";
+import { protocolOf } from "./middleware/protocol.js";
+import { hijack, sendJson, setHeaders } from "./reply.js";
+import { pathOf } from "./rest/rest-path.js";
 
 /** Rejects a request before its operation is called, in the form of its protocol, and drains its body up to a bound. */
 export function reject(request: FastifyRequest, reply: FastifyReply, error: ConnectError): void {

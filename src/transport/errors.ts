@@ -1,0 +1,367 @@
+/**
+ * Errors on the wire: the one table from a reason to Code, HTTP status, body and details, and back. Rules refuse a
+ * request; what rejects it before them, or fails, is a rejection. Details are bounded when they are made: all but the
+ * causes of a refusal fit the headers of gRPC, see grpc-details.ts.
+ */
+import { create, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { codeToString } from "@connectrpc/connect/protocol-connect";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.js";
+import {
+  CauseSchema,
+  type Refusal as RefusalMessage,
+  RefusalSchema,
+} from "../../gen/offledger/refusal/v1/refusal_pb.js";
+import type { Cause } from "../domain/cause.js";
+import { causesOf, RegistryError, type RegistryErrorReason } from "../domain/errors.js";
+import { causeMessage } from "../service/messages/cause.js";
+import type { Refusal } from "../telemetry/refusals/refusal.js";
+import type { RequestRecord } from "../telemetry/request-record.js";
+import { protoPath } from "./decoding/proto-path.js";
+
+interface Row {
+  readonly code: Code;
+  /** Over REST. Connect and gRPC derive their own from the code. */
+  readonly status: number;
+}
+
+const row = (code: Code, status: number): Row => ({ code, status });
+
+/** By the reason of google.rpc.ErrorInfo. The first row of a code, or of a status, is the one it maps to. */
+const table = {
+  /** The bytes are no message of the operation: malformed, or a field has the wrong type. */
+  MALFORMED_MESSAGE: row(Code.InvalidArgument, 400),
+  /** A field violates a constraint of the proto files. */
+  INVALID_FIELD: row(Code.InvalidArgument, 400),
+  /** A Struct exceeds a limit on its structure. */
+  ARGUMENTS_TOO_COMPLEX: row(Code.InvalidArgument, 400),
+  /** The rules refuse the request. */
+  INVALID_ARGUMENT: row(Code.InvalidArgument, 400),
+  MALFORMED_URL: row(Code.InvalidArgument, 400),
+  PATH_TOO_LONG: row(Code.InvalidArgument, 414),
+  /** The request violates gRPC or Connect. These protocols prescribe other codes for some violations. */
+  PROTOCOL_ERROR: row(Code.InvalidArgument, 400),
+  TOKEN_MISSING: row(Code.Unauthenticated, 401),
+  TOKEN_INVALID: row(Code.Unauthenticated, 401),
+  /** The operator's port, without a token: the request has to come from this machine. */
+  ACCESS_DENIED: row(Code.PermissionDenied, 403),
+  NOT_FOUND: row(Code.NotFound, 404),
+  CONFLICT: row(Code.Aborted, 409),
+  /** The service is not configured for the request, or its participant does not support it. */
+  UNSUPPORTED: row(Code.Unimplemented, 501),
+  UNKNOWN_OPERATION: row(Code.Unimplemented, 404),
+  RATE_LIMITED: row(Code.ResourceExhausted, 429),
+  TOO_MANY_STREAMS: row(Code.ResourceExhausted, 429),
+  TOO_MANY_MESSAGES: row(Code.ResourceExhausted, 429),
+  BODY_TOO_LARGE: row(Code.ResourceExhausted, 413),
+  /** The client's deadline, or the maximum time between two messages of a stream. */
+  DEADLINE_EXCEEDED: row(Code.DeadlineExceeded, 504),
+  /** No current snapshot of the ledger, or its source cannot be asked. */
+  NOT_READY: row(Code.Unavailable, 503),
+  OVERLOADED: row(Code.Unavailable, 503),
+  SHUTTING_DOWN: row(Code.Unavailable, 503),
+  STREAM_EXPIRED: row(Code.Unavailable, 503),
+  /** The issuer's keys cannot be fetched. */
+  ISSUER_UNAVAILABLE: row(Code.Unavailable, 503),
+  /** A defect. */
+  INTERNAL: row(Code.Internal, 500),
+} as const;
+
+/** docs/errors.md explains them to clients. */
+export type ErrorReason = keyof typeof table;
+export const ERROR_REASONS: Readonly<Record<ErrorReason, Row>> = table;
+const rows: readonly Row[] = Object.values(table);
+
+const refusalReasons: Readonly<Record<RegistryErrorReason, ErrorReason>> = {
+  invalid: "INVALID_ARGUMENT",
+  "not-found": "NOT_FOUND",
+  conflict: "CONFLICT",
+  unavailable: "NOT_READY",
+  unsupported: "UNSUPPORTED",
+};
+
+/** Statuses that have no reason: Node.js or a library rejects the request. */
+const otherStatuses: ReadonlyMap<number, Code> = new Map([
+  [408, Code.DeadlineExceeded],
+  [499, Code.Canceled],
+  [505, Code.Unimplemented],
+]);
+
+/** The code that an HTTP status stands for; 0 for success. */
+export function outcomeOf(status: number): Code | 0 {
+  if (status < 400) return 0;
+  const code = rows.find((one) => one.status === status)?.code ?? otherStatuses.get(status);
+  return code ?? (status < 500 ? Code.InvalidArgument : Code.Internal);
+}
+
+/** The REST status of a code; undefined for one that errors do not have. */
+const statusOfCode = (code: Code): number | undefined => rows.find((one) => one.code === code)?.status;
+
+/** `error` in the body of a utility operation. */
+const nameOf = (code: Code): string => (code === Code.Internal ? "unknown_error" : codeToString(code));
+
+/** The status of an error name, for the generated documents; undefined for an unknown name. */
+export const statusOf = (name: string): number | undefined => rows.find(({ code }) => nameOf(code) === name)?.status;
+
+/** Seconds for `Retry-After`; undefined where a retry changes nothing. */
+const retrySecondsOf = (status: number): number | undefined => (status === 429 || status === 503 ? 1 : undefined);
+
+/** One wrong field of a request. */
+export interface Violation {
+  /** Its path in names of the proto files, as google.rpc prescribes; see proto/google/rpc. */
+  readonly field: string;
+  readonly description: string;
+}
+
+export interface RejectionOptions {
+  /** Replaces the code of the reason. */
+  readonly code?: Code;
+  /** Sent as `Retry-After`, and as google.rpc.RetryInfo. */
+  readonly retrySeconds?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly violations?: readonly Violation[] | undefined;
+}
+
+/** An error for a client that the rules have not made: of any protocol, although only RPC sends its details. */
+export function rejection(reason: ErrorReason, message: string, options: RejectionOptions = {}): ConnectError {
+  return detailedError(options.code ?? table[reason].code, reason, message, options);
+}
+
+/** All that a client learns of a defect. */
+const GENERIC = "something went wrong here; the operator's log has the details";
+
+/**
+ * The error that a client gets for what an operation throws. What is neither of the rules nor in the table is a defect:
+ * reported, and GENERIC for the client. `schema` is the request message, whose field an error may name.
+ */
+export function toConnectError(error: unknown, report: (defect: unknown) => void, schema?: DescMessage): ConnectError {
+  if (error instanceof RegistryError) return toRefusal(error, schema);
+  if (error instanceof ConnectError && error.code !== Code.Internal && statusOfCode(error.code) !== undefined) {
+    return error;
+  }
+  report(error);
+  return rejection("INTERNAL", GENERIC);
+}
+
+function toRefusal(refused: RegistryError, schema: DescMessage | undefined): ConnectError {
+  const { reason, message, details } = refused;
+  const { field = "", problem = message, metadata } = details;
+  const path = reason === "invalid" && schema !== undefined ? protoPath(schema, field) : undefined;
+  const violations = path === undefined ? [] : [{ field: path, description: problem }];
+  const { code, status } = table[refusalReasons[reason]];
+  const causes = causesOf(refused);
+  const [first] = causes;
+  const fields = { ...metadataOf(first), ...metadata };
+  // google.rpc prescribes UPPER_SNAKE_CASE.
+  const reasonCode = (first?.code ?? "").toUpperCase().replaceAll("-", "_");
+  const options = { retrySeconds: retrySecondsOf(status), violations };
+  const error = detailedError(code, reasonCode, message, options, fields);
+  if (causes.length > 1) error.details.push(causesDetail(causes));
+  // For the log and the operator's port.
+  error.cause = refused;
+  return error;
+}
+
+export interface RestError {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Paths of the utility API have an error body of their own. */
+  readonly body: { readonly error: string } | { readonly error: string; readonly error_description: string };
+}
+
+/** The REST form of an error: with the status of its reason, or else of its code. */
+export function toRestError(error: ConnectError, path: string): RestError {
+  const { code, rawMessage, metadata } = error;
+  const ofReason = rejectionRow(error);
+  const status = ofReason?.code === code ? ofReason.status : (statusOfCode(code) ?? 500);
+  const { headers, body } = restError(
+    status,
+    statusOfCode(code) === undefined ? Code.Internal : code,
+    rawMessage,
+    path,
+  );
+  return { status, headers: { ...headers, ...Object.fromEntries(metadata) }, body };
+}
+
+/** An error of HTTP itself, before there is an operation: unknown path, body too large. */
+export function httpError(status: number, message: string, path: string): RestError {
+  return restError(status, outcomeOf(status) || Code.Internal, message, path);
+}
+
+function restError(status: number, code: Code, message: string, path: string): RestError {
+  const retrySeconds = retrySecondsOf(status);
+  return {
+    status,
+    headers: retrySeconds === undefined ? {} : { "retry-after": String(retrySeconds) },
+    body: isUtility(path) ? { error: nameOf(code), error_description: message } : { error: message },
+  };
+}
+
+export const isUtility = (path: string): boolean => path.startsWith("/api/utilities/");
+
+function rejectionRow({ details }: ConnectError): Row | undefined {
+  const [info] = details;
+  if (info === undefined || !("desc" in info) || info.desc.typeName !== ErrorInfoSchema.typeName) return undefined;
+  const { reason } = info.value as { readonly reason?: string };
+  return (table as Readonly<Record<string, Row>>)[reason ?? ""];
+}
+
+/** What the rules refused, by the error that the client gets: an operation knows the message, its sender the record. */
+const refusals = new WeakMap<ConnectError, Refusal>();
+
+/** Remembers what was asked, if the rules refused it. Returns the error. */
+export function noteRefusal(error: ConnectError, schema: DescMessage, request: Message): ConnectError {
+  const { cause } = error;
+  if (cause instanceof RegistryError) {
+    const { reason, message } = cause;
+    refusals.set(error, { reason, message, causes: causesOf(cause), schema, request });
+  }
+  return error;
+}
+
+/** Puts the refusal of a failed operation on the record of its request. Call it before the error is sent. */
+export function recordRefusal(record: RequestRecord | undefined, error: unknown): void {
+  if (record !== undefined && error instanceof ConnectError) record.refusal = refusals.get(error);
+}
+
+const DOMAIN = "offledger";
+const MAX_VIOLATIONS = 20;
+/** Of the field, and of the description. */
+const MAX_VIOLATION_TEXT_BYTES = 256;
+/** Together with the metadata they fit MAX_DETAILS_BYTES of grpc-details.ts. */
+const MAX_VIOLATIONS_BYTES = 1_024;
+/** All fields of a cause take about 1,300 bytes with parties of 100 and contract ids of 138 characters. */
+const MAX_METADATA_BYTES = 1_792;
+/** Names what is left out of the metadata. */
+const OMITTED = "omitted";
+const MAX_OMITTED_BYTES = 256;
+/** Tags and lengths around two strings. */
+const FRAMING_BYTES = 10;
+
+type Detail = ConnectError["details"][number];
+
+/** `metadata` belongs to the reason. */
+function detailedError(
+  code: Code,
+  reason: string,
+  message: string,
+  { retrySeconds, headers, violations = [] }: RejectionOptions,
+  metadata: Readonly<Record<string, string>> = {},
+): ConnectError {
+  const retryAfter = retrySeconds === undefined ? {} : { "retry-after": String(retrySeconds) };
+  const error = new ConnectError(message, code, { ...headers, ...retryAfter });
+  const { details } = error;
+  details.push(errorInfo(reason, metadata));
+  if (retrySeconds !== undefined) {
+    details.push({ desc: RetryInfoSchema, value: { retryDelay: { seconds: BigInt(retrySeconds) } } });
+  }
+  const fieldViolations = boundedViolations(violations);
+  if (fieldViolations.length > 0) details.push({ desc: BadRequestSchema, value: { fieldViolations } });
+  return error;
+}
+
+export function errorInfo(reason: string, metadata: Readonly<Record<string, string>> = {}): Detail {
+  return { desc: ErrorInfoSchema, value: { reason, domain: DOMAIN, metadata: boundedMetadata(metadata) } };
+}
+
+function boundedViolations(violations: readonly Violation[]): Violation[] {
+  const kept: Violation[] = [];
+  let bytes = 0;
+  for (const violation of violations.slice(0, MAX_VIOLATIONS)) {
+    const field = cut(violation.field, MAX_VIOLATION_TEXT_BYTES);
+    const description = cut(violation.description, MAX_VIOLATION_TEXT_BYTES);
+    bytes += FRAMING_BYTES + Buffer.byteLength(field) + Buffer.byteLength(description);
+    if (bytes > MAX_VIOLATIONS_BYTES) break;
+    kept.push({ field, description });
+  }
+  return kept;
+}
+
+/**
+ * The values that fit, without names that google.rpc does not allow. The longest are left out first, and `omitted` names
+ * them.
+ */
+function boundedMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
+  const valid = Object.entries(metadata).filter(
+    // A registry module may be plain JavaScript.
+    ([name, value]) => /^[a-zA-Z0-9_-]{1,64}$/.test(name) && typeof value === "string",
+  );
+  const sized = valid.map(([name, value]) => ({ name, bytes: FRAMING_BYTES + name.length + Buffer.byteLength(value) }));
+  let bytes = 0;
+  const omitted = new Set<string>();
+  for (const one of sized.toSorted((left, right) => left.bytes - right.bytes)) {
+    bytes += one.bytes;
+    if (bytes > MAX_METADATA_BYTES) omitted.add(one.name);
+  }
+  const kept = valid.filter(([name]) => !omitted.has(name)).map(([name, value]) => [name, value.toWellFormed()]);
+  if (omitted.size > 0) kept.push([OMITTED, cut([...omitted].join(", "), MAX_OMITTED_BYTES)]);
+  return Object.fromEntries(kept) as Record<string, string>;
+}
+
+/** The fields of a cause for google.rpc.ErrorInfo, which every gRPC library decodes. */
+function metadataOf(cause: Cause | undefined): Record<string, string> {
+  if (cause === undefined) return {};
+  const { registrar, instrument, party, issuer, claims, contractId, template, synchronizers, limit, maximum } = cause;
+  const fields = {
+    party,
+    issuer,
+    claims: claims?.map(({ property, value }) => `${property} = ${value}`).join(", "),
+    contractId,
+    template,
+    synchronizers: synchronizers?.join(", "),
+    instrument,
+    registrar,
+    limit,
+    maximum: maximum?.toString(),
+  };
+  return Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** The bounds of Connect, whose errors are in the body; grpc-details.ts has those of gRPC. */
+const MAX_CAUSES = 100;
+const MAX_CAUSES_BYTES = 64 * 1024;
+/** A cause has about 700 bytes at most, unless a registry module makes it. */
+const MAX_CAUSE_BYTES = 2_048;
+/** Tag and length of a cause. */
+const CAUSE_FRAMING_BYTES = 3;
+/** Tag and value of the number of omitted causes. */
+const OMITTED_COUNT_BYTES = 6;
+
+/** The first causes, without their messages: the error has them. */
+function causesDetail(all: readonly Cause[]): Detail {
+  const causes = all.slice(0, MAX_CAUSES).map((cause) => create(CauseSchema, { ...causeMessage(cause), message: "" }));
+  const refusal = create(RefusalSchema, { causes, omitted: all.length - causes.length });
+  return { desc: RefusalSchema, value: fitRefusal(refusal, MAX_CAUSES_BYTES) };
+}
+
+/** The same with the causes that fit, in their order. One that does not fit leaves its room to the following ones. */
+export function fitRefusal({ causes, omitted }: RefusalMessage, maxBytes: number): RefusalMessage {
+  let room = maxBytes - OMITTED_COUNT_BYTES;
+  const kept = causes.filter((cause) => {
+    const size = CAUSE_FRAMING_BYTES + toBinary(CauseSchema, cause).length;
+    if (size > room || size > MAX_CAUSE_BYTES) return false;
+    room -= size;
+    return true;
+  });
+  return create(RefusalSchema, { causes: kept, omitted: omitted + causes.length - kept.length });
+}
+
+/** The text, cut to a size in UTF-8. Lone surrogates, which protobuf cannot encode, become U+FFFD. */
+export function cut(text: string, maxBytes: number, sizeOf = utf8Bytes): string {
+  // No part is smaller than one byte for each of its units.
+  const wellFormed = text.slice(0, maxBytes + 1).toWellFormed();
+  if (text.length <= maxBytes && sizeOf(wellFormed) <= maxBytes) return wellFormed;
+  let bytes = sizeOf(ELLIPSIS);
+  let end = 0;
+  for (const character of wellFormed) {
+    bytes += sizeOf(character);
+    if (bytes > maxBytes) break;
+    end += character.length;
+  }
+  return wellFormed.slice(0, end) + ELLIPSIS;
+}
+
+const ELLIPSIS = "…";
+const utf8Bytes = (text: string): number => Buffer.byteLength(text);
