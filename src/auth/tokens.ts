@@ -14,28 +14,20 @@ import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { abortAfter } from "../util/abort-after.js";
 
-export interface KeyLimits {
+export const DEFAULT_KEY_LIMITS = {
   /** Longest wait for a response of the issuer. */
-  readonly timeoutMs: number;
-  readonly maxBytes: number;
-  /** Shortest time between a failure and the next request to the issuer. */
-  readonly retryMs: number;
-  /** Shortest time between a fetch and the next one for an unknown key. */
-  readonly cooldownMs: number;
-  /** Age at which keys are fetched again. The old ones serve meanwhile. */
-  readonly refreshMs: number;
-  /** Age at which keys are no longer used: the issuer may have withdrawn them. */
-  readonly maxAgeMs: number;
-}
-
-export const DEFAULT_KEY_LIMITS: KeyLimits = {
   timeoutMs: 5_000,
   maxBytes: 256 * 1024,
+  /** Shortest time between a failure and the next request to the issuer. */
   retryMs: 5_000,
+  /** Shortest time between a fetch and the next one for an unknown key. */
   cooldownMs: 10_000,
+  /** Age at which keys are fetched again. The old ones serve meanwhile. */
   refreshMs: 600_000,
+  /** Age at which keys are no longer used: the issuer may have withdrawn them. */
   maxAgeMs: 86_400_000,
 };
+export type KeyLimits = Readonly<typeof DEFAULT_KEY_LIMITS>;
 
 /** The keys cannot be fetched or used, so a token can be neither accepted nor rejected. */
 export class KeysUnavailable extends Error {}
@@ -194,24 +186,20 @@ export class TokenVerifier {
 
 /** Fixed texts only: the message of an error may contain parts of the token. */
 function describe(error: errors.JOSEError, algorithms: readonly string[]): string {
-  if (error instanceof errors.JWTExpired) return "token expired";
-  if (error instanceof errors.JWTClaimValidationFailed) return claimReasons[error.claim] ?? MALFORMED;
   if (error instanceof errors.JOSEAlgNotAllowed) {
     return `token algorithm is not allowed; allowed are ${algorithms.join(", ")}`;
   }
-  return reasons[error.code] ?? MALFORMED;
+  const reason = error instanceof errors.JWTClaimValidationFailed ? error.claim : error.code;
+  return reasons[reason] ?? "token is not a valid signed JWT";
 }
 
-const MALFORMED = "token is not a valid signed JWT";
-
-const claimReasons: Readonly<Record<string, string>> = {
+/** By the wrong claim, or the code of jose. */
+const reasons: Readonly<Record<string, string>> = {
   iss: "token issuer is not trusted (iss)",
   aud: "token is not for this service (aud)",
   exp: "token has no expiry (exp)",
   nbf: "token is not valid yet (nbf)",
-};
-
-const reasons: Readonly<Record<string, string>> = {
+  ERR_JWT_EXPIRED: "token expired",
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "token signature is invalid",
   ERR_JWKS_NO_MATCHING_KEY: "token is signed with a key that its issuer does not publish",
   ERR_JWKS_MULTIPLE_MATCHING_KEYS: "token does not name the key that signed it (kid)",
