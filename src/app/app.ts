@@ -25,7 +25,6 @@ import { createSource } from "../ingest/source/create-source.js";
 import { standardServices } from "../transport/connect/standard-services.js";
 import { TransferMetrics } from "../telemetry/metrics/transfer-metrics.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
-import { avoidNextTickDeoptimisation } from "../transport/listener/next-tick-workaround.js";
 import { createServer } from "../transport/server.js";
 
 /** A running service. */
@@ -70,7 +69,6 @@ const STANDALONE: Roles = { mirrors: true, answers: true };
  * address cannot be listened on. After an error nothing keeps running.
  */
 export async function startApp(config: Config, now: () => number = Date.now, roles: Roles = STANDALONE): Promise<App> {
-  avoidNextTickDeoptimisation();
   const shutdown = new ShutdownSequence(config.graceSeconds * 1000);
   try {
     return await start(config, now, roles, shutdown);

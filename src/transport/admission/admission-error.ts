@@ -1,7 +1,6 @@
 import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyRequest } from "fastify";
 import { refusal } from "../errors/error-details.js";
-import { deferredArrival } from "./arrivals.js";
 import type { Budgets } from "./budgets.js";
 import { connectionOf } from "./connection.js";
 
@@ -17,11 +16,10 @@ export const TOO_MANY_RESPONSES = refusal(
 const TOO_MANY_CONNECTIONS = refusal("OVERLOADED", "the service has too many connections; retry later", RETRY);
 
 /** Why a request is not admitted; undefined if it is. Does not apply to health requests. */
-export function admissionError({ raw, record }: FastifyRequest): ConnectError | undefined {
+export function admissionError({ raw }: FastifyRequest): ConnectError | undefined {
   const connection = connectionOf(raw);
   if (connection === undefined) return undefined;
-  const arrival = record.waitedMs > 0 ? deferredArrival(raw) : undefined;
-  if (arrival?.isOverBudget ?? connection.isOverBudget()) return TOO_MANY_REQUESTS;
+  if (connection.isOverBudget()) return TOO_MANY_REQUESTS;
   return connection.isReserve ? TOO_MANY_CONNECTIONS : undefined;
 }
 

@@ -1,5 +1,4 @@
 import { clientKey } from "../middleware/client-address.js";
-import { createGroup, type Group } from "./fair-queue.js";
 
 /** The connections of one client address: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export interface ClientAddress {
@@ -8,10 +7,6 @@ export interface ClientAddress {
   connections: number;
   /** Requests under way, of all its connections. */
   underWay: number;
-  /** Its turns in the queues of requests, of new connections, and of paced reads. */
-  readonly requests: Group;
-  readonly accepts: Group;
-  readonly reads: Group;
 }
 
 /** The addresses that have open connections. */
@@ -22,8 +17,7 @@ export class ClientAddresses {
     const key = clientKey(remoteAddress ?? "");
     let address = this.#byKey.get(key);
     if (address === undefined) {
-      const groups = { requests: createGroup(), accepts: createGroup(), reads: createGroup() };
-      address = { key, connections: 0, underWay: 0, ...groups };
+      address = { key, connections: 0, underWay: 0 };
       this.#byKey.set(key, address);
     }
     return address;

@@ -3,14 +3,9 @@ import { Http2ServerRequest, type ServerHttp2Session, type ServerHttp2Stream } f
 import type { Socket } from "node:net";
 import type { Budgets } from "./budgets.js";
 import type { ClientAddress } from "./client-addresses.js";
-import type { FairQueue, Group, Member } from "./fair-queue.js";
 import type { Holder } from "./response-budget.js";
 import { WindowCounter } from "./window-counter.js";
 
-/** Maximum pipelined HTTP/1.1 requests handled before an earlier response is sent. */
-const MAX_PIPELINED = 8;
-/** Maximum bytes of unread responses before the next request of an HTTP/1.1 client is handled. */
-const MAX_SOCKET_BYTES = 256 * 1024;
 /** When half of a budget is used, a connection with so much of it is refused before the others. */
 const SCARCE_REQUESTS = 32;
 const SCARCE_RESPONSE_BYTES = 256 * 1024;
@@ -40,14 +35,8 @@ type Response = (ServerResponse | ServerHttp2Stream) & {
 };
 
 /** A client connection, with what its requests take of the budgets. */
-export class Connection implements Holder, Member {
+export class Connection implements Holder {
   readonly address: ClientAddress;
-  readonly group: Group;
-  /** What waits for a turn of the event loop. */
-  readonly waiting: (() => void)[] = [];
-  isListed = false;
-  turn = -1;
-  runs = 0;
   progressAt = 0;
   /** Over the limit of connections: for health requests only. */
   isReserve = false;
@@ -57,29 +46,22 @@ export class Connection implements Holder, Member {
   isLeaving = false;
   #socket: Socket;
   readonly #budgets: Budgets;
-  readonly #queue: FairQueue;
-  /** Pipelined requests that are being handled. */
-  #pipelined = 0;
   #requests = 0;
   readonly #smallFrames = new WindowCounter(MAX_SMALL_FRAMES, 1_000);
   readonly #refusals = new WindowCounter(MAX_REFUSALS, 10_000);
   #responseBytes = 0;
   #isClosed = false;
 
-  constructor(socket: Socket, address: ClientAddress, budgets: Budgets, queue: FairQueue) {
+  constructor(socket: Socket, address: ClientAddress, budgets: Budgets) {
     this.#socket = socket;
     this.address = address;
-    this.group = address.requests;
     this.#budgets = budgets;
-    this.#queue = queue;
     socket.once("close", () => this.#close());
-    socket.on("drain", () => queue.resume(this));
   }
 
   /** Responses are written to this socket from now on: that of TLS. */
   useSocket(socket: Socket): void {
     this.#socket = socket;
-    socket.on("drain", () => this.#queue.resume(this));
   }
 
   get isClosed(): boolean {
@@ -88,19 +70,6 @@ export class Connection implements Holder, Member {
 
   get budgets(): Budgets {
     return this.#budgets;
-  }
-
-  /** Call this when one read has brought many requests, or will bring many chunks: later reads bring less, or wait. Set for each HTTP version. */
-  slowReading: () => void = () => undefined;
-
-  /** Whether an HTTP/1.1 client must read responses before further requests are handled. */
-  isBlocked(): boolean {
-    return this.#pipelined >= MAX_PIPELINED || this.#socket.writableLength > MAX_SOCKET_BYTES;
-  }
-
-  /** Runs a job in a later turn of the event loop, when it is this connection's. It must not throw. */
-  waitForTurn(job: () => void): void {
-    this.#queue.add(this, job);
   }
 
   /** Whether the connection may have another request under way. Those with many, or with responses not taken, are refused first. */
@@ -152,15 +121,6 @@ export class Connection implements Holder, Member {
     if (this.#refusals.add()) this.destroy();
   }
 
-  /** Counts a pipelined request that is being handled. */
-  beginPipelined(response: ServerResponse): void {
-    this.#pipelined++;
-    response.once("close", () => {
-      this.#pipelined--;
-      this.#queue.resume(this);
-    });
-  }
-
   /** Counts the bytes of a response that waits, until it is closed. */
   holdResponse(response: Response, bytes: number): void {
     if (this.#isClosed || bytes < SMALL_RESPONSE_BYTES) return;
@@ -203,13 +163,11 @@ export class Connection implements Holder, Member {
     this.#responseBytes -= bytes;
     responses.release(bytes);
     if (this.#responseBytes === 0) responses.unhold(this);
-    this.#queue.resume(this);
   }
 
   /** Node.js does not close the responses that wait behind another on a connection that ends. */
   #close(): void {
     this.#isClosed = true;
-    this.waiting.length = 0;
     this.address.underWay -= this.#requests;
     this.#budgets.requests.release(this.#requests);
     this.#budgets.responses.release(this.#responseBytes);

@@ -17,14 +17,13 @@ import {
 } from "./http2-streams.js";
 import { Keepalive } from "./keepalive.js";
 import { type ConnectionLimits, IDLE_MS, STALLED_MS } from "./limits.js";
-import { NativeResets } from "./native-resets.js";
 import { rejectConnect, rejectExpectation } from "./refusals.js";
 import { hasUnsentBytes } from "./unsent-bytes.js";
 
 const CHECK_MS = 500;
 /** Checks spread the sessions over this many ticks, so that sessions opened together do not all close in one. */
 const CHECK_PARTS = 10;
-/** A timer that is so late shows a busy event loop. Then more sessions are checked, also for resets by Node.js. */
+/** A timer that is so late shows a busy event loop. Then more sessions are checked. */
 const LATE_MS = 10;
 const MAX_LATE_CHECKS = 1_000;
 /** A new session is checked in every tick of the timer for so long, because many that break the protocol begin with it. */
@@ -59,7 +58,6 @@ interface SessionState {
   readonly streams: Map<http2.ServerHttp2Stream, OpenStream>;
   /** When the session started, or a stream last started or ended. */
   quietSince: number;
-  readonly nativeResets: NativeResets;
   readonly resets: WindowCounter;
   readonly keepalive: Keepalive;
   readonly socket: Socket | undefined;
@@ -136,7 +134,6 @@ export class Http2Sessions {
       startedAt: now,
       streams: new Map(),
       quietSince: now,
-      nativeResets: new NativeResets(session),
       resets: new WindowCounter(this.#limits.maxResets, RESETS_MS),
       keepalive: new Keepalive(session, now),
       socket: this.#accepting,
@@ -155,7 +152,6 @@ export class Http2Sessions {
       this.#timer = undefined;
     });
     session.on("stream", (stream, headers) => {
-      state.nativeResets.countStream();
       state.quietSince = performance.now();
       const startedAt = isLongLived(headers) ? Number.POSITIVE_INFINITY : state.quietSince;
       state.streams.set(stream, { startedAt, headers, unsent: 0, unsentSince: state.quietSince });
@@ -188,7 +184,6 @@ export class Http2Sessions {
       const [session, state] = this.#nextUnchecked() ?? [];
       if (session === undefined || state === undefined) return;
       this.#checkTimeouts(session, state, now);
-      if (isLate) state.nativeResets.check();
     }
   }
 

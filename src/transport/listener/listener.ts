@@ -2,7 +2,6 @@ import http from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyServerFactory } from "fastify";
 import type { Budgets } from "../admission/budgets.js";
-import { MemoryReclaimer } from "../admission/memory-reclaimer.js";
 import type { Certificate } from "./certificate.js";
 import { Connections, type Handler } from "./connections.js";
 import { Http2Sessions } from "./http2-sessions.js";
@@ -12,7 +11,6 @@ import { rejectExpectation, requireHost } from "./refusals.js";
 import { TlsHandshakes } from "./tls-handshakes.js";
 
 const CLOSE_IDLE_MS = 20;
-const NOTHING = Buffer.alloc(0);
 const CHECK_MS = 500;
 
 interface AddressServers {
@@ -35,14 +33,12 @@ export class Listener {
   readonly #connections: Connections;
   readonly #certificate: Certificate | undefined;
   readonly #servers: AddressServers[] = [];
-  readonly #memoryReclaimer: MemoryReclaimer;
   #shutdownHandler: Handler | undefined;
 
   constructor(limits: ConnectionLimits, budgets: Budgets, { certificate, proxies = [] }: ListenerOptions = {}) {
     this.#limits = limits;
     this.#connections = new Connections(limits, budgets, proxies);
     this.#certificate = certificate;
-    this.#memoryReclaimer = new MemoryReclaimer(() => this.#connections.load);
   }
 
   /** Fastify calls this for each address it listens on, and owns the HTTP/1.1 server it returns. */
@@ -56,18 +52,17 @@ export class Listener {
     const [acceptHttp1] = http1.listeners("connection");
     if (acceptHttp1 === undefined) throw new Error("http.Server of this Node.js has no connection listener");
     http1.removeAllListeners("connection");
-    const dispatch = (socket: Socket, isHttp2: boolean, received: Buffer) => {
+    const dispatch = (socket: Socket, isHttp2: boolean) => {
       // Leave the socket paused: HTTP/2 takes the bytes read so far from its buffer.
-      if (isHttp2) connections.readHttp2(socket, received, () => http2.accept(socket));
+      if (isHttp2) http2.accept(socket);
       else {
         Reflect.apply(acceptHttp1, http1, [socket]);
-        connections.readHttp1(socket, received);
         socket.resume();
       }
     };
     const dispatchSecured = (socket: Socket, isHttp2: boolean, tcp: Socket) => {
       connections.secure(tcp, socket);
-      dispatch(socket, isHttp2, NOTHING);
+      dispatch(socket, isHttp2);
     };
     const negotiation =
       this.#certificate === undefined
@@ -75,8 +70,9 @@ export class Listener {
         : new TlsHandshakes(this.#certificate, dispatchSecured);
     // Errors of accept, such as too many open files, must not end the process.
     http1.on("error", () => undefined);
-    http1.on("connection", (socket: Socket) => connections.accept(socket, () => negotiation.accept(socket)));
-    http1.once("listening", () => this.#memoryReclaimer.start()).once("close", () => this.#memoryReclaimer.stop());
+    http1.on("connection", (socket: Socket) => {
+      if (connections.accept(socket)) negotiation.accept(socket);
+    });
     this.#servers.push({ http1, http2, negotiation });
     return http1;
   };
@@ -84,7 +80,6 @@ export class Listener {
   /** Ends each connection when its requests are done. `shutdownHandler` answers requests that still arrive. */
   drain(shutdownHandler: Handler): void {
     this.#shutdownHandler = shutdownHandler;
-    this.#connections.drain();
     for (const { http1, http2, negotiation } of this.#servers) {
       negotiation.close();
       http2.drain();

@@ -7,10 +7,10 @@ const PREFACE = Buffer.from("PRI");
 /** Detects the HTTP version of a cleartext connection by its first bytes. */
 export class ProtocolSniffer {
   readonly #pending = new Set<Socket>();
-  readonly #dispatch: (socket: Socket, isHttp2: boolean, received: Buffer) => void;
+  readonly #dispatch: (socket: Socket, isHttp2: boolean) => void;
 
-  /** `dispatch` gets each connection paused, with everything that it has sent still unread, and these bytes. */
-  constructor(dispatch: (socket: Socket, isHttp2: boolean, received: Buffer) => void) {
+  /** `dispatch` gets each connection paused, with everything that it has sent still unread. */
+  constructor(dispatch: (socket: Socket, isHttp2: boolean) => void) {
     this.#dispatch = dispatch;
   }
 
@@ -30,7 +30,7 @@ export class ProtocolSniffer {
       socket.pause();
       socket.unshift(received);
       socket.off("error", ignore);
-      this.#dispatch(socket, isHttp2, received);
+      this.#dispatch(socket, isHttp2);
     };
     const onEnd = () => socket.destroy();
     const timer = setTimeout(() => socket.destroy(), FIRST_BYTES_MS);

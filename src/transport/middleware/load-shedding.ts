@@ -1,6 +1,5 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { refusal } from "../errors/error-details.js";
-import { onTickEnd } from "../fast-path/response-batching.js";
 
 const RETRY_SECONDS = 1;
 /** A burst is an overload once no tick was short for this long. In an overload, it is checked this often. */
@@ -47,14 +46,13 @@ export class Shedding {
   }
 
   /**
-   * The error to reject a request with, if any. Call this for every request; `now` is of `performance.now()`. A client
-   * that causes the load has `waitedMs` for its turn, and is refused first.
+   * The error to reject a request with, if any. Call this for every request; `now` is of `performance.now()`.
    */
-  overloadError(now: number = performance.now(), waitedMs = 0): ConnectError | undefined {
+  overloadError(now: number = performance.now()): ConnectError | undefined {
     if (this.#maxDelayMs === 0) return undefined;
     this.#requests++;
     if (this.#tickStartedAt === undefined) this.#startTick(now);
-    const delay = Math.max(now - (this.#tickStartedAt ?? now), waitedMs);
+    const delay = now - (this.#tickStartedAt ?? now);
     if (delay <= this.#allowedDelayMs) return undefined;
     this.#shed++;
     return this.#error;
@@ -62,7 +60,7 @@ export class Shedding {
 
   #startTick(now: number): void {
     this.#tickStartedAt = now;
-    onTickEnd(this.#endTick);
+    setImmediate(this.#endTick);
     // A pause between ticks ends any overload.
     if (now - this.#tickEndedAt > this.#shortTickMs) this.#setOverload(false, now);
     else if (now - this.#checkedAt > OVERLOAD_AFTER_MS) {

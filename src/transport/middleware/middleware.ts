@@ -33,8 +33,7 @@ export async function addMiddleware(
   const check = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
     if (!isRateLimited && request.is404) return notFound(request, reply);
-    const { startedAt, waitedMs } = request.record;
-    const error = admissionError(request) ?? shedding.overloadError(startedAt + waitedMs, waitedMs);
+    const error = admissionError(request) ?? shedding.overloadError(request.record.startedAt);
     if (error === undefined || isHealthRequest(request)) done();
     else reject(request, reply, error);
   };

@@ -38,9 +38,9 @@ async function startServer(idleMs = 1_000, stalledMs = 1_000): Promise<string> {
   const limits = { ...TEST_SERVER_OPTIONS.connections, requestMs: 100 };
   const connections = new Connections(limits, createBudgets(), []);
   const http2Sessions = new Http2Sessions(handler, limits, connections, { idleMs, stalledMs });
-  const server = net.createServer({ allowHalfOpen: true }, (socket) =>
-    connections.accept(socket, () => http2Sessions.accept(socket)),
-  );
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    if (connections.accept(socket)) http2Sessions.accept(socket);
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(async () => {
