@@ -2,14 +2,11 @@
 import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
 import type { ConnectError } from "@connectrpc/connect";
-import { BodyBuffer, type BodyOptions } from "../admission/body-buffer.js";
-import type { Connection } from "../admission/connection.js";
+import { BodyBuffer, type BodyOptions } from "../body-buffer.js";
 import { drainBody, type Incoming } from "../drain-body.js";
 import { refusal } from "../errors/error-details.js";
+import type { Budget } from "../limits.js";
 
-const SMALL_CHUNK_BYTES = 64;
-/** A body may end with a small chunk, or have a few. */
-const FREE_SMALL_CHUNKS = 16;
 const RETRY_SECONDS = 1;
 
 /** Undefined if the client is gone. */
@@ -21,14 +18,12 @@ export type ReceivedBody = Buffer | ConnectError | undefined;
  */
 export function readBody(
   request: Incoming,
-  connection: Connection,
+  budget: Budget,
   options: BodyOptions,
   done: (body: ReceivedBody) => void | Promise<void>,
 ): void {
-  const body = new BodyBuffer(connection.budgets.bodies, options);
+  const body = new BodyBuffer(budget, options);
   const { limit } = options;
-  const isHttp2 = !(request instanceof IncomingMessage);
-  let smallChunks = 0;
   let isComplete = false;
   let isDone = false;
   const finish = (result: ReceivedBody) => {
@@ -52,8 +47,6 @@ export function readBody(
   const onData = (chunk: Buffer) => {
     if (body.length + chunk.length > limit) return refuse(messageTooLarge(limit));
     if (!body.add(chunk)) return refuse(tooManyBodies());
-    const isSmall = chunk.length < SMALL_CHUNK_BYTES && chunk.length < body.length;
-    if (isHttp2 && isSmall && ++smallChunks > FREE_SMALL_CHUNKS) connection.countSmallFrame();
   };
   const onEnd = () => {
     isComplete = true;

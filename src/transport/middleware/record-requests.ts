@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { connectionOf, responseOf } from "../admission/connection.js";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { RequestRecord, type RequestObserver } from "../../telemetry/request-record.js";
 import { outcomeOf } from "../errors/errors.js";
@@ -12,10 +11,8 @@ export function recordRequests(server: FastifyInstance, observers: readonly Requ
     request.record = new RequestRecord(request, observers);
     done();
   });
-  server.addHook("onSend", (request, reply, payload, done) => {
+  server.addHook("onSend", (request, reply, _payload, done) => {
     const { record } = request;
-    const held = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
-    if (held > 0) connectionOf(request.raw)?.holdResponse(responseOf(reply.raw), held);
     if (record.operation === "") record.operation = request.routeOptions.config.operation ?? "";
     reply.header(REQUEST_ID, record.requestId);
     record.complete(outcomeOf(reply.statusCode));
