@@ -16,8 +16,7 @@ const isolated = [
   "test/ingest/**/*.test.ts",
   "test/ledger/{string-interner,participant/http}.test.ts",
   "test/store/{scan,postgres/lease-watchdog}.test.ts",
-  "test/transport/{listener,admission}/**/*.test.ts",
-  "test/transport/middleware/load-shedding-states.test.ts",
+  "test/transport/{sockets,limits}/**/*.test.ts",
 ];
 
 /** Generous, so that a loaded machine fails no test. */

@@ -107,7 +107,6 @@ function settingsOf(ledger: { readonly settings: Readonly<Record<string, string>
   const max = Math.max(10_000, streams);
   return {
     ...ledger.settings,
-    OFFLEDGER_MAX_CONNECTIONS_PER_CLIENT: "0",
     OFFLEDGER_MAX_CONNECTIONS: String(max + SPARE_CONNECTIONS),
     OFFLEDGER_MAX_WATCHES: String(max),
   };

@@ -1,4 +1,5 @@
 /** The composition root: creates the parts, connects them, starts and stops them. */
+import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
 import { openApi as generated, openApiWithRoot, packageVersion, readDescriptorSet } from "./package-files.js";
 import { configurationId } from "./configuration-id.js";
@@ -25,7 +26,6 @@ import { createSource } from "../ingest/source/create-source.js";
 import { standardServices } from "../transport/connect/standard-services.js";
 import { TransferMetrics } from "../telemetry/metrics/transfer-metrics.js";
 import { startTelemetry } from "../telemetry/telemetry.js";
-import { avoidNextTickDeoptimisation } from "../transport/listener/next-tick-workaround.js";
 import { createServer } from "../transport/server.js";
 
 /** A running service. */
@@ -46,10 +46,10 @@ export interface App {
   /** The URL of the metrics; undefined if none are served. */
   readonly metricsUrl: string | undefined;
   /**
-   * Rejects new requests, waits for pending ones within the grace period, and releases all resources. `reason` is why, for
-   * the log.
+   * Accepts no more connections, waits for pending requests within the grace period, and releases all resources. `reason`
+   * is why, for the log. With `drains` it serves on before that, and says that it is not ready.
    */
-  close(reason?: string): Promise<void>;
+  close(reason?: string, drains?: boolean): Promise<void>;
 }
 
 /** Minimum time to send the last traces when requests used up the grace period, in milliseconds. */
@@ -70,7 +70,6 @@ const STANDALONE: Roles = { mirrors: true, answers: true };
  * address cannot be listened on. After an error nothing keeps running.
  */
 export async function startApp(config: Config, now: () => number = Date.now, roles: Roles = STANDALONE): Promise<App> {
-  avoidNextTickDeoptimisation();
   const shutdown = new ShutdownSequence(config.graceSeconds * 1000);
   try {
     return await start(config, now, roles, shutdown);
@@ -90,7 +89,8 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   const { budgets } = options;
   const source = createSource(await sourceOptions(config), roles, registry.templates, now);
   shutdown.add(() => source.close());
-  const notReadyReason = () => source.notReadyReason();
+  let isDraining = false;
+  const notReadyReason = () => (isDraining ? "the service is stopping" : source.notReadyReason());
   const configuration = await configurationId(config, overrides);
   const holdings = registry.holding === undefined ? undefined : source.holdings?.(registry.holding);
   const executor = new QueryExecutor(registry, source.reader, source, now, source.history, holdings, configuration);
@@ -171,9 +171,16 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
     inventory,
     firstInventory: async () => inventory ?? (roles.answers ? first.read() : undefined),
     metricsUrl: operator?.metricsUrl,
-    close(reason = "closed by its caller") {
-      log.info({ reason, graceSeconds: config.graceSeconds }, "the service stops");
-      return shutdown.run();
+    async close(reason = "closed by its caller", drains = false) {
+      const { drainSeconds, graceSeconds } = config;
+      if (drains && drainSeconds > 0) {
+        log.info({ reason, drainSeconds }, "the service drains: it serves, but is not ready");
+        isDraining = true;
+        server.drain();
+        await pause(drainSeconds * 1_000);
+      }
+      log.info({ reason, graceSeconds }, "the service stops");
+      await shutdown.run();
     },
   };
 }

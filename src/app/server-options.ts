@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.js";
 import { SettingError } from "../config/setting-error.js";
-import { type Budgets, createBudgets } from "../transport/admission/budgets.js";
-import { Certificate, CertificateError } from "../transport/listener/certificate.js";
+import { Certificate, CertificateError } from "../transport/certificate.js";
+import { type Budgets, createBudgets } from "../transport/limits.js";
 import type { ServerOptions } from "../transport/server.js";
 import { packageVersion } from "./package-files.js";
 
@@ -20,9 +20,7 @@ export async function serverOptions(
       maxHeaderBytes: config.maxHeaderBytes,
       requestMs: config.requestSeconds * 1000,
       maxConnections: config.maxConnections,
-      maxConnectionsPerClient: config.maxConnectionsPerClient,
       maxStreams: config.maxStreams,
-      maxResets: config.maxResets,
     },
     budgets: createBudgets({
       bodyMegabytes: config.maxBodyMegabytes,

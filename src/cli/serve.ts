@@ -10,7 +10,8 @@ export type { Roles };
 export async function serve(config: Config, roles: Roles): Promise<void> {
   try {
     const app = await startApp(config, Date.now, roles);
-    closeOnSignal((signal) => app.close(signal));
+    // At a terminal nobody waits for proxies.
+    closeOnSignal((signal) => app.close(signal, signal === "SIGTERM"));
     // A caller may send a signal as soon as it reads this output.
     print(formatStart(app));
     if (app.inventory !== undefined) return;

@@ -35,8 +35,6 @@ export type RequestObserver = (completed: CompletedRequest) => void;
 export class RequestRecord implements CompletedRequest {
   readonly request: FastifyRequest;
   readonly startedAt: number;
-  /** How long it waited for its turn before it was handled. */
-  readonly waitedMs: number;
   operation = "";
   protocol: Protocol = "rest";
   outcome: Outcome = 0;
@@ -49,13 +47,10 @@ export class RequestRecord implements CompletedRequest {
   #isComplete = false;
   #requestId: string | undefined;
 
-  /** `arrivedAt` is given for a request that had to wait for its turn. */
-  constructor(request: FastifyRequest, observers: readonly RequestObserver[], arrivedAt?: number) {
+  constructor(request: FastifyRequest, observers: readonly RequestObserver[]) {
     this.request = request;
     this.#observers = observers;
-    const now = performance.now();
-    this.startedAt = arrivedAt ?? now;
-    this.waitedMs = now - this.startedAt;
+    this.startedAt = performance.now();
   }
 
   /** Read or made when it is first needed: the response of a client that is gone has none. */

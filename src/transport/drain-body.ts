@@ -1,6 +1,5 @@
 import { IncomingMessage } from "node:http";
 import { constants, Http2ServerRequest, type ServerHttp2Stream } from "node:http2";
-import { countExternalGarbage } from "../util/external-garbage.js";
 
 /** The readable side of a request: over HTTP/2 its stream, or the request that wraps it. */
 export type Incoming = IncomingMessage | Http2ServerRequest | ServerHttp2Stream;
@@ -20,7 +19,6 @@ export function drainBody(request: Incoming): Promise<void> {
     let chunks = 0;
     request.on("end", resolve).on("close", resolve).on("error", resolve);
     request.on("data", (chunk: Buffer) => {
-      countExternalGarbage(chunk.length);
       drained += chunk.length;
       chunks++;
       const isInSmallChunks = chunks > MAX_SMALL_CHUNKS && drained < chunks * SMALL_CHUNK_BYTES;

@@ -4,10 +4,9 @@
  * node:http cost as little. See docs/decisions/one-write.md.
  */
 import { type ServerResponse, STATUS_CODES } from "node:http";
-import type { Connection } from "./admission/connection.js";
 import { acquire } from "./encoding/buffer-pool.js";
 import type { Body } from "./encoding/chunk-list.js";
-import { IDLE_MS } from "./listener/limits.js";
+import { IDLE_MS, type Usage } from "./limits.js";
 import { releaseWritten } from "./write-body.js";
 
 /** What a ServerResponse knows of its head, undocumented and alike in Node.js 20, 22 and 24. */
@@ -27,7 +26,7 @@ export function endAtOnce(
   status: number,
   fields: readonly string[],
   body: Body | undefined,
-  connection: Connection | undefined,
+  usage: Usage | undefined,
 ): boolean {
   const { socket, req: request } = response;
   // A pipelined response has no socket until its predecessors are sent.
@@ -44,7 +43,7 @@ export function endAtOnce(
   state._headerSent = true;
   socket.write(pooled.subarray(0, length));
   response.end();
-  releaseWritten(pooled, length, response, socket, connection);
+  releaseWritten(pooled, length, response, socket, usage);
   return true;
 }
 

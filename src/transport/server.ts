@@ -14,12 +14,9 @@ import type { StandardServices } from "./connect/standard-services.js";
 import type { ArgumentLimits } from "./decoding/argument-limits.js";
 import { keepLeadingByteOrderMarks } from "./decoding/text-encoding.js";
 import { httpError } from "./errors.js";
-import { responseBudgetError } from "./admission/admission-error.js";
-import { type Budgets, createBudgets } from "./admission/budgets.js";
-import type { Certificate } from "./listener/certificate.js";
-import { clientErrorHandler } from "./listener/client-error-handler.js";
-import type { ConnectionLimits } from "./listener/limits.js";
-import { Listener } from "./listener/listener.js";
+import type { Certificate } from "./certificate.js";
+import { type Budgets, type ConnectionLimits, countRequests, createBudgets, responseBudgetError } from "./limits.js";
+import { answerClientError, Sockets } from "./sockets.js";
 import { addMiddleware, type MiddlewareOptions } from "./middleware/middleware.js";
 import { recordRequests } from "./middleware/record-requests.js";
 import { operations } from "./operations.js";
@@ -30,7 +27,6 @@ import { pathOf } from "./rest/rest-path.js";
 import { root } from "./rest/root.js";
 import { ROUTER_OPTIONS } from "./rest/router-options.js";
 import { ServedMethods } from "./rest/served-methods.js";
-import { sendShutdownResponse } from "./shutdown-response.js";
 import { WatchCalls, type WatchOptions } from "./watch/watch-calls.js";
 
 /**
@@ -44,7 +40,9 @@ export interface Server {
   readonly log: Logger;
   /** Starts to listen, and returns the base URL. */
   listen(host: string, port: number): Promise<string>;
-  /** Accepts no more requests, completes those in progress, and cuts the rest after `graceMs`. */
+  /** From now on the responses of HTTP/1.1 close their connections, so that their clients and proxies go elsewhere. */
+  drain(): void;
+  /** Accepts no more connections, completes the requests in progress, and cuts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -94,11 +92,11 @@ export interface ServerOptions {
 export async function createServer(bindings: readonly ServiceBinding[], options: ServerOptions): Promise<Server> {
   keepLeadingByteOrderMarks();
   const { watch, connections, maxBodyBytes, compresses, certificate, budgets = createBudgets() } = options;
-  const listener = new Listener(connections, budgets, { certificate, proxies: options.trustedProxies });
+  const sockets = new Sockets(connections, certificate);
   // Not Fastify's: it would make a child logger for each request.
   const log = options.log ?? pino({ level: options.logLevel }, process.stderr);
   const server: FastifyInstance = fastify({
-    serverFactory: listener.factory,
+    serverFactory: sockets.factory,
     bodyLimit: maxBodyBytes,
     trustProxy: options.trustedProxies === undefined ? false : [...options.trustedProxies],
     routerOptions: ROUTER_OPTIONS,
@@ -107,25 +105,28 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
       reply.header(REQUEST_ID, requestIdOf(request.raw.headers));
       void sendRestError(reply, httpError(error.statusCode ?? 400, error.message, pathOf(request)));
     },
-    clientErrorHandler: clientErrorHandler(connections.requestMs),
+    clientErrorHandler: answerClientError(connections.requestMs),
+    // Requests on open connections are served to the end, and close them.
+    return503OnClosing: false,
   });
+  let isDraining = false;
+  countRequests(server, budgets);
   recordRequests(server, options.observers ?? []);
+  server.addHook("onRequest", (request, reply, done) => {
+    if (isDraining && request.raw.httpVersionMajor === 1) reply.header("connection", "close");
+    done();
+  });
   const { middleware, guards = [], documentation, routes } = options;
   await options.gate?.(server, log);
   const methods = new ServedMethods();
   const answerNoRoute = noRoute(methods);
   const rejectUnknown = (request: FastifyRequest, reply: FastifyReply) => void answerNoRoute(request, reply);
-  const shedding = await addMiddleware(server, middleware, rejectUnknown, guards.length > 0);
+  await addMiddleware(server, middleware, rejectUnknown, guards.length > 0);
   // In sequence: hooks run in the order in which they are added.
   // oxlint-disable-next-line no-await-in-loop
   for (const guard of guards) await guard(server, log);
   const report = (defect: unknown, rpc?: string) => log.error({ err: defect, rpc }, "request failed");
-  const served = operations(
-    bindings,
-    report,
-    options.arguments,
-    () => responseBudgetError(budgets) ?? shedding.overloadError(),
-  );
+  const served = operations(bindings, report, options.arguments, () => responseBudgetError(budgets));
   const watchCalls = watch === undefined ? undefined : new WatchCalls(watch, report);
   server.setNotFoundHandler(answerNoRoute);
   await server.register(connect(served, options.standard, watchCalls, maxBodyBytes, compresses, report, methods));
@@ -136,10 +137,7 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
     await server.register(docs(documentation.openApi, compresses));
   }
   if (routes !== undefined) await server.register(routes);
-  server.addHook("preClose", (done) => {
-    listener.drain(sendShutdownResponse);
-    done();
-  });
+  server.addHook("preClose", () => sockets.goAway());
   return {
     log,
     async listen(host, port) {
@@ -148,9 +146,12 @@ export async function createServer(bindings: readonly ServiceBinding[], options:
       // Fastify does not know about the TLS in front of it.
       return certificate === undefined ? url : url.replace(/^http:/, "https:");
     },
+    drain() {
+      isDraining = true;
+    },
     async close(graceMs) {
       certificate?.close();
-      const timer = setTimeout(() => listener.destroy(), graceMs);
+      const timer = setTimeout(() => sockets.destroy(), graceMs);
       try {
         await server.close();
       } finally {

@@ -35,11 +35,6 @@ export const limitSettings = {
     { min: 10, max: 1_000_000, default: 10_000 },
     "maximum concurrent connections; further ones are closed at once",
   ),
-  maxConnectionsPerClient: count(
-    "max-connections-per-client",
-    { min: 0, max: 1_000_000, default: 5_000 },
-    "maximum concurrent connections of one client address, trusted proxies apart; 0 means no limit",
-  ),
   maxBodyMegabytes: optional("max-body-megabytes", {
     accepts: "an integer from 1 to 1000000",
     description: "maximum of all request bodies that are being received, in MiB; by default a sixteenth of the memory",
@@ -64,11 +59,6 @@ export const limitSettings = {
     "max-streams",
     { min: 1, max: 10_000, default: 256 },
     "maximum concurrent requests on an HTTP/2 connection",
-  ),
-  maxResets: count(
-    "max-resets",
-    { min: 10, max: 100_000, default: 500 },
-    "maximum requests that an HTTP/2 connection may cancel within 10 seconds",
   ),
   maxDelayMs: count(
     "max-delay-ms",

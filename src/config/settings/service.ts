@@ -76,5 +76,10 @@ export const serviceSettings = {
     default: "info",
     parse: oneOf(logLevels),
   }),
+  drainSeconds: count(
+    "drain-seconds",
+    { min: 0, max: 3_600, default: 5 },
+    "time in which the service, told to stop, still serves requests, so that proxies see that it is not ready, in seconds",
+  ),
   graceSeconds: seconds("grace-seconds", 5, "time for pending requests to finish when the service stops"),
 };

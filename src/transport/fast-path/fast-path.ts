@@ -2,8 +2,6 @@
 // The hooks run after those of the middleware and before Fastify reads a body. They call `done` for any other request.
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { onRequestHookHandler } from "fastify";
-import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
-import { connectionOf } from "../admission/connection.js";
 import type { Operation } from "../operations.js";
 import { callOperation, type FastCall, type WireFormat } from "./call.js";
 import { isPlainRest, matchRpc } from "./match.js";
@@ -44,13 +42,10 @@ function serve(call: FastCall, format: WireFormat, maxBodyBytes: number): void {
   const { record, raw } = request;
   record.operation = operation.name;
   record.protocol = format.protocol;
-  const connection = connectionOf(raw);
-  if (connection === undefined) return record.complete(Code.Canceled);
   const options = { limit: maxBodyBytes + format.framingBytes, expected: contentLength(raw) };
-  readBody(format.source(raw), connection, options, (body) => {
+  readBody(format.source(raw), request.usage.budgets.bodies, options, (body) => {
     if (body === undefined) record.complete(Code.Canceled);
     else if (body instanceof ConnectError) format.sendError(call, body);
-    else if (!connection.mayRespond()) format.sendError(call, TOO_MANY_RESPONSES);
     else callOperation(call, format, body, maxBodyBytes);
   });
 }

@@ -1,20 +1,12 @@
 /** Step 2: the whole body, within the limit of a message and the budget of all bodies. */
 import { IncomingMessage } from "node:http";
 import { Http2ServerRequest } from "node:http2";
-import { TLSSocket } from "node:tls";
 import type { ConnectError } from "@connectrpc/connect";
-import { BodyBuffer, type BodyOptions } from "../admission/body-buffer.js";
-import type { Connection } from "../admission/connection.js";
+import { BodyBuffer, type BodyOptions } from "../body-buffer.js";
 import { drainBody, type Incoming } from "../drain-body.js";
 import { rejection } from "../errors.js";
-import { countExternalGarbage } from "../../util/external-garbage.js";
-import { enqueue } from "./response-batching.js";
+import type { Budget } from "../limits.js";
 
-/** Larger requests take longer than batching saves. */
-const MAX_BATCHED_BYTES = 4_096;
-const SMALL_CHUNK_BYTES = 64;
-/** A body may end with a small chunk, or have a few. */
-const FREE_SMALL_CHUNKS = 16;
 const RETRY_SECONDS = 1;
 
 /** Undefined if the client is gone. */
@@ -26,15 +18,12 @@ export type ReceivedBody = Buffer | ConnectError | undefined;
  */
 export function readBody(
   request: Incoming,
-  connection: Connection,
+  budget: Budget,
   options: BodyOptions,
   done: (body: ReceivedBody) => void | Promise<void>,
 ): void {
-  const body = new BodyBuffer(connection.budgets.bodies, options);
+  const body = new BodyBuffer(budget, options);
   const { limit } = options;
-  // Chunks of HTTP/1.1 are read in slices.
-  const isHttp2 = !(request instanceof IncomingMessage);
-  let smallChunks = 0;
   let isComplete = false;
   let isDone = false;
   const finish = (result: ReceivedBody) => {
@@ -56,20 +45,13 @@ export function readBody(
     finish(error);
   };
   const onData = (chunk: Buffer) => {
-    countExternalGarbage(chunk.length);
     if (body.length + chunk.length > limit) return refuse(messageTooLarge(limit));
     if (!body.add(chunk)) return refuse(tooManyBodies());
-    const isSmall = chunk.length < SMALL_CHUNK_BYTES && chunk.length < body.length;
-    if (isHttp2 && isSmall && ++smallChunks > FREE_SMALL_CHUNKS) connection.countSmallFrame();
-  };
-  const finishWithBody = () => {
-    // A reset HTTP/2 stream emits "end" like a complete one.
-    finish(isClosed(request) ? undefined : body.share());
   };
   const onEnd = () => {
     isComplete = true;
-    if (body.length <= MAX_BATCHED_BYTES && !mayCloseWithRequest(request)) enqueue(finishWithBody);
-    else finishWithBody();
+    // A reset HTTP/2 stream emits "end" like a complete one.
+    finish(isClosed(request) ? undefined : body.share());
   };
   const onClose = () => {
     // A request that was read to its end emits "close" too.
@@ -88,12 +70,6 @@ export const tooManyBodies = (): ConnectError =>
 export function contentLength({ headers }: Pick<IncomingMessage, "headers">): number | undefined {
   const length = Number(headers["content-length"]);
   return length >= 0 ? length : undefined;
-}
-
-// Over TLS, FIN may arrive in the same read as the request, and Node.js closes its side before the tick ends: such a
-// request is answered at once. In cleartext FIN arrives in a later read, and HTTP/2 streams end on their own.
-function mayCloseWithRequest(request: Incoming): boolean {
-  return request instanceof IncomingMessage && request.socket instanceof TLSSocket;
 }
 
 function isClosed(request: Incoming): boolean {

@@ -7,7 +7,6 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { connectionOf } from "../admission/connection.js";
 import { endConnectWithError, endGrpcWithError, isClosedStream } from "../connect/send-error.js";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { ETAG, TAGS } from "../caching/validators.js";
@@ -56,15 +55,14 @@ function endHttp(
   if (compresses) fields.push("vary", varyByEncoding(headers["vary"]));
   if (compressed !== undefined) fields.push("content-encoding", GZIP);
   setHeaders(response, headers);
-  const connection = connectionOf(request.raw);
   if (!(response instanceof ServerResponse)) {
     // The compatibility class of HTTP/2 has the same methods.
     (response as ServerResponse).writeHead(200, fields);
-    endHttp2(response, body.length, (buffer) => body.write(buffer, 0), connection);
-    connection?.holdResponse(streamOf(request), body.length);
-  } else if (!endAtOnce(response, 200, fields, body, connection)) {
+    endHttp2(response, body.length, (buffer) => body.write(buffer, 0));
+    request.usage.holdResponse(body.length);
+  } else if (!endAtOnce(response, 200, fields, body, request.usage)) {
     response.writeHead(200, fields);
-    endHttp1(response, body, connection);
+    endHttp1(response, body, request.usage);
   }
   request.record.complete(0);
 }
@@ -118,9 +116,8 @@ function endGrpc(
     buffer.writeUInt32BE(body.length, 1);
     body.write(buffer, FRAME_HEADER_BYTES);
   };
-  const connection = connectionOf(request.raw);
-  endHttp2(stream, FRAME_HEADER_BYTES + body.length, writeFrame, connection);
-  connection?.holdResponse(stream, body.length);
+  endHttp2(stream, FRAME_HEADER_BYTES + body.length, writeFrame);
+  request.usage.holdResponse(body.length);
   request.record.complete(0);
 }
 

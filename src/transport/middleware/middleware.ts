@@ -1,17 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { admissionError } from "../admission/admission-error.js";
+import underPressure from "@fastify/under-pressure";
+import { constants } from "node:http2";
+import { Code } from "@connectrpc/connect";
 import { createCorsHook, needsCors, type Origins } from "./cors.js";
 import { isHealthRequest } from "./health-requests.js";
-import { Shedding } from "./load-shedding.js";
 import { rejectPath } from "./path-length.js";
 import { limitRates, type Rates } from "./rate-limits.js";
 import { reject } from "../reject.js";
+import { rejection } from "../errors.js";
+import { budgetError, resetOverHttp2 } from "../limits.js";
+
+/** Created once, because errors are expensive. */
+const OVERLOADED = rejection("OVERLOADED", "server overloaded; retry later", { retrySeconds: 1 });
 
 export interface MiddlewareOptions {
   readonly corsOrigins: Origins;
   /** Longest path with its query. */
   readonly maxPathBytes: number;
-  /** Longest wait before a request is handled; 0 for no limit. */
+  /** Delay of the event loop, on average over a second, from which on requests are rejected; 0 for no limit. */
   readonly maxDelayMs: number;
   readonly rates: Rates;
 }
@@ -19,29 +25,36 @@ export interface MiddlewareOptions {
 /**
  * Adds the hooks that run before the operations. Call it before adding routes, whose hooks answer plain requests
  * themselves. `notFound` answers before the body is read; Fastify would read it first. `hasGuards`: more hooks follow
- * before the routes. Returns the load shedding, to be consulted again when a whole request has arrived.
+ * before the routes.
  */
 export async function addMiddleware(
   server: FastifyInstance,
   { corsOrigins, maxPathBytes, maxDelayMs, rates }: MiddlewareOptions,
   notFound: (request: FastifyRequest, reply: FastifyReply) => void,
   hasGuards = false,
-): Promise<Shedding> {
-  const shedding = new Shedding(maxDelayMs);
+): Promise<void> {
+  // It only measures: health requests are exempt, and others are rejected in the form of their protocol.
+  const pressure = { maxEventLoopDelay: maxDelayMs, pressureHandler: () => undefined };
+  if (maxDelayMs > 0) await server.register(underPressure, pressure);
   const corsHook = await createCorsHook(server, corsOrigins);
   const isRateLimited = rates.perClient > 0 || rates.inAll > 0;
   const check = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
     if (request.url.length > maxPathBytes) return rejectPath(request, reply, maxPathBytes);
     if (!isRateLimited && request.is404) return notFound(request, reply);
-    const { startedAt, waitedMs } = request.record;
-    const error = admissionError(request) ?? shedding.overloadError(startedAt + waitedMs, waitedMs);
-    if (error === undefined || isHealthRequest(request)) done();
+    if (isHealthRequest(request)) return done();
+    const overBudget = budgetError(request.usage.budgets);
+    if (overBudget !== undefined && resetOverHttp2(request, constants.NGHTTP2_REFUSED_STREAM)) {
+      reply.hijack();
+      return request.record.complete(Code.Unavailable);
+    }
+    const error = overBudget ?? (maxDelayMs > 0 && server.isUnderPressure() ? OVERLOADED : undefined);
+    if (error === undefined) done();
     else reject(request, reply, error);
   };
   // One hook for all checks: every hook costs each request time.
   server.addHook("onRequest", function runChecks(request, reply, done) {
     if (corsHook === undefined || !needsCors(request)) {
-      request.record.mayHaveReplyHeaders = isRateLimited || hasGuards;
+      request.record.mayHaveReplyHeaders = isRateLimited || hasGuards || reply.hasHeader("connection");
       check(request, reply, done);
     } else
       corsHook.call(this, request, reply, (error?: Error) =>
@@ -53,5 +66,4 @@ export async function addMiddleware(
     // Requests without a route count against the rates too.
     server.addHook("onRequest", (request, reply, done) => (request.is404 ? notFound(request, reply) : done()));
   }
-  return shedding;
 }

@@ -1,24 +1,18 @@
 import type { FastifyInstance } from "fastify";
-import { deferredArrival } from "../admission/arrivals.js";
-import { connectionOf, responseOf } from "../admission/connection.js";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { RequestRecord, type RequestObserver } from "../../telemetry/request-record.js";
 import { outcomeOf } from "../errors.js";
-import { flushOverdue } from "../fast-path/response-batching.js";
 
 /** Call it before adding other hooks. Code that sends a response past Fastify must complete the record itself. */
 export function recordRequests(server: FastifyInstance, observers: readonly RequestObserver[]): void {
   // Declared now so that every request has the same hidden class. A getter would not reserve the slot.
   server.decorateRequest("record");
   server.addHook("onRequest", (request, _reply, done) => {
-    request.record = new RequestRecord(request, observers, deferredArrival(request.raw)?.at);
-    flushOverdue(request.record.startedAt + request.record.waitedMs);
+    request.record = new RequestRecord(request, observers);
     done();
   });
-  server.addHook("onSend", (request, reply, payload, done) => {
+  server.addHook("onSend", (request, reply, _payload, done) => {
     const { record } = request;
-    const held = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.length : 0;
-    if (held > 0) connectionOf(request.raw)?.holdResponse(responseOf(reply.raw), held);
     if (record.operation === "") record.operation = request.routeOptions.config.operation ?? "";
     reply.header(REQUEST_ID, record.requestId);
     record.complete(outcomeOf(reply.statusCode));

@@ -1,5 +1,4 @@
-import type { BudgetLimits } from "../admission/budgets.js";
-import type { ConnectionLimits } from "../listener/limits.js";
+import type { BudgetLimits, ConnectionLimits } from "../limits.js";
 import type { MiddlewareOptions } from "../middleware/middleware.js";
 
 /** Prometheus and a few people need no more. */
@@ -7,11 +6,7 @@ export const OPERATOR_CONNECTIONS: ConnectionLimits = {
   maxHeaderBytes: 16 * 1024,
   requestMs: 5_000,
   maxConnections: 16,
-  // It serves no health requests.
-  reserve: 0,
-  maxConnectionsPerClient: 0,
   maxStreams: 32,
-  maxResets: 100,
 };
 
 /** Its own, so that no load of the public port makes the metrics unreadable, and none of its own disturbs clients. */

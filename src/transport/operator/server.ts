@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from "fastify";
 import type { Logger } from "pino";
 import type { ServiceBinding } from "../../service/service-binding.js";
 import type { Exposition } from "../../telemetry/metrics/exposition.js";
-import { createBudgets } from "../admission/budgets.js";
+import { createBudgets } from "../limits.js";
 import { createServer, type ServerOptions } from "../server.js";
 import { operatorAccess } from "./access.js";
 import { expositionRoutes } from "./exposition-routes.js";

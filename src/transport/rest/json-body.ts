@@ -2,7 +2,6 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { formatValue } from "../../domain/errors.js";
-import { connectionOf } from "../admission/connection.js";
 import { charsetProblem } from "../content-type.js";
 import { parseJson } from "../decoding/json-text.js";
 import { drainBody } from "../drain-body.js";
@@ -39,15 +38,13 @@ export function acceptJson(server: FastifyInstance, maxBodyBytes: number): void 
   });
 }
 
-function read({ raw }: FastifyRequest, limit: number, done: Done, use: (body: Buffer) => void): void {
-  const connection = connectionOf(raw);
+function read({ raw, usage }: FastifyRequest, limit: number, done: Done, use: (body: Buffer) => void): void {
   const expected = contentLength(raw);
-  if (connection === undefined) return done(clientGone());
   if (expected !== undefined && expected > limit) {
     void drainBody(raw);
     return done(toRestError(messageTooLarge(limit)));
   }
-  readBody(raw, connection, { limit, expected }, (body) => {
+  readBody(raw, usage.budgets.bodies, { limit, expected }, (body) => {
     if (body === undefined) done(clientGone());
     else if (body instanceof ConnectError) done(toRestError(body));
     else use(body);

@@ -2,9 +2,7 @@ import type { JsonValue, Message } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
-import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
-import { connectionOf } from "../admission/connection.js";
-import { httpError, recordRefusal, rejection, type RestError, toRestError } from "../errors.js";
+import { recordRefusal, httpError, rejection, type RestError, toRestError } from "../errors.js";
 import { restFastPath } from "../fast-path/fast-path.js";
 import { sendRest } from "./send-rest.js";
 import type { Operation } from "../operations.js";
@@ -58,7 +56,6 @@ export function rest(
           // Requests that are not plain: GET, chunked bodies, other content types.
           async handler(request, reply) {
             request.record.operation = operation.name;
-            if (connectionOf(request.raw)?.mayRespond() === false) throw TOO_MANY_RESPONSES;
             // acceptJson gives a JSON value, which may be null; undefined where there was no body.
             const body = request.body === undefined ? {} : (request.body as JsonValue);
             await respond(request, reply, decode(request, body));

@@ -1,13 +1,11 @@
 import type { OutgoingHttpHeaders } from "node:http";
-import type { ConnectError } from "@connectrpc/connect";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
-import { responseBudgetError, TOO_MANY_RESPONSES } from "../admission/admission-error.js";
-import { type Connection, connectionOf, responseOf } from "../admission/connection.js";
 import { matchesEtag } from "../caching/if-none-match.js";
 import { acceptsGzip, GZIP } from "../compression/accept-encoding.js";
 import { varyByEncoding } from "../compression/vary.js";
 import { reject } from "../reject.js";
+import { responseBudgetError } from "../limits.js";
 import { hijack, setHeaders } from "../reply.js";
 import { SLICE_BYTES, writeSlices } from "../write-slices.js";
 import { byteRange } from "./byte-range.js";
@@ -36,8 +34,7 @@ export async function sendStatic(
   { compresses, headers = {} }: StaticOptions,
 ): Promise<void> {
   const selected = await select(request, content, compresses);
-  const connection = connectionOf(request.raw);
-  const refused = connection && budgetError(connection);
+  const refused = responseBudgetError(request.usage.budgets);
   if (refused !== undefined) return reject(request, reply, refused);
   const { record, routeOptions, method } = request;
   record.operation = routeOptions.config.operation ?? "";
@@ -50,13 +47,10 @@ export async function sendStatic(
   if (selected.body === undefined || method === "HEAD") response.end();
   else {
     writeSlices(response, selected.body);
-    connection?.holdResponse(responseOf(response), Math.min(selected.body.length, SLICE_BYTES));
+    request.usage.holdResponse(Math.min(selected.body.length, SLICE_BYTES));
   }
   record.complete(0);
 }
-
-const budgetError = (connection: Connection): ConnectError | undefined =>
-  connection.mayRespond() ? responseBudgetError(connection.budgets) : TOO_MANY_RESPONSES;
 
 async function select({ headers }: FastifyRequest, content: StaticContent, compresses: boolean): Promise<Selected> {
   const { bytes, contentType, etag } = content;

@@ -8,9 +8,8 @@ import { type WatchRequest, WatchResponseSchema } from "../../../gen/offledger/w
 import { WatchService } from "../../../gen/offledger/watch/v1/watch_service_pb.js";
 import { REQUEST_ID } from "../../telemetry/request-ids.js";
 import { memoizeLast } from "../../util/memoize-last.js";
-import { TOO_MANY_RESPONSES } from "../admission/admission-error.js";
-import { connectionOf, responseOf } from "../admission/connection.js";
 import { JSON_WRITE_OPTIONS } from "../encoding/json-options.js";
+import { responseBudgetError } from "../limits.js";
 import { hijack, setHeaders } from "../reply.js";
 import { bindingsOf } from "../rest/http-rules.js";
 import type { Query } from "../rest/query.js";
@@ -38,8 +37,8 @@ export function serverSentEvents(server: FastifyInstance, calls: WatchCalls): vo
       exposeHeadRoute: false,
       async handler(request, reply) {
         request.record.operation = calls.name;
-        const connection = connectionOf(request.raw);
-        if (connection?.mayRespond() === false) throw TOO_MANY_RESPONSES;
+        const refused = responseBudgetError(request.usage.budgets);
+        if (refused !== undefined) throw refused;
         // The reader of this path makes this message.
         const message = read({}, {}, queryOf(request)) as WatchRequest;
         const gone = new AbortController();
@@ -47,7 +46,7 @@ export function serverSentEvents(server: FastifyInstance, calls: WatchCalls): vo
         const events = calls.call(message, gone.signal);
         const first = await events.next();
         if (first.done === true) return;
-        connection?.beginStream(responseOf(reply.raw));
+        request.usage.becomeStream();
         await send(request, reply, first.value, events);
       },
     });

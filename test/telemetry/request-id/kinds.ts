@@ -128,11 +128,9 @@ const both: Readonly<Record<string, Kind>> = {
   },
   "gRPC-Web, unknown operation": { status: "404", sent: post("/somebody.Else/Nothing", grpcWeb, envelope("")) },
   "gRPC-Web, stream": { status: "200", sent: { ...post(watch, grpcWeb, envelope("")), isEndless: true } },
-  expectation: { status: "417", sent: post(rpc, { ...json, expect: "more" }, valid), isLogged: false },
 };
 
 const onlyHttp1: Readonly<Record<string, Kind>> = {
-  "no Host": { status: "400", sent: { ...get("/livez"), hasNoHost: true }, isLogged: false },
   "gRPC over HTTP/1.1, unary": { status: "200", sent: post(rpc, grpc, envelope(message(acme))) },
   "stream that needs HTTP/2": {
     status: "505",
@@ -186,8 +184,6 @@ const onlyHttp2: Readonly<Record<string, Kind>> = {
     status: "200",
     sent: post("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", grpc, envelope(listServices)),
   },
-  "header too large": { status: "431", sent: get("/livez", { large: "x".repeat(20_000) }), isLogged: false },
-  CONNECT: { status: "405", sent: { method: "CONNECT", path: "" }, isLogged: false },
 };
 
 export interface NamedKind extends Kind {

@@ -2,13 +2,10 @@
  * Refused gRPC calls as frames: one HEADERS frame with END_STREAM. grpc-go, grpc-java, grpcio and grpc-js lose the
  * status of any other form; connect-es and buf read it.
  */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { connect, createServer, type IncomingHttpHeaders } from "node:http2";
-import type { AddressInfo } from "node:net";
+import { connect, type IncomingHttpHeaders } from "node:http2";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Config } from "../../../src/config/config.js";
 import { encodeGrpcMessage } from "../../../src/transport/connect/grpc-message.js";
-import { sendShutdownResponse } from "../../../src/transport/shutdown-response.js";
 import { serveFile } from "../../fixtures/run-service.js";
 
 /** The flag of a frame (RFC 9113, section 6.2). */
@@ -98,17 +95,6 @@ describe("one HEADERS frame with END_STREAM", () => {
       if (answer.headers["grpc-status"] === "8") refusals.push(answer);
     }
     expect(refusals).toEqual([refused("8", /rate limit exceeded: 1 requests per second/, { "retry-after": "1" })]);
-  });
-
-  test("a request that arrives while the service stops is unavailable", async () => {
-    // The moment between GOAWAY and the end of a session cannot be hit from outside.
-    const server = createServer((request, response) =>
-      sendShutdownResponse(request as unknown as IncomingMessage, response as unknown as ServerResponse),
-    );
-    onTestFinished(() => void server.close());
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    expect(await call(`http://127.0.0.1:${port}`, info)).toEqual(refused("14", /stopping/, { "retry-after": "1" }));
   });
 
   test("a subtype other than proto and json is 415", async () => {

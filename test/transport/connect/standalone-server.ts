@@ -12,8 +12,8 @@ import { connect } from "../../../src/transport/connect/connect.js";
 import { standardServices } from "../../../src/transport/connect/standard-services.js";
 import { ServedMethods } from "../../../src/transport/rest/served-methods.js";
 import { recordRequests } from "../../../src/transport/middleware/record-requests.js";
-import { createBudgets } from "../../../src/transport/admission/budgets.js";
-import { Listener } from "../../../src/transport/listener/listener.js";
+import { countRequests, createBudgets } from "../../../src/transport/limits.js";
+import { Sockets } from "../../../src/transport/sockets.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 
 const descriptorSet = () => new Uint8Array(readFileSync("gen/offledger.binpb"));
@@ -41,8 +41,9 @@ export interface StandaloneServer {
 
 /** Serves until the test ends. */
 export async function startStandalone(limits: Partial<StreamLimits> = {}): Promise<StandaloneServer> {
-  const listener = new Listener(TEST_SERVER_OPTIONS.connections, createBudgets());
-  const server = fastify({ serverFactory: listener.factory });
+  const sockets = new Sockets(TEST_SERVER_OPTIONS.connections);
+  const server = fastify({ serverFactory: sockets.factory });
+  countRequests(server, createBudgets());
   recordRequests(server, []);
   const defects: unknown[] = [];
   const state = { reason: undefined as string | undefined, polls: 0, defects };
@@ -59,15 +60,12 @@ export async function startStandalone(limits: Partial<StreamLimits> = {}): Promi
     limits: { pollMs: 5, ...limits },
   });
   await server.register(connect([], standard, undefined, 1_024 * 1_024, true, report, new ServedMethods()));
-  server.addHook("preClose", (done) => {
-    listener.drain((_request, response) => response.writeHead(503).end());
-    done();
-  });
+  server.addHook("preClose", () => sockets.goAway());
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= server.close());
   onTestFinished(async () => {
-    const timer = setTimeout(() => listener.destroy(), 2_000);
+    const timer = setTimeout(() => sockets.destroy(), 2_000);
     await close();
     clearTimeout(timer);
   });

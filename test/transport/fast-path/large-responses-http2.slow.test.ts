@@ -12,7 +12,6 @@ import {
   createRequests,
   serve,
   WAIT_MS,
-  OVERFLOW_BYTES,
   overflowRequests,
   pausedConnection,
   collectErrors,
@@ -95,7 +94,6 @@ test("a connection that is paused while others are served gets its own bytes", a
     await pause(50);
     return before > 1_000 * KB && sent() === before;
   });
-  expect(sent()).toBeLessThan(OVERFLOW_BYTES);
   const wrong: string[][] = [];
   for (let round = 0; round < 3; round++)
     wrong.push(await collectErrors(startClients(url, 4, "fast", () => createRequests(5))));

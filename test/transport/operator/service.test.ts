@@ -13,7 +13,7 @@ import { HealthService } from "../../../gen/offledger/health/v1/health_service_p
 import { type App, startApp } from "../../../src/app/app.js";
 import type { Config } from "../../../src/config/config.js";
 import { SettingError } from "../../../src/config/setting-error.js";
-import { Certificate } from "../../../src/transport/listener/certificate.js";
+import { Certificate } from "../../../src/transport/certificate.js";
 import { createCertificates, hasOpenssl, type Certificates } from "../../fixtures/certificates.js";
 import { quiet } from "../../fixtures/run-service.js";
 import { until } from "../../fixtures/wait.js";

@@ -1,7 +1,7 @@
 /** Static answers count towards the budget of responses while their clients do not read them. */
 import http2 from "node:http2";
 import { expect, onTestFinished, test } from "vitest";
-import { createBudgets } from "../../../src/transport/admission/budgets.js";
+import { createBudgets } from "../../../src/transport/limits.js";
 import { createServer } from "../../../src/transport/server.js";
 import { TEST_SERVER_OPTIONS } from "../../fixtures/server-options.js";
 import { until } from "../../fixtures/wait.js";

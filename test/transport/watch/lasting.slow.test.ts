@@ -19,7 +19,7 @@ import { participantOn } from "../../ingest/mirror/run-mirror.js";
 /** Instead of 30 s and 2 minutes, after which a request was reset. */
 const REQUEST_SECONDS = 1;
 const STALLED_MS = 1_000;
-vi.mock("../../../src/transport/listener/limits.js", async (original) => ({
+vi.mock("../../../src/transport/limits.js", async (original) => ({
   ...(await original<object>()),
   STALLED_MS: 1_000,
 }));

@@ -1,7 +1,6 @@
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { REQUEST_ID } from "../../../telemetry/request-ids.js";
-import { connectionOf, responseOf } from "../../admission/connection.js";
 import { drainBody } from "../../drain-body.js";
 import type { Report } from "../../operations.js";
 import { compressConnect, compressGrpc } from "./compress-response.js";
@@ -78,7 +77,9 @@ async function unary(
   const used = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const response = await handle({ ...request, body: receivedBody(raw, maxBodyBytes, used) }).finally(() => finish?.());
+  const response = await handle({ ...request, body: receivedBody(call.request, maxBodyBytes, used) }).finally(() =>
+    finish?.(),
+  );
   const isConnect = record.protocol === "connect";
   const bytes = isConnect ? NO_BYTES : await bytesOf(response);
   // connect-es does not read a body that it refuses by its headers. Node.js forgets an HTTP/2 stream after its
@@ -101,7 +102,7 @@ async function streaming(
   // Chunks of a raw body are bytes.
   const body = raw.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   const response = await handle({ ...request, body });
-  if (response.status === 200) connectionOf(raw)?.beginStream(responseOf(call.reply.raw));
+  if (response.status === 200) call.request.usage.becomeStream();
   drainAfterResponse(call);
   recordOutcome(call, response, NO_BYTES);
   return withCorrectedEnd(response, (code) => record.complete(code));

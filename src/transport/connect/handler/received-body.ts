@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { TOO_MANY_RESPONSES } from "../../admission/admission-error.js";
-import { connectionOf } from "../../admission/connection.js";
+import type { FastifyRequest } from "fastify";
 import { contentLength, readBody, type ReceivedBody, tooManyBodies } from "../../fast-path/read-body.js";
 import { FRAME_HEADER_BYTES } from "./universal-response.js";
 
@@ -10,28 +9,25 @@ import { FRAME_HEADER_BYTES } from "./universal-response.js";
  * until `used` settles.
  */
 export async function* receivedBody(
-  raw: IncomingMessage,
+  { raw, usage }: FastifyRequest,
   maxBytes: number,
   used: Promise<void>,
 ): AsyncGenerator<Uint8Array> {
-  const connection = connectionOf(raw);
-  if (connection === undefined) throw clientGone();
+  const { bodies } = usage.budgets;
   if (isCompressed(raw)) {
     // connect-es decompresses up to the limit.
-    const { bodies } = connection.budgets;
     if (!bodies.tryTake(maxBytes)) throw tooManyBodies();
     void used.finally(() => bodies.release(maxBytes));
   }
   const options = { limit: maxBytes + FRAME_HEADER_BYTES, expected: contentLength(raw) };
   const body = await new Promise<ReceivedBody>((resolve) => {
-    readBody(raw, connection, options, (received) => {
+    readBody(raw, bodies, options, (received) => {
       resolve(received);
       return used;
     });
   });
   if (body === undefined) throw clientGone();
   if (body instanceof ConnectError) throw body;
-  if (!connection.mayRespond()) throw TOO_MANY_RESPONSES;
   if (body.length > 0) yield body;
 }
 

@@ -4,7 +4,7 @@ import http from "node:http";
 import net from "node:net";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { health } from "../../../src/service/health.js";
-import { type BudgetLimits, type Budgets, createBudgets } from "../../../src/transport/admission/budgets.js";
+import { type BudgetLimits, type Budgets, createBudgets } from "../../../src/transport/limits.js";
 import { createServer, type Server } from "../../../src/transport/server.js";
 import { encodeRequest, type LargeRequest, largeResponseServices } from "../../fixtures/large-responses.js";
 import { createRequests } from "../../fixtures/paced-clients.js";
@@ -28,11 +28,11 @@ export class Served {
   #url: URL | undefined;
 
   /** Serves from before the first test of the file to after the last. */
-  constructor(limits: BudgetLimits, trustedProxies: readonly string[] = []) {
+  constructor(limits: BudgetLimits) {
     this.budgets = createBudgets(limits);
     beforeAll(async () => {
       const bindings = [...largeResponseServices, ...health(() => undefined)];
-      this.#server = await createServer(bindings, { ...TEST_SERVER_OPTIONS, trustedProxies, budgets: this.budgets });
+      this.#server = await createServer(bindings, { ...TEST_SERVER_OPTIONS, budgets: this.budgets });
       this.#url = new URL(await this.#server.listen("127.0.0.1", 0));
     });
     afterAll(() => this.#server?.close(100));

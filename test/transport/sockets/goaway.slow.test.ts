@@ -1,4 +1,4 @@
-/** Bytes that crash a plain node:http2 server of Node.js 20.20 and 24.11 (see defer-session-close.ts), sent to a separate process. */
+/** Bytes that crash a plain node:http2 server of Node.js 20.20 and 24.11 (see upstream.ts), sent to a separate process. */
 import { once } from "node:events";
 import net from "node:net";
 import { expect, onTestFinished, test } from "vitest";

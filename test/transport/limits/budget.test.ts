@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { BodyBuffer } from "../../../src/transport/admission/body-buffer.js";
-import { Budget } from "../../../src/transport/admission/budget.js";
-import { createBudgets } from "../../../src/transport/admission/budgets.js";
-import { ResponseBudget } from "../../../src/transport/admission/response-budget.js";
-import { WindowCounter } from "../../../src/transport/admission/window-counter.js";
+import { BodyBuffer } from "../../../src/transport/body-buffer.js";
+import { Budget, createBudgets } from "../../../src/transport/limits.js";
 
 const KIB = 1024;
 
@@ -16,24 +13,10 @@ describe("a budget", () => {
     expect(budget.used).toBe(4);
   });
 
-  test("keeps a reserve for those who need no reserve", () => {
-    const budget = new Budget(10);
-    expect([budget.tryTake(8, 3), budget.tryTake(7, 3), budget.tryTake(3)]).toEqual([false, true, true]);
-  });
-
-  test("refuses at its limit, less what is for others", () => {
+  test("refuses beyond an amount", () => {
     const budget = new Budget(10);
     budget.take(7);
-    expect([budget.refuses(3), budget.refuses(2), budget.refuses()]).toEqual([true, false, false]);
-    expect(budget.refused).toBe(1);
-  });
-
-  test("is used up at its limit", () => {
-    const budget = new Budget(2);
-    budget.take(1);
-    expect(budget.refuses()).toBe(false);
-    budget.take(1);
-    expect(budget.refuses()).toBe(true);
+    expect([budget.refusesBeyond(6), budget.refusesBeyond(7)]).toEqual([true, false]);
     expect(budget.refused).toBe(1);
   });
 });
@@ -110,16 +93,6 @@ describe("a body", () => {
     expect(process.memoryUsage.rss()).toBeLessThan(before - (count / 2) * KIB * KIB);
   });
 
-  test("that is large leaves a quarter of the budget to small ones", () => {
-    const budget = new Budget(100 * KIB);
-    const [large, larger, small] = [1, 2, 3].map(
-      () => new BodyBuffer(budget, { limit: 4 * KIB * KIB, expected: undefined }),
-    );
-    expect(large?.add(Buffer.alloc(70 * KIB))).toBe(true);
-    expect(larger?.add(Buffer.alloc(17 * KIB))).toBe(false);
-    expect(small?.add(Buffer.alloc(16 * KIB))).toBe(true);
-  });
-
   test("beyond the budget is not taken, and what was taken is released", () => {
     const budget = new Budget(8 * KIB);
     const body = new BodyBuffer(budget, { limit: 4 * KIB * KIB, expected: undefined });
@@ -129,23 +102,4 @@ describe("a body", () => {
     body.release();
     expect(budget.used).toBe(0);
   });
-});
-
-test("a full budget of responses closes the connections that take nothing, and those alone", () => {
-  const budget = new ResponseBudget(1);
-  const closed: string[] = [];
-  const holder = (name: string, progressAt: number) => ({ progressAt, destroy: () => void closed.push(name) });
-  const now = performance.now();
-  budget.hold(holder("stalled", now - 60_000));
-  budget.hold(holder("reading", now));
-  expect(budget.refuses()).toBe(false);
-  expect(closed).toEqual([]);
-  budget.take(1);
-  expect(budget.refuses()).toBe(true);
-  expect(closed).toEqual(["stalled"]);
-});
-
-test("a window counts anew when it is over", () => {
-  const counter = new WindowCounter(2, 100);
-  expect([0, 50, 100, 101, 102, 103].map((now) => counter.add(now))).toEqual([false, false, true, false, false, true]);
 });

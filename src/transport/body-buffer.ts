@@ -1,8 +1,5 @@
-import type { Budget } from "./budget.js";
+import type { Budget } from "./limits.js";
 
-/** Larger bodies leave a part of the budget to smaller ones. */
-const SMALL_BYTES = 16 * 1024;
-const RESERVED_PART = 4;
 /** From this size on a buffer has pages of its own: it grows without a copy, and its memory is returned to the system, not to malloc. */
 const RESIZABLE_BYTES = 64 * 1024;
 
@@ -73,8 +70,7 @@ export class BodyBuffer {
   }
 
   #take(capacity: number): boolean {
-    const reserved = capacity > SMALL_BYTES ? this.#budget.limit / RESERVED_PART : 0;
-    if (!this.#budget.tryTake(capacity - this.#taken, reserved)) return false;
+    if (!this.#budget.tryTake(capacity - this.#taken)) return false;
     this.#taken = capacity;
     return true;
   }
