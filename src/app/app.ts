@@ -154,7 +154,7 @@ async function start(config: Config, now: () => number, roles: Roles, shutdown: 
   await source.start(log);
   if (source.packages !== undefined && registry.learnPackages !== undefined) {
     const versions = followPackageVersions(registry, source.packages, log);
-    shutdown.add(() => versions.close());
+    shutdown.add(async () => versions.close());
   }
   // It never rejects, and the shutdown waits for it.
   if (parties !== undefined) void first.read();

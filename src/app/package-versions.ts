@@ -12,8 +12,8 @@ const INTERVAL_MS = 60_000;
 const MAX_PACKAGES = 1_000;
 
 export interface VersionSync {
-  /** Ends it. Resolves when nothing is under way. */
-  close(): Promise<void>;
+  /** No call begins after it. One that is under way ends with the source. */
+  close(): void;
 }
 
 /** Asks the catalog for the packages of the store's contracts, until it knows them. Never rejects. */
@@ -51,11 +51,7 @@ export function followPackageVersions(
       }
     }
   };
-  const running = run();
-  return {
-    async close() {
-      end.abort();
-      await running;
-    },
-  };
+  // It never rejects.
+  void run();
+  return { close: () => end.abort() };
 }

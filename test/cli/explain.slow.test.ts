@@ -55,6 +55,7 @@ const elements = [
   ),
   element("Credential", "ended", payload.credential("alice", ["mints=USD"], { validUntil: "2026-03-01T00:00:00Z" })),
   element("TransferOffer", "offer", payload.offer("alice", "bob", "USD", "gone")),
+  element("DvpLegAllocation", "allocation", payload.allocation("alice", "bob", "USD", "gone")),
 ];
 
 async function start(config: Partial<Config> = {}, contracts: readonly JsonObject[] = elements): Promise<App> {
@@ -88,9 +89,10 @@ async function pretend(listener: RequestListener): Promise<string> {
 describe("a refused request", () => {
   test("by its id: causes, changes, what was looked for and passed over", async () => {
     const app = await start();
-    const { code, out, err } = await run(app, await refused(app, acceptPath("offer")));
+    const execute = `/api/token-standard/v0/registrars/${encodeURIComponent(REGISTRAR)}/registry/allocations/v1/allocation/choice-contexts/execute-transfer`;
+    const { code, out, err } = await run(app, await refused(app, execute));
     expect({ code, err }).toEqual({ code: 0, err: "" });
-    expect(out).toContain("TransferInstructionService/GetTransferInstructionAcceptContext\n");
+    expect(out).toContain("AllocationService/GetAllocationTransferContext\n");
     expect(out).toContain("\nthe request is refused: not_found\n  holding-missing: ");
     expect(out).toContain("\nwhat would have to change\n  - Reject, withdraw or cancel the instruction");
     expect(out).toMatch(
@@ -215,7 +217,7 @@ describe("several attempts", () => {
     const { out } = await run(app, await refused(app, acceptPath("offer")));
     expect(out).toContain(
       "\nwhat would have to change\n  - Reassign contract offer to synchronizer sync-A.\n" +
-        "  This is for synchronizer sync-A, where fewer changes are needed (1) than on synchronizer sync-B (3), where the causes are.\n",
+        "  This is for synchronizer sync-A, where fewer changes are needed (1) than on synchronizer sync-B (2), where the causes are.\n",
     );
     expect(out).toContain("\n    and 2 more\n");
     expect(out).not.toContain("\nattempts\n");

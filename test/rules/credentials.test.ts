@@ -161,7 +161,8 @@ describe.each(restAndGrpc)("over %s", (_protocol, send) => {
   describe("if credentials are required, each requirement that none meets is named", () => {
     const url = useRegistry(world(needs(...two), ...each("a", ["a=1"])), WITH_CREDENTIALS_REQUIRED);
 
-    test.each(rows)("$name", async ({ call, disclosed }) => {
+    // The ledger reads nothing for a transfer to oneself.
+    test.each(rows.filter(({ name }) => !name.endsWith(", self")))("$name", async ({ call, disclosed }) => {
       const answer = shortOutcome(await send(url(), call));
       expect(answer).toEqual(refused(404, ...partiesOf(disclosed), issuer, "b = 1"));
       expect(answer).not.toEqual(refused(404, "a = 1"));

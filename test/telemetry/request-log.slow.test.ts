@@ -120,7 +120,7 @@ describe("a request line", () => {
     await protocolClients.REST?.send(url, missing);
     program.stop();
     await program.ended();
-    expect(linesOf(program).filter((line) => "operation" in line)).toEqual([]);
+    expect(linesOf(program).filter(({ operation }) => operation !== undefined)).toEqual([]);
   });
 });
 

@@ -59,7 +59,7 @@ const offset = async ({ metricsUrl }: App) => valueOf((await scrape(metricsUrl))
 
 /** The kinds of the warnings once the service has an offset, at a later time. */
 async function kindsAt(app: App, clock: { now: number }, after: number, passes = MINUTE): Promise<string[]> {
-  await until("the service has the update", async () => (await offset(app)) === after);
+  await until("the service has the update", async () => ((await offset(app)) ?? 0) >= after);
   clock.now += passes;
   let checkedAt = "";
   let kinds: string[] = [];
@@ -89,7 +89,7 @@ describe.each([
     expect(valueOf(samples, CHECKED)).toBe(clock.now / 1_000);
 
     const archived = ledger.transact([{ archive: "rule" }]);
-    await until("the service has the update", async () => (await offset(app)) === archived);
+    await until("the service has the update", async () => ((await offset(app)) ?? 0) >= archived);
     // Not again within the minute.
     expect((await listWarnings(app.metricsUrl)).checkedAt).toBe(first.checkedAt);
     expect(await kindsAt(app, clock, archived)).toEqual(["no-rule"]);

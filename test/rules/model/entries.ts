@@ -87,13 +87,14 @@ function choose(
   field: "holderRequirements" | "issuerRequirements",
 ): readonly CredentialChoice[] {
   const { ledger, synchronizer, settings, isSelf } = selection.options;
-  const { credentialsRequired: isRequired, now } = settings;
+  const { credentialsRequired, now } = settings;
+  const isRequired = credentialsRequired && !isSelf;
   const configurations = instruments.flatMap((instrument) => selection.configurations.get(instrument) ?? []);
   const requirements = requirementsOf(configurations, field);
   const { choices, unmet } = chooseCredentials(ledger, synchronizer, now, party, requirements);
   for (const { requirement, isMetElsewhere } of unmet) {
     const { issuer, claims } = requirement;
-    if (isMetElsewhere && (isRequired || !isSelf)) selection.fail(409);
+    if (isMetElsewhere && !isSelf) selection.fail(409);
     const properties = claims.map((claim) => claim.split("=")[0] ?? "");
     if (!isMetElsewhere && isRequired) selection.fail(404, party, issuer, ...properties);
   }

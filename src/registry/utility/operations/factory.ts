@@ -41,8 +41,8 @@ interface GroupRequest extends Omit<GroupQuery, "factories" | "needsNoConfigurat
   /** As in GroupQuery. Default false. */
   readonly needsNoConfiguration?: boolean;
   readonly targetSynchronizer?: string | undefined;
-  /** If given, it is the group of the request. */
-  readonly group?: Group | undefined;
+  /** Returns the group if the request names one; called if the registrar is served. */
+  readonly groupNamed?: () => Group | undefined;
   /** Whether only factories of version 2 of the token standard count; with the versions of packages. */
   readonly version2?: PackageVersions | undefined;
 }
@@ -71,7 +71,7 @@ export function findGroupFactories(context: RequestContext, request: GroupReques
     recorder?.search({ needed, candidates: [], chosen: undefined, required: true });
     throw notServed(registrar);
   }
-  const group = request.group ?? chooseGroup(context, { needsNoConfiguration: false, ...request, factories: all });
+  const group = request.groupNamed?.() ?? chooseGroup(context, { needsNoConfiguration: false, ...request, factories: all });
   const named = () => neededFactory(view, group);
   const mine = ofGroup(all, group);
   const considered = recorder === undefined || mine === all ? undefined : otherGroups(all, group);

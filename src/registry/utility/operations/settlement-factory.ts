@@ -50,14 +50,13 @@ export function settlementFactory(
     else if (found !== undefined || rejectsUnknown || !context.hasReachedEnd || view.wasArchived(contractId))
       refusals.push(unknownInstruction(view, registrar, "allocation", contractId));
   }
-  const group = groupOfAllocations(allocations);
   const { targetSynchronizer } = settlement;
   return answerWithFactory(context, {
     ...findGroupFactories(context, {
       registrar,
       instruments,
       inputHoldings: [],
-      group,
+      groupNamed: () => groupOfAllocations(allocations),
       targetSynchronizer,
       version2: packageVersions,
     }),
