@@ -323,11 +323,7 @@ export const isComplete = (stream: http2.ServerHttp2Stream): boolean =>
   stream.readableEnded || stream.endAfterHeaders || stream.state.remoteClose === 1;
 
 /** Ends a request that has not arrived in time, with 408 if no response has begun. */
-function rejectTimeout(
-  stream: http2.ServerHttp2Stream,
-  headers: http2.IncomingHttpHeaders,
-  requestMs: number,
-): void {
+function rejectTimeout(stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, requestMs: number): void {
   if (!stream.headersSent && !stream.destroyed) {
     stream.respond({ ":status": 408, "content-type": "application/json", [REQUEST_ID]: fixRequestId(headers) });
     stream.end(JSON.stringify({ error: timeoutMessage(requestMs) }));

@@ -4,15 +4,15 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { OperatorService } from "../../../gen/offledger/operator/v0/operator_service_pb.js";
 import { refusal } from "../errors/error-details.js";
 import { httpError, type RestError, toRestError } from "../errors/errors.js";
-import { restFastPath } from "../fast-path/fast-path.js";
 import { recordRefusal } from "../errors/refused-requests.js";
-import { sendRest } from "./send-rest.js";
 import type { Operation } from "../operations.js";
+import { acceptJson } from "../bodies.js";
+import type { EncodableResponse } from "../encoding/encodable-response.js";
+import { sendRest } from "../respond.js";
 import { serverSentEvents } from "../watch/server-sent-events.js";
 import type { WatchCalls } from "../watch/watch-calls.js";
 import { constantResponse } from "./constant-response.js";
 import { servedBindings } from "./http-rules.js";
-import { acceptJson, parseRestBody } from "./json-body.js";
 import type { Query } from "./query.js";
 import { pathOf } from "./rest-path.js";
 import { requestReader } from "./rest-request.js";
@@ -36,8 +36,11 @@ export function rest(
     for (const operation of operations) {
       const respond = isConstant(operation)
         ? constantResponse(operation, compresses)
-        : async (request: FastifyRequest, reply: FastifyReply, message: Message) => {
-            sendRest({ operation, request, reply, compresses }, await operation.call(message));
+        : (request: FastifyRequest, reply: FastifyReply, message: Message) => {
+            const send = (response: EncodableResponse) => sendRest(request, reply, response, compresses);
+            // Stays synchronous where the operation is: a promise costs more than the query.
+            const response = operation.call(message);
+            return response instanceof Promise ? response.then(send).then(() => reply) : send(response);
           };
       for (const binding of servedBindings(operation.method, rootRegistrar)) {
         const read = requestReader(operation.method.input, binding);
@@ -47,20 +50,11 @@ export function rest(
           method: binding.httpMethod,
           url: binding.path.route,
           config: { operation: operation.name },
-          ...(binding.hasBody && {
-            onRequest: restFastPath(
-              operation,
-              ({ request }, body) => decode(request, parseRestBody(body)),
-              maxBodyBytes,
-              compresses,
-            ),
-          }),
-          // Requests that are not plain: GET, chunked bodies, other content types.
-          async handler(request, reply) {
+          handler(request, reply) {
             request.record.operation = operation.name;
             // acceptJson gives a JSON value, which may be null; undefined where there was no body.
             const body = request.body === undefined ? {} : (request.body as JsonValue);
-            await respond(request, reply, decode(request, body));
+            return respond(request, reply, decode(request, body));
           },
         });
       }
